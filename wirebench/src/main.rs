@@ -1,0 +1,2 @@
+//! argv
+fn main() {}
