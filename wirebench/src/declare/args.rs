@@ -1,0 +1,145 @@
+//! Command-line arguments with `{placeholders}` and optional groups, as drivers and servers declare them.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+/// One argument, or a group that is left out when one of its placeholders has no value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected an argument as text, or a list of arguments that belong together")]
+pub enum Arg {
+    /// One argument; every placeholder in it must have a value.
+    One(String),
+    /// Arguments that appear together, once for each value of a list, or not at all.
+    Group(Vec<String>),
+}
+
+/// What a placeholder stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// One text.
+    One(String),
+    /// Several texts: a group that names it is repeated for each.
+    Many(Vec<String>),
+}
+
+/// The values of placeholders by name.
+pub type Values = BTreeMap<&'static str, Value>;
+
+/// A placeholder without a value outside an optional group.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("argument \"{arg}\" needs {{{name}}}, which has no value for this load; put it in a list of its own to make it optional")]
+pub struct MissingValue {
+    /// The argument as declared.
+    pub arg: String,
+    /// The placeholder's name.
+    pub name: String,
+}
+
+/// Double braces are another language's (a Go template's) and stay as they are.
+static PLACEHOLDER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\{\{.*?\}\}|\{([a-z_]+)\}").expect("a constant pattern"));
+
+fn names(text: &str) -> impl Iterator<Item = String> + '_ {
+    PLACEHOLDER.captures_iter(text).filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
+}
+
+impl Arg {
+    /// The placeholders it names.
+    #[must_use]
+    pub fn placeholders(&self) -> Vec<String> {
+        match self {
+            Self::One(text) => names(text).collect(),
+            Self::Group(texts) => texts.iter().flat_map(|text| names(text)).collect(),
+        }
+    }
+
+    fn texts(&self) -> &[String] {
+        match self {
+            Self::One(text) => std::slice::from_ref(text),
+            Self::Group(texts) => texts,
+        }
+    }
+}
+
+/// Fills in every placeholder.
+///
+/// # Errors
+/// When an argument outside a group names a placeholder without a single value.
+pub fn expand(args: &[Arg], values: &Values) -> Result<Vec<String>, MissingValue> {
+    let mut out = Vec::new();
+    for arg in args {
+        let named = arg.placeholders();
+        let missing = named.iter().find(|name| !values.contains_key(name.as_str()));
+        let list = named.iter().find(|name| matches!(values.get(name.as_str()), Some(Value::Many(_))));
+        match (arg, missing.or(list)) {
+            (Arg::One(text), Some(name)) => {
+                return Err(MissingValue { arg: text.clone(), name: name.clone() });
+            }
+            (Arg::Group(_), _) if missing.is_some() => {}
+            _ => {
+                let times = match list.and_then(|name| values.get(name.as_str())) {
+                    Some(Value::Many(texts)) => texts.len(),
+                    _ => 1,
+                };
+                for turn in 0..times {
+                    out.extend(arg.texts().iter().map(|text| fill(text, values, turn)));
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn fill(text: &str, values: &Values, turn: usize) -> String {
+    let replace = |found: &regex::Captures| match found.get(1).and_then(|name| values.get(name.as_str())) {
+        Some(Value::One(value)) => value.clone(),
+        Some(Value::Many(list)) => list.get(turn).cloned().unwrap_or_default(),
+        None => found[0].to_owned(),
+    };
+    PLACEHOLDER.replace_all(text, replace).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values() -> Values {
+        Values::from([
+            ("requests", Value::One("100".into())),
+            ("url", Value::One("http://x/{requests}".into())),
+            ("header", Value::Many(vec!["a: 1".into(), "b: 2".into()])),
+        ])
+    }
+
+    fn group(texts: &[&str]) -> Arg {
+        Arg::Group(texts.iter().map(|text| (*text).to_owned()).collect())
+    }
+
+    #[test]
+    fn fills_placeholders_and_drops_groups_without_a_value() {
+        let args = [group(&["-n", "{requests}"]), group(&["-z", "{duration}"]), Arg::One("{url}".into())];
+        assert_eq!(expand(&args, &values()).unwrap(), ["-n", "100", "http://x/{requests}"]);
+    }
+
+    #[test]
+    fn repeats_a_group_for_each_value_of_a_list() {
+        let args = [group(&["-H", "{header}"])];
+        assert_eq!(expand(&args, &values()).unwrap(), ["-H", "a: 1", "-H", "b: 2"]);
+    }
+
+    #[test]
+    fn leaves_double_braces_alone() {
+        let text = "{\"ns\":{{.Total}},{{if x}}{{end}}\"n\":{requests}}";
+        let filled = expand(&[Arg::One(text.into())], &values()).unwrap();
+        assert_eq!(filled, ["{\"ns\":{{.Total}},{{if x}}{{end}}\"n\":100}"]);
+    }
+
+    #[test]
+    fn refuses_a_required_placeholder_without_a_value() {
+        let missing = expand(&[Arg::One("-z{duration}".into())], &values()).unwrap_err();
+        assert_eq!(missing.name, "duration");
+    }
+}

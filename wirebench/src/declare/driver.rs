@@ -1,0 +1,127 @@
+//! A driver: a load generator, how it is called for each protocol, and which version of it is trusted.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::declare::args::Arg;
+use crate::declare::protocol::Protocol;
+use crate::declare::read::{DeclareError, toml_file};
+
+/// A load generator, as `drivers/<name>/driver.toml` declares it.
+#[derive(Debug, Clone)]
+pub struct Driver {
+    /// The folder's name.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The program and its version.
+    pub tool: Tool,
+    /// How it is called, by protocol.
+    pub protocols: BTreeMap<Protocol, Mode>,
+    /// The arguments of jq that feed `normalise.jq`, with `{stdout}` and `{raw}`.
+    pub normalise: Vec<Arg>,
+}
+
+/// The program a driver calls.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// The executable's name.
+    pub program: String,
+    /// The one version that is trusted.
+    pub version: Option<String>,
+    /// The oldest version that is trusted, for tools that the distribution packages.
+    pub at_least: Option<String>,
+    /// The command that prints the version; `{program}` is the executable's path.
+    pub version_command: Vec<String>,
+    /// A regular expression with one group that finds the version in what that command prints.
+    pub version_pattern: String,
+    /// What a person runs to install it.
+    pub install: String,
+}
+
+/// How a driver is called for one protocol.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mode {
+    /// Whether it can keep several requests in flight on one connection.
+    #[serde(default)]
+    pub multiplexes: bool,
+    /// Whether it can offer a fixed rate.
+    #[serde(default)]
+    pub rate: bool,
+    /// The status, as the driver prints it, of a good answer; none means the protocol's usual one.
+    pub good: Option<String>,
+    /// Arguments with placeholders.
+    pub args: Vec<Arg>,
+}
+
+/// Placeholders a driver's arguments may name.
+pub const PLACEHOLDERS: [&str; 23] = [
+    "connections", "streams", "workers", "requests", "duration", "rate", "url", "origin", "address", "host", "port",
+    "method", "path", "header", "body_file", "call", "message", "proto", "proto_root", "raw", "starts",
+    "start_command", "stdout",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    about: String,
+    tool: Tool,
+    protocols: BTreeMap<Protocol, Mode>,
+    normalise: Normalise,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Normalise {
+    args: Vec<Arg>,
+}
+
+impl Driver {
+    /// Reads one `driver.toml`.
+    ///
+    /// # Errors
+    /// When the file cannot be read or says something impossible.
+    pub fn read(file: &Path, name: String) -> Result<Self, DeclareError> {
+        let File { about, tool, protocols, normalise } = toml_file(file)?;
+        let wrong = |key: &str, message: String| Err(DeclareError::key(file, key, message));
+        if tool.version.is_some() == tool.at_least.is_some() {
+            return wrong("tool", "expected exactly one of version and at_least".into());
+        }
+        match Regex::new(&tool.version_pattern) {
+            Ok(pattern) if pattern.captures_len() == 2 => {}
+            Ok(_) => return wrong("tool.version_pattern", "expected exactly one group in parentheses".into()),
+            Err(error) => return wrong("tool.version_pattern", error.to_string()),
+        }
+        if tool.version_command.is_empty() {
+            return wrong("tool.version_command", "expected a program and its arguments".into());
+        }
+        if protocols.is_empty() {
+            return wrong("protocols", "expected a table for at least one of http, h2c, grpc and process".into());
+        }
+        for (protocol, mode) in &protocols {
+            let key = format!("protocols.{}.args", protocol.name());
+            check_placeholders(file, &key, &mode.args, |word| PLACEHOLDERS.contains(&word) && word != "stdout")?;
+        }
+        check_placeholders(file, "normalise.args", &normalise.args, |word| word == "stdout" || word == "raw")?;
+        let folder = file.parent().unwrap_or(Path::new(".")).to_path_buf();
+        Ok(Self { name, about, folder, tool, protocols, normalise: normalise.args })
+    }
+}
+
+fn check_placeholders(file: &Path, key: &str, args: &[Arg], known: impl Fn(&str) -> bool) -> Result<(), DeclareError> {
+    match args.iter().flat_map(Arg::placeholders).find(|word| !known(word)) {
+        Some(word) => Err(DeclareError::key(
+            file,
+            key,
+            format!("unknown placeholder {{{word}}}; docs/EXTENDING.md lists those there are"),
+        )),
+        None => Ok(()),
+    }
+}

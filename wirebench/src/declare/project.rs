@@ -1,0 +1,68 @@
+//! The project file `wirebench.toml`: its profiles.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::declare::read::{DeclareError, toml_file};
+use crate::declare::span::Span;
+
+/// What `wirebench.toml` says.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The profile used when none is named.
+    pub default_profile: String,
+    /// Profiles by name.
+    pub profiles: BTreeMap<String, Profile>,
+}
+
+/// A named way to run the same scenarios: how many rounds, and caps on each load.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// One line for people.
+    pub about: String,
+    /// Rounds of each series.
+    pub rounds: u32,
+    /// The most requests a round sends; a scenario that asks for more is cut to it.
+    pub requests_at_most: Option<u64>,
+    /// The longest a round's load lasts; a scenario that asks for more is cut to it.
+    pub duration_at_most: Option<Span>,
+    /// The most process starts in a round.
+    pub starts_at_most: Option<u32>,
+    /// The warm-up of every scenario that does not set its own.
+    pub warmup: Option<Span>,
+    /// Which scenarios, when the command line names none.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
+    /// Which servers, when the command line names none.
+    #[serde(default)]
+    pub servers: Vec<String>,
+    /// Which drivers, when the command line names none.
+    #[serde(default)]
+    pub drivers: Vec<String>,
+}
+
+impl Config {
+    /// Reads `wirebench.toml`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, a profile has no rounds, or the default profile does not exist.
+    pub fn read(file: &Path) -> Result<Self, DeclareError> {
+        let config: Self = toml_file(file)?;
+        for (name, profile) in &config.profiles {
+            if profile.rounds == 0 || profile.rounds > 1000 {
+                let key = format!("profiles.{name}.rounds");
+                return Err(DeclareError::key(file, &key, format!("expected 1 to 1,000, found {}", profile.rounds)));
+            }
+        }
+        if !config.profiles.contains_key(&config.default_profile) {
+            let known: Vec<&str> = config.profiles.keys().map(String::as_str).collect();
+            let message = format!("no profile \"{}\"; there are {}", config.default_profile, known.join(", "));
+            return Err(DeclareError::key(file, "default_profile", message));
+        }
+        Ok(config)
+    }
+}

@@ -1,0 +1,247 @@
+//! A server: how a program is built and started, when it is ready, and how it is asked for each operation.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::declare::args::Arg;
+use crate::declare::protocol::Protocol;
+use crate::declare::read::{DeclareError, toml_file};
+use crate::declare::span::Span;
+
+/// A program under test, as `servers/<name>/server.toml` declares it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Server {
+    /// The folder's name.
+    pub name: String,
+    /// One line for people.
+    #[serde(skip)]
+    pub about: String,
+    /// What it answers.
+    pub protocols: Vec<Protocol>,
+    /// How its program is made and named.
+    pub program: Program,
+    /// Arguments, with `{address}`, `{host}`, `{port}` and `{threads}` filled in.
+    pub args: Vec<Arg>,
+    /// Environment variables added for it.
+    pub env: BTreeMap<String, String>,
+    /// A fixed port, for a server that cannot be told one.
+    pub port: Option<u16>,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// How long it may take to get ready.
+    #[serde(skip)]
+    pub ready_timeout: Span,
+    /// How it is asked, by operation.
+    pub operations: BTreeMap<String, Operation>,
+}
+
+/// Where a server's program comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Program {
+    /// A package of this Cargo workspace, built with the release profile.
+    Package(String),
+    /// Any command; the first word is the program, looked up on PATH or relative to the project.
+    Command(Vec<String>),
+}
+
+/// The sign that a server can be asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ready {
+    /// A GET of this path answers with a 2xx status.
+    Http(String),
+    /// The gRPC health service says SERVING for this service ("" = the whole server).
+    GrpcHealth(String),
+    /// The port takes connections.
+    Tcp(bool),
+}
+
+/// One kind of request and its one right answer.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Over HTTP.
+    Http(HttpOperation),
+    /// Over gRPC, unary.
+    Grpc(GrpcOperation),
+}
+
+/// An HTTP request and the answer expected.
+#[derive(Debug, Clone, Serialize)]
+pub struct HttpOperation {
+    /// The method, upper case.
+    pub method: String,
+    /// Path and query, from the first `/`.
+    pub path: String,
+    /// Header lines `name: value`.
+    pub headers: Vec<String>,
+    /// The request's body.
+    pub body: Option<String>,
+    /// The status of a right answer.
+    pub status: u16,
+    /// The body of a right answer, to the byte; none given means any.
+    pub expected_body: Option<String>,
+}
+
+/// A unary gRPC call and the answer expected.
+#[derive(Debug, Clone, Serialize)]
+pub struct GrpcOperation {
+    /// The .proto file that declares the method, relative to the project.
+    pub proto: String,
+    /// The folder its imports start from.
+    pub proto_root: String,
+    /// `package.Service/Method`.
+    pub call: String,
+    /// The request as protobuf JSON.
+    pub message: String,
+    /// The right answer as protobuf JSON; none given means any message with status OK.
+    pub expected_message: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    about: String,
+    protocols: Vec<Protocol>,
+    package: Option<String>,
+    command: Option<Vec<String>>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    port: Option<u16>,
+    ready: Ready,
+    ready_timeout: Option<Span>,
+    operations: BTreeMap<String, OperationTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OperationTable {
+    request: RequestTable,
+    #[serde(default)]
+    expect: ExpectTable,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestTable {
+    method: Option<String>,
+    path: Option<String>,
+    #[serde(default)]
+    headers: Vec<String>,
+    body: Option<String>,
+    call: Option<String>,
+    message: Option<String>,
+    proto: Option<String>,
+    proto_root: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct ExpectTable {
+    status: Option<u16>,
+    body: Option<String>,
+    message: Option<String>,
+}
+
+const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
+
+impl Server {
+    /// Reads one `server.toml`.
+    ///
+    /// # Errors
+    /// When the file cannot be read or says something impossible.
+    pub fn read(file: &Path, name: String) -> Result<Self, DeclareError> {
+        let table: File = toml_file(file)?;
+        let wrong = |key: &str, message: String| Err(DeclareError::key(file, key, message));
+        let program = match (table.package, table.command) {
+            (Some(package), None) => Program::Package(package),
+            (None, Some(command)) if !command.is_empty() => Program::Command(command),
+            _ => return wrong("package", "expected exactly one of package and command".into()),
+        };
+        if table.protocols.is_empty() || table.protocols.contains(&Protocol::Process) {
+            return wrong("protocols", "expected at least one of http, h2c and grpc".into());
+        }
+        if matches!(table.ready, Ready::Tcp(false)) {
+            return wrong("ready.tcp", "expected true".into());
+        }
+        let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
+        let known = ["address", "host", "port", "threads"];
+        if let Some(unknown) = args.iter().flat_map(Arg::placeholders).find(|word| !known.contains(&word.as_str())) {
+            return wrong("args", format!("unknown placeholder {{{unknown}}}; a server's arguments know {known:?}"));
+        }
+        let mut operations = BTreeMap::new();
+        for (operation, asked) in table.operations {
+            let key = format!("operations.{operation}");
+            operations.insert(operation, asked.check(file, &key)?);
+        }
+        Ok(Self {
+            name,
+            about: table.about,
+            protocols: table.protocols,
+            program,
+            args,
+            env: table.env,
+            port: table.port,
+            ready: table.ready,
+            ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
+            operations,
+        })
+    }
+
+    /// The cargo package to build, when there is one.
+    #[must_use]
+    pub fn package(&self) -> Option<&str> {
+        match &self.program {
+            Program::Package(package) => Some(package),
+            Program::Command(_) => None,
+        }
+    }
+}
+
+impl OperationTable {
+    fn check(self, file: &Path, key: &str) -> Result<Operation, DeclareError> {
+        let wrong = |what: &str, message: &str| Err(DeclareError::key(file, &format!("{key}.{what}"), message));
+        let RequestTable { method, path, headers, body, call, message, proto, proto_root } = self.request;
+        match (path, call) {
+            (Some(path), None) => {
+                if message.is_some() || proto.is_some() || proto_root.is_some() || self.expect.message.is_some() {
+                    return wrong("request", "path makes this an HTTP request; message, proto and proto_root are gRPC's");
+                }
+                if !path.starts_with('/') {
+                    return wrong("request.path", "expected a path that starts with /");
+                }
+                if headers.iter().any(|line| !line.contains(": ")) {
+                    return wrong("request.headers", "expected lines such as \"accept: application/json\"");
+                }
+                Ok(Operation::Http(HttpOperation {
+                    method: method.unwrap_or_else(|| "GET".into()),
+                    path,
+                    headers,
+                    body,
+                    status: self.expect.status.unwrap_or(200),
+                    expected_body: self.expect.body,
+                }))
+            }
+            (None, Some(call)) => {
+                if method.is_some() || !headers.is_empty() || body.is_some() || self.expect.body.is_some() {
+                    return wrong("request", "call makes this a gRPC request; method, headers and body are HTTP's");
+                }
+                if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
+                    return wrong("request.call", "expected \"package.Service/Method\"");
+                }
+                let (Some(proto), Some(proto_root)) = (proto, proto_root) else {
+                    return wrong("request", "a gRPC request needs proto (the file) and proto_root (its import folder)");
+                };
+                let message = message.unwrap_or_else(|| "{}".into());
+                let expected_message = self.expect.message;
+                Ok(Operation::Grpc(GrpcOperation { proto, proto_root, call, message, expected_message }))
+            }
+            _ => wrong("request", "expected exactly one of path (HTTP) and call (gRPC)"),
+        }
+    }
+}

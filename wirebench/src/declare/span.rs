@@ -1,0 +1,58 @@
+//! A length of time as people write it in a declaration: "10s", "300ms", "2m".
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A positive length of time, written with its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Span(pub Duration);
+
+impl Span {
+    /// The text a load generator understands: whole seconds as `10s`, otherwise `300ms`.
+    #[must_use]
+    pub fn as_flag(self) -> String {
+        let millis = self.0.as_millis();
+        if millis.is_multiple_of(1000) { format!("{}s", millis / 1000) } else { format!("{millis}ms") }
+    }
+}
+
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl de::Visitor<'_> for Text {
+            type Value = Span;
+            fn expecting(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+                out.write_str("a duration such as \"10s\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Span, E> {
+                match humantime::parse_duration(text) {
+                    Ok(length) if length >= Duration::from_millis(1) => Ok(Span(length)),
+                    _ => Err(E::custom(format!(
+                        "expected a duration such as \"10s\" or \"300ms\", found \"{text}\""
+                    ))),
+                }
+            }
+        }
+        from.deserialize_any(Text)
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.as_flag())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Span;
+    use std::time::Duration;
+
+    #[test]
+    fn writes_whole_seconds_and_milliseconds() {
+        assert_eq!(Span(Duration::from_secs(10)).as_flag(), "10s");
+        assert_eq!(Span(Duration::from_millis(300)).as_flag(), "300ms");
+        assert_eq!(Span(Duration::from_millis(1500)).as_flag(), "1500ms");
+    }
+}

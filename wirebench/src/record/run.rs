@@ -1,0 +1,311 @@
+//! The record of one run, `wirebench.run/v1`: what was asked, on what machine, and every round of it.
+//!
+//! The unit is in every name; times are integer nanoseconds, sizes integer bytes; null means not measured, never 0.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The schema's name, the value of [`Run::schema`].
+pub const SCHEMA: &str = "wirebench.run/v1";
+
+/// One measurement on one host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Always `wirebench.run/v1`.
+    pub schema: String,
+    /// Unique name: UTC start time and six hex digits.
+    pub id: String,
+    /// What started it: `local`, or the name of the event in a workflow.
+    pub trigger: String,
+    /// The profile that was run.
+    pub profile: String,
+    /// Whether it ran to its end.
+    pub status: RunStatus,
+    /// Why it is not complete, in one sentence.
+    pub reason: Option<String>,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// RFC 3339, UTC.
+    pub finished_at: String,
+    /// Wall time, ns, by part of the run.
+    pub spent: Spent,
+    /// The seed of the order of rounds.
+    pub seed: u64,
+    /// Rounds planned for each series.
+    pub rounds_planned: u32,
+    /// The command that repeats it, from the project's folder.
+    pub repeat: String,
+    /// The machine.
+    pub host: Host,
+    /// Which cores the server and the driver ran on.
+    pub pinning: Pinning,
+    /// Every program used, with its version.
+    pub tools: Vec<ToolVersion>,
+    /// What was measured: the code's revisions.
+    pub variants: Vec<VariantRevision>,
+    /// Every series, in the order of the plan.
+    pub series: Vec<Series>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    /// Every planned round was measured.
+    Complete,
+    /// It was interrupted; what was measured until then is here.
+    Incomplete,
+    /// At least one series failed; the others are whole.
+    Failed,
+}
+
+/// Where a run's wall time went, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spent {
+    /// Building the servers.
+    pub build_ns: u64,
+    /// From the first server start to the last report, builds left out.
+    pub measure_ns: u64,
+    /// Drivers running, warm-up included.
+    pub load_ns: u64,
+    /// Servers from exec to ready.
+    pub start_ns: u64,
+    /// jq and quantiles.
+    pub normalise_ns: u64,
+}
+
+/// The machine a run was made on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// As the kernel names it.
+    pub cpu_model: Option<String>,
+    /// CPUs this process may use.
+    pub cpu_count: u32,
+    /// Physical memory.
+    pub memory_bytes: Option<u64>,
+    /// Operating system and kernel release.
+    pub kernel: String,
+    /// The hosted runner's image, when there is one.
+    pub image: Option<String>,
+    /// The loopback interface's maximum transmission unit.
+    pub loopback_mtu_bytes: Option<u32>,
+    /// Twelve hex digits over the lines above: another fingerprint is another machine.
+    pub fingerprint: String,
+}
+
+/// Which cores the server and the driver ran on; empty lists mean they shared all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pinning {
+    /// The server's cores.
+    pub server_cores: Vec<usize>,
+    /// The driver's cores.
+    pub driver_cores: Vec<usize>,
+}
+
+/// A program and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolVersion {
+    /// The program.
+    pub name: String,
+    /// Its version, as it says itself.
+    pub version: String,
+}
+
+/// Which side of a comparison a round belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// The code compared against.
+    Baseline,
+    /// The code in question; a run of one revision is a candidate alone.
+    Candidate,
+}
+
+/// The code of one variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariantRevision {
+    /// Which side.
+    pub variant: Variant,
+    /// The commit, 40 hex digits; null outside a repository.
+    pub commit: Option<String>,
+    /// Whether tracked files differed from the commit.
+    pub modified: Option<bool>,
+}
+
+/// One scenario, server and driver.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// `scenario@server@driver`.
+    pub id: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// The server's name.
+    pub server: String,
+    /// The driver's name.
+    pub driver: String,
+    /// What they spoke: `http`, `h2c`, `grpc` or `process`.
+    pub protocol: String,
+    /// What was offered.
+    pub load: LoadRecord,
+    /// Twelve hex digits over all that defines the question; a changed digest breaks the trend.
+    pub digest: String,
+    /// The driver's command, with `{…}` where a value changes from round to round.
+    pub command: Vec<String>,
+    /// Whether its rounds are good.
+    pub status: SeriesStatus,
+    /// Why it is not, in one sentence.
+    pub reason: Option<String>,
+    /// Every round, in the order measured.
+    pub rounds: Vec<Round>,
+}
+
+/// The load of a series, after the profile's caps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadRecord {
+    /// Connections opened; null for process starts.
+    pub connections: Option<u32>,
+    /// Requests in flight at once on each connection; null for process starts.
+    pub streams: Option<u32>,
+    /// Requests in a round, when counted.
+    pub requests: Option<u64>,
+    /// Length of a round, when timed.
+    pub duration_ns: Option<u64>,
+    /// Process starts in a round.
+    pub starts: Option<u32>,
+    /// Requests per second offered (open loop).
+    pub rate_per_s: Option<u32>,
+    /// Warm-up before each round, thrown away.
+    pub warmup_ns: Option<u64>,
+}
+
+/// How a series went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SeriesStatus {
+    /// Every round is ok.
+    Ok,
+    /// Some rounds are ok, others failed a check.
+    Partial,
+    /// No round is ok.
+    Failed,
+    /// Not every planned round was measured, because the run was interrupted.
+    Incomplete,
+}
+
+/// How a round went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RoundStatus {
+    /// Measured, and every check passed.
+    Ok,
+    /// Measured, but a check says that the numbers cannot be trusted.
+    Invalid,
+    /// Not measured: the server or the driver failed.
+    Failed,
+}
+
+/// Which side held the throughput back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// The driver used at least 85 % of its cores: its throughput is the client's ceiling.
+    Client,
+    /// The server used more than 90 % of its cores and the driver did not: a capacity figure.
+    Server,
+    /// Neither was busy: the throughput is what the connections could carry.
+    Neither,
+}
+
+/// One driver run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    /// Which side of a comparison it belongs to.
+    pub variant: Variant,
+    /// Round, from 0.
+    pub round: u32,
+    /// Place in the whole run, from 0.
+    pub position: usize,
+    /// How it went.
+    pub status: RoundStatus,
+    /// Why it is not ok: every failed check, separated by `; `.
+    pub reason: Option<String>,
+    /// Wall time of the load, as the driver measured it.
+    pub elapsed_ns: Option<u64>,
+    /// Good answers.
+    pub ok_count: Option<u64>,
+    /// Everything else.
+    pub failed_count: Option<u64>,
+    /// Failures by kind: a status, or an error's text.
+    pub errors: BTreeMap<String, u64>,
+    /// Latency of good answers.
+    pub latency_ns: Option<Latency>,
+    /// The server's CPU time during the load, all its processes.
+    pub server_cpu_ns: Option<CpuTime>,
+    /// The driver's CPU time, its own start and report included.
+    pub driver_cpu_ns: Option<CpuTime>,
+    /// Share of its cores the server used while it was loaded, in thousandths.
+    pub server_busy_permille: Option<u32>,
+    /// Share of its cores the driver used while it loaded, in thousandths.
+    pub driver_busy_permille: Option<u32>,
+    /// Which side held the throughput back.
+    pub bound: Option<Bound>,
+    /// The server's largest resident memory since its start, all its processes.
+    pub server_peak_rss_bytes: Option<u64>,
+    /// Distinct client connections seen at the server's port.
+    pub connections_seen: Option<u32>,
+    /// Body (HTTP) or message (gRPC) of one right answer.
+    pub payload_bytes: Option<u64>,
+    /// From exec to ready.
+    pub server_ready_ns: Option<u64>,
+}
+
+/// Quantiles by nearest rank over every good answer of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// Smallest.
+    pub min: u64,
+    /// Arithmetic mean, rounded.
+    pub mean: u64,
+    /// Half are at most this.
+    pub p50: u64,
+    /// 90 % are at most this.
+    pub p90: u64,
+    /// 95 % are at most this.
+    pub p95: u64,
+    /// 99 % are at most this.
+    pub p99: u64,
+    /// 99.9 % are at most this.
+    pub p999: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+/// CPU time, ns, by mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CpuTime {
+    /// In the program's own code.
+    pub user: u64,
+    /// In the kernel for it.
+    pub system: u64,
+}
+
+impl CpuTime {
+    /// User and system together, ns.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.user + self.system
+    }
+}

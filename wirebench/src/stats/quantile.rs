@@ -1,0 +1,70 @@
+//! Quantiles by nearest rank, and the median of a few numbers.
+
+/// The smallest value that at least the share `permille`/1000 of the sorted values do not exceed (nearest rank).
+///
+/// # Panics
+/// When `sorted` is empty or `permille` is 0 or above 1000: callers check both.
+#[must_use]
+pub fn nearest_rank(sorted: &[u64], permille: u16) -> u64 {
+    assert!((1..=1000).contains(&permille), "a share lies in 1..=1000 ‰");
+    let rank = (sorted.len() * usize::from(permille)).div_ceil(1000);
+    sorted[rank - 1]
+}
+
+/// The middle of the values: the mean of the two middle ones when their number is even; none without values.
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(sorted[middle]),
+        _ => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn nearest_rank_on_the_textbook_example() {
+        let values = [15, 20, 35, 40, 50];
+        let found: Vec<u64> = [50, 300, 400, 500, 1000].map(|share| nearest_rank(&values, share)).to_vec();
+        assert_eq!(found, [15, 20, 20, 35, 50]);
+    }
+
+    #[test]
+    fn median_of_none_one_two_and_three() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[4.0]), Some(4.0));
+        assert_eq!(median(&[4.0, 2.0]), Some(3.0));
+        assert_eq!(median(&[9.0, 1.0, 2.0]), Some(2.0));
+    }
+
+    proptest! {
+        #[test]
+        fn nearest_rank_is_the_smallest_value_that_covers_the_share(
+            mut values in prop::collection::vec(0u64..1_000_000, 1..300), permille in 1u16..=1000
+        ) {
+            values.sort_unstable();
+            let found = nearest_rank(&values, permille);
+            let covered = |limit: u64| values.iter().filter(|v| **v <= limit).count() * 1000;
+            let needed = values.len() * usize::from(permille);
+            prop_assert!(covered(found) >= needed);
+            if let Some(smaller) = values.iter().rev().find(|v| **v < found) {
+                prop_assert!(covered(*smaller) < needed);
+            }
+        }
+
+        #[test]
+        fn quantiles_never_fall(mut values in prop::collection::vec(any::<u64>(), 1..300)) {
+            values.sort_unstable();
+            let row: Vec<u64> = [1, 500, 900, 950, 990, 999, 1000].map(|share| nearest_rank(&values, share)).to_vec();
+            prop_assert!(row.is_sorted());
+            prop_assert_eq!(row[6], values[values.len() - 1]);
+        }
+    }
+}
