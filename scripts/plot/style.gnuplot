@@ -1,0 +1,50 @@
+# Shared by every plot: checks the arguments, and fixes canvas, fonts, colours and grid.
+# Expects script, given (how many arguments), data, out, title and unit; `load` hides ARG0 … ARG4 from this file.
+# A script measures its data before it opens the canvas (eval canvas(HEIGHT)), so that bad data leaves no picture behind.
+
+if (given != 4) {
+    printerr sprintf("usage: gnuplot -c %s DATA OUT TITLE UNIT", script)
+    exit status 2
+}
+
+ending = strlen(out) > 4 ? out[strlen(out)-3:] : ""
+if (ending ne ".svg" && ending ne ".png") {
+    printerr sprintf("%s: expected a name that ends in .svg or .png", out)
+    exit status 2
+}
+
+set encoding utf8
+width = 800
+letter = 8  # pixels, generous: an SVG is shown with whatever sans-serif font its reader has
+canvas(height) = (ending eq ".svg" \
+    ? "set terminal svg font 'sans-serif,13'" \
+    : "set terminal pngcairo font 'DejaVu Sans,13' fontscale 0.75 pointscale 1.5") \
+    . sprintf(" enhanced background '#ffffff' size %d,%d", width, height)
+
+# Pixels from the left and from the top to gnuplot's screen coordinates.
+across(x) = x / real(width)
+down(y, height) = 1 - y / real(height)
+
+# Told apart in colour, in grey and by people who see fewer colours; always with a mark or a dash as well.
+array line_colour[4] = [0x004488, 0xBB5566, 0x997700, 0x000000]
+array tint_colour[4] = [0xB3C7DB, 0xEBCCD1, 0xE0D6B3, 0xC4C4C4]
+text_colour = 0x222222
+note_colour = 0x5A5A5A
+
+set linetype 101 linecolor rgb 0xDDDDDD linewidth 1
+set linetype 102 linecolor rgb 0x444444 linewidth 1
+set grid linetype 101
+set border linetype 102
+set tics textcolor rgb text_colour nomirror
+set style fill solid 1.0 noborder
+
+bigger(a, b) = a > b ? a : b
+
+# Bold needs gnuplot's markup, so whatever else would be markup in the text is escaped; all other text is noenhanced.
+bold(text, pixels) = sprintf("{/:Bold=%d %s}", pixels, text)
+plain_title = ""
+do for [i = 1:strlen(title)] {
+    plain_title = plain_title . (strstrt("{}_^@&~\\", title[i:i]) ? "\\" : "") . title[i:i]
+}
+# A long title is set smaller instead of being cut off.
+bold_title = bold(plain_title, strlen(title) > 64 ? 13 : 16)
