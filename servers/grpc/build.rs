@@ -1,0 +1,25 @@
+//! Turns the contract under `proto/` into Rust, and keeps its description for server reflection.
+
+use std::env;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use prost::Message;
+
+const PROTO_ROOT: &str = "../../proto";
+const CONTRACT: &str = "wirebench/weather/v1/weather.proto";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={PROTO_ROOT}");
+    let described = protox::compile([CONTRACT], [PROTO_ROOT])?;
+    let out_dir = env::var_os("OUT_DIR").ok_or("OUT_DIR is set by cargo")?;
+    fs::write(
+        Path::new(&out_dir).join("weather_descriptor.bin"),
+        described.encode_to_vec(),
+    )?;
+    tonic_prost_build::configure()
+        .build_transport(false)
+        .compile_fds(described)?;
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! Why a server cannot start or go on, in words that say what to do.
+
+use std::io;
+use std::net::SocketAddr;
+
+/// Why a server cannot start or go on.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServerError {
+    #[error(
+        "cannot listen on {address}: the address is already in use; stop the program that listens there, \
+         or choose another port with --listen (port 0 takes a free one)"
+    )]
+    AddressTaken { address: SocketAddr },
+
+    #[error(
+        "cannot listen on {address}: {source}; choose an address of this machine with --listen"
+    )]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+
+    #[error("cannot start a thread or its runtime: {0}; try fewer with --threads")]
+    Runtime(io::Error),
+
+    #[error("cannot watch for SIGTERM and SIGINT: {0}")]
+    Signals(io::Error),
+
+    #[error("cannot print the ready line: {0}; keep standard output open")]
+    Ready(io::Error),
+
+    #[error("stopped serving: {0}")]
+    Serve(io::Error),
+}
+
+impl ServerError {
+    pub(crate) fn listen(address: SocketAddr, source: io::Error) -> Self {
+        if source.kind() == io::ErrorKind::AddrInUse {
+            Self::AddressTaken { address }
+        } else {
+            Self::Listen { address, source }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The arguments every server takes.
+
+use std::net::SocketAddr;
+use std::thread;
+
+use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
+
+const AFTER_HELP: &str = "\
+Once it accepts connections the server prints one line, such as `ready 127.0.0.1:8080`, and nothing more.
+SIGTERM or SIGINT stops it: requests under way are answered, and within 2 seconds it exits with 0.
+It exits with 1 when it cannot start, and with 2 when the arguments are wrong.";
+
+/// The arguments of a server program.
+#[derive(Debug, Parser)]
+#[command(version, after_help = AFTER_HELP)]
+pub(crate) struct Options {
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = address)]
+    pub(crate) listen: SocketAddr,
+
+    /// Threads that answer requests [default: one for each available core]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// How requests are spread over the threads
+    #[arg(long, value_enum, default_value_t = Runtime::PerCore)]
+    pub(crate) runtime: Runtime,
+}
+
+/// How requests are spread over the threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Runtime {
+    /// One runtime whose threads share all connections and steal work from each other
+    Multi,
+    /// One single-threaded runtime on each thread, with a listener and connections of its own
+    PerCore,
+}
+
+impl Options {
+    /// Reads the process's arguments; wrong ones, and `--help`, end the process here.
+    pub(crate) fn from_command_line(name: &'static str, about: &'static str) -> Self {
+        let matches = Self::command().name(name).about(about).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Threads that answer requests: as asked, or one for each core this process may use.
+    pub(crate) fn threads(&self) -> usize {
+        match self.threads {
+            Some(threads) => usize::from(threads),
+            None => thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "expected an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::{Options, Runtime};
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn without_arguments_a_free_local_port_and_every_core_are_taken() {
+        let options = Options::parse_from(["server"]);
+        assert_eq!(options.listen.to_string(), "127.0.0.1:0");
+        assert_eq!(options.runtime, Runtime::PerCore);
+        assert!(options.threads() >= 1);
+    }
+
+    #[test]
+    fn a_host_name_is_refused_with_an_example() {
+        let error = Options::try_parse_from(["server", "--listen", "localhost:80"]).unwrap_err();
+        assert!(
+            error.to_string().contains("such as 127.0.0.1:8080"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn no_threads_are_refused() {
+        let error = Options::try_parse_from(["server", "--threads", "0"]).unwrap_err();
+        assert!(
+            error.to_string().contains("0 is not in 1..=1024"),
+            "{error}"
+        );
+    }
+}

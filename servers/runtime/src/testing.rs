@@ -1,0 +1,13 @@
+//! For tests of a server's program: start it, read its ready line, ask it to stop, and check what every server must do.
+
+mod contract;
+mod program;
+
+pub use contract::{
+    help_explains_every_argument, port_zero_takes_a_free_port, taken_port_is_refused,
+    threads_are_as_asked, wrong_arguments_are_refused,
+};
+pub use program::{Program, Refusal, Running};
+
+/// Every value of `--runtime`.
+pub const RUNTIMES: [&str; 2] = ["multi", "per-core"];

@@ -1,0 +1,167 @@
+//! A server's program as a test sees it: arguments in, ready line and exit code out.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Longer than any server may take to stop.
+const GIVE_UP: Duration = Duration::from_secs(10);
+
+/// The path of a server's program: `Program(env!("CARGO_BIN_EXE_…"))`.
+#[derive(Clone, Copy, Debug)]
+pub struct Program(pub &'static str);
+
+/// A server that did not start.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Its exit code.
+    pub code: i32,
+    /// What it said on standard error.
+    pub message: String,
+}
+
+/// A server that printed its ready line. Dropping it kills it.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    /// Where it listens, as it said itself.
+    pub address: SocketAddr,
+}
+
+impl Program {
+    fn command(self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.0);
+        command
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts the server and waits for its ready line.
+    ///
+    /// # Panics
+    /// When it cannot be started, or prints something else first.
+    pub fn start(self, arguments: &[&str]) -> Running {
+        let mut child = self
+            .command(arguments)
+            .spawn()
+            .expect("the program can be started");
+        let mut stdout = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        let mut line = String::new();
+        stdout
+            .read_line(&mut line)
+            .expect("standard output is text");
+        let address = line
+            .strip_prefix("ready ")
+            .and_then(|rest| rest.trim_end().parse().ok())
+            .unwrap_or_else(|| panic!("expected a ready line, got {line:?}"));
+        Running {
+            child,
+            stdout,
+            address,
+        }
+    }
+
+    /// Starts the server where it must refuse to run.
+    ///
+    /// # Panics
+    /// When it prints a ready line all the same.
+    pub fn refuse(self, arguments: &[&str]) -> Refusal {
+        let mut child = self
+            .command(arguments)
+            .spawn()
+            .expect("the program can be started");
+        let mut first = String::new();
+        let mut stdout = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        stdout
+            .read_line(&mut first)
+            .expect("standard output is text");
+        if !first.is_empty() {
+            child.kill().expect("the program is still a child");
+            child.wait().expect("the program can be waited for");
+            panic!("expected no answer on standard output, got {first:?}");
+        }
+        let output = child
+            .wait_with_output()
+            .expect("the program can be waited for");
+        Refusal {
+            code: output.status.code().expect("the program exits by itself"),
+            message: String::from_utf8(output.stderr).expect("messages are text"),
+        }
+    }
+
+    /// What the program prints on standard output when it runs to its end.
+    ///
+    /// # Panics
+    /// When it does not exit with 0.
+    pub fn output(self, arguments: &[&str]) -> String {
+        let output = self
+            .command(arguments)
+            .output()
+            .expect("the program can be started");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("output is text")
+    }
+}
+
+impl Running {
+    /// The server's process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends SIGTERM; gives how the server ended and how long that took.
+    ///
+    /// # Panics
+    /// When it does not end, or has printed more than its ready line.
+    pub fn terminate(self) -> (ExitStatus, Duration) {
+        self.end_by(Signal::TERM)
+    }
+
+    /// Sends SIGINT, as Ctrl-C does; gives how the server ended and how long that took.
+    ///
+    /// # Panics
+    /// When it does not end, or has printed more than its ready line.
+    pub fn interrupt(self) -> (ExitStatus, Duration) {
+        self.end_by(Signal::INT)
+    }
+
+    fn end_by(mut self, signal: Signal) -> (ExitStatus, Duration) {
+        let asked = Instant::now();
+        kill_process(Pid::from_child(&self.child), signal).expect("the server is running");
+        let status = self.wait();
+        let took = asked.elapsed();
+        let mut rest = String::new();
+        self.stdout
+            .read_to_string(&mut rest)
+            .expect("standard output is text");
+        assert_eq!(rest, "", "standard output holds the ready line only");
+        (status, took)
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let started = Instant::now();
+        while started.elapsed() < GIVE_UP {
+            if let Some(status) = self.child.try_wait().expect("the server is a child") {
+                return status;
+            }
+            sleep(Duration::from_millis(5));
+        }
+        panic!("the server did not stop within {GIVE_UP:?}");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Fails only when the server has ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
