@@ -33,8 +33,6 @@ height = head + rows * row + foot
 left = 20
 right = width - 20 - letter * (text_letters + (note_letters ? note_letters + 2 : 0)) - 12
 
-eval canvas(height)
-
 set label 1 bold_title at screen across(left), down(28, height) textcolor rgb text_colour
 set label 2 unit noenhanced at screen across(left), down(height - 36, height) textcolor rgb text_colour
 set label 3 "bar and mark: median of the rounds; whisker: smallest and largest round" noenhanced \
@@ -72,7 +70,6 @@ set border 0
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead linetype 102 linewidth 1.5 front
 
 bar(n) = n + 0.66
-set output out
 plot \
     data skip 1 using (0):(bar($0)):(0):2:(bar($0) - 0.17):(bar($0) + 0.17):(tint_colour[int($5) + 1]) \
         with boxxyerror linecolor rgb variable, \
@@ -83,3 +80,7 @@ plot \
         textcolor rgb text_colour, \
     data skip 1 using (largest * 1.02):(bar($0)):7 with labels left offset character (text_letters + 3), 0 \
         noenhanced textcolor rgb note_colour
+
+eval canvas(height)
+set output out
+replot

@@ -1,6 +1,6 @@
 # Shared by every plot: checks the arguments, and fixes canvas, fonts, colours and grid.
 # Expects script, given (how many arguments), data, out, title and unit; `load` hides ARG0 … ARG4 from this file.
-# A script measures its data before it opens the canvas (eval canvas(HEIGHT)), so that bad data leaves no picture behind.
+# A script plots into the void first and opens its canvas last (eval canvas(HEIGHT)), so that an error leaves no picture behind.
 
 if (given != 4) {
     printerr sprintf("usage: gnuplot -c %s DATA OUT TITLE UNIT", script)
@@ -14,12 +14,15 @@ if (ending ne ".svg" && ending ne ".png") {
 }
 
 set encoding utf8
+set terminal dumb
+set output "/dev/null"
 width = 800
 letter = 8  # pixels, generous: an SVG is shown with whatever sans-serif font its reader has
 canvas(height) = (ending eq ".svg" \
     ? "set terminal svg font 'sans-serif,13'" \
     : "set terminal pngcairo font 'DejaVu Sans,13' fontscale 0.75 pointscale 1.5") \
     . sprintf(" enhanced background '#ffffff' size %d,%d", width, height)
+key_spacing = ending eq ".svg" ? 1.0 : 1.33  # 20 pixels a line on either canvas
 
 # Pixels from the left and from the top to gnuplot's screen coordinates.
 across(x) = x / real(width)
