@@ -51,3 +51,59 @@ pub async fn serve(listener: TcpListener, stop: Stop) -> io::Result<()> {
         .await
         .map_err(io::Error::other)
 }
+
+#[cfg(test)]
+mod tests {
+    use tonic::service::Routes;
+    use tonic::{Code, Status};
+
+    use super::contract::weather_service_client::WeatherServiceClient;
+    use super::contract::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
+
+    /// Asks the routes in process.
+    async fn ask(city: &str) -> Result<GetCurrentWeatherResponse, Status> {
+        let routes: Routes = super::routes().await.unwrap().prepare();
+        let request = GetCurrentWeatherRequest {
+            city: city.to_owned(),
+        };
+        let answer = WeatherServiceClient::new(routes)
+            .get_current_weather(request)
+            .await?;
+        Ok(answer.into_inner())
+    }
+
+    #[tokio::test]
+    async fn a_known_city_is_answered() {
+        let expected = GetCurrentWeatherResponse {
+            city: "Kyiv".to_owned(),
+            temperature_c: 21.5,
+            humidity: 60,
+            condition: "Cloudy".to_owned(),
+        };
+        assert_eq!(ask("kyiv").await.unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn an_unknown_city_is_not_found() {
+        let status = ask("Atlantis").await.unwrap_err();
+        assert_eq!(status.code(), Code::NotFound);
+        let text = status.message();
+        assert!(
+            text.contains(r#"no weather for "Atlantis": known cities are Kyiv"#),
+            "{text}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_missing_or_blank_city_is_an_invalid_argument() {
+        for city in ["", " "] {
+            let status = ask(city).await.unwrap_err();
+            assert_eq!(status.code(), Code::InvalidArgument);
+            assert!(
+                status.message().contains(r#"{"city":"Kyiv"}"#),
+                "{}",
+                status.message()
+            );
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The gRPC server's program from outside: real sockets, real signals, both runtimes.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may stop at the first surprise, its helpers too"
+)]
+
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use grpc_server::contract::GetCurrentWeatherRequest;
+use grpc_server::contract::weather_service_client::WeatherServiceClient;
+use server_runtime::testing::{self, Program, RUNTIMES, Running};
+use tokio_stream::{StreamExt, once};
+use tonic::Code;
+use tonic::transport::{Channel, Endpoint};
+use tonic_health::pb::health_client::HealthClient;
+use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
+use tonic_reflection::pb::{v1, v1alpha};
+
+const PROGRAM: Program = Program(env!("CARGO_BIN_EXE_grpc-server"));
+const SERVICE: &str = "wirebench.weather.v1.WeatherService";
+const STOPS_WITHIN: Duration = Duration::from_secs(2);
+
+async fn connect(address: SocketAddr) -> Channel {
+    let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
+    endpoint
+        .timeout(Duration::from_secs(5))
+        .connect()
+        .await
+        .unwrap()
+}
+
+/// Starts a server on each runtime and hands it over with a connection to it.
+async fn on_each_runtime(check: impl AsyncFn(Running, Channel)) {
+    for runtime in RUNTIMES {
+        let server = PROGRAM.start(&["--runtime", runtime, "--threads", "2"]);
+        let channel = connect(server.address).await;
+        check(server, channel).await;
+    }
+}
+
+async fn city_of_answer(channel: &Channel, city: &str) -> Result<String, Code> {
+    let request = GetCurrentWeatherRequest {
+        city: city.to_owned(),
+    };
+    let answer = WeatherServiceClient::new(channel.clone())
+        .get_current_weather(request)
+        .await;
+    answer
+        .map(|answer| answer.into_inner().city)
+        .map_err(|status| status.code())
+}
+
+#[tokio::test]
+async fn the_weather_is_answered() {
+    on_each_runtime(async |_server, channel| {
+        assert_eq!(
+            city_of_answer(&channel, "Kyiv").await,
+            Ok("Kyiv".to_owned())
+        );
+        assert_eq!(
+            city_of_answer(&channel, "Atlantis").await,
+            Err(Code::NotFound)
+        );
+        assert_eq!(
+            city_of_answer(&channel, "").await,
+            Err(Code::InvalidArgument)
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_very_long_unknown_name_is_still_answered() {
+    on_each_runtime(async |_server, channel| {
+        assert_eq!(
+            city_of_answer(&channel, &"ї".repeat(1_000_000)).await,
+            Err(Code::NotFound)
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_server_and_its_service_are_serving() {
+    on_each_runtime(async |_server, channel| {
+        for service in ["", SERVICE] {
+            let request = HealthCheckRequest {
+                service: service.to_owned(),
+            };
+            let health = HealthClient::new(channel.clone())
+                .check(request)
+                .await
+                .unwrap();
+            assert_eq!(health.into_inner().status(), ServingStatus::Serving);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn reflection_lists_and_describes_the_service() {
+    use v1::server_reflection_request::MessageRequest;
+    use v1::server_reflection_response::MessageResponse;
+
+    on_each_runtime(async |_server, channel| {
+        let mut client = v1::server_reflection_client::ServerReflectionClient::new(channel);
+        let mut answers = Vec::new();
+        for question in [
+            MessageRequest::ListServices(String::new()),
+            MessageRequest::FileContainingSymbol(SERVICE.to_owned()),
+        ] {
+            let request = v1::ServerReflectionRequest {
+                host: String::new(),
+                message_request: Some(question),
+            };
+            let mut stream = client
+                .server_reflection_info(once(request))
+                .await
+                .unwrap()
+                .into_inner();
+            answers.push(
+                stream
+                    .next()
+                    .await
+                    .unwrap()
+                    .unwrap()
+                    .message_response
+                    .unwrap(),
+            );
+        }
+        let MessageResponse::ListServicesResponse(list) = &answers[0] else {
+            panic!("not a list: {answers:?}");
+        };
+        assert!(
+            list.service.iter().any(|service| service.name == SERVICE),
+            "{list:?}"
+        );
+        let MessageResponse::FileDescriptorResponse(files) = &answers[1] else {
+            panic!("not a description: {answers:?}");
+        };
+        assert_eq!(files.file_descriptor_proto.len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_older_reflection_lists_the_service_too() {
+    use v1alpha::server_reflection_request::MessageRequest;
+    use v1alpha::server_reflection_response::MessageResponse;
+
+    on_each_runtime(async |_server, channel| {
+        let mut client = v1alpha::server_reflection_client::ServerReflectionClient::new(channel);
+        let question = Some(MessageRequest::ListServices(String::new()));
+        let request = v1alpha::ServerReflectionRequest {
+            host: String::new(),
+            message_request: question,
+        };
+        let mut stream = client
+            .server_reflection_info(once(request))
+            .await
+            .unwrap()
+            .into_inner();
+        let answer = stream
+            .next()
+            .await
+            .unwrap()
+            .unwrap()
+            .message_response
+            .unwrap();
+        let MessageResponse::ListServicesResponse(list) = answer else {
+            panic!("not a list: {answer:?}");
+        };
+        assert!(
+            list.service.iter().any(|service| service.name == SERVICE),
+            "{list:?}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sigterm_stops_it_despite_open_connections() {
+    on_each_runtime(async |server, channel| {
+        city_of_answer(&channel, "Kyiv").await.unwrap();
+        let silent = TcpStream::connect(server.address).unwrap();
+        let (status, took) = server.terminate();
+        assert_eq!(status.code(), Some(0));
+        assert!(took < STOPS_WITHIN, "{took:?}");
+        drop((channel, silent));
+    })
+    .await;
+}
+
+#[test]
+fn a_taken_port_is_refused() {
+    testing::taken_port_is_refused(PROGRAM);
+}
+
+#[test]
+fn port_zero_takes_a_free_port() {
+    testing::port_zero_takes_a_free_port(PROGRAM);
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    testing::wrong_arguments_are_refused(PROGRAM);
+}
+
+#[test]
+fn help_explains_every_argument() {
+    testing::help_explains_every_argument(PROGRAM);
+}
+
+#[test]
+fn threads_are_as_asked() {
+    testing::threads_are_as_asked(PROGRAM);
+}

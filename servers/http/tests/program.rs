@@ -1,0 +1,147 @@
+//! The HTTP server's program from outside: real sockets, real signals, both runtimes.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test may stop at the first surprise, its helpers too"
+)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Empty};
+use hyper::body::Bytes;
+use hyper::client::conn::http2;
+use hyper::{Request, Version};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use server_runtime::testing::{self, Program, RUNTIMES};
+
+const PROGRAM: Program = Program(env!("CARGO_BIN_EXE_http-server"));
+const PATH: &str = "/api/weather/current?city=Kyiv";
+const KYIV: &str = r#"{"city":"Kyiv","temperatureC":21.5,"humidity":60,"condition":"Cloudy"}"#;
+const STOPS_WITHIN: Duration = Duration::from_secs(2);
+
+#[test]
+fn http1_is_answered_and_the_connection_kept() {
+    for runtime in RUNTIMES {
+        let server = PROGRAM.start(&["--runtime", runtime]);
+        let mut connection = connect(server.address);
+        for _ in 0..3 {
+            let answer = ask_http1(&mut connection, PATH);
+            assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+            assert!(answer.ends_with(KYIV), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn h2c_is_answered_on_the_same_port() {
+    for runtime in RUNTIMES {
+        let server = PROGRAM.start(&["--runtime", runtime]);
+        let (version, body) = ask_h2c(server.address, PATH);
+        assert_eq!((version, body.as_str()), (Version::HTTP_2, KYIV));
+        let answer = ask_http1(&mut connect(server.address), "/health");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    }
+}
+
+#[test]
+fn sigterm_stops_it_despite_open_connections() {
+    for runtime in RUNTIMES {
+        let server = PROGRAM.start(&["--runtime", runtime, "--threads", "2"]);
+        let mut answered = connect(server.address);
+        ask_http1(&mut answered, PATH);
+        let silent = connect(server.address);
+        let mut half_asked = connect(server.address);
+        half_asked.write_all(b"GET /health HTTP/1.1\r\n").unwrap();
+
+        let (status, took) = server.terminate();
+        assert_eq!(status.code(), Some(0), "{runtime}");
+        assert!(took < STOPS_WITHIN, "{runtime}: {took:?}");
+        drop((answered, silent, half_asked));
+    }
+}
+
+#[test]
+fn sigint_stops_it_too() {
+    for runtime in RUNTIMES {
+        let (status, took) = PROGRAM.start(&["--runtime", runtime]).interrupt();
+        assert_eq!(status.code(), Some(0), "{runtime}");
+        assert!(took < STOPS_WITHIN, "{runtime}: {took:?}");
+    }
+}
+
+#[test]
+fn a_taken_port_is_refused() {
+    testing::taken_port_is_refused(PROGRAM);
+}
+
+#[test]
+fn port_zero_takes_a_free_port() {
+    testing::port_zero_takes_a_free_port(PROGRAM);
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    testing::wrong_arguments_are_refused(PROGRAM);
+}
+
+#[test]
+fn help_explains_every_argument() {
+    testing::help_explains_every_argument(PROGRAM);
+}
+
+#[test]
+fn threads_are_as_asked() {
+    testing::threads_are_as_asked(PROGRAM);
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let connection = TcpStream::connect(address).unwrap();
+    connection
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .unwrap();
+    connection
+}
+
+/// Asks on a connection that stays open; gives the whole answer, whose end the body's known length tells.
+fn ask_http1(connection: &mut TcpStream, path: &str) -> String {
+    write!(connection, "GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    while !is_whole(&answer) {
+        let mut piece = [0; 4096];
+        let length = connection.read(&mut piece).unwrap();
+        assert_ne!(
+            length, 0,
+            "the server closed the connection after {answer:?}"
+        );
+        answer.push_str(str::from_utf8(&piece[..length]).unwrap());
+    }
+    answer
+}
+
+fn is_whole(answer: &str) -> bool {
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
+    body.len() == length.unwrap().parse::<usize>().unwrap()
+}
+
+/// Asks over HTTP/2 without TLS; gives the version of the answer and its body.
+#[tokio::main(flavor = "current_thread")]
+async fn ask_h2c(address: SocketAddr, path: &str) -> (Version, String) {
+    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let request = Request::get(format!("http://{address}{path}"))
+        .body(Empty::<Bytes>::new())
+        .unwrap();
+    let response = sender.send_request(request).await.unwrap();
+    let version = response.version();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    (version, String::from_utf8(body.to_vec()).unwrap())
+}
