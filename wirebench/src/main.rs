@@ -1,2 +1,17 @@
-//! argv
-fn main() {}
+//! argv → command; the only place where an error becomes text and an exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use wirebench::command::{Cli, Outcome, is_usage};
+
+fn main() -> ExitCode {
+    match Cli::parse().execute() {
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Failed) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
+        }
+    }
+}

@@ -49,7 +49,9 @@ pub enum PlanError {
         known: Vec<String>,
     },
     /// Nothing is left to measure.
-    #[error("nothing to measure: no chosen scenario, server and driver share a protocol that fits the load; `wirebench list` shows the series there are")]
+    #[error(
+        "nothing to measure: no chosen scenario, server and driver share a protocol that fits the load; `wirebench list` shows the series there are"
+    )]
     Empty,
 }
 
@@ -112,7 +114,11 @@ pub fn series<'a>(
             }
         }
     }
-    if found.is_empty() { Err(PlanError::Empty) } else { Ok(found) }
+    if found.is_empty() {
+        Err(PlanError::Empty)
+    } else {
+        Ok(found)
+    }
 }
 
 /// Orders every round of `count` series: each round holds every series once, shuffled by the seed.
@@ -124,7 +130,11 @@ pub fn order(count: usize, rounds: u32, seed: u64) -> Vec<Slot> {
         let mut turn: Vec<usize> = (0..count).collect();
         turn.shuffle(&mut random);
         for series in turn {
-            slots.push(Slot { position: slots.len(), round, series });
+            slots.push(Slot {
+                position: slots.len(),
+                round,
+                series,
+            });
         }
     }
     slots
@@ -137,17 +147,32 @@ fn chosen(
     known: Vec<String>,
 ) -> Result<GlobSet, PlanError> {
     let everything = ["*".to_owned()];
-    let patterns = [asked, by_profile, &everything].into_iter().find(|list| !list.is_empty()).unwrap_or(&everything);
+    let patterns = [asked, by_profile, &everything]
+        .into_iter()
+        .find(|list| !list.is_empty())
+        .unwrap_or(&everything);
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
-        let wrong = |source| PlanError::Pattern { kind, pattern: pattern.clone(), source };
+        let wrong = |source| PlanError::Pattern {
+            kind,
+            pattern: pattern.clone(),
+            source,
+        };
         let glob = Glob::new(pattern).map_err(wrong)?;
         if !known.iter().any(|name| glob.compile_matcher().is_match(name)) {
-            return Err(PlanError::NoMatch { kind, pattern: pattern.clone(), known });
+            return Err(PlanError::NoMatch {
+                kind,
+                pattern: pattern.clone(),
+                known,
+            });
         }
         set.add(glob);
     }
-    set.build().map_err(|source| PlanError::Pattern { kind, pattern: patterns.join(" "), source })
+    set.build().map_err(|source| PlanError::Pattern {
+        kind,
+        pattern: patterns.join(" "),
+        source,
+    })
 }
 
 fn fit<'a>(
@@ -159,7 +184,11 @@ fn fit<'a>(
     let operation = server.operations.get(&scenario.operation)?;
     let starts = matches!(scenario.load.amount, Amount::Starts(_));
     let fits = |protocol: &Protocol| {
-        let answered = if starts { *protocol == Protocol::Process } else { server.protocols.contains(protocol) };
+        let answered = if starts {
+            *protocol == Protocol::Process
+        } else {
+            server.protocols.contains(protocol)
+        };
         let meant = scenario.protocols.as_ref().is_none_or(|list| list.contains(protocol));
         let can = driver.protocols.get(protocol).is_some_and(|mode| {
             (scenario.load.streams == 1 || mode.multiplexes) && (scenario.load.rate.is_none() || mode.rate)
@@ -171,7 +200,17 @@ fn fit<'a>(
     let load = capped(&scenario.load, profile);
     let id = format!("{}@{}@{}", scenario.name, server.name, driver.name);
     let digest = digest(protocol, &load, server, operation, driver, mode);
-    Some(PlannedSeries { id, scenario, server, driver, protocol, mode, operation, load, digest })
+    Some(PlannedSeries {
+        id,
+        scenario,
+        server,
+        driver,
+        protocol,
+        mode,
+        operation,
+        load,
+        digest,
+    })
 }
 
 /// Cuts a load to the profile's caps; a request count stays a multiple of the workers.
@@ -179,13 +218,19 @@ fn capped(load: &Load, profile: &Profile) -> Load {
     let workers = u64::from(load.workers());
     let amount = match load.amount {
         Amount::Requests(requests) => {
-            let cap = profile.requests_at_most.map_or(requests, |cap| (cap / workers).max(1) * workers);
+            let cap = profile
+                .requests_at_most
+                .map_or(requests, |cap| (cap / workers).max(1) * workers);
             Amount::Requests(requests.min(cap))
         }
         Amount::Duration(span) => Amount::Duration(profile.duration_at_most.map_or(span, |cap| span.min(cap))),
         Amount::Starts(starts) => Amount::Starts(profile.starts_at_most.map_or(starts, |cap| starts.min(cap.max(2)))),
     };
-    Load { amount, warmup: load.warmup.or(profile.warmup), ..load.clone() }
+    Load {
+        amount,
+        warmup: load.warmup.or(profile.warmup),
+        ..load.clone()
+    }
 }
 
 fn digest(
@@ -200,7 +245,11 @@ fn digest(
     struct Question<'a> {
         protocol: Protocol,
         load: &'a Load,
-        server: (&'a crate::declare::server::Program, &'a [crate::declare::args::Arg], Option<u16>),
+        server: (
+            &'a crate::declare::server::Program,
+            &'a [crate::declare::args::Arg],
+            Option<u16>,
+        ),
         operation: &'a Operation,
         driver: (&'a str, &'a Option<String>, &'a Mode),
     }
@@ -212,7 +261,11 @@ fn digest(
         driver: (&driver.tool.program, &driver.tool.version, mode),
     };
     let text = serde_json::to_vec(&question).expect("declarations are plain data with text keys");
-    Sha256::digest(&text).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(&text)
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 
 /// One argument, or a group that is left out when one of its placeholders has no value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected an argument as text, or a list of arguments that belong together")]
+#[serde(
+    untagged,
+    expecting = "expected an argument as text, or a list of arguments that belong together"
+)]
 pub enum Arg {
     /// One argument; every placeholder in it must have a value.
     One(String),
@@ -30,7 +33,9 @@ pub type Values = BTreeMap<&'static str, Value>;
 
 /// A placeholder without a value outside an optional group.
 #[derive(Debug, PartialEq, thiserror::Error)]
-#[error("argument \"{arg}\" needs {{{name}}}, which has no value for this load; put it in a list of its own to make it optional")]
+#[error(
+    "argument \"{arg}\" needs {{{name}}}, which has no value for this load; put it in a list of its own to make it optional"
+)]
 pub struct MissingValue {
     /// The argument as declared.
     pub arg: String,
@@ -43,7 +48,9 @@ static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{\{.*?\}\}|\{([a-z_]+)\}").expect("a constant pattern"));
 
 fn names(text: &str) -> impl Iterator<Item = String> + '_ {
-    PLACEHOLDER.captures_iter(text).filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
+    PLACEHOLDER
+        .captures_iter(text)
+        .filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
 }
 
 impl Arg {
@@ -73,10 +80,15 @@ pub fn expand(args: &[Arg], values: &Values) -> Result<Vec<String>, MissingValue
     for arg in args {
         let named = arg.placeholders();
         let missing = named.iter().find(|name| !values.contains_key(name.as_str()));
-        let list = named.iter().find(|name| matches!(values.get(name.as_str()), Some(Value::Many(_))));
+        let list = named
+            .iter()
+            .find(|name| matches!(values.get(name.as_str()), Some(Value::Many(_))));
         match (arg, missing.or(list)) {
             (Arg::One(text), Some(name)) => {
-                return Err(MissingValue { arg: text.clone(), name: name.clone() });
+                return Err(MissingValue {
+                    arg: text.clone(),
+                    name: name.clone(),
+                });
             }
             (Arg::Group(_), _) if missing.is_some() => {}
             _ => {
@@ -120,7 +132,11 @@ mod tests {
 
     #[test]
     fn fills_placeholders_and_drops_groups_without_a_value() {
-        let args = [group(&["-n", "{requests}"]), group(&["-z", "{duration}"]), Arg::One("{url}".into())];
+        let args = [
+            group(&["-n", "{requests}"]),
+            group(&["-z", "{duration}"]),
+            Arg::One("{url}".into()),
+        ];
         assert_eq!(expand(&args, &values()).unwrap(), ["-n", "100", "http://x/{requests}"]);
     }
 

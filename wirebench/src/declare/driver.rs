@@ -63,9 +63,29 @@ pub struct Mode {
 
 /// Placeholders a driver's arguments may name.
 pub const PLACEHOLDERS: [&str; 23] = [
-    "connections", "streams", "workers", "requests", "duration", "rate", "url", "origin", "address", "host", "port",
-    "method", "path", "header", "body_file", "call", "message", "proto", "proto_root", "raw", "starts",
-    "start_command", "stdout",
+    "connections",
+    "streams",
+    "workers",
+    "requests",
+    "duration",
+    "rate",
+    "url",
+    "origin",
+    "address",
+    "host",
+    "port",
+    "method",
+    "path",
+    "header",
+    "body_file",
+    "call",
+    "message",
+    "proto",
+    "proto_root",
+    "raw",
+    "starts",
+    "start_command",
+    "stdout",
 ];
 
 #[derive(Deserialize)]
@@ -89,29 +109,53 @@ impl Driver {
     /// # Errors
     /// When the file cannot be read or says something impossible.
     pub fn read(file: &Path, name: String) -> Result<Self, DeclareError> {
-        let File { about, tool, protocols, normalise } = toml_file(file)?;
+        let File {
+            about,
+            tool,
+            protocols,
+            normalise,
+        } = toml_file(file)?;
         let wrong = |key: &str, message: String| Err(DeclareError::key(file, key, message));
         if tool.version.is_some() == tool.at_least.is_some() {
             return wrong("tool", "expected exactly one of version and at_least".into());
         }
         match Regex::new(&tool.version_pattern) {
             Ok(pattern) if pattern.captures_len() == 2 => {}
-            Ok(_) => return wrong("tool.version_pattern", "expected exactly one group in parentheses".into()),
+            Ok(_) => {
+                return wrong(
+                    "tool.version_pattern",
+                    "expected exactly one group in parentheses".into(),
+                );
+            }
             Err(error) => return wrong("tool.version_pattern", error.to_string()),
         }
         if tool.version_command.is_empty() {
             return wrong("tool.version_command", "expected a program and its arguments".into());
         }
         if protocols.is_empty() {
-            return wrong("protocols", "expected a table for at least one of http, h2c, grpc and process".into());
+            return wrong(
+                "protocols",
+                "expected a table for at least one of http, h2c, grpc and process".into(),
+            );
         }
         for (protocol, mode) in &protocols {
             let key = format!("protocols.{}.args", protocol.name());
-            check_placeholders(file, &key, &mode.args, |word| PLACEHOLDERS.contains(&word) && word != "stdout")?;
+            check_placeholders(file, &key, &mode.args, |word| {
+                PLACEHOLDERS.contains(&word) && word != "stdout"
+            })?;
         }
-        check_placeholders(file, "normalise.args", &normalise.args, |word| word == "stdout" || word == "raw")?;
+        check_placeholders(file, "normalise.args", &normalise.args, |word| {
+            word == "stdout" || word == "raw"
+        })?;
         let folder = file.parent().unwrap_or(Path::new(".")).to_path_buf();
-        Ok(Self { name, about, folder, tool, protocols, normalise: normalise.args })
+        Ok(Self {
+            name,
+            about,
+            folder,
+            tool,
+            protocols,
+            normalise: normalise.args,
+        })
     }
 }
 

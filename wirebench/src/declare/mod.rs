@@ -43,12 +43,21 @@ impl Project {
         let scenarios = named("scenario", below(&root.join("scenarios"))?.into_iter(), Scenario::read)?;
         let servers = named("server", inside(&root.join("servers"), "server.toml")?, Server::read)?;
         let drivers = named("driver", inside(&root.join("drivers"), "driver.toml")?, Driver::read)?;
-        Ok(Self { root: root.to_path_buf(), config, scenarios, servers, drivers })
+        Ok(Self {
+            root: root.to_path_buf(),
+            config,
+            scenarios,
+            servers,
+            drivers,
+        })
     }
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
-    let unreadable = |source| DeclareError::Unreadable { file: folder.to_path_buf(), source };
+    let unreadable = |source| DeclareError::Unreadable {
+        file: folder.to_path_buf(),
+        source,
+    };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         paths.push(entry.map_err(unreadable)?.path());
@@ -72,7 +81,10 @@ fn below(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
 
 /// The files called `file` one folder below `folder`.
 fn inside(folder: &Path, file: &str) -> Result<impl Iterator<Item = PathBuf>, DeclareError> {
-    Ok(entries(folder)?.into_iter().map(move |path| path.join(file)).filter(|path| path.is_file()))
+    Ok(entries(folder)?
+        .into_iter()
+        .map(move |path| path.join(file))
+        .filter(|path| path.is_file()))
 }
 
 /// Reads each file; a file is named by its stem, or by its folder when every file is called alike.
@@ -84,14 +96,31 @@ fn named<T>(
     let mut seen: Vec<(String, PathBuf)> = Vec::new();
     let mut out = Vec::new();
     for file in files {
-        let named_by = if kind == "scenario" { file.file_stem() } else { file.parent().and_then(Path::file_name) };
+        let named_by = if kind == "scenario" {
+            file.file_stem()
+        } else {
+            file.parent().and_then(Path::file_name)
+        };
         let name = named_by.unwrap_or_default().to_string_lossy().into_owned();
-        if name.is_empty() || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
+        if name.is_empty()
+            || !name
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+        {
             let message = format!("the name \"{name}\" may hold lower-case letters, digits and hyphens only");
-            return Err(DeclareError::Invalid { file, key: String::new(), message });
+            return Err(DeclareError::Invalid {
+                file,
+                key: String::new(),
+                message,
+            });
         }
         if let Some((_, first)) = seen.iter().find(|(known, _)| *known == name) {
-            return Err(DeclareError::Twice { kind, name, first: first.clone(), second: file });
+            return Err(DeclareError::Twice {
+                kind,
+                name,
+                first: first.clone(),
+                second: file,
+            });
         }
         out.push(read(&file, name.clone())?);
         seen.push((name, file));

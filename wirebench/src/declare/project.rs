@@ -55,12 +55,20 @@ impl Config {
         for (name, profile) in &config.profiles {
             if profile.rounds == 0 || profile.rounds > 1000 {
                 let key = format!("profiles.{name}.rounds");
-                return Err(DeclareError::key(file, &key, format!("expected 1 to 1,000, found {}", profile.rounds)));
+                return Err(DeclareError::key(
+                    file,
+                    &key,
+                    format!("expected 1 to 1,000, found {}", profile.rounds),
+                ));
             }
         }
         if !config.profiles.contains_key(&config.default_profile) {
             let known: Vec<&str> = config.profiles.keys().map(String::as_str).collect();
-            let message = format!("no profile \"{}\"; there are {}", config.default_profile, known.join(", "));
+            let message = format!(
+                "no profile \"{}\"; there are {}",
+                config.default_profile,
+                known.join(", ")
+            );
             return Err(DeclareError::key(file, "default_profile", message));
         }
         Ok(config)

@@ -43,7 +43,11 @@ pub enum DeclareError {
 impl DeclareError {
     /// An error about one key of a file.
     pub fn key(file: &Path, key: &str, message: impl Into<String>) -> Self {
-        Self::Invalid { file: file.to_path_buf(), key: format!("{key}: "), message: message.into() }
+        Self::Invalid {
+            file: file.to_path_buf(),
+            key: format!("{key}: "),
+            message: message.into(),
+        }
     }
 }
 
@@ -52,20 +56,28 @@ impl DeclareError {
 /// # Errors
 /// When the file cannot be read, is not TOML, or does not fit `T`.
 pub fn toml_file<T: DeserializeOwned>(file: &Path) -> Result<T, DeclareError> {
-    let text = fs::read_to_string(file)
-        .map_err(|source| DeclareError::Unreadable { file: file.to_path_buf(), source })?;
+    let text = fs::read_to_string(file).map_err(|source| DeclareError::Unreadable {
+        file: file.to_path_buf(),
+        source,
+    })?;
     let invalid = |key: String, message: &str| DeclareError::Invalid {
         file: file.to_path_buf(),
         key,
         message: message.trim().replace('\n', " "),
     };
     let document = toml::Deserializer::parse(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let line = error
+            .span()
+            .map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
         invalid(format!("line {line}: "), error.message())
     })?;
     serde_path_to_error::deserialize(document).map_err(|error| {
         let path = error.path().to_string();
-        let key = if path == "." { String::new() } else { format!("{path}: ") };
+        let key = if path == "." {
+            String::new()
+        } else {
+            format!("{path}: ")
+        };
         invalid(key, error.inner().message())
     })
 }

@@ -92,8 +92,19 @@ impl Scenario {
     /// # Errors
     /// When the file cannot be read or says something impossible.
     pub fn read(file: &Path, name: String) -> Result<Self, DeclareError> {
-        let File { about, operation, load, protocols } = toml_file(file)?;
-        Ok(Self { name, about, operation, load: load.check(file)?, protocols })
+        let File {
+            about,
+            operation,
+            load,
+            protocols,
+        } = toml_file(file)?;
+        Ok(Self {
+            name,
+            about,
+            operation,
+            load: load.check(file)?,
+            protocols,
+        })
     }
 }
 
@@ -108,13 +119,19 @@ impl LoadTable {
         };
         if let Amount::Starts(starts) = amount {
             if self.connections.is_some() || self.streams.is_some() || self.rate.is_some() {
-                return wrong("load", "starts counts process starts; connections, streams and rate do not go with it");
+                return wrong(
+                    "load",
+                    "starts counts process starts; connections, streams and rate do not go with it",
+                );
             }
             if !(2..=1000).contains(&starts) {
                 return wrong("load.starts", "expected 2 to 1,000 process starts");
             }
         } else if self.connections.is_none() {
-            return wrong("load.connections", "expected the number of connections to open, found nothing");
+            return wrong(
+                "load.connections",
+                "expected the number of connections to open, found nothing",
+            );
         }
         let load = Load {
             connections: self.connections.unwrap_or(1),
@@ -127,12 +144,19 @@ impl LoadTable {
         if load.connections == 0 || load.streams == 0 || self.rate == Some(0) {
             return wrong("load", "connections, streams and rate start at 1");
         }
-        let Some(workers) = load.connections.checked_mul(load.streams).filter(|count| *count <= 100_000) else {
+        let Some(workers) = load
+            .connections
+            .checked_mul(load.streams)
+            .filter(|count| *count <= 100_000)
+        else {
             return wrong("load", "connections × streams may be 100,000 at most");
         };
         if let Amount::Requests(requests) = amount {
             if requests > MOST_REQUESTS {
-                return wrong("load.requests", "expected 1,000,000 at most: load generators keep no more latencies");
+                return wrong(
+                    "load.requests",
+                    "expected 1,000,000 at most: load generators keep no more latencies",
+                );
             }
             if requests == 0 || !requests.is_multiple_of(u64::from(workers)) {
                 let hint = "expected a multiple of connections × streams, so that every worker sends the same number";

@@ -171,8 +171,15 @@ impl Server {
         }
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         let known = ["address", "host", "port", "threads"];
-        if let Some(unknown) = args.iter().flat_map(Arg::placeholders).find(|word| !known.contains(&word.as_str())) {
-            return wrong("args", format!("unknown placeholder {{{unknown}}}; a server's arguments know {known:?}"));
+        if let Some(unknown) = args
+            .iter()
+            .flat_map(Arg::placeholders)
+            .find(|word| !known.contains(&word.as_str()))
+        {
+            return wrong(
+                "args",
+                format!("unknown placeholder {{{unknown}}}; a server's arguments know {known:?}"),
+            );
         }
         let mut operations = BTreeMap::new();
         for (operation, asked) in table.operations {
@@ -206,11 +213,23 @@ impl Server {
 impl OperationTable {
     fn check(self, file: &Path, key: &str) -> Result<Operation, DeclareError> {
         let wrong = |what: &str, message: &str| Err(DeclareError::key(file, &format!("{key}.{what}"), message));
-        let RequestTable { method, path, headers, body, call, message, proto, proto_root } = self.request;
+        let RequestTable {
+            method,
+            path,
+            headers,
+            body,
+            call,
+            message,
+            proto,
+            proto_root,
+        } = self.request;
         match (path, call) {
             (Some(path), None) => {
                 if message.is_some() || proto.is_some() || proto_root.is_some() || self.expect.message.is_some() {
-                    return wrong("request", "path makes this an HTTP request; message, proto and proto_root are gRPC's");
+                    return wrong(
+                        "request",
+                        "path makes this an HTTP request; message, proto and proto_root are gRPC's",
+                    );
                 }
                 if !path.starts_with('/') {
                     return wrong("request.path", "expected a path that starts with /");
@@ -229,17 +248,29 @@ impl OperationTable {
             }
             (None, Some(call)) => {
                 if method.is_some() || !headers.is_empty() || body.is_some() || self.expect.body.is_some() {
-                    return wrong("request", "call makes this a gRPC request; method, headers and body are HTTP's");
+                    return wrong(
+                        "request",
+                        "call makes this a gRPC request; method, headers and body are HTTP's",
+                    );
                 }
                 if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
                     return wrong("request.call", "expected \"package.Service/Method\"");
                 }
                 let (Some(proto), Some(proto_root)) = (proto, proto_root) else {
-                    return wrong("request", "a gRPC request needs proto (the file) and proto_root (its import folder)");
+                    return wrong(
+                        "request",
+                        "a gRPC request needs proto (the file) and proto_root (its import folder)",
+                    );
                 };
                 let message = message.unwrap_or_else(|| "{}".into());
                 let expected_message = self.expect.message;
-                Ok(Operation::Grpc(GrpcOperation { proto, proto_root, call, message, expected_message }))
+                Ok(Operation::Grpc(GrpcOperation {
+                    proto,
+                    proto_root,
+                    call,
+                    message,
+                    expected_message,
+                }))
             }
             _ => wrong("request", "expected exactly one of path (HTTP) and call (gRPC)"),
         }

@@ -13,7 +13,11 @@ impl Span {
     #[must_use]
     pub fn as_flag(self) -> String {
         let millis = self.0.as_millis();
-        if millis.is_multiple_of(1000) { format!("{}s", millis / 1000) } else { format!("{millis}ms") }
+        if millis.is_multiple_of(1000) {
+            format!("{}s", millis / 1000)
+        } else {
+            format!("{millis}ms")
+        }
     }
 }
 

@@ -32,7 +32,9 @@ mod tests {
     #[test]
     fn nearest_rank_on_the_textbook_example() {
         let values = [15, 20, 35, 40, 50];
-        let found: Vec<u64> = [50, 300, 400, 500, 1000].map(|share| nearest_rank(&values, share)).to_vec();
+        let found: Vec<u64> = [50, 300, 400, 500, 1000]
+            .map(|share| nearest_rank(&values, share))
+            .to_vec();
         assert_eq!(found, [15, 20, 20, 35, 50]);
     }
 

@@ -1,0 +1,126 @@
+//! The command line: one verb per file.
+
+mod completions;
+mod first_answer;
+mod list;
+mod normalise;
+mod prepare;
+mod progress;
+mod recorder;
+mod report;
+mod run;
+mod selection;
+mod verify;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Parser, Subcommand};
+
+use crate::declare::Project;
+use crate::declare::read::DeclareError;
+use crate::plan::PlanError;
+
+/// How a command ended; becomes the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// 0: done.
+    Done,
+    /// 1: something failed; it was said where.
+    Failed,
+}
+
+/// Measures HTTP and gRPC servers with real load generators.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    about,
+    long_about = "Measures HTTP and gRPC servers with real load generators, checks every round, and keeps all of it.",
+    after_help = "Examples:
+  wirebench list                                  which series there are
+  wirebench verify                                tools, builds and answers, without load
+  wirebench run --profile quick                   every scenario, about a minute of load
+  wirebench run --scenario 'weather-*' --driver h2load --rounds 5
+  wirebench report                                the newest run again, as a table
+Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed."
+)]
+pub struct Cli {
+    /// The project's folder (the one with wirebench.toml); found upwards from here when not given.
+    #[arg(long, global = true, value_name = "DIR")]
+    root: Option<PathBuf>,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Shows every series (scenario@server@driver) that fits together.
+    List(list::Args),
+    /// Checks tools, builds servers, and asks each one for each operation once, without load.
+    Verify(verify::Args),
+    /// Builds, measures, normalises and reports.
+    Run(run::Args),
+    /// Shows a stored run again, and draws its report and charts anew.
+    Report(report::Args),
+    /// Brings one recorded driver output into the common shape; for writing a driver.
+    Normalise(normalise::Args),
+    /// Prints a completion script for a shell.
+    Completions(completions::Args),
+    /// Starts a server, waits for its first good answer and stops it; drivers of protocol `process` time this.
+    #[command(hide = true)]
+    FirstAnswer(first_answer::Args),
+}
+
+impl Cli {
+    /// Does what the command line asks for.
+    ///
+    /// # Errors
+    /// When it cannot be done; [`is_usage`] tells wrong usage from failure.
+    pub fn execute(self) -> anyhow::Result<Outcome> {
+        let root = self.root;
+        match self.verb {
+            Verb::List(args) => list::execute(&project(root)?, &args),
+            Verb::Verify(args) => verify::execute(&project(root)?, &args),
+            Verb::Run(args) => run::execute(&project(root)?, &args),
+            Verb::Report(args) => report::execute(&folder(root)?, &args),
+            Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
+            Verb::Completions(args) => Ok(completions::execute(&args)),
+            Verb::FirstAnswer(args) => first_answer::execute(&args),
+        }
+    }
+}
+
+/// The user called it wrongly.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct UsageError(pub String);
+
+/// Whether an error is the caller's: wrong usage or a wrong declaration.
+#[must_use]
+pub fn is_usage(error: &anyhow::Error) -> bool {
+    error.is::<UsageError>() || error.is::<PlanError>() || error.is::<DeclareError>()
+}
+
+fn project(root: Option<PathBuf>) -> anyhow::Result<Project> {
+    Ok(Project::read(&folder(root)?)?)
+}
+
+/// The project's folder: the one named, or the nearest one upwards that holds wirebench.toml.
+fn folder(root: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+    let start = match root {
+        Some(root) => return Ok(std::path::absolute(root)?),
+        None => std::env::current_dir()?,
+    };
+    let found = start.ancestors().find(|folder| folder.join("wirebench.toml").is_file());
+    let missing = || {
+        UsageError(format!(
+            "no wirebench.toml in {} or any folder above it; go to the project or give --root DIR",
+            start.display()
+        ))
+    };
+    Ok(found.ok_or_else(missing)?.to_path_buf())
+}
+
+/// Where runs are kept when nothing else is said.
+fn results(root: &Path) -> PathBuf {
+    root.join("results")
+}

@@ -1,0 +1,96 @@
+//! Says on stderr how far a run is and how long it will take: a bar in a terminal, plain lines elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::declare::scenario::Amount;
+use crate::plan::{PlannedSeries, Slot};
+use crate::report::format::remaining;
+
+/// Requests per second assumed before a series was measured.
+const ASSUMED_RATE: f64 = 15_000.0;
+/// Starting, probing, stopping and normalising around a load.
+const AROUND: Duration = Duration::from_millis(300);
+
+/// How far a run is.
+#[derive(Debug)]
+pub(super) struct Progress<'a> {
+    bar: Option<ProgressBar>,
+    series: &'a [PlannedSeries<'a>],
+    rounds: u32,
+    to_come: Vec<Slot>,
+    took: BTreeMap<usize, Duration>,
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(series: &'a [PlannedSeries<'a>], slots: &[Slot], rounds: u32) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}").expect("a constant template");
+            ProgressBar::new(slots.len() as u64).with_style(style)
+        });
+        let mut to_come = slots.to_vec();
+        to_come.reverse();
+        Self {
+            bar,
+            series,
+            rounds,
+            to_come,
+            took: BTreeMap::new(),
+        }
+    }
+
+    /// A slot begins.
+    pub(super) fn begin(&self, slot: Slot) {
+        let left = remaining(self.to_come.iter().map(|slot| self.expected(slot.series)).sum());
+        let text = format!(
+            "round {}/{} · {} · about {left} left",
+            slot.round + 1,
+            self.rounds,
+            self.series[slot.series].id
+        );
+        match &self.bar {
+            Some(bar) => bar.set_message(text),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    /// A slot has ended after `took`.
+    pub(super) fn end(&mut self, slot: Slot, took: Duration) {
+        self.took.insert(slot.series, took);
+        self.to_come.retain(|other| *other != slot);
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+
+    /// Something the user should know now.
+    pub(super) fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn expected(&self, series: usize) -> Duration {
+        if let Some(took) = self.took.get(&series) {
+            return *took;
+        }
+        let load = &self.series[series].load;
+        let length = match load.amount {
+            #[expect(clippy::cast_precision_loss, reason = "request counts stay below 2^53")]
+            Amount::Requests(requests) => Duration::from_secs_f64(requests as f64 / ASSUMED_RATE),
+            Amount::Duration(span) => span.0,
+            Amount::Starts(starts) => Duration::from_millis(30) * starts,
+        };
+        length + load.warmup.map_or(Duration::ZERO, |span| span.0) + AROUND
+    }
+}

@@ -1,0 +1,72 @@
+//! The flags that choose a profile and series, shared by list, verify and run.
+
+use crate::command::UsageError;
+use crate::declare::Project;
+use crate::declare::project::Profile;
+use crate::plan::Selection;
+
+/// Which profile and which series.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct SelectionArgs {
+    /// Profile from wirebench.toml; without it, its default_profile.
+    #[arg(long, value_name = "NAME")]
+    pub(super) profile: Option<String>,
+    /// Only scenarios that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    scenario: Vec<String>,
+    /// Only servers that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    server: Vec<String>,
+    /// Only drivers that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    driver: Vec<String>,
+}
+
+impl SelectionArgs {
+    /// The profile's name and what it says.
+    pub(super) fn profile<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
+        let config = &project.config;
+        let name = self.profile.as_ref().unwrap_or(&config.default_profile);
+        let known = || {
+            config
+                .profiles
+                .keys()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let unknown = || {
+            UsageError(format!(
+                "--profile {name}: no such profile in wirebench.toml; there are {}",
+                known()
+            ))
+        };
+        let (name, profile) = config.profiles.get_key_value(name).ok_or_else(unknown)?;
+        Ok((name, profile))
+    }
+
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            scenarios: self.scenario.clone(),
+            servers: self.server.clone(),
+            drivers: self.driver.clone(),
+        }
+    }
+
+    /// The flags again, for the command that repeats a run.
+    pub(super) fn as_flags(&self) -> Vec<String> {
+        let lists = [
+            ("--scenario", &self.scenario),
+            ("--server", &self.server),
+            ("--driver", &self.driver),
+        ];
+        let globs = lists
+            .into_iter()
+            .flat_map(|(flag, list)| list.iter().flat_map(move |glob| [flag.to_owned(), glob.clone()]));
+        self.profile
+            .iter()
+            .flat_map(|name| ["--profile".to_owned(), name.clone()])
+            .chain(globs)
+            .collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! `wirebench verify`: everything but the load.
+
+use std::collections::BTreeSet;
+
+use crate::command::selection::SelectionArgs;
+use crate::command::{Outcome, prepare};
+use crate::declare::Project;
+use crate::measure::cores::Cores;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::target::{Question, Target, TargetError};
+use crate::plan::{self, PlannedSeries};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    selection: SelectionArgs,
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    let (_, profile) = args.selection.profile(project)?;
+    let series = plan::series(project, profile, &args.selection.selection())?;
+    let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?);
+    let mut faults = 0;
+    let mut say = |good: bool, what: &str, detail: &str| {
+        faults += u32::from(!good);
+        println!(
+            "{} {what}{}{detail}",
+            if good { "ok    " } else { "FAILED" },
+            if detail.is_empty() { "" } else { ": " }
+        );
+    };
+    match prepare::jq(project) {
+        Ok((_, tool)) => say(true, &format!("jq {}", tool.version), ""),
+        Err(error) => say(false, "jq", &error.to_string()),
+    }
+    match prepare::gnuplot(&project.root) {
+        Some((_, tool)) => say(true, &format!("gnuplot {}", tool.version), ""),
+        None => say(
+            false,
+            "gnuplot",
+            &format!("is not installed: runs have no charts; run: {}", prepare::INSTALL),
+        ),
+    }
+    for tool in &prepared.tools {
+        say(true, &format!("{} {}", tool.name, tool.version), "");
+    }
+    for (driver, reason) in &prepared.broken_drivers {
+        say(false, &format!("driver {driver}"), reason);
+    }
+    for (server, reason) in &prepared.broken_servers {
+        say(false, &format!("server {server}"), reason);
+    }
+    let mut asked = BTreeSet::new();
+    for one in series
+        .iter()
+        .filter(|one| !prepared.broken_servers.contains_key(&one.server.name))
+    {
+        let what = format!(
+            "{} · {} · {}",
+            one.server.name,
+            one.scenario.operation,
+            one.protocol.label()
+        );
+        if asked.insert(what.clone()) {
+            match ask(&prepared, one) {
+                Ok(detail) => say(true, &what, &detail),
+                Err(error) => say(false, &what, &error.to_string()),
+            }
+        }
+    }
+    Ok(if faults == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+/// Starts the server, asks it once, stops it; says how fast it was ready and how large the answer is.
+fn ask(prepared: &prepare::Prepared, series: &PlannedSeries) -> Result<String, TargetError> {
+    let bench = &prepared.bench;
+    let server = series.server;
+    let write = |source| TargetError::Start {
+        server: server.name.clone(),
+        program: "a temporary folder".into(),
+        source,
+    };
+    let folder = tempfile::tempdir().map_err(write)?;
+    let question = Question::new(bench.root, server, series.operation, series.protocol)?;
+    let program = &bench.programs[&server.name];
+    let target = Target::start(
+        server,
+        program,
+        bench.root,
+        folder.path(),
+        &bench.cores,
+        &bench.interrupt,
+    )?;
+    let answer = question.check(&target.address)?;
+    let ready_ms = target.ready_after.as_secs_f64() * 1e3;
+    target.stop().map_err(write)?;
+    Ok(format!(
+        "ready after {ready_ms:.1} ms, {} bytes of payload",
+        question.payload_bytes(&answer)
+    ))
+}

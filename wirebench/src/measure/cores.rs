@@ -1,0 +1,159 @@
+//! Which cores the server and the driver run on, and starting a process there.
+
+use std::io;
+
+#[cfg(target_os = "linux")]
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+#[cfg(target_os = "linux")]
+use nix::unistd::Pid;
+
+/// How the machine's cores are shared out; empty lists mean that both sides use all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cores {
+    /// The server's.
+    pub server: Vec<usize>,
+    /// The driver's.
+    pub driver: Vec<usize>,
+    /// How many CPUs this process may use.
+    pub available: usize,
+}
+
+impl Cores {
+    /// Every core for both sides.
+    #[must_use]
+    pub fn shared() -> Self {
+        Self {
+            server: Vec::new(),
+            driver: Vec::new(),
+            available: allowed().len().max(1),
+        }
+    }
+
+    /// A quarter of the cores (at least one) for the server, the rest for the driver, which needs 2 to 8 times the
+    /// server's CPU; with one core, or where cores cannot be chosen, both share.
+    #[must_use]
+    pub fn split() -> Self {
+        split_of(by_physical_core(allowed()))
+    }
+
+    /// Threads a server should use.
+    #[must_use]
+    pub fn server_threads(&self) -> usize {
+        if self.server.is_empty() {
+            self.available
+        } else {
+            self.server.len()
+        }
+    }
+
+    /// Threads a driver can use.
+    #[must_use]
+    pub fn driver_threads(&self) -> usize {
+        if self.driver.is_empty() {
+            self.available
+        } else {
+            self.driver.len()
+        }
+    }
+}
+
+fn split_of(cpus: Vec<usize>) -> Cores {
+    if cpus.len() < 2 {
+        return Cores {
+            server: Vec::new(),
+            driver: Vec::new(),
+            available: cpus.len().max(1),
+        };
+    }
+    let available = cpus.len();
+    let mut driver = cpus;
+    let server = driver.split_off(available - (available / 4).max(1));
+    Cores {
+        server,
+        driver,
+        available,
+    }
+}
+
+/// Orders CPUs so that the hyper-threads of one physical core stand together.
+#[cfg(target_os = "linux")]
+fn by_physical_core(mut cpus: Vec<usize>) -> Vec<usize> {
+    let read = |cpu: usize, what: &str| {
+        let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/{what}");
+        std::fs::read_to_string(path)
+            .ok()
+            .and_then(|text| text.trim().parse::<usize>().ok())
+            .unwrap_or(0)
+    };
+    cpus.sort_by_key(|cpu| (read(*cpu, "physical_package_id"), read(*cpu, "core_id"), *cpu));
+    cpus
+}
+
+#[cfg(target_os = "linux")]
+fn allowed() -> Vec<usize> {
+    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+    (0..CpuSet::count())
+        .filter(|cpu| set.is_set(*cpu).unwrap_or(false))
+        .collect()
+}
+
+/// Runs `start` with this thread bound to `cores`, so that the child it starts is born there.
+///
+/// # Errors
+/// When the kernel refuses the cores, or `start` fails.
+#[cfg(target_os = "linux")]
+pub fn born_on<T>(cores: &[usize], start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    if cores.is_empty() {
+        return start();
+    }
+    let own_thread = Pid::from_raw(0);
+    let before = sched_getaffinity(own_thread)?;
+    let mut wanted = CpuSet::new();
+    for core in cores {
+        wanted.set(*core)?;
+    }
+    sched_setaffinity(own_thread, &wanted)?;
+    let started = start();
+    sched_setaffinity(own_thread, &before)?;
+    started
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_physical_core(_: Vec<usize>) -> Vec<usize> {
+    Vec::new()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn allowed() -> Vec<usize> {
+    (0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get)).collect()
+}
+
+/// Cores cannot be chosen on this system: starts the child on all of them.
+///
+/// # Errors
+/// When `start` fails.
+#[cfg(not(target_os = "linux"))]
+pub fn born_on<T>(_: &[usize], start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    start()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_of;
+
+    #[test]
+    fn a_quarter_goes_to_the_server_and_nothing_is_shared() {
+        for (count, server) in [(2, 1), (3, 1), (4, 1), (8, 2), (16, 4), (64, 16)] {
+            let cores = split_of((0..count).collect());
+            assert_eq!((cores.server.len(), cores.driver.len()), (server, count - server));
+            assert!(cores.server.iter().all(|core| !cores.driver.contains(core)));
+        }
+    }
+
+    #[test]
+    fn one_core_is_shared() {
+        let cores = split_of(vec![0]);
+        assert!(cores.server.is_empty() && cores.driver.is_empty());
+        assert_eq!(cores.server_threads(), 1);
+    }
+}

@@ -1,0 +1,17 @@
+//! Measuring: starts targets and drivers, watches them, and writes down what was seen. Judges nothing.
+
+pub mod build;
+pub mod connections;
+pub mod cores;
+pub mod drive;
+pub mod grpc;
+pub mod host;
+pub mod interrupt;
+pub mod probe;
+pub mod process;
+pub mod slot;
+pub mod startup;
+pub mod target;
+pub mod tools;
+pub mod usage;
+pub mod values;

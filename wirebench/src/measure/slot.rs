@@ -1,0 +1,239 @@
+//! One slot of the plan: a fresh target, a probe, a warm-up, the load, a probe again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::declare::args::{MissingValue, Value, Values, expand};
+use crate::declare::scenario::{Amount, Load};
+use crate::declare::server::Operation;
+use crate::declare::span::Span;
+use crate::measure::cores::Cores;
+use crate::measure::drive::{Drive, DriveError, Driven};
+use crate::measure::interrupt::Interrupt;
+use crate::measure::process::Launch;
+use crate::measure::startup::{PORT, StartUp};
+use crate::measure::target::{Question, Target, TargetError, argv};
+use crate::measure::values::{self, Places};
+use crate::plan::PlannedSeries;
+
+/// Why a slot gave no numbers.
+#[derive(Debug, thiserror::Error)]
+pub enum SlotError {
+    /// The server is at fault.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The driver is at fault, or the server under it.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// The driver's declaration does not fit the load.
+    #[error("driver: {0}")]
+    Arguments(#[from] MissingValue),
+    /// The results folder cannot be written.
+    #[error("{}: cannot be written: {source}; free some space or choose another folder with --out", file.display())]
+    Write {
+        /// The file or folder.
+        file: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+}
+
+impl SlotError {
+    /// Whether the user asked for the stop.
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        matches!(
+            self,
+            Self::Target(TargetError::Interrupted) | Self::Drive(DriveError::Interrupted)
+        )
+    }
+}
+
+/// What every slot of a run shares.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// The project's folder.
+    pub root: &'a Path,
+    /// Who runs where.
+    pub cores: Cores,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+    /// Each server's command, program first, by server name.
+    pub programs: BTreeMap<String, Vec<String>>,
+    /// Each driver's executable by driver name.
+    pub drivers: BTreeMap<String, PathBuf>,
+}
+
+/// What was seen in a slot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measured {
+    /// The measured load.
+    pub driven: Driven,
+    /// From exec to ready.
+    pub ready_after: Option<Duration>,
+    /// The server's largest resident memory, bytes.
+    pub peak_rss_bytes: Option<u64>,
+    /// Body or message bytes of one right answer.
+    pub payload_bytes: Option<u64>,
+    /// Wall time with a driver running, warm-up included.
+    pub loading: Duration,
+}
+
+/// Files of one slot's folder.
+pub mod files {
+    /// What the driver printed.
+    pub const STDOUT: &str = "stdout";
+    /// What the driver complained about.
+    pub const STDERR: &str = "stderr";
+    /// What the driver wrote by itself.
+    pub const RAW: &str = "raw";
+}
+
+impl Bench<'_> {
+    /// Measures one slot; everything it leaves behind is in `folder`.
+    ///
+    /// # Errors
+    /// When server or driver fail, or the user interrupts. Nothing keeps running.
+    pub fn measure(&self, series: &PlannedSeries, folder: &Path) -> Result<Measured, SlotError> {
+        write(folder, fs::create_dir_all(folder))?;
+        let server = series.server;
+        let program = &self.programs[&server.name];
+        let question = Question::new(self.root, server, series.operation, series.protocol)?;
+        let mut target = Target::start(server, program, self.root, folder, &self.cores, &self.interrupt)?;
+        let answer = question.check(&target.address)?;
+        let payload_bytes = Some(question.payload_bytes(&answer));
+        let ready_after = Some(target.ready_after);
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let places = Places {
+            address: &target.address,
+            raw: &text(folder.join(files::RAW)),
+            body_file: &text(folder.join("body")),
+            project: &text(self.root.to_path_buf()),
+        };
+        let mut values = values::of(series, &places);
+
+        if let Amount::Starts(starts) = series.load.amount {
+            write(folder, target.stop())?;
+            let spec = folder.join("start.json");
+            self.start_up(series, &question, answer.body)
+                .write(&spec)
+                .map_err(|error| SlotError::Write {
+                    file: spec.clone(),
+                    source: std::io::Error::other(error),
+                })?;
+            values::set_amount(&mut values, Amount::Starts(starts));
+            values.insert("start_command", Value::One(start_command(&spec)));
+            let driven = self.drive(series, folder, &values, None)?;
+            let loading = driven.wall;
+            return Ok(Measured {
+                driven,
+                ready_after,
+                peak_rss_bytes: None,
+                payload_bytes,
+                loading,
+            });
+        }
+
+        write(folder, fs::write(folder.join("body"), &question.request.body))?;
+        let warming = Instant::now();
+        if let Some(warmup) = series.load.warmup {
+            let mut warm = values.clone();
+            values::set_amount(&mut warm, Amount::Duration(warmup));
+            self.drive(series, folder, &warm, Some(&mut target))?;
+        }
+        let warmed = warming.elapsed();
+        values::set_amount(&mut values, series.load.amount);
+        let driven = self.drive(series, folder, &values, Some(&mut target))?;
+        question.check(&target.address)?;
+        let peak_rss_bytes = crate::measure::usage::Watched::group(target.group.id()).peak_rss_bytes();
+        write(folder, target.stop())?;
+        let loading = warmed + driven.wall;
+        Ok(Measured {
+            driven,
+            ready_after,
+            peak_rss_bytes,
+            payload_bytes,
+            loading,
+        })
+    }
+
+    fn drive(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        values: &Values,
+        target: Option<&mut Target>,
+    ) -> Result<Driven, SlotError> {
+        let raw = folder.join(files::RAW);
+        if raw.exists() {
+            write(&raw, fs::remove_file(&raw))?;
+        }
+        let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
+        let argv: Vec<String> = std::iter::once(program)
+            .chain(expand(&series.mode.args, values)?)
+            .collect();
+        let drive = Drive {
+            launch: Launch {
+                argv: &argv,
+                folder,
+                env: &BTreeMap::new(),
+                stdout: folder.join(files::STDOUT),
+                stderr: folder.join(files::STDERR),
+                cores: &self.cores.driver,
+            },
+            name: &series.driver.name,
+            raw,
+            timeout: timeout(&series.load),
+            driver_cores: self.cores.driver_threads(),
+            server_cores: self.cores.server_threads(),
+        };
+        Ok(drive.run(target, &self.interrupt)?)
+    }
+
+    fn start_up(&self, series: &PlannedSeries, question: &Question, verified_body: Vec<u8>) -> StartUp {
+        let server = series.server;
+        let command = argv(server, &self.programs[&server.name], PORT, self.cores.server_threads());
+        let (status, body) = match series.operation {
+            Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
+            Operation::Grpc(_) => (200, Some(verified_body)),
+        };
+        StartUp {
+            argv: command,
+            folder: self.root.to_path_buf(),
+            env: server.env.clone(),
+            port: server.port,
+            cores: self.cores.server.clone(),
+            request: question.request.clone(),
+            status,
+            body,
+            timeout_ns: u64::try_from(server.ready_timeout.0.as_nanos()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+fn start_command(spec: &Path) -> String {
+    let ours = std::env::current_exe().unwrap_or_else(|_| "wirebench".into());
+    shell_words::join([&*ours.to_string_lossy(), "first-answer", &*spec.to_string_lossy()])
+}
+
+/// How long a driver run may take: the scenario's own bound, or the load's length with much room. A counted load is
+/// given 1 ms a request, far below what any server here needs.
+#[must_use]
+pub fn timeout(load: &Load) -> Duration {
+    const ROOM: Duration = Duration::from_secs(30);
+    let derived = match load.amount {
+        Amount::Requests(requests) => Duration::from_millis(requests) + ROOM,
+        Amount::Duration(Span(length)) => length * 2 + ROOM,
+        Amount::Starts(starts) => Duration::from_secs(u64::from(starts) + 1) + ROOM,
+    };
+    load.timeout.map_or(derived, |span| span.0)
+}
+
+fn write<T>(file: &Path, done: std::io::Result<T>) -> Result<T, SlotError> {
+    done.map_err(|source| SlotError::Write {
+        file: file.to_path_buf(),
+        source,
+    })
+}

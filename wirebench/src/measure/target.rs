@@ -1,0 +1,454 @@
+//! A target: a server started, asked until it is ready, checked, and stopped.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::declare::args::{Value, Values, expand};
+use crate::declare::protocol::Protocol;
+use crate::declare::server::{Operation, Ready, Server};
+use crate::measure::cores::Cores;
+use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES, GrpcError};
+use crate::measure::interrupt::Interrupt;
+use crate::measure::probe::{ProbeError, WireAnswer, WireRequest, ask};
+use crate::measure::process::{Group, Launch, in_words, tail};
+
+const STOP_GRACE: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(1);
+
+/// Why a server cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// No port, or the fixed one is taken.
+    #[error(
+        "server {server}: port {port} is taken by another program ({source}); stop that program, or let the server's arguments take {{port}}"
+    )]
+    PortTaken {
+        /// The server.
+        server: String,
+        /// The port.
+        port: u16,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The program cannot be started.
+    #[error("server {server}: cannot start {program}: {source}")]
+    Start {
+        /// The server.
+        server: String,
+        /// Its program.
+        program: String,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// It ended before it was ready.
+    #[error("server {server}: {how} before it was ready{}", said(output))]
+    Died {
+        /// The server.
+        server: String,
+        /// Its exit status in words.
+        how: String,
+        /// Its last output.
+        output: String,
+    },
+    /// It is still not ready.
+    #[error(
+        "server {server}: not ready within {timeout:?} (last answer: {last}); raise ready_timeout in its server.toml if it needs longer{}",
+        said(output)
+    )]
+    NotReady {
+        /// The server.
+        server: String,
+        /// How long it was given.
+        timeout: Duration,
+        /// What the last look said.
+        last: String,
+        /// Its last output.
+        output: String,
+    },
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+    /// The operation cannot be asked at all.
+    #[error("server {server}: {source}")]
+    Operation {
+        /// The server.
+        server: String,
+        /// What is wrong.
+        source: GrpcError,
+    },
+    /// It did not answer.
+    #[error("server {server}: no answer to the probe: {source}")]
+    NoAnswer {
+        /// The server.
+        server: String,
+        /// What went wrong.
+        source: ProbeError,
+    },
+    /// It answered something else.
+    #[error("server {server}: wrong answer: expected {expected}, found {found}")]
+    WrongAnswer {
+        /// The server.
+        server: String,
+        /// From server.toml.
+        expected: String,
+        /// From the wire.
+        found: String,
+    },
+}
+
+fn said(output: &str) -> String {
+    if output.is_empty() {
+        String::new()
+    } else {
+        format!("; its last words: {output}")
+    }
+}
+
+/// A server that runs and answers.
+#[derive(Debug)]
+pub struct Target {
+    /// Its process group.
+    pub group: Group,
+    /// `127.0.0.1:port`.
+    pub address: String,
+    /// Its port.
+    pub port: u16,
+    /// From exec to ready.
+    pub ready_after: Duration,
+    output: PathBuf,
+}
+
+/// An operation with its request on the wire and the means to check the answer.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    server: &'a str,
+    operation: &'a Operation,
+    call: Option<Call>,
+    /// The request.
+    pub request: WireRequest,
+}
+
+impl<'a> Question<'a> {
+    /// Prepares an operation for a protocol; process starts are asked over what the server answers first.
+    ///
+    /// # Errors
+    /// When a gRPC message does not fit its .proto file.
+    pub fn new(
+        root: &Path,
+        server: &'a Server,
+        operation: &'a Operation,
+        protocol: Protocol,
+    ) -> Result<Self, TargetError> {
+        let wrong = |source| TargetError::Operation {
+            server: server.name.clone(),
+            source,
+        };
+        let protocol = if protocol == Protocol::Process {
+            server.protocols[0]
+        } else {
+            protocol
+        };
+        let (request, call) = match operation {
+            Operation::Http(http) => (
+                WireRequest {
+                    protocol,
+                    method: http.method.clone(),
+                    path: http.path.clone(),
+                    headers: http.headers.clone(),
+                    body: http.body.clone().unwrap_or_default().into_bytes(),
+                },
+                None,
+            ),
+            Operation::Grpc(rpc) => {
+                let call = Call::load(root, rpc).map_err(wrong)?;
+                let body = call.request_frame(&rpc.message).map_err(wrong)?;
+                (grpc_request(&format!("/{}", rpc.call), body), Some(call))
+            }
+        };
+        Ok(Self {
+            server: &server.name,
+            operation,
+            call,
+            request,
+        })
+    }
+
+    /// Asks once and checks the answer against what `server.toml` expects.
+    ///
+    /// # Errors
+    /// When there is no answer, or a wrong one.
+    pub fn check(&self, address: &str) -> Result<WireAnswer, TargetError> {
+        let server = || self.server.to_owned();
+        let answer = ask(address, &self.request, PROBE_TIMEOUT).map_err(|source| TargetError::NoAnswer {
+            server: server(),
+            source,
+        })?;
+        let wrong = |expected: String, found: String| {
+            Err(TargetError::WrongAnswer {
+                server: server(),
+                expected: short(&expected),
+                found: short(&found),
+            })
+        };
+        match (self.operation, &self.call) {
+            (Operation::Http(http), _) => {
+                if answer.status != http.status {
+                    let found = format!(
+                        "status {} with body {}",
+                        answer.status,
+                        String::from_utf8_lossy(&answer.body)
+                    );
+                    return wrong(format!("status {}", http.status), found);
+                }
+                match &http.expected_body {
+                    Some(body) if body.as_bytes() != answer.body => wrong(
+                        format!("body {body}"),
+                        format!("body {}", String::from_utf8_lossy(&answer.body)),
+                    ),
+                    _ => Ok(answer),
+                }
+            }
+            (Operation::Grpc(rpc), Some(call)) => {
+                match &answer.grpc {
+                    Some((status, _)) if status == "0" => {}
+                    Some((status, message)) => {
+                        return wrong("grpc-status 0".into(), format!("grpc-status {status}: {message}"));
+                    }
+                    None => {
+                        return wrong(
+                            "grpc-status 0".into(),
+                            format!("HTTP status {} without grpc-status", answer.status),
+                        );
+                    }
+                }
+                let unreadable = |source| TargetError::Operation {
+                    server: server(),
+                    source,
+                };
+                let differs = match &rpc.expected_message {
+                    Some(json) => call.answer_differs(&answer.body, json).map_err(unreadable)?,
+                    None => call.answer(&answer.body).map(|_| None).map_err(unreadable)?,
+                };
+                match differs {
+                    Some(found) => wrong(
+                        format!("message {}", rpc.expected_message.as_deref().unwrap_or_default()),
+                        found,
+                    ),
+                    None => Ok(answer),
+                }
+            }
+            (Operation::Grpc(_), None) => unreachable!("new() loads the call of every gRPC operation"),
+        }
+    }
+
+    /// Bytes of the body (HTTP) or the message (gRPC) in an answer.
+    #[must_use]
+    pub fn payload_bytes(&self, answer: &WireAnswer) -> u64 {
+        let framing = if self.call.is_some() { FRAME_HEADER_BYTES } else { 0 };
+        answer.body.len().saturating_sub(framing) as u64
+    }
+}
+
+fn grpc_request(path: &str, body: Vec<u8>) -> WireRequest {
+    let headers = ["content-type: application/grpc", "te: trailers"]
+        .map(str::to_owned)
+        .to_vec();
+    WireRequest {
+        protocol: Protocol::Grpc,
+        method: "POST".into(),
+        path: path.into(),
+        headers,
+        body,
+    }
+}
+
+fn short(text: &str) -> String {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        Some((cut, _)) => format!("{}… ({} bytes)", &text[..cut], text.len()),
+        None => text.to_owned(),
+    }
+}
+
+/// The server's command line, program first, for a given port (or a placeholder for one).
+///
+/// # Panics
+/// Never for a server that `Server::read` made: it refuses unknown placeholders.
+#[must_use]
+pub fn argv(server: &Server, program: &[String], port: &str, threads: usize) -> Vec<String> {
+    let values = Values::from([
+        ("address", Value::One(format!("127.0.0.1:{port}"))),
+        ("host", Value::One("127.0.0.1".into())),
+        ("port", Value::One(port.to_owned())),
+        ("threads", Value::One(threads.to_string())),
+    ]);
+    let args = expand(&server.args, &values).expect("Server::read refuses unknown placeholders");
+    program.iter().cloned().chain(args).collect()
+}
+
+/// A port nobody uses now: the server's fixed one, or any.
+///
+/// # Errors
+/// When the fixed port is taken.
+pub fn free_port(server: &Server) -> Result<u16, TargetError> {
+    let wanted = server.port.unwrap_or(0);
+    let taken = |source| TargetError::PortTaken {
+        server: server.name.clone(),
+        port: wanted,
+        source,
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)).map_err(taken)?;
+    Ok(listener.local_addr().map_err(taken)?.port())
+}
+
+impl Target {
+    /// Starts a server on a free port and waits until it is ready. `program` is its command's first words; its output
+    /// goes to `folder`.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends early, or is not ready in time.
+    pub fn start(
+        server: &Server,
+        program: &[String],
+        root: &Path,
+        folder: &Path,
+        cores: &Cores,
+        interrupt: &Interrupt,
+    ) -> Result<Self, TargetError> {
+        let port = free_port(server)?;
+        let argv = argv(server, program, &port.to_string(), cores.server_threads());
+        let output = folder.join("server.stderr");
+        let launch = Launch {
+            argv: &argv,
+            folder: root,
+            env: &server.env,
+            stdout: folder.join("server.stdout"),
+            stderr: output.clone(),
+            cores: &cores.server,
+        };
+        let group = launch.start().map_err(|source| TargetError::Start {
+            server: server.name.clone(),
+            program: argv[0].clone(),
+            source,
+        })?;
+        let address = format!("127.0.0.1:{port}");
+        let mut target = Self {
+            group,
+            address,
+            port,
+            ready_after: Duration::ZERO,
+            output,
+        };
+        target.wait_until_ready(server, interrupt)?;
+        Ok(target)
+    }
+
+    fn wait_until_ready(&mut self, server: &Server, interrupt: &Interrupt) -> Result<(), TargetError> {
+        let timeout = server.ready_timeout.0;
+        loop {
+            let looked = is_ready(&server.ready, &self.address, server.protocols[0]);
+            let waited = self.group.started.elapsed();
+            if self.group.has_ended() {
+                let how = self
+                    .group
+                    .kill_and_reap()
+                    .map_or_else(|error| error.to_string(), in_words);
+                return Err(TargetError::Died {
+                    server: server.name.clone(),
+                    how,
+                    output: tail(&self.output),
+                });
+            }
+            match looked {
+                Ok(()) => {
+                    self.ready_after = waited;
+                    return Ok(());
+                }
+                Err(last) if waited > timeout => {
+                    let output = tail(&self.output);
+                    return Err(TargetError::NotReady {
+                        server: server.name.clone(),
+                        timeout,
+                        last,
+                        output,
+                    });
+                }
+                Err(_) if interrupt.asked() => return Err(TargetError::Interrupted),
+                Err(_) => std::thread::sleep(POLL),
+            }
+        }
+    }
+
+    /// Whether the server still runs; its exit in words when not.
+    ///
+    /// # Errors
+    /// When it has ended, with how and its last output.
+    pub fn still_runs(&mut self) -> Result<(), String> {
+        if !self.group.has_ended() {
+            return Ok(());
+        }
+        let how = self
+            .group
+            .kill_and_reap()
+            .map_or_else(|error| error.to_string(), in_words);
+        Err(format!("{how}{}", said(&tail(&self.output))))
+    }
+
+    /// Stops it: asked first, killed after two seconds.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.group.stop(STOP_GRACE).map(drop)
+    }
+}
+
+/// Looks once whether a server is ready.
+///
+/// # Errors
+/// What the look found instead, in words.
+pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol) -> Result<(), String> {
+    let answer = match ready {
+        Ready::Tcp(_) => return TcpStream::connect(address).map(drop).map_err(|error| error.to_string()),
+        Ready::Http(path) => {
+            let (method, path) = ("GET".into(), path.clone());
+            ask(
+                address,
+                &WireRequest {
+                    protocol,
+                    method,
+                    path,
+                    headers: vec![],
+                    body: vec![],
+                },
+                PROBE_TIMEOUT,
+            )
+        }
+        Ready::GrpcHealth(service) => {
+            // HealthCheckRequest { service = 1 }, written by hand: one field.
+            let mut message = Vec::new();
+            if !service.is_empty() {
+                prost::encoding::string::encode(1, service, &mut message);
+            }
+            ask(
+                address,
+                &grpc_request("/grpc.health.v1.Health/Check", grpc::frame(&message)),
+                PROBE_TIMEOUT,
+            )
+        }
+    };
+    let answer = answer.map_err(|error| error.to_string())?;
+    match ready {
+        Ready::GrpcHealth(_) => match grpc::unframe(&answer.body) {
+            // HealthCheckResponse { status = SERVING }.
+            Some([0x08, 0x01]) => Ok(()),
+            Some(_) => Err("health status is not SERVING".into()),
+            None => Err(format!("no health answer (grpc-status {:?})", answer.grpc)),
+        },
+        _ if (200..300).contains(&answer.status) => Ok(()),
+        _ => Err(format!("status {}", answer.status)),
+    }
+}

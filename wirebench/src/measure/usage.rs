@@ -1,0 +1,166 @@
+//! CPU time and memory of a process group, read from /proc; nothing where there is no /proc.
+
+/// CPU time of a group so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuUsed {
+    /// On a CPU, ns, summed over threads alive now.
+    pub run_ns: u64,
+    /// In user mode, ns, in steps of the kernel's tick (10 ms), ended threads included.
+    pub user_ns: u64,
+    /// In kernel mode, ns, likewise.
+    pub system_ns: u64,
+}
+
+impl CpuUsed {
+    /// What was used since `earlier`, as user and system ns: the exact sum shared out by the ticks.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> (u64, u64) {
+        let ticked_user = self.user_ns.saturating_sub(earlier.user_ns);
+        let ticked = ticked_user + self.system_ns.saturating_sub(earlier.system_ns);
+        let run = self.run_ns.saturating_sub(earlier.run_ns);
+        // Threads that ended take their exact time with them; ticks then know more.
+        let tolerance = 50_000_000;
+        let total = if ticked > run + tolerance { ticked } else { run };
+        if ticked == 0 {
+            return (total, 0);
+        }
+        let user = u128::from(total) * u128::from(ticked_user) / u128::from(ticked);
+        let user = u64::try_from(user).unwrap_or(total);
+        (user, total - user)
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub use linux::{Watched, steal_ns};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use procfs::process::{Process, all_processes};
+    use procfs::{CurrentSI, KernelStats};
+
+    use super::CpuUsed;
+
+    /// The processes of one group.
+    #[derive(Debug)]
+    pub struct Watched {
+        processes: Vec<Process>,
+        tick_ns: u64,
+    }
+
+    impl Watched {
+        /// Finds the group's processes; call it when they are all started.
+        #[must_use]
+        pub fn group(id: i32) -> Self {
+            let leader = Process::new(id).into_iter();
+            let members = all_processes()
+                .into_iter()
+                .flatten()
+                .flatten()
+                .filter(|process| process.pid != id && process.stat().is_ok_and(|stat| stat.pgrp == id));
+            let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
+            Self {
+                processes: leader.chain(members).collect(),
+                tick_ns,
+            }
+        }
+
+        /// CPU time so far; none when nothing could be read.
+        #[must_use]
+        pub fn cpu(&self) -> Option<CpuUsed> {
+            let mut used = CpuUsed::default();
+            let mut any = false;
+            for process in &self.processes {
+                let (Ok(stat), Ok(tasks)) = (process.stat(), process.tasks()) else {
+                    continue;
+                };
+                used.user_ns += stat.utime * self.tick_ns;
+                used.system_ns += stat.stime * self.tick_ns;
+                used.run_ns += tasks
+                    .flatten()
+                    .filter_map(|task| Some(task.schedstat().ok()?.sum_exec_runtime))
+                    .sum::<u64>();
+                any = true;
+            }
+            any.then_some(used)
+        }
+
+        /// Largest resident memory so far, bytes, summed over the processes.
+        #[must_use]
+        pub fn peak_rss_bytes(&self) -> Option<u64> {
+            let peaks: Vec<u64> = self.processes.iter().filter_map(|p| p.status().ok()?.vmhwm).collect();
+            if peaks.is_empty() {
+                None
+            } else {
+                Some(peaks.iter().sum::<u64>() * 1024)
+            }
+        }
+    }
+
+    /// CPU time the hypervisor gave to others so far, ns over all CPUs.
+    #[must_use]
+    pub fn steal_ns() -> Option<u64> {
+        let ticks = KernelStats::current().ok()?.total.steal?;
+        Some(ticks * (1_000_000_000 / procfs::ticks_per_second().max(1)))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Watched, steal_ns};
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use super::CpuUsed;
+
+    /// Nothing can be watched on this system.
+    #[derive(Debug)]
+    pub struct Watched;
+
+    impl Watched {
+        /// Watches nothing.
+        #[must_use]
+        pub fn group(_: i32) -> Self {
+            Self
+        }
+        /// Not measured.
+        #[must_use]
+        pub fn cpu(&self) -> Option<CpuUsed> {
+            None
+        }
+        /// Not measured.
+        #[must_use]
+        pub fn peak_rss_bytes(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    /// Not measured.
+    #[must_use]
+    pub fn steal_ns() -> Option<u64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CpuUsed;
+
+    #[test]
+    fn shares_the_exact_time_by_ticks() {
+        let used = CpuUsed {
+            run_ns: 1_003_000_000,
+            user_ns: 300_000_000,
+            system_ns: 700_000_000,
+        };
+        assert_eq!(used.since(CpuUsed::default()), (300_900_000, 702_100_000));
+    }
+
+    #[test]
+    fn believes_the_ticks_when_threads_took_their_time_with_them() {
+        let used = CpuUsed {
+            run_ns: 10_000_000,
+            user_ns: 400_000_000,
+            system_ns: 100_000_000,
+        };
+        assert_eq!(used.since(CpuUsed::default()), (400_000_000, 100_000_000));
+    }
+}

@@ -1,0 +1,95 @@
+//! The values of a driver's placeholders for one series.
+
+use crate::declare::args::{Value, Values, expand};
+use crate::declare::scenario::Amount;
+use crate::declare::server::Operation;
+use crate::plan::PlannedSeries;
+
+/// What changes from round to round and from machine to machine.
+#[derive(Debug)]
+pub struct Places<'a> {
+    /// `127.0.0.1:port`.
+    pub address: &'a str,
+    /// The file a driver may write.
+    pub raw: &'a str,
+    /// The file that holds the request's body.
+    pub body_file: &'a str,
+    /// The project's folder.
+    pub project: &'a str,
+}
+
+/// Every placeholder that has a value for this series, but for the amount of load.
+#[must_use]
+pub fn of(series: &PlannedSeries, places: &Places) -> Values {
+    let one = |text: &str| Value::One(text.to_owned());
+    let load = &series.load;
+    let path_in_project = |relative: &str| {
+        let joined = if places.project.is_empty() {
+            relative.to_owned()
+        } else {
+            format!("{}/{relative}", places.project)
+        };
+        Value::One(joined)
+    };
+    let port = places.address.rsplit(':').next().unwrap_or_default();
+    let mut values = Values::from([
+        ("connections", Value::One(load.connections.to_string())),
+        ("streams", Value::One(load.streams.to_string())),
+        ("workers", Value::One(load.workers().to_string())),
+        ("origin", Value::One(format!("http://{}", places.address))),
+        ("address", one(places.address)),
+        ("host", one("127.0.0.1")),
+        ("port", one(port)),
+        ("raw", one(places.raw)),
+    ]);
+    if let Some(rate) = load.rate {
+        values.insert("rate", Value::One(rate.to_string()));
+    }
+    let (method, path, has_body) = match series.operation {
+        Operation::Http(http) => {
+            values.insert("header", Value::Many(http.headers.clone()));
+            (http.method.as_str(), http.path.clone(), http.body.is_some())
+        }
+        Operation::Grpc(rpc) => {
+            values.insert("call", one(&rpc.call));
+            values.insert("message", one(&rpc.message));
+            values.insert("proto", path_in_project(&rpc.proto));
+            values.insert("proto_root", path_in_project(&rpc.proto_root));
+            ("POST", format!("/{}", rpc.call), true)
+        }
+    };
+    values.insert("method", one(method));
+    values.insert("url", Value::One(format!("http://{}{path}", places.address)));
+    values.insert("path", Value::One(path));
+    if has_body {
+        values.insert("body_file", one(places.body_file));
+    }
+    values
+}
+
+/// Says when the load ends: exactly one of `{requests}`, `{duration}` and `{starts}` has a value afterwards.
+pub fn set_amount(values: &mut Values, amount: Amount) {
+    match amount {
+        Amount::Requests(requests) => values.insert("requests", Value::One(requests.to_string())),
+        Amount::Duration(span) => values.insert("duration", Value::One(span.as_flag())),
+        Amount::Starts(starts) => values.insert("starts", Value::One(starts.to_string())),
+    };
+}
+
+/// The driver's command as a record keeps it: what changes from round to round stays a placeholder.
+#[must_use]
+pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
+    let places = Places {
+        address: "127.0.0.1:{port}",
+        raw: "{raw}",
+        body_file: "{body_file}",
+        project: "",
+    };
+    let mut values = of(series, &places);
+    set_amount(&mut values, series.load.amount);
+    values.insert("start_command", Value::One("{start_command}".into()));
+    let args = expand(&series.mode.args, &values).unwrap_or_default();
+    std::iter::once(series.driver.tool.program.clone())
+        .chain(args)
+        .collect()
+}

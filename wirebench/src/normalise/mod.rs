@@ -1,0 +1,185 @@
+//! Raw driver output and that driver's jq filter → one round of the record, with every check applied.
+
+mod check;
+mod shape;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::declare::protocol::Protocol;
+use crate::declare::server::Operation;
+use crate::measure::slot::{Measured, files};
+use crate::plan::{PlannedSeries, Slot};
+use crate::record::run::{Bound, Latency, Round, RoundStatus, Variant};
+use crate::stats::quantile::nearest_rank;
+
+pub use shape::{NormaliseError, Shape, read};
+
+/// jq and the filters' folder.
+#[derive(Debug, Clone)]
+pub struct Jq {
+    /// The jq executable.
+    pub program: PathBuf,
+    /// The folder that holds the filters' shared helpers.
+    pub library: PathBuf,
+}
+
+/// A round of which nothing is known but why.
+#[must_use]
+pub fn failed_round(slot: Slot, variant: Variant, reason: String) -> Round {
+    Round {
+        variant,
+        round: slot.round,
+        position: slot.position,
+        status: RoundStatus::Failed,
+        reason: Some(reason),
+        elapsed_ns: None,
+        ok_count: None,
+        failed_count: None,
+        errors: BTreeMap::new(),
+        latency_ns: None,
+        server_cpu_ns: None,
+        driver_cpu_ns: None,
+        server_busy_permille: None,
+        driver_busy_permille: None,
+        bound: None,
+        server_peak_rss_bytes: None,
+        connections_seen: None,
+        payload_bytes: None,
+        server_ready_ns: None,
+    }
+}
+
+/// Reads a slot's raw output and makes its round; a round that fails a check is kept, marked invalid with the reason.
+#[must_use]
+pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, folder: &Path) -> Round {
+    let shape = match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
+        Ok(shape) => shape,
+        Err(error) => return failed_round(slot, Variant::Candidate, error.to_string()),
+    };
+    let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
+    let failed_count = errors.values().sum();
+    let driven = &measured.driven;
+    let mut round = Round {
+        elapsed_ns: shape.elapsed_ns.filter(|ns| *ns > 0),
+        ok_count: Some(good.len() as u64),
+        failed_count: Some(failed_count),
+        errors,
+        latency_ns: summary(good),
+        server_cpu_ns: driven.server_cpu,
+        driver_cpu_ns: driven.driver_cpu,
+        server_busy_permille: driven.server_busy_permille,
+        driver_busy_permille: driven.driver_busy_permille,
+        bound: driven.server_busy_permille.zip(driven.driver_busy_permille).map(bound),
+        server_peak_rss_bytes: measured.peak_rss_bytes,
+        connections_seen: driven.connections_seen,
+        payload_bytes: measured.payload_bytes,
+        server_ready_ns: measured
+            .ready_after
+            .and_then(|after| u64::try_from(after.as_nanos()).ok()),
+        ..failed_round(slot, Variant::Candidate, String::new())
+    };
+    let faults = check::faults(&series.load, shape.protocol.as_deref(), series.protocol, &round);
+    round.status = if faults.is_empty() {
+        RoundStatus::Ok
+    } else {
+        RoundStatus::Invalid
+    };
+    round.reason = (!faults.is_empty()).then(|| faults.join("; "));
+    round
+}
+
+/// The status text that means a good answer of this series.
+fn good_status(series: &PlannedSeries) -> String {
+    if let Some(good) = &series.mode.good {
+        return good.clone();
+    }
+    match (series.protocol, series.operation) {
+        (Protocol::Process, _) => "0".into(),
+        (_, Operation::Http(http)) => http.status.to_string(),
+        (_, Operation::Grpc(_)) => "OK".into(),
+    }
+}
+
+/// Splits answers into good latencies and counted failures.
+fn sort_out(
+    mut answers: BTreeMap<String, Vec<u64>>,
+    mut errors: BTreeMap<String, u64>,
+    good: &str,
+) -> (Vec<u64>, BTreeMap<String, u64>) {
+    let latencies = answers.remove(good).unwrap_or_default();
+    for (status, refused) in answers.into_iter().filter(|(_, list)| !list.is_empty()) {
+        *errors.entry(format!("status {status}")).or_default() += refused.len() as u64;
+    }
+    errors.retain(|_, count| *count > 0);
+    (latencies, errors)
+}
+
+/// Quantiles of the latencies, ns; none when there are none.
+fn summary(mut latencies: Vec<u64>) -> Option<Latency> {
+    latencies.sort_unstable();
+    let (min, max) = (*latencies.first()?, *latencies.last()?);
+    let sum: u128 = latencies.iter().map(|ns| u128::from(*ns)).sum();
+    let count = latencies.len() as u128;
+    let mean = u64::try_from((sum + count / 2) / count).unwrap_or(max);
+    let rank = |permille| nearest_rank(&latencies, permille);
+    Some(Latency {
+        min,
+        mean,
+        p50: rank(500),
+        p90: rank(900),
+        p95: rank(950),
+        p99: rank(990),
+        p999: rank(999),
+        max,
+    })
+}
+
+fn bound((server_permille, driver_permille): (u32, u32)) -> Bound {
+    if driver_permille >= 850 {
+        Bound::Client
+    } else if server_permille > 900 {
+        Bound::Server
+    } else {
+        Bound::Neither
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_summary_is_ordered(latencies in prop::collection::vec(0u64..10_000_000_000, 1..500)) {
+            let l = summary(latencies).unwrap();
+            let row = [l.min, l.p50, l.p90, l.p95, l.p99, l.p999, l.max];
+            prop_assert!(row.is_sorted());
+            prop_assert!(l.min <= l.mean && l.mean <= l.max);
+        }
+
+        #[test]
+        fn nothing_is_lost_when_answers_are_sorted_out(
+            ok in prop::collection::vec(any::<u64>(), 0..50), bad in 0usize..50, refused in 0u64..50
+        ) {
+            let answers = BTreeMap::from([("200".to_owned(), ok.clone()), ("500".to_owned(), vec![1; bad])]);
+            let (good, errors) = sort_out(answers, BTreeMap::from([("refused".to_owned(), refused)]), "200");
+            prop_assert_eq!(good, ok);
+            prop_assert_eq!(errors.values().sum::<u64>(), bad as u64 + refused);
+            prop_assert!(errors.values().all(|count| *count > 0));
+        }
+    }
+
+    #[test]
+    fn no_latencies_have_no_summary() {
+        assert_eq!(summary(Vec::new()), None);
+    }
+
+    #[test]
+    fn the_side_that_is_busy_bounds_the_throughput() {
+        assert_eq!(bound((950, 400)), Bound::Server);
+        assert_eq!(bound((950, 850)), Bound::Client);
+        assert_eq!(bound((400, 400)), Bound::Neither);
+    }
+}

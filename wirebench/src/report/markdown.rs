@@ -1,0 +1,231 @@
+//! `report.md`: what was measured, in tables and pictures, with all that is needed to repeat it.
+
+use std::fmt::Write as _;
+
+use crate::record::metric::Metric;
+use crate::record::run::{Pinning, Run, RunStatus, SeriesStatus};
+use crate::report::charts::Chart;
+use crate::report::format::{bytes, count, plain, three_digits, time};
+use crate::report::terminal::half_width;
+use crate::summary::{Row, Section, relatives, sections};
+
+/// The run as Markdown; `charts` lie in the folder `charts/` beside it.
+#[must_use]
+pub fn render(run: &Run, charts: &[Chart]) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "# wirebench run {}\n", run.id);
+    let _ = writeln!(out, "{}\n", headline(run));
+    troubles(run, &mut out);
+    for section in sections(run) {
+        scenario(&section, charts, &mut out);
+    }
+    out.push_str(HOW_TO_READ);
+    machine(run, &mut out);
+    out
+}
+
+fn headline(run: &Run) -> String {
+    let good = run
+        .series
+        .iter()
+        .filter(|series| series.status == SeriesStatus::Ok)
+        .count();
+    let state = match run.status {
+        RunStatus::Complete => "complete",
+        RunStatus::Incomplete => "**incomplete**",
+        RunStatus::Failed => "**failed in part**",
+    };
+    let reason = run
+        .reason
+        .as_ref()
+        .map_or(String::new(), |reason| format!(" ({})", plain(reason)));
+    format!(
+        "{} of {} series good in every round, {} rounds each, profile `{}`: {state}{reason}.",
+        good,
+        run.series.len(),
+        run.rounds_planned,
+        run.profile
+    )
+}
+
+fn troubles(run: &Run, out: &mut String) {
+    let troubled: Vec<_> = run
+        .series
+        .iter()
+        .filter(|series| series.status != SeriesStatus::Ok)
+        .collect();
+    if troubled.is_empty() {
+        return;
+    }
+    out.push_str("## Not every round is good\n\n| series | why |\n|---|---|\n");
+    for series in troubled {
+        let reason = plain(series.reason.as_deref().unwrap_or("no reason recorded"));
+        let _ = writeln!(out, "| `{}` | {reason} |", series.id);
+    }
+    out.push('\n');
+}
+
+fn scenario(section: &Section, charts: &[Chart], out: &mut String) {
+    let _ = writeln!(out, "## {}\n", section.scenario);
+    if section.rows.iter().all(Row::is_start_up) {
+        start_up(section, out);
+    } else {
+        load(section, out);
+        same_client(section, out);
+    }
+    for chart in charts.iter().filter(|chart| chart.scenario == section.scenario) {
+        let _ = writeln!(out, "![{}](charts/{}.svg)\n", chart.alt, chart.name);
+    }
+}
+
+fn load(section: &Section, out: &mut String) {
+    if let Some(load) = section.rows.first().map(|row| &row.series.load) {
+        let amount = match (load.requests, load.duration_ns) {
+            #[expect(clippy::cast_precision_loss, reason = "request counts stay below 2^53")]
+            (Some(requests), _) => format!("{} requests", count(requests as f64)),
+            #[expect(clippy::cast_precision_loss, reason = "durations stay below 2^53 ns")]
+            (_, Some(ns)) => time(ns as f64),
+            _ => "no load".into(),
+        };
+        let connections = load.connections.unwrap_or(1);
+        let streams = load.streams.unwrap_or(1);
+        let _ = writeln!(
+            out,
+            "{amount} a round, connections × streams: {connections} × {streams}.\n"
+        );
+    }
+    out.push_str("| server | driver | protocol | good answers/s | ± % | p50 | p99 | server CPU per request | driver CPU per request | peak RSS | payload | note |\n");
+    out.push_str("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
+    for row in &section.rows {
+        let series = row.series;
+        let value =
+            |metric, write: fn(f64) -> String| row.spread(metric).map_or("–".into(), |spread| write(spread.median));
+        #[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
+        let payload = row.payload_bytes.map_or("–".into(), |size| bytes(size as f64));
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {payload} | {} |",
+            series.server,
+            series.driver,
+            series.protocol,
+            value(Metric::Throughput, count),
+            row.spread(Metric::Throughput).map_or("–".into(), half_width),
+            value(Metric::LatencyP50, time),
+            value(Metric::LatencyP99, time),
+            value(Metric::ServerCpu, time),
+            value(Metric::DriverCpu, time),
+            value(Metric::PeakRss, bytes),
+            row.note()
+        );
+    }
+    out.push('\n');
+}
+
+fn start_up(section: &Section, out: &mut String) {
+    out.push_str("From exec to the first good answer, and stopping again; every start is a new process.\n\n");
+    out.push_str("| server | driver | starts a round | p50 | slowest | note |\n|---|---|--:|--:|--:|---|\n");
+    for row in &section.rows {
+        let series = row.series;
+        let p50 = row
+            .spread(Metric::LatencyP50)
+            .map_or("–".into(), |spread| time(spread.median));
+        let slowest = row
+            .spread(Metric::LatencyP99)
+            .map_or("–".into(), |spread| time(spread.high));
+        let starts = series.load.starts.unwrap_or(0);
+        let _ = writeln!(
+            out,
+            "| {} | {} | {starts} | {p50} | {slowest} | {} |",
+            series.server,
+            series.driver,
+            row.note()
+        );
+    }
+    out.push('\n');
+}
+
+fn same_client(section: &Section, out: &mut String) {
+    let found = relatives(section);
+    if found.is_empty() {
+        return;
+    }
+    out.push_str("The same driver for both sides, so that its own cost is equal:\n\n");
+    out.push_str("| driver | server | beside | server CPU per request | throughput |\n|---|---|---|--:|--:|\n");
+    for relative in found {
+        let times = |ratio: Option<f64>| ratio.map_or("–".into(), |ratio| format!("× {}", three_digits(ratio)));
+        let _ = writeln!(
+            out,
+            "| {} | {} ({}) | {} ({}) | {} | {} |",
+            relative.driver,
+            relative.row.series.server,
+            relative.row.series.protocol,
+            relative.first.series.server,
+            relative.first.series.protocol,
+            times(relative.server_cpu),
+            times(relative.throughput)
+        );
+    }
+    out.push('\n');
+}
+
+const HOW_TO_READ: &str = "## How to read this
+
+- Values are medians over the rounds that passed every check; ± % is half the range of those rounds.
+- **client-bound**: the driver used 85 % or more of its cores. Its throughput is what the driver can send, not what the server can answer; \
+compare server CPU per request instead. **neither side busy**: the connections were the limit.
+- Drivers differ in what they cost and how they time; compare rows of one driver.
+- This is one run on one machine. It says nothing about a change: that takes a baseline measured beside it.
+
+";
+
+fn machine(run: &Run, out: &mut String) {
+    out.push_str("## Machine, tools, repeat\n\n");
+    let host = &run.host;
+    #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
+    let memory = host
+        .memory_bytes
+        .map_or("unknown memory".into(), |size| format!("{} memory", bytes(size as f64)));
+    let model = plain(host.cpu_model.as_deref().unwrap_or("unknown CPU"));
+    let _ = writeln!(
+        out,
+        "- {} × {model}, {memory}, {}, fingerprint `{}`",
+        host.cpu_count,
+        plain(&host.kernel),
+        host.fingerprint
+    );
+    let _ = writeln!(out, "- {}", pinning(&run.pinning));
+    let tools: Vec<String> = run
+        .tools
+        .iter()
+        .map(|tool| format!("{} {}", tool.name, plain(&tool.version)))
+        .collect();
+    let _ = writeln!(out, "- {}", tools.join(" · "));
+    for revision in &run.variants {
+        let commit = revision.commit.as_deref().unwrap_or("no commit");
+        let modified = if revision.modified == Some(true) {
+            ", with local changes"
+        } else {
+            ""
+        };
+        let _ = writeln!(out, "- code: `{commit}`{modified}");
+    }
+    let _ = writeln!(
+        out,
+        "- started {}, finished {}, seed {}",
+        run.started_at, run.finished_at, run.seed
+    );
+    let _ = writeln!(out, "- repeat: `{}`", plain(&run.repeat));
+}
+
+fn pinning(pinning: &Pinning) -> String {
+    let list = |cores: &[usize]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    if pinning.server_cores.is_empty() {
+        "server and driver share all cores".into()
+    } else {
+        format!(
+            "server on core {}, driver on core {}",
+            list(&pinning.server_cores),
+            list(&pinning.driver_cores)
+        )
+    }
+}

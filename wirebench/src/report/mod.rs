@@ -1,0 +1,6 @@
+//! A run for people: terminal, Markdown, charts. Formats numbers that others computed.
+
+pub mod charts;
+pub mod format;
+pub mod markdown;
+pub mod terminal;

@@ -1,0 +1,148 @@
+//! Run → the few numbers a person reads: medians and spreads over rounds. Reads only the record.
+
+use crate::record::metric::Metric;
+use crate::record::run::{Bound, RoundStatus, Run, Series, SeriesStatus};
+use crate::stats::quantile::median;
+
+/// The median of a metric over a series' good rounds, with the smallest and the largest round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Median.
+    pub median: f64,
+    /// Smallest round.
+    pub low: f64,
+    /// Largest round.
+    pub high: f64,
+}
+
+/// One series in a table.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    /// The series.
+    pub series: &'a Series,
+    /// Rounds that passed every check.
+    pub ok_rounds: usize,
+    /// What held its throughput back in most good rounds.
+    pub bound: Option<Bound>,
+    /// Body or message bytes of one answer.
+    pub payload_bytes: Option<u64>,
+}
+
+impl<'a> Row<'a> {
+    fn new(series: &'a Series) -> Self {
+        let good = || series.rounds.iter().filter(|round| round.status == RoundStatus::Ok);
+        let votes = |bound| good().filter(|round| round.bound == Some(bound)).count();
+        let bound = [Bound::Client, Bound::Server, Bound::Neither]
+            .into_iter()
+            .max_by_key(|bound| votes(*bound));
+        Self {
+            series,
+            ok_rounds: good().count(),
+            bound: bound.filter(|bound| votes(*bound) > 0),
+            payload_bytes: good().find_map(|round| round.payload_bytes),
+        }
+    }
+
+    /// A metric over the good rounds; none when no round has it.
+    #[must_use]
+    pub fn spread(&self, metric: Metric) -> Option<Spread> {
+        let values: Vec<f64> = self.series.rounds.iter().filter_map(|round| metric.of(round)).collect();
+        let low = values.iter().copied().min_by(f64::total_cmp)?;
+        let high = values.iter().copied().max_by(f64::total_cmp)?;
+        Some(Spread {
+            median: median(&values)?,
+            low,
+            high,
+        })
+    }
+
+    /// Whether it times process starts.
+    #[must_use]
+    pub fn is_start_up(&self) -> bool {
+        self.series.load.starts.is_some()
+    }
+
+    /// Short words that must stand beside its throughput; empty when there is nothing to say.
+    #[must_use]
+    pub fn note(&self) -> String {
+        let mut words = Vec::new();
+        match self.bound {
+            Some(Bound::Client) => words.push("client-bound".to_owned()),
+            Some(Bound::Neither) => words.push("neither side busy".to_owned()),
+            Some(Bound::Server) | None => {}
+        }
+        let total = self.series.rounds.len();
+        if self.series.status != SeriesStatus::Ok {
+            words.push(format!("{} of {total} rounds good", self.ok_rounds));
+        }
+        words.join(", ")
+    }
+}
+
+/// The series of one scenario.
+#[derive(Debug, Clone)]
+pub struct Section<'a> {
+    /// The scenario.
+    pub scenario: &'a str,
+    /// Its series, in the order of the plan.
+    pub rows: Vec<Row<'a>>,
+}
+
+/// A server's cost relative to the first server that the same driver asked in the same scenario.
+#[derive(Debug, Clone)]
+pub struct Relative<'a> {
+    /// The driver both were asked by.
+    pub driver: &'a str,
+    /// The server compared.
+    pub row: Row<'a>,
+    /// The first server.
+    pub first: Row<'a>,
+    /// Server CPU per request, times that of the first.
+    pub server_cpu: Option<f64>,
+    /// Throughput, times that of the first.
+    pub throughput: Option<f64>,
+}
+
+/// Every series by scenario.
+#[must_use]
+pub fn sections(run: &Run) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section> = Vec::new();
+    for series in &run.series {
+        let row = Row::new(series);
+        match sections.iter_mut().find(|section| section.scenario == series.scenario) {
+            Some(section) => section.rows.push(row),
+            None => sections.push(Section {
+                scenario: &series.scenario,
+                rows: vec![row],
+            }),
+        }
+    }
+    sections
+}
+
+/// Servers that one driver asked for the same work, beside the first of them.
+#[must_use]
+pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
+    let mut found = Vec::new();
+    let mut rows: Vec<&Row> = section.rows.iter().filter(|row| !row.is_start_up()).collect();
+    // HTTP servers first: the usual question is what gRPC costs beside them.
+    rows.sort_by_key(|row| row.series.protocol == "grpc");
+    for row in &rows {
+        let Some(first) = rows.iter().find(|other| other.series.driver == row.series.driver) else {
+            continue;
+        };
+        if first.series.id == row.series.id {
+            continue;
+        }
+        let times = |metric| Some(row.spread(metric)?.median / first.spread(metric)?.median);
+        found.push(Relative {
+            driver: &row.series.driver,
+            row: (*row).clone(),
+            first: (*first).clone(),
+            server_cpu: times(Metric::ServerCpu),
+            throughput: times(Metric::Throughput),
+        });
+    }
+    found.sort_by_key(|relative| relative.driver);
+    found
+}
