@@ -18,12 +18,7 @@ pub const CITIES: [Weather; 12] = [
     weather("Lima", 17.5, 83, "Cloudy"),
 ];
 
-const fn weather(
-    city: &'static str,
-    temperature_c: f64,
-    humidity: u32,
-    condition: &'static str,
-) -> Weather {
+const fn weather(city: &'static str, temperature_c: f64, humidity: u32, condition: &'static str) -> Weather {
     Weather {
         city,
         temperature_c,

@@ -10,9 +10,7 @@ const LONGEST_ECHO_CHARS: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WeatherError {
     /// The question names no city.
-    #[error(
-        "no city given: name one, such as Kyiv (in HTTP ?city=Kyiv, in gRPC {{\"city\":\"Kyiv\"}})"
-    )]
+    #[error("no city given: name one, such as Kyiv (in HTTP ?city=Kyiv, in gRPC {{\"city\":\"Kyiv\"}})")]
     MissingCity,
     /// The question names a city that is not built in.
     #[error("no weather for {city:?}: known cities are {}", known_cities())]

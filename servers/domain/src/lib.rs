@@ -54,11 +54,7 @@ mod tests {
     fn every_city_serialises_to_68_bytes_give_or_take_4() {
         for weather in &CITIES {
             let json = serde_json::to_string(weather).unwrap();
-            assert!(
-                (64..=72).contains(&json.len()),
-                "{} bytes: {json}",
-                json.len()
-            );
+            assert!((64..=72).contains(&json.len()), "{} bytes: {json}", json.len());
         }
     }
 
@@ -67,10 +63,7 @@ mod tests {
         for weather in &CITIES {
             assert_eq!(current_weather(weather.city), Ok(weather));
             assert_eq!(current_weather(&weather.city.to_uppercase()), Ok(weather));
-            assert_eq!(
-                current_weather(&format!(" {}\n", weather.city)),
-                Ok(weather)
-            );
+            assert_eq!(current_weather(&format!(" {}\n", weather.city)), Ok(weather));
         }
     }
 

@@ -1,6 +1,8 @@
 //! The weather over gRPC: `WeatherService`, the standard health service, and server reflection.
 
+mod codec;
 pub mod contract;
+mod services;
 mod weather;
 
 use std::io;
@@ -8,67 +10,34 @@ use std::io;
 use server_runtime::Stop;
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
-use tonic::service::Routes;
 use tonic::transport::Server;
 
-use contract::weather_service_server::WeatherServiceServer;
-use weather::BuiltInWeather;
-
-/// All services, as in-process tests use them.
-///
-/// # Errors
-/// When the contract's description cannot be read, which would be a mistake in the build.
-pub async fn routes() -> Result<Routes, tonic_reflection::server::Error> {
-    let (health_reporter, health) = tonic_health::server::health_reporter();
-    health_reporter
-        .set_serving::<WeatherServiceServer<BuiltInWeather>>()
-        .await;
-    let mut routes = Routes::builder();
-    routes
-        .add_service(WeatherServiceServer::new(BuiltInWeather))
-        .add_service(health)
-        .add_service(described().build_v1()?)
-        // Most command-line clients still ask the older version first.
-        .add_service(described().build_v1alpha()?);
-    Ok(routes.routes())
-}
-
-fn described() -> tonic_reflection::server::Builder<'static> {
-    tonic_reflection::server::Builder::configure()
-        .register_encoded_file_descriptor_set(contract::FILE_DESCRIPTOR_SET)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-}
+pub use services::Services;
 
 /// Answers the connections of `listener` until a stop is requested.
 ///
 /// # Errors
 /// Those of the transport.
 pub async fn serve(listener: TcpListener, stop: Stop) -> io::Result<()> {
-    let routes = routes().await.map_err(io::Error::other)?;
+    let services = Services::new().await.map_err(io::Error::other)?;
     Server::builder()
-        .add_routes(routes)
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop.requested())
+        .serve_with_incoming_shutdown(services, TcpListenerStream::new(listener), stop.requested())
         .await
         .map_err(io::Error::other)
 }
 
 #[cfg(test)]
 mod tests {
-    use tonic::service::Routes;
     use tonic::{Code, Status};
 
     use super::contract::weather_service_client::WeatherServiceClient;
     use super::contract::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
 
-    /// Asks the routes in process.
+    /// Asks the services in process.
     async fn ask(city: &str) -> Result<GetCurrentWeatherResponse, Status> {
-        let routes: Routes = super::routes().await.unwrap().prepare();
-        let request = GetCurrentWeatherRequest {
-            city: city.to_owned(),
-        };
-        let answer = WeatherServiceClient::new(routes)
-            .get_current_weather(request)
-            .await?;
+        let services = super::Services::new().await.unwrap();
+        let request = GetCurrentWeatherRequest { city: city.to_owned() };
+        let answer = WeatherServiceClient::new(services).get_current_weather(request).await?;
         Ok(answer.into_inner())
     }
 
@@ -99,11 +68,7 @@ mod tests {
         for city in ["", " "] {
             let status = ask(city).await.unwrap_err();
             assert_eq!(status.code(), Code::InvalidArgument);
-            assert!(
-                status.message().contains(r#"{"city":"Kyiv"}"#),
-                "{}",
-                status.message()
-            );
+            assert!(status.message().contains(r#"{"city":"Kyiv"}"#), "{}", status.message());
         }
     }
 }

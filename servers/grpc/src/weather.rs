@@ -7,6 +7,7 @@ use crate::contract::weather_service_server::WeatherService;
 use crate::contract::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
 
 /// Answers from the built-in cities.
+#[derive(Debug)]
 pub(crate) struct BuiltInWeather;
 
 #[tonic::async_trait]
@@ -15,8 +16,7 @@ impl WeatherService for BuiltInWeather {
         &self,
         request: Request<GetCurrentWeatherRequest>,
     ) -> Result<Response<GetCurrentWeatherResponse>, Status> {
-        let weather =
-            domain::current_weather(&request.get_ref().city).map_err(|error| status(&error))?;
+        let weather = domain::current_weather(&request.get_ref().city).map_err(|error| status(&error))?;
         Ok(Response::new(weather.into()))
     }
 }

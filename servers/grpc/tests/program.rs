@@ -23,11 +23,7 @@ const STOPS_WITHIN: Duration = Duration::from_secs(2);
 
 async fn connect(address: SocketAddr) -> Channel {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
-    endpoint
-        .timeout(Duration::from_secs(5))
-        .connect()
-        .await
-        .unwrap()
+    endpoint.timeout(Duration::from_secs(5)).connect().await.unwrap()
 }
 
 /// Starts a server on each runtime and hands it over with a connection to it.
@@ -40,9 +36,7 @@ async fn on_each_runtime(check: impl AsyncFn(Running, Channel)) {
 }
 
 async fn city_of_answer(channel: &Channel, city: &str) -> Result<String, Code> {
-    let request = GetCurrentWeatherRequest {
-        city: city.to_owned(),
-    };
+    let request = GetCurrentWeatherRequest { city: city.to_owned() };
     let answer = WeatherServiceClient::new(channel.clone())
         .get_current_weather(request)
         .await;
@@ -54,18 +48,9 @@ async fn city_of_answer(channel: &Channel, city: &str) -> Result<String, Code> {
 #[tokio::test]
 async fn the_weather_is_answered() {
     on_each_runtime(async |_server, channel| {
-        assert_eq!(
-            city_of_answer(&channel, "Kyiv").await,
-            Ok("Kyiv".to_owned())
-        );
-        assert_eq!(
-            city_of_answer(&channel, "Atlantis").await,
-            Err(Code::NotFound)
-        );
-        assert_eq!(
-            city_of_answer(&channel, "").await,
-            Err(Code::InvalidArgument)
-        );
+        assert_eq!(city_of_answer(&channel, "Kyiv").await, Ok("Kyiv".to_owned()));
+        assert_eq!(city_of_answer(&channel, "Atlantis").await, Err(Code::NotFound));
+        assert_eq!(city_of_answer(&channel, "").await, Err(Code::InvalidArgument));
     })
     .await;
 }
@@ -88,10 +73,7 @@ async fn the_server_and_its_service_are_serving() {
             let request = HealthCheckRequest {
                 service: service.to_owned(),
             };
-            let health = HealthClient::new(channel.clone())
-                .check(request)
-                .await
-                .unwrap();
+            let health = HealthClient::new(channel.clone()).check(request).await.unwrap();
             assert_eq!(health.into_inner().status(), ServingStatus::Serving);
         }
     })
@@ -114,28 +96,13 @@ async fn reflection_lists_and_describes_the_service() {
                 host: String::new(),
                 message_request: Some(question),
             };
-            let mut stream = client
-                .server_reflection_info(once(request))
-                .await
-                .unwrap()
-                .into_inner();
-            answers.push(
-                stream
-                    .next()
-                    .await
-                    .unwrap()
-                    .unwrap()
-                    .message_response
-                    .unwrap(),
-            );
+            let mut stream = client.server_reflection_info(once(request)).await.unwrap().into_inner();
+            answers.push(stream.next().await.unwrap().unwrap().message_response.unwrap());
         }
         let MessageResponse::ListServicesResponse(list) = &answers[0] else {
             panic!("not a list: {answers:?}");
         };
-        assert!(
-            list.service.iter().any(|service| service.name == SERVICE),
-            "{list:?}"
-        );
+        assert!(list.service.iter().any(|service| service.name == SERVICE), "{list:?}");
         let MessageResponse::FileDescriptorResponse(files) = &answers[1] else {
             panic!("not a description: {answers:?}");
         };
@@ -156,25 +123,12 @@ async fn the_older_reflection_lists_the_service_too() {
             host: String::new(),
             message_request: question,
         };
-        let mut stream = client
-            .server_reflection_info(once(request))
-            .await
-            .unwrap()
-            .into_inner();
-        let answer = stream
-            .next()
-            .await
-            .unwrap()
-            .unwrap()
-            .message_response
-            .unwrap();
+        let mut stream = client.server_reflection_info(once(request)).await.unwrap().into_inner();
+        let answer = stream.next().await.unwrap().unwrap().message_response.unwrap();
         let MessageResponse::ListServicesResponse(list) = answer else {
             panic!("not a list: {answer:?}");
         };
-        assert!(
-            list.service.iter().any(|service| service.name == SERVICE),
-            "{list:?}"
-        );
+        assert!(list.service.iter().any(|service| service.name == SERVICE), "{list:?}");
     })
     .await;
 }

@@ -40,9 +40,7 @@ struct Question {
     city: String,
 }
 
-async fn current_weather(
-    question: Result<Query<Question>, QueryRejection>,
-) -> Result<Answer, Problem> {
+async fn current_weather(question: Result<Query<Question>, QueryRejection>) -> Result<Answer, Problem> {
     let Query(question) = question?;
     Ok(Answer(domain::current_weather(&question.city)?))
 }
@@ -69,17 +67,10 @@ mod tests {
 
     /// Asks the router in process; gives status, content type and body.
     async fn ask(method: &str, path: &str) -> (StatusCode, String, String) {
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .body(Body::empty())
-            .unwrap();
+        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
         let response = super::router().oneshot(request).await.unwrap();
         let status = response.status();
-        let kind = response.headers()[header::CONTENT_TYPE]
-            .to_str()
-            .unwrap()
-            .to_owned();
+        let kind = response.headers()[header::CONTENT_TYPE].to_str().unwrap().to_owned();
         let body = response.into_body().collect().await.unwrap().to_bytes();
         (status, kind, String::from_utf8(body.to_vec()).unwrap())
     }
@@ -87,11 +78,7 @@ mod tests {
     /// Asks for something that must be refused; gives the reason from the JSON body.
     async fn refusal(method: &str, path: &str, expected: StatusCode) -> String {
         let (status, kind, body) = ask(method, path).await;
-        assert_eq!(
-            (status, kind.as_str()),
-            (expected, "application/json"),
-            "{body}"
-        );
+        assert_eq!((status, kind.as_str()), (expected, "application/json"), "{body}");
         let body: Value = serde_json::from_str(&body).unwrap();
         body["error"].as_str().unwrap().to_owned()
     }
@@ -99,10 +86,7 @@ mod tests {
     #[tokio::test]
     async fn a_known_city_is_answered_in_json() {
         let (status, kind, body) = ask("GET", "/api/weather/current?city=Kyiv").await;
-        assert_eq!(
-            (status, kind.as_str()),
-            (StatusCode::OK, "application/json")
-        );
+        assert_eq!((status, kind.as_str()), (StatusCode::OK, "application/json"));
         assert_eq!(
             body,
             r#"{"city":"Kyiv","temperatureC":21.5,"humidity":60,"condition":"Cloudy"}"#
@@ -112,11 +96,7 @@ mod tests {
     #[tokio::test]
     async fn every_city_can_be_asked_for() {
         for weather in &domain::CITIES {
-            let (status, _, body) = ask(
-                "GET",
-                &format!("/api/weather/current?city={}", weather.city),
-            )
-            .await;
+            let (status, _, body) = ask("GET", &format!("/api/weather/current?city={}", weather.city)).await;
             assert_eq!(status, StatusCode::OK);
             assert_eq!(body, serde_json::to_string(weather).unwrap());
         }
@@ -124,12 +104,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_unknown_city_is_not_found() {
-        let error = refusal(
-            "GET",
-            "/api/weather/current?city=Atlantis",
-            StatusCode::NOT_FOUND,
-        )
-        .await;
+        let error = refusal("GET", "/api/weather/current?city=Atlantis", StatusCode::NOT_FOUND).await;
         assert!(
             error.contains(r#"no weather for "Atlantis": known cities are Kyiv"#),
             "{error}"

@@ -97,9 +97,7 @@ fn threads_are_as_asked() {
 
 fn connect(address: SocketAddr) -> TcpStream {
     let connection = TcpStream::connect(address).unwrap();
-    connection
-        .set_read_timeout(Some(Duration::from_secs(5)))
-        .unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     connection
 }
 
@@ -110,10 +108,7 @@ fn ask_http1(connection: &mut TcpStream, path: &str) -> String {
     while !is_whole(&answer) {
         let mut piece = [0; 4096];
         let length = connection.read(&mut piece).unwrap();
-        assert_ne!(
-            length, 0,
-            "the server closed the connection after {answer:?}"
-        );
+        assert_ne!(length, 0, "the server closed the connection after {answer:?}");
         answer.push_str(str::from_utf8(&piece[..length]).unwrap());
     }
     answer
@@ -123,9 +118,7 @@ fn is_whole(answer: &str) -> bool {
     let Some((head, body)) = answer.split_once("\r\n\r\n") else {
         return false;
     };
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "));
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
     body.len() == length.unwrap().parse::<usize>().unwrap()
 }
 

@@ -12,13 +12,8 @@ pub(crate) enum ServerError {
     )]
     AddressTaken { address: SocketAddr },
 
-    #[error(
-        "cannot listen on {address}: {source}; choose an address of this machine with --listen"
-    )]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
+    #[error("cannot listen on {address}: {source}; choose an address of this machine with --listen")]
+    Listen { address: SocketAddr, source: io::Error },
 
     #[error("cannot start a thread or its runtime: {0}; try fewer with --threads")]
     Runtime(io::Error),

@@ -48,8 +48,6 @@ where
 {
     match options.runtime {
         Runtime::Multi => multi::serve(listen::one(options.listen)?, options.threads(), serve),
-        Runtime::PerCore => {
-            per_core::serve(listen::shared(options.listen, options.threads())?, serve)
-        }
+        Runtime::PerCore => per_core::serve(listen::shared(options.listen, options.threads())?, serve),
     }
 }

@@ -54,11 +54,7 @@ fn open(address: SocketAddr, port: Port) -> io::Result<TcpListener> {
 }
 
 fn bound(address: SocketAddr, port: Port) -> io::Result<Socket> {
-    let socket = Socket::new(
-        Domain::for_address(address),
-        Type::STREAM,
-        Some(Protocol::TCP),
-    )?;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // A port whose last connections are still fading away may be taken again; one that is listened on may not.
     socket.set_reuse_address(true)?;
     socket.set_reuse_port(port == Port::Shared)?;
@@ -129,9 +125,6 @@ mod tests {
     fn an_address_of_another_machine_is_refused_by_name() {
         let elsewhere = SocketAddr::from(([203, 0, 113, 1], 0));
         let error = one(elsewhere).unwrap_err().to_string();
-        assert!(
-            error.starts_with("cannot listen on 203.0.113.1:0: "),
-            "{error}"
-        );
+        assert!(error.starts_with("cannot listen on 203.0.113.1:0: "), "{error}");
     }
 }

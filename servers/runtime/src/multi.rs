@@ -10,11 +10,7 @@ use crate::ready;
 use crate::stop::{Stop, serve_until_stopped};
 
 /// Serves `listener` on `threads` worker threads until a stop is requested. The calling thread only waits.
-pub(crate) fn serve<S, F>(
-    listener: std::net::TcpListener,
-    threads: usize,
-    serve: S,
-) -> Result<(), ServerError>
+pub(crate) fn serve<S, F>(listener: std::net::TcpListener, threads: usize, serve: S) -> Result<(), ServerError>
 where
     S: Fn(TcpListener, Stop) -> F + Send + 'static,
     F: Future<Output = io::Result<()>> + Send + 'static,
@@ -29,11 +25,7 @@ where
     outcome
 }
 
-fn serve_on<S, F>(
-    runtime: &Runtime,
-    listener: std::net::TcpListener,
-    serve: S,
-) -> Result<(), ServerError>
+fn serve_on<S, F>(runtime: &Runtime, listener: std::net::TcpListener, serve: S) -> Result<(), ServerError>
 where
     S: Fn(TcpListener, Stop) -> F + Send + 'static,
     F: Future<Output = io::Result<()>> + Send + 'static,

@@ -53,9 +53,8 @@ impl Options {
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| {
-        "expected an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned()
-    })
+    text.parse()
+        .map_err(|_| "expected an IP address and a port, such as 127.0.0.1:8080 or [::1]:8080".to_owned())
 }
 
 #[cfg(test)]
@@ -80,18 +79,12 @@ mod tests {
     #[test]
     fn a_host_name_is_refused_with_an_example() {
         let error = Options::try_parse_from(["server", "--listen", "localhost:80"]).unwrap_err();
-        assert!(
-            error.to_string().contains("such as 127.0.0.1:8080"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("such as 127.0.0.1:8080"), "{error}");
     }
 
     #[test]
     fn no_threads_are_refused() {
         let error = Options::try_parse_from(["server", "--threads", "0"]).unwrap_err();
-        assert!(
-            error.to_string().contains("0 is not in 1..=1024"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("0 is not in 1..=1024"), "{error}");
     }
 }

@@ -12,10 +12,7 @@ use crate::ready;
 use crate::stop::{Stop, serve_until_stopped};
 
 /// Serves each of `listeners` on a thread of its own until a stop is requested. The calling thread serves the first.
-pub(crate) fn serve<S, F>(
-    listeners: Vec<std::net::TcpListener>,
-    serve: S,
-) -> Result<(), ServerError>
+pub(crate) fn serve<S, F>(listeners: Vec<std::net::TcpListener>, serve: S) -> Result<(), ServerError>
 where
     S: Fn(TcpListener, Stop) -> F + Clone + Send + 'static,
     F: Future<Output = io::Result<()>>,
@@ -33,11 +30,7 @@ where
     others.into_iter().try_for_each(join)
 }
 
-fn serve_first<S, F>(
-    listener: std::net::TcpListener,
-    stop: Stop,
-    serve: S,
-) -> Result<(), ServerError>
+fn serve_first<S, F>(listener: std::net::TcpListener, stop: Stop, serve: S) -> Result<(), ServerError>
 where
     S: Fn(TcpListener, Stop) -> F,
     F: Future<Output = io::Result<()>>,
@@ -54,12 +47,7 @@ where
 
 type Worker = JoinHandle<Result<(), ServerError>>;
 
-fn spawn<S, F>(
-    number: usize,
-    listener: std::net::TcpListener,
-    stop: Stop,
-    serve: S,
-) -> Result<Worker, ServerError>
+fn spawn<S, F>(number: usize, listener: std::net::TcpListener, stop: Stop, serve: S) -> Result<Worker, ServerError>
 where
     S: Fn(TcpListener, Stop) -> F + Send + 'static,
     F: Future<Output = io::Result<()>>,
@@ -83,9 +71,7 @@ fn runtime() -> Result<Runtime, ServerError> {
 }
 
 fn join(worker: Worker) -> Result<(), ServerError> {
-    worker.join().unwrap_or_else(|_| {
-        Err(ServerError::Serve(io::Error::other(
-            "a worker thread panicked",
-        )))
-    })
+    worker
+        .join()
+        .unwrap_or_else(|_| Err(ServerError::Serve(io::Error::other("a worker thread panicked"))))
 }

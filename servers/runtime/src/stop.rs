@@ -54,11 +54,7 @@ impl Stop {
 /// Serves one listener until a stop is requested and its open requests are answered, or [`GRACE`] has passed.
 ///
 /// When serving breaks off by itself, the other threads are asked to stop too.
-pub(crate) async fn serve_until_stopped<S, F>(
-    listener: std::net::TcpListener,
-    stop: Stop,
-    serve: S,
-) -> io::Result<()>
+pub(crate) async fn serve_until_stopped<S, F>(listener: std::net::TcpListener, stop: Stop, serve: S) -> io::Result<()>
 where
     S: Fn(TcpListener, Stop) -> F,
     F: Future<Output = io::Result<()>>,

@@ -4,8 +4,8 @@ mod contract;
 mod program;
 
 pub use contract::{
-    help_explains_every_argument, port_zero_takes_a_free_port, taken_port_is_refused,
-    threads_are_as_asked, wrong_arguments_are_refused,
+    help_explains_every_argument, port_zero_takes_a_free_port, taken_port_is_refused, threads_are_as_asked,
+    wrong_arguments_are_refused,
 };
 pub use program::{Program, Refusal, Running};
 

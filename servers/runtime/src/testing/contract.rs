@@ -21,14 +21,7 @@ pub fn taken_port_is_refused(program: Program) {
 
 fn expect_refusal(program: Program, address: &str, runtime: &str) {
     for threads in ["1", "2"] {
-        let refusal = program.refuse(&[
-            "--listen",
-            address,
-            "--threads",
-            threads,
-            "--runtime",
-            runtime,
-        ]);
+        let refusal = program.refuse(&["--listen", address, "--threads", threads, "--runtime", runtime]);
         assert_eq!(refusal.code, 1, "{}", refusal.message);
         let expected = format!("cannot listen on {address}: the address is already in use");
         assert!(refusal.message.contains(&expected), "{}", refusal.message);
@@ -87,13 +80,8 @@ pub fn threads_are_as_asked(program: Program) {
     for (runtime, extra) in [("per-core", 0), ("multi", 1)] {
         for threads in [1, 2, 3] {
             let server = program.start(&["--threads", &threads.to_string(), "--runtime", runtime]);
-            let tasks =
-                fs::read_dir(format!("/proc/{}/task", server.id())).expect("the server is running");
-            assert_eq!(
-                tasks.count(),
-                threads + extra,
-                "{runtime}, --threads {threads}"
-            );
+            let tasks = fs::read_dir(format!("/proc/{}/task", server.id())).expect("the server is running");
+            assert_eq!(tasks.count(), threads + extra, "{runtime}, --threads {threads}");
         }
     }
 }

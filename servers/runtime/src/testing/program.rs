@@ -49,24 +49,15 @@ impl Program {
     /// # Panics
     /// When it cannot be started, or prints something else first.
     pub fn start(self, arguments: &[&str]) -> Running {
-        let mut child = self
-            .command(arguments)
-            .spawn()
-            .expect("the program can be started");
+        let mut child = self.command(arguments).spawn().expect("the program can be started");
         let mut stdout = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
         let mut line = String::new();
-        stdout
-            .read_line(&mut line)
-            .expect("standard output is text");
+        stdout.read_line(&mut line).expect("standard output is text");
         let address = line
             .strip_prefix("ready ")
             .and_then(|rest| rest.trim_end().parse().ok())
             .unwrap_or_else(|| panic!("expected a ready line, got {line:?}"));
-        Running {
-            child,
-            stdout,
-            address,
-        }
+        Running { child, stdout, address }
     }
 
     /// Starts the server where it must refuse to run.
@@ -74,23 +65,16 @@ impl Program {
     /// # Panics
     /// When it prints a ready line all the same.
     pub fn refuse(self, arguments: &[&str]) -> Refusal {
-        let mut child = self
-            .command(arguments)
-            .spawn()
-            .expect("the program can be started");
+        let mut child = self.command(arguments).spawn().expect("the program can be started");
         let mut first = String::new();
         let mut stdout = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
-        stdout
-            .read_line(&mut first)
-            .expect("standard output is text");
+        stdout.read_line(&mut first).expect("standard output is text");
         if !first.is_empty() {
             child.kill().expect("the program is still a child");
             child.wait().expect("the program can be waited for");
             panic!("expected no answer on standard output, got {first:?}");
         }
-        let output = child
-            .wait_with_output()
-            .expect("the program can be waited for");
+        let output = child.wait_with_output().expect("the program can be waited for");
         Refusal {
             code: output.status.code().expect("the program exits by itself"),
             message: String::from_utf8(output.stderr).expect("messages are text"),
@@ -102,10 +86,7 @@ impl Program {
     /// # Panics
     /// When it does not exit with 0.
     pub fn output(self, arguments: &[&str]) -> String {
-        let output = self
-            .command(arguments)
-            .output()
-            .expect("the program can be started");
+        let output = self.command(arguments).output().expect("the program can be started");
         assert!(output.status.success(), "{output:?}");
         String::from_utf8(output.stdout).expect("output is text")
     }
@@ -139,9 +120,7 @@ impl Running {
         let status = self.wait();
         let took = asked.elapsed();
         let mut rest = String::new();
-        self.stdout
-            .read_to_string(&mut rest)
-            .expect("standard output is text");
+        self.stdout.read_to_string(&mut rest).expect("standard output is text");
         assert_eq!(rest, "", "standard output holds the ready line only");
         (status, took)
     }
