@@ -1,0 +1,15 @@
+# hyperfine's --export-json → {elapsed_ns: null, answers: {exit code: [time of a start, ns]}, errors: {reason: count}}
+include "read";
+
+document("hyperfine"; "the JSON of --export-json")
+| if (.results | type) == "array" and (.results | length) == 1 then .results[0]
+  else error("hyperfine: expected the results of one command, found \(keys)") end
+| if (.times | type) == "array" and (.times | length) == (.exit_codes | length) then .
+  else error("hyperfine: expected a time and an exit code for each start, found \(keys)") end
+| [.times, .exit_codes] | transpose
+| (map(select(.[1] == null)) | length) as $killed
+| {
+    elapsed_ns: null,
+    answers: (reduce (.[] | select(.[1] != null)) as [$seconds, $code] ({}; .[$code | tostring] += [$seconds * 1e9 | round])),
+    errors: (if $killed > 0 then { "killed by a signal": $killed } else {} end),
+  }

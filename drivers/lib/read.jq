@@ -1,0 +1,16 @@
+# What the filters of the load generators share: reading a tool's document, and naming why a request got no answer.
+
+# text → its first 60 characters as JSON, or "nothing": how an error message shows what was found
+def excerpt: if . == "" then "nothing" else .[:60] | tojson end;
+
+# text → the object it holds; an error naming the driver when it holds anything else
+def document($driver; $expected):
+  . as $text
+  | (try fromjson catch null)
+  | if type == "object" then . else error("\($driver): expected \($expected), found \($text | excerpt)") end;
+
+# error text of a Go program → its last part, free of addresses and ports: "…: connect: connection refused" → "connection refused"
+def reason: split(": ") | .[-1] | rtrimstr("\"");
+
+# {error text: count} → {reason: count}
+def tally: reduce to_entries[] as $entry ({}; .[$entry.key | reason] += $entry.value);
