@@ -15,9 +15,11 @@ def counts:
 ($summary | counts) as $counts
 | if $counts == {} then error("h2load: expected its summary of requests, found \($summary | excerpt)") else . end
 # The log is a stream of numbers to jq. Statuses are kept relative to the first one, so that rows of one status need no more work.
-| (try (input | input) catch null) as $status
-| (try [if $status == null then empty else input * 1000, (inputs | ((input - $status) * apart) as $offset | input * 1000 + $offset) end]
-    catch error("h2load: expected start, status and duration in every row of its log: \(.)")) as $rows
+# try is kept within arrays, because an open try of jq 1.6 also catches the errors of the filters that follow it.
+| ([try (input | input) catch null] | .[0]) as $status
+| [ try (if $status == null then empty
+      else input * 1000, (inputs | ((input - $status) * apart) as $offset | input * 1000 + $offset) end)
+    catch error("h2load: expected start, status and duration in every row of its log: \(.)") ] as $rows
 | if ($rows | length) == $counts.done then .
   else error("h2load: expected a row for each of \($counts.done) requests in its log, found \($rows | length)") end
 | (if $rows == [] then {}

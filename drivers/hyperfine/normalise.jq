@@ -1,4 +1,4 @@
-# hyperfine's --export-json → {elapsed_ns: null, answers: {exit code: [time of a start, ns]}, errors: {reason: count}}
+# hyperfine's --export-json → {elapsed_ns: null, answers: {exit code: [time of a start, ns]}, errors: {}}
 include "read";
 
 document("hyperfine"; "the JSON of --export-json")
@@ -6,10 +6,10 @@ document("hyperfine"; "the JSON of --export-json")
   else error("hyperfine: expected the results of one command, found \(keys)") end
 | if (.times | type) == "array" and (.times | length) == (.exit_codes | length) then .
   else error("hyperfine: expected a time and an exit code for each start, found \(keys)") end
-| [.times, .exit_codes] | transpose
-| (map(select(.[1] == null)) | length) as $killed
 | {
     elapsed_ns: null,
-    answers: (reduce (.[] | select(.[1] != null)) as [$seconds, $code] ({}; .[$code | tostring] += [$seconds * 1e9 | round])),
-    errors: (if $killed > 0 then { "killed by a signal": $killed } else {} end),
+    # A program ended by a signal has the exit code 128 + signal.
+    answers: (reduce ([.times, .exit_codes] | transpose[]) as [$seconds, $code] ({};
+      .[$code | tostring] += [$seconds * 1e9 | round])),
+    errors: {},
   }

@@ -6,7 +6,8 @@ def excerpt: if . == "" then "nothing" else .[:60] | tojson end;
 # text → the object it holds; an error naming the driver when it holds anything else
 def document($driver; $expected):
   . as $text
-  | (try fromjson catch null)
+  # In an array, because an open try of jq 1.6 also catches the errors of the filters that follow it.
+  | ([try fromjson catch null] | .[0])
   | if type == "object" then . else error("\($driver): expected \($expected), found \($text | excerpt)") end;
 
 # error text of a Go program → its last part, free of addresses and ports: "…: connect: connection refused" → "connection refused"
