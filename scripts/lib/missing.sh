@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# missing.sh: list what wirebench needs and this machine lacks, one line each: kind, name, how to get it (tab-separated).
+#
+# Usage: scripts/lib/missing.sh [--dev]     (kinds: by-hand, package, go, cargo, build; --dev adds what the tests use)
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
+bin="${WIREBENCH_TOOLS:-$root/.tools}/bin"
+cargo_deny=0.20.2
+
+# lack KIND NAME HOW → one line
+lack() { printf '%s\t%s\t%s\n' "$@"; }
+
+# need PROGRAM APT BREW → a line when the program is not on the path
+need() {
+  command -v "$1" >/dev/null && return
+  if [[ "$(uname)" == Darwin ]]; then lack package "$3" "brew install $3"; else lack package "$2" "apt-get install $2"; fi
+}
+
+# need_go MODULE → a line when the tool of that go.mod is not installed in the version it pins
+need_go() {
+  local tool installed driver
+  tool="$(sed -n 's/^tool //p' "$1")"
+  driver="$(basename "$(dirname "$1")")"
+  installed="$(go version -m "$bin/${tool##*/}" 2>/dev/null | awk '$1 == "mod" { print $2, $3 }')" || true
+  if [[ -z "$installed" ]] || ! grep -qF "$installed " <(sed 's/$/ /' "$1"); then
+    lack go "$driver" "scripts/setup.sh, once Go is there: drivers/$driver/go.mod pins it"
+  fi
+}
+
+main() {
+  local module
+  command -v cargo >/dev/null || lack by-hand Rust "install rustup (https://rustup.rs); it reads rust-toolchain.toml"
+  command -v go >/dev/null || lack by-hand "Go 1.24 or newer" "https://go.dev/dl, or brew install go"
+  need jq jq jq
+  need gnuplot gnuplot-nox gnuplot
+  need hyperfine hyperfine hyperfine
+  need h2load nghttp2-client nghttp2
+  for module in "$root"/drivers/*/go.mod; do need_go "$module"; done
+  [[ "${1:-}" == --dev ]] || return 0
+  need shellcheck shellcheck shellcheck
+  if [[ "$(uname)" == Linux ]]; then need valgrind valgrind valgrind; fi
+  if [[ "$("$bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $cargo_deny" ]]; then
+    lack cargo "cargo-deny@$cargo_deny" "scripts/setup.sh --dev: a build of some minutes"
+  fi
+  if [[ ! -x "$bin/jq-1.7.1" ]]; then
+    lack build jq-1.7.1 "scripts/setup.sh --dev: a build of a minute, with python3's pip, a C compiler and make"
+  fi
+}
+
+main "$@"

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# setup.sh: install what wirebench needs and this machine lacks; running it again changes nothing.
+#
+# Usage: scripts/setup.sh [--check] [--dev]
+#   --check  install nothing: say what is missing and how to get it; exit 1 when something is
+#   --dev    also what the tests use: shellcheck, valgrind, cargo-deny, and a second jq for the filters
+# Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
+# drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin. Rust and Go themselves are never installed.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+tools="${WIREBENCH_TOOLS:-$root/.tools}"
+
+install_packages() {
+  if [[ "$(uname)" == Darwin ]]; then brew install "$@" && return; fi
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes)
+  if [[ "$(id -u)" -ne 0 ]]; then apt=(sudo -n "${apt[@]}"); fi
+  "${apt[@]}" install --no-install-recommends "$@" || { "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "$@"; }
+}
+
+# install_one KIND NAME → a tool of our own folder
+install_one() {
+  case "$1" in
+    go) (cd "$root/drivers/$2" && GOBIN="$tools/bin" go install -trimpath tool) ;;
+    # Unoptimised: it runs for a second, and its own release profile builds for many minutes.
+    cargo) CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_DEBUG=false \
+      cargo install --quiet --locked --no-default-features --root "$tools" "$2" ;;
+    build) "$root/scripts/lib/$2/build.sh" "$tools/bin/$2" ;;
+  esac
+}
+
+# install_all LINES → every line is tried whatever became of the one before: what is still missing at the end says which failed
+install_all() {
+  local kind name how packages=()
+  mkdir -p "$tools/bin"
+  while IFS=$'\t' read -r kind name how; do
+    if [[ "$kind" == package ]]; then packages+=("$name"); fi
+  done <<<"$1"
+  if [[ ${#packages[@]} -gt 0 ]]; then install_packages "${packages[@]}" || true; fi
+  while IFS=$'\t' read -r kind name how; do
+    case "$kind" in go | cargo | build) echo "installing $name" && install_one "$kind" "$name" || true ;; esac
+  done <<<"$1"
+}
+
+main() {
+  local check=false dev=() argument missing
+  for argument in "$@"; do
+    case "$argument" in
+      --check) check=true ;;
+      --dev) dev=(--dev) ;;
+      --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return ;;
+      *) echo "setup.sh: unknown argument $argument; see --help" >&2 && return 2 ;;
+    esac
+  done
+  missing="$("$root/scripts/lib/missing.sh" ${dev[@]+"${dev[@]}"})"
+  if ! "$check" && [[ -n "$missing" ]]; then
+    install_all "$missing" >&2
+    missing="$("$root/scripts/lib/missing.sh" ${dev[@]+"${dev[@]}"})"
+  fi
+  if [[ -z "$missing" ]]; then echo "nothing is missing" && return; fi
+  echo "missing:" && cut -f 2- <<<"$missing" | sed $'s/\t/: /'
+  return 1
+}
+
+main "$@"
