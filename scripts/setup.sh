@@ -31,14 +31,19 @@ install_one() {
 
 # install_all LINES → every line is tried whatever became of the one before: what is still missing at the end says which failed
 install_all() {
-  local kind name how packages=()
+  local kind name packages=()
   mkdir -p "$tools/bin"
-  while IFS=$'\t' read -r kind name how; do
+  while IFS=$'\t' read -r kind name _; do
     if [[ "$kind" == package ]]; then packages+=("$name"); fi
   done <<<"$1"
   if [[ ${#packages[@]} -gt 0 ]]; then install_packages "${packages[@]}" || true; fi
-  while IFS=$'\t' read -r kind name how; do
-    case "$kind" in go | cargo | build) echo "installing $name" && install_one "$kind" "$name" || true ;; esac
+  while IFS=$'\t' read -r kind name _; do
+    case "$kind" in
+      go | cargo | build)
+        echo "installing $name"
+        install_one "$kind" "$name" || true
+        ;;
+    esac
   done <<<"$1"
 }
 

@@ -1,11 +1,7 @@
 # h2load's log (one row a request: start µs, status, duration µs) and its printed summary → {elapsed_ns, answers: {status: [latency ns]}, errors: {reason: count}}
 include "read";
 
-# A row is kept as one number, status × apart + latency: several times faster than an array or an object for each row.
-# In ns: longer than any latency, and small enough for every such number to be an exact integer.
-def apart: 1e13;
-
-# summary → {rate, total, done, errored, clients}; {} for foreign text
+# summary → {clients, rate, total, done, errored}; {} for foreign text
 def counts:
   [ capture("(?<clients>\\d+) total client"),
     capture("finished in [^,]+, (?<rate>[\\d.]+) req/s"),
@@ -14,24 +10,25 @@ def counts:
 
 ($summary | counts) as $counts
 | if $counts == {} then error("h2load: expected its summary of requests, found \($summary | excerpt)") else . end
-# The log is a stream of numbers to jq. Statuses are kept relative to the first one, so that rows of one status need no more work.
 # try is kept within arrays, because an open try of jq 1.6 also catches the errors of the filters that follow it.
 | ([try (input | input) catch null] | .[0]) as $status
+# The log is a stream of numbers to jq. A row of the first row's status becomes its latency, any other [status, latency]:
+# a log of one status, the common case, costs no array for each row.
 | [ try (if $status == null then empty
-      else input * 1000, (inputs | ((input - $status) * apart) as $offset | input * 1000 + $offset) end)
+      else input * 1000, (inputs | input | if . == $status then input * 1000 else [., input * 1000] end) end)
     catch error("h2load: expected start, status and duration in every row of its log: \(.)") ] as $rows
 | if ($rows | length) == $counts.done then .
   else error("h2load: expected a row for each of \($counts.done) requests in its log, found \($rows | length)") end
 | (if $rows == [] then {}
-    elif ($rows | min) >= 0 and ($rows | max) < apart then { ($status | tostring): $rows }
-    else reduce ($rows | map(. / apart | floor) | unique)[] as $offset ({};
-      .[$status + $offset | tostring] = [$rows[] - $offset * apart | select(. >= 0 and . < apart)])
-    end) as $rows_of
-| ($rows_of["-1"] | length) as $reset
+    elif $rows | max | type == "number" then { ($status | tostring): $rows }
+    else reduce ($rows | map(arrays) | group_by(.[0])[]) as $others ({ ($status | tostring): ($rows | map(numbers)) };
+      .[$others[0][0] | tostring] = ($others | map(.[1])))
+    end) as $latencies
+| ($latencies["-1"] | length) as $reset
 | {
     # The whole time to seven digits: answers over their printed rate. "finished in" has three digits.
     elapsed_ns: (if $counts.rate > 0 then ($counts.done - $reset) / $counts.rate * 1e9 | round else null end),
-    answers: ($rows_of | del(.["-1"])),
+    answers: ($latencies | del(.["-1"])),
     errors: ({
         "the server reset the stream": $reset,
         "no connection, or lost before the answer": ($counts.errored - $reset),
