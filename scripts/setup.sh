@@ -5,7 +5,7 @@
 #   --check  install nothing: say what is missing and how to get it; exit 1 when something is
 #   --dev    also what the tests use: shellcheck, valgrind, cargo-deny, and a second jq for the filters
 # Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
-# drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin. Rust and Go themselves are never installed.
+# drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust and Go themselves are never installed.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -24,7 +24,7 @@ install_one() {
     go) (cd "$root/drivers/$2" && GOBIN="$tools/bin" go install -trimpath tool) ;;
     # Unoptimised: it runs for a second, and its own release profile builds for many minutes.
     cargo) CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_DEBUG=false \
-      cargo install --quiet --locked --no-default-features --root "$tools" "$2" ;;
+      cargo install --quiet --locked --no-default-features --force --root "$tools" "$2" ;;
     build) "$root/scripts/lib/$2/build.sh" "$tools/bin/$2" ;;
   esac
 }
