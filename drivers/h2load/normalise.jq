@@ -1,4 +1,4 @@
-# h2load's log (one row a request: start µs, status, duration µs) and its printed summary → {elapsed_ns, answers: {status: [latency ns]}, errors: {reason: count}}
+# h2load's log (one row a request: start µs, status, duration µs) and its printed summary → {elapsed_ns, protocol, answers: {status: [latency ns]}, errors: {reason: count}}
 include "read";
 
 # summary → {clients, rate, total, done, errored}; {} for foreign text
@@ -29,6 +29,7 @@ def counts:
     # The whole time to seven digits: answers over their printed rate. "finished in" has three digits.
     elapsed_ns: (if $counts.rate > 0 then ($counts.done - $reset) / $counts.rate * 1e9 | round else null end),
     answers: ($latencies | del(.["-1"])),
+    protocol: ([$summary | capture("Application protocol: (?<name>\\S+)").name | {"http/1.1": "http"}[.] // .] | .[0]),
     errors: ({
         "the server reset the stream": $reset,
         "no connection, or lost before the answer": ($counts.errored - $reset),

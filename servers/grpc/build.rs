@@ -20,7 +20,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     tonic_prost_build::configure()
         .build_transport(false)
-        .codec_path("crate::codec::SmallMessageCodec")
         .compile_fds(described)?;
     Ok(())
 }

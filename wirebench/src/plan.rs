@@ -1,5 +1,7 @@
 //! The plan: which series are measured, with what load, and in which order. Pure.
 
+use std::collections::BTreeMap;
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -8,11 +10,12 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::declare::Project;
+use crate::declare::args::Arg;
 use crate::declare::driver::{Driver, Mode};
 use crate::declare::project::Profile;
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::{Amount, Load, Scenario};
-use crate::declare::server::{Operation, Server};
+use crate::declare::server::{Operation, Program, Server};
 
 /// Which series are wanted: globs by scenario, server and driver; none given means all.
 #[derive(Debug, Clone, Default)]
@@ -245,18 +248,14 @@ fn digest(
     struct Question<'a> {
         protocol: Protocol,
         load: &'a Load,
-        server: (
-            &'a crate::declare::server::Program,
-            &'a [crate::declare::args::Arg],
-            Option<u16>,
-        ),
+        server: (&'a Program, &'a [Arg], &'a BTreeMap<String, String>, Option<u16>),
         operation: &'a Operation,
         driver: (&'a str, &'a Option<String>, &'a Mode),
     }
     let question = Question {
         protocol,
         load,
-        server: (&server.program, &server.args, server.port),
+        server: (&server.program, &server.args, &server.env, server.port),
         operation,
         driver: (&driver.tool.program, &driver.tool.version, mode),
     };

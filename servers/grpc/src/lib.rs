@@ -1,6 +1,5 @@
 //! The weather over gRPC: `WeatherService`, the standard health service, and server reflection.
 
-mod codec;
 pub mod contract;
 mod services;
 mod weather;
@@ -12,16 +11,17 @@ use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 
-pub use services::Services;
+pub use services::routes;
 
 /// Answers the connections of `listener` until a stop is requested.
 ///
 /// # Errors
 /// Those of the transport.
 pub async fn serve(listener: TcpListener, stop: Stop) -> io::Result<()> {
-    let services = Services::new().await.map_err(io::Error::other)?;
+    let services = routes().await.map_err(io::Error::other)?;
     Server::builder()
-        .serve_with_incoming_shutdown(services, TcpListenerStream::new(listener), stop.requested())
+        .add_routes(services)
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop.requested())
         .await
         .map_err(io::Error::other)
 }
@@ -35,7 +35,7 @@ mod tests {
 
     /// Asks the services in process.
     async fn ask(city: &str) -> Result<GetCurrentWeatherResponse, Status> {
-        let services = super::Services::new().await.unwrap();
+        let services = super::routes().await.unwrap();
         let request = GetCurrentWeatherRequest { city: city.to_owned() };
         let answer = WeatherServiceClient::new(services).get_current_weather(request).await?;
         Ok(answer.into_inner())

@@ -1,7 +1,7 @@
 //! What verify and run do first: find tools, build servers; what fails is noted and the rest goes on.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::declare::Project;
 use crate::declare::server::Program;
@@ -12,7 +12,6 @@ use crate::measure::{build, tools};
 use crate::normalise::Jq;
 use crate::plan::PlannedSeries;
 use crate::record::run::ToolVersion;
-use crate::report::charts::Gnuplot;
 
 /// Where to get what wirebench itself calls.
 pub(super) const INSTALL: &str = "scripts/setup.sh";
@@ -114,14 +113,11 @@ pub(super) fn jq(project: &Project) -> anyhow::Result<(Jq, ToolVersion)> {
 }
 
 /// gnuplot, without which a run has no charts.
-pub(super) fn gnuplot(root: &std::path::Path) -> Option<(Gnuplot, ToolVersion)> {
-    let program: PathBuf = tools::locate(root, "gnuplot")?;
+pub(super) fn gnuplot(root: &Path) -> Option<(PathBuf, ToolVersion)> {
+    let program = tools::locate(root, "gnuplot")?;
     let version = tools::plain_version(&program)?;
     Some((
-        Gnuplot {
-            program,
-            scripts: root.join("scripts/plot"),
-        },
+        program,
         ToolVersion {
             name: "gnuplot".into(),
             version,

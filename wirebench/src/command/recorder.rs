@@ -123,13 +123,16 @@ impl Recorder {
             beside.persist(&file)?;
             Ok(())
         };
-        save().with_context(|| {
-            format!(
-                "{}: cannot be written; free some space or choose another folder with --out",
-                file.display()
-            )
-        })
+        save().with_context(|| unwritable(&file))
     }
+}
+
+/// What to say, before the reason, of a results file that cannot be written.
+pub(super) fn unwritable(file: &Path) -> String {
+    format!(
+        "{}: cannot be written; free some space or choose another folder with --out",
+        file.display()
+    )
 }
 
 /// Makes the folder of a new run.

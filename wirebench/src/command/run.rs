@@ -84,8 +84,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         slots: &slots,
     };
     let plan_file = folder.join("plan.json");
-    fs::write(&plan_file, serde_json::to_vec_pretty(&plan)?)
-        .with_context(|| format!("{}: cannot be written", plan_file.display()))?;
+    fs::write(&plan_file, serde_json::to_vec_pretty(&plan)?).with_context(|| recorder::unwritable(&plan_file))?;
 
     let interrupt = Interrupt::watch()?;
     let building = Instant::now();
@@ -132,8 +131,8 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         // Only empty folders go: what is left inside belongs to rounds that are not good.
         let _ = fs::remove_dir(folder.join("raw"));
     }
-    report::write(&project.root, &recorder.run, &folder)?;
     report::print(&recorder.run, &folder);
+    report::write(&project.root, &recorder.run, &folder)?;
     Ok(if recorder.run.status == RunStatus::Complete {
         Outcome::Done
     } else {

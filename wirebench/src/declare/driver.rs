@@ -55,10 +55,18 @@ pub struct Mode {
     /// Whether it can offer a fixed rate.
     #[serde(default)]
     pub rate: bool,
+    /// The least share of the workers' time that lies inside a request by the driver's own clock. A driver whose clock
+    /// leaves out its own waiting (dispatching, queueing before the send) needs less than the usual 0.97.
+    #[serde(default = "usual_share")]
+    pub in_flight_at_least: f64,
     /// The status, as the driver prints it, of a good answer; none means the protocol's usual one.
     pub good: Option<String>,
     /// Arguments with placeholders.
     pub args: Vec<Arg>,
+}
+
+const fn usual_share() -> f64 {
+    0.97
 }
 
 /// Placeholders a driver's arguments may name.
@@ -140,6 +148,13 @@ impl Driver {
         }
         for (protocol, mode) in &protocols {
             let key = format!("protocols.{}.args", protocol.name());
+            if !(mode.in_flight_at_least > 0.0 && mode.in_flight_at_least < 1.0) {
+                let key = format!("protocols.{}.in_flight_at_least", protocol.name());
+                return wrong(
+                    &key,
+                    format!("expected a share between 0 and 1, found {}", mode.in_flight_at_least),
+                );
+            }
             check_placeholders(file, &key, &mode.args, |word| {
                 PLACEHOLDERS.contains(&word) && word != "stdout"
             })?;

@@ -91,7 +91,6 @@ impl Group {
     }
 
     /// A function that blocks until the leader has ended, for another thread; it does not reap.
-    #[must_use]
     pub fn waiter(&self) -> impl FnOnce() + Send + 'static {
         let id = self.id;
         move || {

@@ -79,6 +79,8 @@ pub struct Measured {
     pub payload_bytes: Option<u64>,
     /// Wall time with a driver running, warm-up included.
     pub loading: Duration,
+    /// What the probe after the load found wrong.
+    pub wrong_afterwards: Option<String>,
 }
 
 /// Files of one slot's folder.
@@ -133,6 +135,7 @@ impl Bench<'_> {
                 peak_rss_bytes: None,
                 payload_bytes,
                 loading,
+                wrong_afterwards: None,
             });
         }
 
@@ -146,7 +149,10 @@ impl Bench<'_> {
         let warmed = warming.elapsed();
         values::set_amount(&mut values, series.load.amount);
         let driven = self.drive(series, folder, &values, Some(&mut target))?;
-        question.check(&target.address)?;
+        let wrong_afterwards = question
+            .check(&target.address)
+            .err()
+            .map(|error| format!("after the load: {error}"));
         let peak_rss_bytes = crate::measure::usage::Watched::group(target.group.id()).peak_rss_bytes();
         write(folder, target.stop())?;
         let loading = warmed + driven.wall;
@@ -156,6 +162,7 @@ impl Bench<'_> {
             peak_rss_bytes,
             payload_bytes,
             loading,
+            wrong_afterwards,
         })
     }
 

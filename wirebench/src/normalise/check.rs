@@ -4,14 +4,28 @@ use crate::declare::protocol::Protocol;
 use crate::declare::scenario::{Amount, Load, MOST_REQUESTS};
 use crate::record::run::Round;
 
-/// Little's law may be off by this much, ‰.
-const LITTLE_PERMILLE: f64 = 30.0;
+/// More requests in flight than there are workers is impossible; this much, ‰, is allowed for clocks that differ.
+const MOST_IN_FLIGHT_PERMILLE: f64 = 1030.0;
+/// At the start and the end of a round not every worker is busy; that idle time is no fault of the numbers.
+const RAMP_NS: f64 = 50e6;
 /// An open loop must achieve this share of what it offers.
 const OPEN_LOOP_SHARE: f64 = 0.99;
 
+/// What a round was meant to be.
+#[derive(Debug)]
+pub(super) struct Expected<'a> {
+    /// The load offered.
+    pub(super) load: &'a Load,
+    /// The protocol planned.
+    pub(super) protocol: Protocol,
+    /// The least share of the workers' time inside requests, by the driver's own clock.
+    pub(super) in_flight_at_least: f64,
+}
+
 /// Everything that is wrong with a round, each a sentence part; none when it can be believed.
 #[must_use]
-pub(super) fn faults(load: &Load, spoken: Option<&str>, planned: Protocol, round: &Round) -> Vec<String> {
+pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<String> {
+    let load = expected.load;
     let mut faults = Vec::new();
     let ok = round.ok_count.unwrap_or(0);
     let failed = round.failed_count.unwrap_or(0);
@@ -44,8 +58,14 @@ pub(super) fn faults(load: &Load, spoken: Option<&str>, planned: Protocol, round
         }
         _ => {}
     }
-    if let Some(spoken) = spoken.filter(|spoken| *spoken != planned.name()) {
-        faults.push(format!("the driver spoke {spoken}, not {}", planned.name()));
+    // What a driver calls h2c carries gRPC too.
+    let wire = if expected.protocol == Protocol::Grpc {
+        Protocol::H2c
+    } else {
+        expected.protocol
+    };
+    if let Some(spoken) = spoken.filter(|spoken| *spoken != wire.name() && *spoken != expected.protocol.name()) {
+        faults.push(format!("the driver spoke {spoken}, not {}", expected.protocol.name()));
     }
     faults.extend(disorder(round));
     if !matches!(load.amount, Amount::Starts(_)) {
@@ -55,7 +75,7 @@ pub(super) fn faults(load: &Load, spoken: Option<&str>, planned: Protocol, round
                 load.connections
             ));
         }
-        faults.extend(flow(load, round, ok));
+        faults.extend(flow(expected, round, ok));
     }
     faults
 }
@@ -67,14 +87,14 @@ fn disorder(round: &Round) -> Option<String> {
     (!ordered).then(|| "latency quantiles are out of order".into())
 }
 
-/// Throughput against latency (closed loop) or against the offered rate (open loop).
+/// Throughput against the offered rate (open loop) or against latency (closed loop).
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
-fn flow(load: &Load, round: &Round, ok: u64) -> Option<String> {
+fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
     let Some(elapsed_ns) = round.elapsed_ns else {
         return Some("the driver reports no elapsed time".into());
     };
     let per_second = ok as f64 / (elapsed_ns as f64 / 1e9);
-    if let Some(rate) = load.rate {
+    if let Some(rate) = expected.load.rate {
         let achieved = per_second / f64::from(rate);
         return (achieved < OPEN_LOOP_SHARE).then(|| {
             format!(
@@ -83,16 +103,161 @@ fn flow(load: &Load, round: &Round, ok: u64) -> Option<String> {
             )
         });
     }
-    let mean_ns = round.latency_ns?.mean as f64;
-    let expected_ns = f64::from(load.workers()) * 1e9 / per_second;
-    let off_permille = (expected_ns - mean_ns) / expected_ns * 1000.0;
-    (off_permille.abs() > LITTLE_PERMILLE).then(|| {
+    let found = f64::from(round.in_flight_permille?);
+    let least = 1000.0 * (expected.in_flight_at_least - RAMP_NS / elapsed_ns as f64);
+    (found < least || found > MOST_IN_FLIGHT_PERMILLE).then(|| {
         format!(
-            "Little's law is off by {:.1} %: {} workers at {per_second:.0} requests/s mean {:.0} µs, the driver reports {:.0} µs",
-            off_permille / 10.0,
-            load.workers(),
-            expected_ns / 1e3,
-            mean_ns / 1e3
+            "Little's law: {per_second:.0} requests/s × the mean latency are {:.1} % of {} workers, expected {:.0} to {:.0} %",
+            found / 10.0,
+            expected.load.workers(),
+            least.max(0.0) / 10.0,
+            MOST_IN_FLIGHT_PERMILLE / 10.0
         )
     })
+}
+
+/// Requests in flight on average as a share of the workers, ‰: throughput × mean latency ÷ workers.
+#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the type's range first"
+)]
+pub(super) fn in_flight_permille(load: &Load, round: &Round) -> Option<u32> {
+    if matches!(load.amount, Amount::Starts(_)) {
+        return None;
+    }
+    let elapsed_ns = round.elapsed_ns? as f64;
+    let busy_ns = round.ok_count? as f64 * round.latency_ns?.mean as f64;
+    let permille = busy_ns / elapsed_ns / f64::from(load.workers()) * 1000.0;
+    Some(permille.round().clamp(0.0, f64::from(u32::MAX)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalise::failed_round;
+    use crate::plan::Slot;
+    use crate::record::run::{Latency, Variant};
+
+    /// 100 workers, 1 s, each request 1 ms: exactly 100,000 requests fit.
+    fn round(ok: u64, mean: u64) -> Round {
+        let slot = Slot {
+            position: 0,
+            round: 0,
+            series: 0,
+        };
+        let latency = Latency {
+            min: 1,
+            mean,
+            p50: mean,
+            p90: mean,
+            p95: mean,
+            p99: mean,
+            p999: mean,
+            max: mean,
+        };
+        Round {
+            elapsed_ns: Some(1_000_000_000),
+            ok_count: Some(ok),
+            failed_count: Some(0),
+            latency_ns: Some(latency),
+            connections_seen: Some(100),
+            ..failed_round(slot, Variant::Candidate, String::new())
+        }
+    }
+
+    fn load(amount: Amount) -> Load {
+        Load {
+            connections: 100,
+            streams: 1,
+            amount,
+            rate: None,
+            warmup: None,
+            timeout: None,
+        }
+    }
+
+    fn judged(mut round: Round, load: &Load, in_flight_at_least: f64) -> Vec<String> {
+        round.in_flight_permille = in_flight_permille(load, &round);
+        faults(
+            &Expected {
+                load,
+                protocol: Protocol::Http,
+                in_flight_at_least,
+            },
+            Some("http"),
+            &round,
+        )
+    }
+
+    #[test]
+    fn a_lawful_round_has_no_faults() {
+        assert_eq!(
+            judged(round(100_000, 1_000_000), &load(Amount::Requests(100_000)), 0.97),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn too_few_in_flight_is_a_fault_unless_the_driver_is_known_for_it() {
+        let load = load(Amount::Requests(70_000));
+        assert!(judged(round(70_000, 1_000_000), &load, 0.97)[0].starts_with("Little's law"));
+        assert_eq!(judged(round(70_000, 1_000_000), &load, 0.7), Vec::<String>::new());
+    }
+
+    #[test]
+    fn more_in_flight_than_workers_is_always_a_fault() {
+        assert!(
+            judged(round(110_000, 1_000_000), &load(Amount::Requests(110_000)), 0.5)[0].starts_with("Little's law")
+        );
+    }
+
+    #[test]
+    fn truncated_counts_failures_and_other_connections_are_faults() {
+        let mut short = round(99_900, 1_000_000);
+        short.connections_seen = Some(90);
+        short.failed_count = Some(50);
+        short.errors.insert("status 500".into(), 50);
+        let found = judged(short, &load(Amount::Requests(100_000)), 0.97).join("; ");
+        for needed in [
+            "50 of 99950 requests failed (50 × status 500)",
+            "100000 requests were asked for, 99950",
+            "90 were seen",
+        ] {
+            assert!(found.contains(needed), "no {needed:?} in {found}");
+        }
+    }
+
+    #[test]
+    fn another_protocol_than_planned_is_a_fault() {
+        let load = load(Amount::Requests(100_000));
+        let expected = Expected {
+            load: &load,
+            protocol: Protocol::H2c,
+            in_flight_at_least: 0.97,
+        };
+        let found = faults(&expected, Some("http"), &round(100_000, 1_000_000));
+        assert_eq!(found, ["the driver spoke http, not h2c"]);
+    }
+
+    #[test]
+    fn quantiles_out_of_order_are_a_fault() {
+        let mut wrong = round(100_000, 1_000_000);
+        wrong.latency_ns = wrong.latency_ns.map(|latency| Latency { p99: 5, ..latency });
+        assert!(judged(wrong, &load(Amount::Requests(100_000)), 0.97)[0].contains("out of order"));
+    }
+
+    #[test]
+    fn an_open_loop_must_achieve_what_it_offers() {
+        let offered = |rate| Load {
+            rate: Some(rate),
+            ..load(Amount::Requests(9_800))
+        };
+        assert!(judged(round(9_800, 1_000_000), &offered(10_000), 0.97)[0].contains("98.0 % of the offered 10000"));
+        assert_eq!(
+            judged(round(9_800, 1_000_000), &offered(9_850), 0.97),
+            Vec::<String>::new()
+        );
+    }
 }

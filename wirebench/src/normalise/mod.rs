@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::declare::protocol::Protocol;
 use crate::declare::server::Operation;
 use crate::measure::slot::{Measured, files};
+use crate::normalise::check::Expected;
 use crate::plan::{PlannedSeries, Slot};
 use crate::record::run::{Bound, Latency, Round, RoundStatus, Variant};
 use crate::stats::quantile::nearest_rank;
@@ -38,6 +39,7 @@ pub fn failed_round(slot: Slot, variant: Variant, reason: String) -> Round {
         failed_count: None,
         errors: BTreeMap::new(),
         latency_ns: None,
+        in_flight_permille: None,
         server_cpu_ns: None,
         driver_cpu_ns: None,
         server_busy_permille: None,
@@ -79,7 +81,14 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
             .and_then(|after| u64::try_from(after.as_nanos()).ok()),
         ..failed_round(slot, Variant::Candidate, String::new())
     };
-    let faults = check::faults(&series.load, shape.protocol.as_deref(), series.protocol, &round);
+    round.in_flight_permille = check::in_flight_permille(&series.load, &round);
+    let expected = Expected {
+        load: &series.load,
+        protocol: series.protocol,
+        in_flight_at_least: series.mode.in_flight_at_least,
+    };
+    let mut faults = check::faults(&expected, shape.protocol.as_deref(), &round);
+    faults.extend(measured.wrong_afterwards.clone());
     round.status = if faults.is_empty() {
         RoundStatus::Ok
     } else {

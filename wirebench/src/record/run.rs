@@ -250,6 +250,8 @@ pub struct Round {
     pub errors: BTreeMap<String, u64>,
     /// Latency of good answers.
     pub latency_ns: Option<Latency>,
+    /// Requests in flight on average, throughput × mean latency, as a share of the workers in thousandths (Little's law).
+    pub in_flight_permille: Option<u32>,
     /// The server's CPU time during the load, all its processes.
     pub server_cpu_ns: Option<CpuTime>,
     /// The driver's CPU time, its own start and report included.

@@ -34,14 +34,12 @@ pub enum ChartError {
     },
 }
 
-/// gnuplot and the folder of the plot scripts.
-#[derive(Debug, Clone)]
-pub struct Gnuplot {
-    /// The executable.
-    pub program: PathBuf,
-    /// `scripts/plot`.
-    pub scripts: PathBuf,
-}
+/// The plot scripts, carried along so that charts are drawn in any project.
+const SCRIPTS: [(&str, &str); 3] = [
+    ("style.gnuplot", include_str!("../../../scripts/plot/style.gnuplot")),
+    ("bars.gnuplot", include_str!("../../../scripts/plot/bars.gnuplot")),
+    ("latency.gnuplot", include_str!("../../../scripts/plot/latency.gnuplot")),
+];
 
 /// A picture that was drawn, without its ending: `.svg` and `.png` lie beside each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,11 +60,11 @@ struct Drawing {
     data: String,
 }
 
-/// Draws every chart of a run into `folder`.
+/// Draws every chart of a run into `folder` with the gnuplot at `gnuplot`.
 ///
 /// # Errors
 /// When the folder cannot be written or gnuplot fails.
-pub fn draw(run: &Run, gnuplot: &Gnuplot, folder: &Path) -> Result<Vec<Chart>, ChartError> {
+pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, ChartError> {
     let write = |file: &Path, done: std::io::Result<()>| {
         done.map_err(|source| ChartError::Write {
             file: file.to_path_buf(),
@@ -74,6 +72,14 @@ pub fn draw(run: &Run, gnuplot: &Gnuplot, folder: &Path) -> Result<Vec<Chart>, C
         })
     };
     write(folder, fs::create_dir_all(folder))?;
+    let scripts = tempfile::tempdir().map_err(|source| ChartError::Write {
+        file: std::env::temp_dir(),
+        source,
+    })?;
+    for (name, text) in SCRIPTS {
+        let file = scripts.path().join(name);
+        write(&file, fs::write(&file, text))?;
+    }
     let mut charts = Vec::new();
     for section in sections(run) {
         for drawing in drawings(&section) {
@@ -82,9 +88,9 @@ pub fn draw(run: &Run, gnuplot: &Gnuplot, folder: &Path) -> Result<Vec<Chart>, C
             write(&data, fs::write(&data, &drawing.data))?;
             for ending in ["svg", "png"] {
                 let picture = folder.join(format!("{name}.{ending}"));
-                let output = Command::new(&gnuplot.program)
+                let output = Command::new(gnuplot)
                     .arg("-c")
-                    .arg(gnuplot.scripts.join(drawing.script))
+                    .arg(scripts.path().join(drawing.script))
                     .args([&data, &picture])
                     .args([&drawing.title, drawing.unit])
                     .output()
@@ -194,11 +200,12 @@ fn bar_rows(section: &Section, metric: Metric, scale: f64, text: fn(f64) -> Stri
 /// One block a series: the quoted label, then `tail seconds q` for the round whose median latency is the middle one.
 #[expect(clippy::cast_precision_loss, reason = "latencies stay far below 2^53 ns")]
 fn latency_blocks(section: &Section) -> String {
-    let mut data = String::new();
+    let mut blocks = Vec::new();
     for row in &section.rows {
         let Some((latency, samples)) = middle_round(row.series) else {
             continue;
         };
+        let mut data = String::new();
         let _ = writeln!(data, "\"{}\"", label(row.series));
         let shares = [
             (2.0, latency.p50, "p50"),
@@ -214,9 +221,9 @@ fn latency_blocks(section: &Section) -> String {
         {
             let _ = writeln!(data, "{tail} {} {name}", ns as f64 / 1e9);
         }
-        data.push_str("\n\n");
+        blocks.push(data);
     }
-    data
+    blocks.join("\n\n")
 }
 
 /// The good round with the middle median latency, and how many samples it has: a curve must come from one round.

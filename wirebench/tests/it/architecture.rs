@@ -1,0 +1,71 @@
+//! Who may import whom: the rooms' arrows, read off the `use crate::` lines.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each room may import; command may import everything.
+const ARROWS: [(&str, &[&str]); 9] = [
+    ("declare", &["declare"]),
+    ("plan", &["declare"]),
+    ("measure", &["declare", "plan", "record", "measure"]),
+    (
+        "normalise",
+        &["declare", "plan", "measure", "record", "stats", "normalise"],
+    ),
+    ("record", &["record"]),
+    ("stats", &["stats"]),
+    ("summary", &["record", "stats"]),
+    ("report", &["record", "summary", "report"]),
+    ("main", &[]),
+];
+
+fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        if entry.path().is_dir() {
+            sources(&entry.path(), into);
+        } else {
+            into.push(entry.path());
+        }
+    }
+}
+
+#[test]
+fn every_import_follows_an_arrow() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for file in files {
+        let relative = file.strip_prefix(&root).unwrap();
+        let first = relative
+            .components()
+            .next()
+            .unwrap()
+            .as_os_str()
+            .to_string_lossy()
+            .replace(".rs", "");
+        if first == "command" || first == "lib" {
+            continue;
+        }
+        let (_, allowed) = ARROWS
+            .iter()
+            .find(|(room, _)| *room == first)
+            .unwrap_or_else(|| panic!("room {first} has no row in ARROWS"));
+        let text = fs::read_to_string(&file).unwrap();
+        for line in text.lines().filter(|line| line.contains("crate::")) {
+            let to: String = line
+                .split("crate::")
+                .nth(1)
+                .unwrap()
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
+            seen += 1;
+            if !allowed.contains(&to.as_str()) {
+                wrong.push(format!("{}: {}", relative.display(), line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "imports against the arrows:\n{}", wrong.join("\n"));
+    assert!(seen > 50, "only {seen} imports were found: the scan is broken");
+}

@@ -1,0 +1,266 @@
+//! Broken servers and drivers: recorded with their reason, the others measured all the same, exit code 1.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, series};
+
+/// Runs a project whose series `ask@py@fake` must fail or be invalid with all of `words` in its reason.
+#[track_caller]
+fn broken(bench: &Bench, id: &str, status: &str, words: &[&str]) -> Value {
+    let ended = bench.run(&["run"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let record = bench.record();
+    let found = series(&record, id);
+    assert_eq!(found["status"], "failed", "{found}");
+    assert_eq!(found["rounds"][0]["status"], status, "{found}");
+    let reason = found["reason"].as_str().unwrap();
+    for word in words {
+        assert!(reason.contains(word), "expected {word:?} in {reason:?}");
+        assert!(ended.stdout.contains(id), "the table does not name {id}");
+    }
+    record
+}
+
+fn with_server(mode: &str, more: &str) -> Bench {
+    Bench::new().server("py", mode, more).driver("fake", "ok")
+}
+
+fn with_driver(mode: &str) -> Bench {
+    Bench::new().server("py", "ok", "").driver("fake", mode)
+}
+
+#[test]
+fn one_broken_series_does_not_stop_the_others() {
+    let bench = Bench::new()
+        .server("good", "ok", "")
+        .server("bad", "dies-early", "")
+        .driver("fake", "ok");
+    let record = broken(
+        &bench,
+        "ask@bad@fake",
+        "failed",
+        &["before it was ready", "no configuration found"],
+    );
+    assert_eq!(series(&record, "ask@good@fake")["status"], "ok");
+    assert_eq!(record["status"], "failed");
+}
+
+#[test]
+fn a_server_that_never_gets_ready() {
+    let bench = with_server("never-ready", "ready_timeout = \"300ms\"");
+    broken(
+        &bench,
+        "ask@py@fake",
+        "failed",
+        &["not ready within 300ms", "ready_timeout"],
+    );
+}
+
+#[test]
+fn a_server_that_dies_under_load() {
+    broken(
+        &with_server("dies-under-load", ""),
+        "ask@py@fake",
+        "failed",
+        &["exited with status 7", "giving up on purpose"],
+    );
+}
+
+#[test]
+fn a_server_that_answers_wrongly() {
+    let words = ["wrong answer", "forty-two", "no"];
+    broken(&with_server("wrong", ""), "ask@py@fake", "failed", &words);
+}
+
+#[test]
+fn a_server_program_that_is_not_there() {
+    let bench = with_server("ok", "").file(
+        "servers/py/server.toml",
+        "about = \"x\"\nprotocols = [\"http\"]\ncommand = [\"no-such-server\"]\nready = { tcp = true }\n\
+         [operations.ask]\nrequest = { path = \"/\" }\n",
+    );
+    broken(&bench, "ask@py@fake", "failed", &["cannot start no-such-server"]);
+}
+
+#[test]
+fn a_fixed_port_that_is_taken() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    let bench = with_server("ok", &format!("port = {port}"));
+    broken(
+        &bench,
+        "ask@py@fake",
+        "failed",
+        &[&format!("port {port} is taken by another program"), "stop that program"],
+    );
+}
+
+#[test]
+fn a_driver_that_hangs_is_stopped() {
+    let bench = with_driver("hangs").scenario("ask", "connections = 1, requests = 20, timeout = \"500ms\"");
+    broken(
+        &bench,
+        "ask@py@fake",
+        "failed",
+        &["still running after 500ms", "load.timeout"],
+    );
+}
+
+#[test]
+fn a_driver_that_fails() {
+    broken(
+        &with_driver("fails"),
+        "ask@py@fake",
+        "failed",
+        &["fake exited with status 1", "cannot do this today"],
+    );
+}
+
+#[test]
+fn a_driver_that_prints_nothing() {
+    broken(
+        &with_driver("silent"),
+        "ask@py@fake",
+        "failed",
+        &["drivers/fake/normalise.jq"],
+    );
+}
+
+#[test]
+fn a_driver_that_prints_something_else() {
+    broken(
+        &with_driver("foreign"),
+        "ask@py@fake",
+        "failed",
+        &["drivers/fake/normalise.jq"],
+    );
+}
+
+#[test]
+fn a_driver_that_floods_the_disk() {
+    broken(
+        &with_driver("floods"),
+        "ask@py@fake",
+        "failed",
+        &["wrote more than 512 MiB"],
+    );
+}
+
+#[test]
+fn numbers_that_break_littles_law() {
+    broken(
+        &with_driver("unlawful"),
+        "ask@py@fake",
+        "invalid",
+        &["Little's law", "of 1 workers"],
+    );
+}
+
+#[test]
+fn a_driver_that_opens_fewer_connections_than_asked() {
+    let bench = with_driver("ok").scenario("ask", "connections = 4, requests = 2000");
+    broken(
+        &bench,
+        "ask@py@fake",
+        "invalid",
+        &["4 connections were asked for, 1 were seen"],
+    );
+}
+
+#[test]
+fn a_missing_tool_is_named_with_its_install_line() {
+    let bench = with_driver("ok").file(
+        "drivers/fake/driver.toml",
+        "about = \"x\"\n[tool]\nprogram = \"no-such-tool\"\nversion = \"1\"\ninstall = \"apt-get install it\"\n\
+         version_command = [\"{program}\"]\nversion_pattern = '(x)'\n[protocols.http]\nargs = []\n[normalise]\nargs = []\n",
+    );
+    broken(
+        &bench,
+        "ask@py@fake",
+        "failed",
+        &["no-such-tool is not installed", "apt-get install it"],
+    );
+}
+
+#[test]
+fn a_tool_of_another_version_is_named_with_both() {
+    let bench = Bench::new()
+        .server("py", "ok", "")
+        .driver_of_version("fake", "ok", "9.9.9");
+    broken(
+        &bench,
+        "ask@py@fake",
+        "failed",
+        &["is version 1.2.3, but 9.9.9 is needed", "apt-get install fake"],
+    );
+}
+
+#[test]
+fn real_hey_sees_every_request_refused_and_exits_0() {
+    let bench = Bench::new()
+        .server("py", "refuses", "")
+        .real_driver("hey")
+        .scenario("ask", "connections = 2, requests = 20");
+    broken(
+        &bench,
+        "ask@py@hey",
+        "invalid",
+        &["20 of 20 requests failed", "refused"],
+    );
+}
+
+#[test]
+fn real_hey_sees_some_requests_fail() {
+    let bench = Bench::new().server("py", "fails-under-load", "").real_driver("hey");
+    broken(
+        &bench,
+        "ask@py@hey",
+        "invalid",
+        &["of 200 requests failed", "status 500"],
+    );
+}
+
+#[test]
+fn a_results_folder_that_cannot_be_made() {
+    let ended = with_driver("ok").run(&["run", "--out", "/proc/no/such"]);
+    assert_eq!(ended.code, 1);
+    assert!(
+        ended.stderr.contains("/proc/no/such") && ended.stderr.contains("--out"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// A file system of 300 kB, in a mount namespace of its own; only root may make one.
+#[test]
+fn a_full_disk_costs_the_series_not_the_record() {
+    let bench = with_driver("ok").driver("floods-a-little", "foreign");
+    let out = bench.path("small");
+    std::fs::create_dir(&out).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=300k none {0} && {1} --root {2} run --out {0} >/dev/null; code=$?; head -c 400000 /dev/zero > {0}/fill 2>/dev/null; \
+         {1} --root {2} run --out {0} >/dev/null; second=$?; cat {0}/*/run.json; exit $((code * 10 + second))",
+        out.display(),
+        env!("CARGO_BIN_EXE_wirebench"),
+        bench.path(".").display()
+    );
+    let output = std::process::Command::new("unshare")
+        .args(["--mount", "sh", "-c", &script])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    if text.contains("Operation not permitted") || text.contains("permission denied") {
+        eprintln!("skipped: only root can make a small file system: {text}");
+        return;
+    }
+    // The first run has one broken driver; the second has no room at all, says so, and leaves the first whole.
+    assert_eq!(output.status.code(), Some(11), "{text}");
+    assert!(
+        text.contains("No space left on device") && text.contains("--out"),
+        "{text}"
+    );
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(series(&record, "ask@py@fake")["status"], "ok");
+}

@@ -1,0 +1,41 @@
+//! Ctrl-C in the middle of a run: every child stops, what was measured stays, the record says incomplete.
+
+use std::io::{BufRead, BufReader};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::bench::{Bench, series};
+
+#[test]
+fn an_interrupted_run_keeps_what_it_measured() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "slow");
+    let mut child = bench.start(&["run", "--rounds", "50"]);
+    let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
+    // The second round has begun, so the first is measured.
+    talk.by_ref()
+        .map_while(Result::ok)
+        .find(|line| line.starts_with("round 2/50"))
+        .expect("a second round");
+    let asked = Instant::now();
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let rest: Vec<String> = talk.map_while(Result::ok).collect();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(1), "{rest:?}");
+    assert!(
+        asked.elapsed() < Duration::from_secs(20),
+        "took {:?} to stop",
+        asked.elapsed()
+    );
+    assert_eq!(bench.left_behind(), Vec::<String>::new());
+
+    let record = bench.record();
+    assert_eq!(record["status"], "incomplete");
+    assert_eq!(record["reason"], "interrupted");
+    let found = series(&record, "ask@py@fake");
+    assert_eq!(found["status"], "incomplete");
+    let rounds = found["rounds"].as_array().unwrap();
+    assert!(!rounds.is_empty() && rounds.len() < 50, "{} rounds", rounds.len());
+    assert!(rounds.iter().all(|round| round["status"] == "ok"), "{rounds:?}");
+}

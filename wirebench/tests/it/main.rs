@@ -1,0 +1,12 @@
+//! wirebench through its real command line.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod architecture;
+mod bench;
+mod declarations;
+mod failures;
+mod filters;
+mod interrupt;
+mod reports;
+mod schema;
+mod whole;

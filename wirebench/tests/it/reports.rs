@@ -1,0 +1,73 @@
+//! Stored runs, shown again.
+
+use std::fs;
+
+use crate::bench::{Bench, run_folder};
+
+fn measured() -> Bench {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let ended = bench.run(&["run", "--seed", "7"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    bench
+}
+
+#[test]
+fn the_newest_run_is_shown_again_with_the_same_table() {
+    let bench = measured();
+    let record = bench.record();
+    let shown = bench.run(&["report"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert!(
+        shown.stdout.contains("py") && shown.stdout.contains("fake") && shown.stdout.contains("req/s"),
+        "{}",
+        shown.stdout
+    );
+    let report = fs::read_to_string(run_folder(&bench.path("results")).join("report.md")).unwrap();
+    for needed in [
+        "## ask",
+        "repeat: `wirebench run",
+        "--seed 7",
+        record["id"].as_str().unwrap(),
+        "How to read this",
+    ] {
+        assert!(report.contains(needed), "no {needed:?} in\n{report}");
+    }
+}
+
+#[test]
+fn a_cut_off_record_is_refused_by_name_and_left_as_it_was() {
+    let bench = measured();
+    let file = run_folder(&bench.path("results")).join("run.json");
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let ended = bench.run(&["report"]);
+    assert_eq!(ended.code, 1);
+    assert!(
+        ended.stderr.contains("run.json") && ended.stderr.contains("cut off"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(fs::read(&file).unwrap(), &whole[..whole.len() / 2]);
+}
+
+#[test]
+fn without_a_run_it_says_how_to_make_one() {
+    let ended = Bench::new()
+        .server("py", "ok", "")
+        .driver("fake", "ok")
+        .run(&["report"]);
+    assert_eq!(ended.code, 2);
+    assert!(
+        ended.stderr.contains("wirebench run --profile quick"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn raw_output_is_kept_when_asked_for() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    bench.run(&["run", "--keep-raw"]);
+    let kept = run_folder(&bench.path("results")).join("raw/0000-ask@py@fake/stdout");
+    assert!(fs::metadata(kept).unwrap().len() > 0);
+}
