@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use crate::measure::connections::Seen;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::{Launch, in_words, tail};
 use crate::measure::target::Target;
-use crate::measure::usage::{CpuUsed, Watched};
+use crate::measure::usage::{CpuUsed, Watched, steal_ns};
 use crate::record::run::CpuTime;
 
 /// The most a driver may write in one round, over all its files.
@@ -53,6 +54,8 @@ pub struct Driven {
     pub driver_busy_permille: Option<u32>,
     /// Connections at the server's port.
     pub connections_seen: Option<u32>,
+    /// CPU time the hypervisor gave to others meanwhile, ns.
+    pub steal_ns: Option<u64>,
 }
 
 /// Why a driver run gave nothing to normalise.
@@ -118,15 +121,16 @@ impl Drive<'_> {
     /// When it or the target fails, it hangs or floods, or the user interrupts; the driver is stopped in any case.
     pub fn run(&self, mut target: Option<&mut Target>, interrupt: &Interrupt) -> Result<Driven, DriveError> {
         let driver = || self.name.to_owned();
-        let server = target.as_deref().map(|target| Watched::group(target.group.id()));
+        let server = target.as_deref().map(|target| Rc::clone(&target.watched));
         let mut seen = target.as_deref().map(|target| Seen::at(target.port));
-        let server_before = server.as_ref().and_then(Watched::cpu);
+        let server_before = server.as_deref().and_then(Watched::cpu);
+        let steal_before = steal_ns();
         let children_before = children_cpu();
         let mut group = self.launch.start().map_err(|source| DriveError::Start {
             driver: driver(),
             source,
         })?;
-        let watched = Watched::group(group.id());
+        let watched = Watched::leader(group.id());
         let (ended, end) = mpsc::channel();
         let wait = group.waiter();
         std::thread::spawn(move || {
@@ -156,12 +160,15 @@ impl Drive<'_> {
                 let _ = group.stop(STOP_GRACE);
                 return Err(error);
             }
-            if let (Some(server), Some(driver)) = (server.as_ref().and_then(Watched::cpu), watched.cpu()) {
-                looks.push(Look {
-                    at: Instant::now(),
-                    server,
-                    driver,
-                });
+            if let (Some(server), Some(driver)) = (server.as_deref().and_then(Watched::cpu), watched.cpu()) {
+                // A driver that has just ended shows no threads any more: its time seems to fall.
+                if looks.last().is_none_or(|last| driver.run_ns >= last.driver.run_ns) {
+                    looks.push(Look {
+                        at: Instant::now(),
+                        server,
+                        driver,
+                    });
+                }
             }
             if let Some(seen) = seen
                 .as_mut()
@@ -194,7 +201,10 @@ impl Drive<'_> {
         if self.written() > MOST_OUTPUT_BYTES {
             return Err(DriveError::TooMuchOutput { driver: driver() });
         }
-        let server_after = server.as_ref().and_then(Watched::cpu);
+        let server_after = server.as_deref().and_then(Watched::cpu);
+        let steal_ns = steal_before
+            .zip(steal_ns())
+            .map(|(before, after)| after.saturating_sub(before));
         let server_cpu = server_before.zip(server_after).map(|(before, after)| {
             let (user, system) = after.since(before);
             CpuTime { user, system }
@@ -208,6 +218,7 @@ impl Drive<'_> {
             server_busy_permille,
             driver_busy_permille,
             connections_seen,
+            steal_ns,
         })
     }
 

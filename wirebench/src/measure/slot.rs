@@ -153,7 +153,7 @@ impl Bench<'_> {
             .check(&target.address)
             .err()
             .map(|error| format!("after the load: {error}"));
-        let peak_rss_bytes = crate::measure::usage::Watched::group(target.group.id()).peak_rss_bytes();
+        let peak_rss_bytes = target.watched.peak_rss_bytes();
         write(folder, target.stop())?;
         let loading = warmed + driven.wall;
         Ok(Measured {

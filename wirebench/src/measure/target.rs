@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::declare::args::{Value, Values, expand};
@@ -13,6 +14,7 @@ use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES, GrpcError};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::probe::{ProbeError, WireAnswer, WireRequest, ask};
 use crate::measure::process::{Group, Launch, in_words, tail};
+use crate::measure::usage::Watched;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -118,6 +120,8 @@ pub struct Target {
     pub port: u16,
     /// From exec to ready.
     pub ready_after: Duration,
+    /// Its processes, as found when it was ready.
+    pub watched: Rc<Watched>,
     output: PathBuf,
 }
 
@@ -335,14 +339,17 @@ impl Target {
             source,
         })?;
         let address = format!("127.0.0.1:{port}");
+        let watched = Rc::new(Watched::leader(group.id()));
         let mut target = Self {
             group,
             address,
             port,
             ready_after: Duration::ZERO,
+            watched,
             output,
         };
         target.wait_until_ready(server, interrupt)?;
+        target.watched = Rc::new(Watched::group(target.group.id()));
         Ok(target)
     }
 

@@ -51,15 +51,24 @@ mod linux {
         /// Finds the group's processes; call it when they are all started.
         #[must_use]
         pub fn group(id: i32) -> Self {
-            let leader = Process::new(id).into_iter();
-            let members = all_processes()
+            let mut group = Self::leader(id);
+            let others = all_processes()
                 .into_iter()
                 .flatten()
                 .flatten()
-                .filter(|process| process.pid != id && process.stat().is_ok_and(|stat| stat.pgrp == id));
+                .filter(|process| process.pid != id);
+            group
+                .processes
+                .extend(others.filter(|process| process.stat().is_ok_and(|stat| stat.pgrp == id)));
+            group
+        }
+
+        /// The group's leader alone, without a search.
+        #[must_use]
+        pub fn leader(id: i32) -> Self {
             let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
             Self {
-                processes: leader.chain(members).collect(),
+                processes: Process::new(id).into_iter().collect(),
                 tick_ns,
             }
         }
@@ -119,6 +128,11 @@ mod elsewhere {
         /// Watches nothing.
         #[must_use]
         pub fn group(_: i32) -> Self {
+            Self
+        }
+        /// Watches nothing.
+        #[must_use]
+        pub fn leader(_: i32) -> Self {
             Self
         }
         /// Not measured.

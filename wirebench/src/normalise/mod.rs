@@ -47,6 +47,7 @@ pub fn failed_round(slot: Slot, variant: Variant, reason: String) -> Round {
         bound: None,
         server_peak_rss_bytes: None,
         connections_seen: None,
+        host_steal_ns: None,
         payload_bytes: None,
         server_ready_ns: None,
     }
@@ -75,6 +76,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
         bound: driven.server_busy_permille.zip(driven.driver_busy_permille).map(bound),
         server_peak_rss_bytes: measured.peak_rss_bytes,
         connections_seen: driven.connections_seen,
+        host_steal_ns: driven.steal_ns,
         payload_bytes: measured.payload_bytes,
         server_ready_ns: measured
             .ready_after

@@ -266,6 +266,8 @@ pub struct Round {
     pub server_peak_rss_bytes: Option<u64>,
     /// Distinct client connections seen at the server's port.
     pub connections_seen: Option<u32>,
+    /// CPU time the hypervisor gave to others during the load, all CPUs.
+    pub host_steal_ns: Option<u64>,
     /// Body (HTTP) or message (gRPC) of one right answer.
     pub payload_bytes: Option<u64>,
     /// From exec to ready.
