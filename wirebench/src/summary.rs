@@ -103,6 +103,16 @@ pub struct Relative<'a> {
     pub throughput: Option<f64>,
 }
 
+/// Share of a run's wall time that was neither load nor a server starting: probing, stopping, normalising. None before
+/// anything was measured.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn harness_share(run: &Run) -> Option<f64> {
+    let spent = run.spent;
+    let outside = spent.measure_ns.checked_sub(spent.load_ns + spent.start_ns)?;
+    (spent.measure_ns > 0).then(|| outside as f64 / spent.measure_ns as f64)
+}
+
 /// Every series by scenario.
 #[must_use]
 pub fn sections(run: &Run) -> Vec<Section<'_>> {

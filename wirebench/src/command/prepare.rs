@@ -79,7 +79,7 @@ pub(super) fn prepare<'a>(
             Program::Package(package) => built[package]
                 .clone()
                 .map(|path| vec![path.to_string_lossy().into_owned()]),
-            Program::Command(command) => Ok(command.clone()),
+            Program::Command(command) => Ok(in_project(root, command)),
         };
         match program {
             Ok(program) => {
@@ -91,6 +91,15 @@ pub(super) fn prepare<'a>(
         }
     }
     prepared
+}
+
+/// A command whose program is a relative path starts from the project's folder; a bare name is looked up on PATH.
+fn in_project(root: &Path, command: &[String]) -> Vec<String> {
+    let mut command = command.to_vec();
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
+        *program = root.join(&*program).to_string_lossy().into_owned();
+    }
+    command
 }
 
 fn unique<'a, T>(named: impl Iterator<Item = (&'a str, &'a T)>) -> Vec<&'a T> {

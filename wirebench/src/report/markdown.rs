@@ -7,7 +7,7 @@ use crate::record::run::{Pinning, Run, RunStatus, SeriesStatus};
 use crate::report::charts::Chart;
 use crate::report::format::{bytes, count, plain, three_digits, time};
 use crate::report::terminal::half_width;
-use crate::summary::{Row, Section, relatives, sections};
+use crate::summary::{Row, Section, harness_share, relatives, sections};
 
 /// The run as Markdown; `charts` lie in the folder `charts/` beside it.
 #[must_use]
@@ -214,6 +214,11 @@ fn machine(run: &Run, out: &mut String) {
         "- started {}, finished {}, seed {}",
         run.started_at, run.finished_at, run.seed
     );
+    if let Some(share) = harness_share(run) {
+        #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+        let (load, measure) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
+        let _ = writeln!(out, "- {load} of load in {measure}; {:.1} % of it went into probing, stopping and normalising", share * 100.0);
+    }
     let _ = writeln!(out, "- repeat: `{}`", plain(&run.repeat));
 }
 

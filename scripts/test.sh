@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# test.sh: every check of the project, the same that CI makes; stops at the first that fails.
+#
+# Usage: scripts/test.sh
+# Formatting, lints, licences, every recorded driver sample through every jq there is, then all tests, which end with a
+# short run of the real servers under the real load generators.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+tools="${WIREBENCH_TOOLS:-$root/.tools}"
+
+step() { printf '\n== %s\n' "$1"; }
+
+scripts() {
+  git ls-files '*.sh' .ci/run drivers/lib/check-samples
+}
+
+licences() {
+  "$tools/bin/cargo-deny" --offline check licenses bans sources
+  if compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/*" >/dev/null; then
+    "$tools/bin/cargo-deny" --offline check advisories
+  else
+    echo "advisories: skipped, there is no advisory database on this machine"
+  fi
+}
+
+# tests → cargo's own output, then one line over all test programs
+tests() {
+  local output
+  output="$(mktemp)"
+  trap 'rm -f "$output"' RETURN
+  cargo test --workspace --locked --lib --tests 2>&1 | tee "$output"
+  awk '/^test result:/ { passed += $4; failed += $6 } END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
+}
+
+main() {
+  cd "$root"
+  step "tools" && scripts/setup.sh --dev
+  step "formatting" && cargo fmt --all --check
+  step "shell scripts" && scripts | xargs shellcheck
+  step "lints" && cargo clippy --workspace --all-targets --locked -- -D warnings
+  step "licences" && licences
+  step "driver samples" && drivers/lib/check-samples
+  step "tests" && tests
+}
+
+main "$@"
