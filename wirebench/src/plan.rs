@@ -101,13 +101,12 @@ pub fn series<'a>(
     profile: &Profile,
     selection: &Selection,
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
-    let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    let scenario_names = names(&project.scenarios.iter().map(|s| s.name.as_str()).collect::<Vec<_>>());
-    let server_names = names(&project.servers.iter().map(|s| s.name.as_str()).collect::<Vec<_>>());
-    let driver_names = names(&project.drivers.iter().map(|d| d.name.as_str()).collect::<Vec<_>>());
-    let scenarios = chosen("scenario", &selection.scenarios, &profile.scenarios, scenario_names)?;
-    let servers = chosen("server", &selection.servers, &profile.servers, server_names)?;
-    let drivers = chosen("driver", &selection.drivers, &profile.drivers, driver_names)?;
+    let scenarios = project.scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    let servers = project.servers.iter().map(|server| server.name.clone()).collect();
+    let drivers = project.drivers.iter().map(|driver| driver.name.clone()).collect();
+    let scenarios = chosen("scenario", &selection.scenarios, &profile.scenarios, scenarios)?;
+    let servers = chosen("server", &selection.servers, &profile.servers, servers)?;
+    let drivers = chosen("driver", &selection.drivers, &profile.drivers, drivers)?;
 
     let mut found = Vec::new();
     for scenario in project.scenarios.iter().filter(|s| scenarios.is_match(&s.name)) {

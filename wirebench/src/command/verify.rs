@@ -7,7 +7,8 @@ use crate::command::{Outcome, prepare};
 use crate::declare::Project;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::target::{Question, Target, TargetError};
+use crate::measure::question::Question;
+use crate::measure::target::{Target, TargetError};
 use crate::plan::{self, PlannedSeries};
 
 #[derive(Debug, clap::Args)]

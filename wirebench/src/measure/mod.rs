@@ -9,6 +9,8 @@ pub mod host;
 pub mod interrupt;
 pub mod probe;
 pub mod process;
+pub mod question;
+pub mod ready;
 pub mod slot;
 pub mod startup;
 pub mod target;

@@ -11,6 +11,8 @@ use tokio::net::TcpStream;
 
 use crate::declare::protocol::Protocol;
 
+/// How long a probe waits for its answer.
+pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const MOST_ANSWER_BYTES: usize = 64 << 20;
 
 /// A request ready for the wire.
@@ -65,6 +67,21 @@ pub enum ProbeError {
     /// No runtime for the request.
     #[error("cannot ask: {0}")]
     Runtime(std::io::Error),
+}
+
+/// A unary gRPC call of `path` (`/package.Service/Method`) with one framed message.
+#[must_use]
+pub fn grpc_request(path: &str, body: Vec<u8>) -> WireRequest {
+    let headers = ["content-type: application/grpc", "te: trailers"]
+        .map(str::to_owned)
+        .to_vec();
+    WireRequest {
+        protocol: Protocol::Grpc,
+        method: "POST".into(),
+        path: path.into(),
+        headers,
+        body,
+    }
 }
 
 /// Asks `address` (`127.0.0.1:8080`) once, on a connection of its own.

@@ -13,8 +13,9 @@ use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, DriveError, Driven};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Launch;
+use crate::measure::question::Question;
 use crate::measure::startup::{PORT, StartUp};
-use crate::measure::target::{Question, Target, TargetError, argv};
+use crate::measure::target::{Target, TargetError, argv};
 use crate::measure::values::{self, Places};
 use crate::plan::PlannedSeries;
 

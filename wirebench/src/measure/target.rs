@@ -1,23 +1,22 @@
-//! A target: a server started, asked until it is ready, checked, and stopped.
+//! A target: a server started, awaited, watched, and stopped.
 
 use std::io;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use crate::declare::args::{Value, Values, expand};
-use crate::declare::protocol::Protocol;
-use crate::declare::server::{Operation, Ready, Server};
+use crate::declare::server::Server;
 use crate::measure::cores::Cores;
-use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES, GrpcError};
+use crate::measure::grpc::GrpcError;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::probe::{ProbeError, WireAnswer, WireRequest, ask};
+use crate::measure::probe::ProbeError;
 use crate::measure::process::{Group, Launch, in_words, tail};
+use crate::measure::ready::is_ready;
 use crate::measure::usage::Watched;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
-const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(1);
 
 /// Why a server cannot be measured.
@@ -123,158 +122,6 @@ pub struct Target {
     /// Its processes, as found when it was ready.
     pub watched: Rc<Watched>,
     output: PathBuf,
-}
-
-/// An operation with its request on the wire and the means to check the answer.
-#[derive(Debug, Clone)]
-pub struct Question<'a> {
-    server: &'a str,
-    operation: &'a Operation,
-    call: Option<Call>,
-    /// The request.
-    pub request: WireRequest,
-}
-
-impl<'a> Question<'a> {
-    /// Prepares an operation for a protocol; process starts are asked over what the server answers first.
-    ///
-    /// # Errors
-    /// When a gRPC message does not fit its .proto file.
-    pub fn new(
-        root: &Path,
-        server: &'a Server,
-        operation: &'a Operation,
-        protocol: Protocol,
-    ) -> Result<Self, TargetError> {
-        let wrong = |source| TargetError::Operation {
-            server: server.name.clone(),
-            source,
-        };
-        let protocol = if protocol == Protocol::Process {
-            server.protocols[0]
-        } else {
-            protocol
-        };
-        let (request, call) = match operation {
-            Operation::Http(http) => (
-                WireRequest {
-                    protocol,
-                    method: http.method.clone(),
-                    path: http.path.clone(),
-                    headers: http.headers.clone(),
-                    body: http.body.clone().unwrap_or_default().into_bytes(),
-                },
-                None,
-            ),
-            Operation::Grpc(rpc) => {
-                let call = Call::load(root, rpc).map_err(wrong)?;
-                let body = call.request_frame(&rpc.message).map_err(wrong)?;
-                (grpc_request(&format!("/{}", rpc.call), body), Some(call))
-            }
-        };
-        Ok(Self {
-            server: &server.name,
-            operation,
-            call,
-            request,
-        })
-    }
-
-    /// Asks once and checks the answer against what `server.toml` expects.
-    ///
-    /// # Errors
-    /// When there is no answer, or a wrong one.
-    pub fn check(&self, address: &str) -> Result<WireAnswer, TargetError> {
-        let server = || self.server.to_owned();
-        let answer = ask(address, &self.request, PROBE_TIMEOUT).map_err(|source| TargetError::NoAnswer {
-            server: server(),
-            source,
-        })?;
-        let wrong = |expected: String, found: String| {
-            Err(TargetError::WrongAnswer {
-                server: server(),
-                expected: short(&expected),
-                found: short(&found),
-            })
-        };
-        match (self.operation, &self.call) {
-            (Operation::Http(http), _) => {
-                if answer.status != http.status {
-                    let found = format!(
-                        "status {} with body {}",
-                        answer.status,
-                        String::from_utf8_lossy(&answer.body)
-                    );
-                    return wrong(format!("status {}", http.status), found);
-                }
-                match &http.expected_body {
-                    Some(body) if body.as_bytes() != answer.body => wrong(
-                        format!("body {body}"),
-                        format!("body {}", String::from_utf8_lossy(&answer.body)),
-                    ),
-                    _ => Ok(answer),
-                }
-            }
-            (Operation::Grpc(rpc), Some(call)) => {
-                match &answer.grpc {
-                    Some((status, _)) if status == "0" => {}
-                    Some((status, message)) => {
-                        return wrong("grpc-status 0".into(), format!("grpc-status {status}: {message}"));
-                    }
-                    None => {
-                        return wrong(
-                            "grpc-status 0".into(),
-                            format!("HTTP status {} without grpc-status", answer.status),
-                        );
-                    }
-                }
-                let unreadable = |source| TargetError::Operation {
-                    server: server(),
-                    source,
-                };
-                let differs = match &rpc.expected_message {
-                    Some(json) => call.answer_differs(&answer.body, json).map_err(unreadable)?,
-                    None => call.answer(&answer.body).map(|_| None).map_err(unreadable)?,
-                };
-                match differs {
-                    Some(found) => wrong(
-                        format!("message {}", rpc.expected_message.as_deref().unwrap_or_default()),
-                        found,
-                    ),
-                    None => Ok(answer),
-                }
-            }
-            (Operation::Grpc(_), None) => unreachable!("new() loads the call of every gRPC operation"),
-        }
-    }
-
-    /// Bytes of the body (HTTP) or the message (gRPC) in an answer.
-    #[must_use]
-    pub fn payload_bytes(&self, answer: &WireAnswer) -> u64 {
-        let framing = if self.call.is_some() { FRAME_HEADER_BYTES } else { 0 };
-        answer.body.len().saturating_sub(framing) as u64
-    }
-}
-
-fn grpc_request(path: &str, body: Vec<u8>) -> WireRequest {
-    let headers = ["content-type: application/grpc", "te: trailers"]
-        .map(str::to_owned)
-        .to_vec();
-    WireRequest {
-        protocol: Protocol::Grpc,
-        method: "POST".into(),
-        path: path.into(),
-        headers,
-        body,
-    }
-}
-
-fn short(text: &str) -> String {
-    const MOST: usize = 200;
-    match text.char_indices().nth(MOST) {
-        Some((cut, _)) => format!("{}… ({} bytes)", &text[..cut], text.len()),
-        None => text.to_owned(),
-    }
 }
 
 /// The server's command line, program first, for a given port (or a placeholder for one).
@@ -410,52 +257,5 @@ impl Target {
     /// When it cannot be waited for.
     pub fn stop(mut self) -> io::Result<()> {
         self.group.stop(STOP_GRACE).map(drop)
-    }
-}
-
-/// Looks once whether a server is ready.
-///
-/// # Errors
-/// What the look found instead, in words.
-pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol) -> Result<(), String> {
-    let answer = match ready {
-        Ready::Tcp(_) => return TcpStream::connect(address).map(drop).map_err(|error| error.to_string()),
-        Ready::Http(path) => {
-            let (method, path) = ("GET".into(), path.clone());
-            ask(
-                address,
-                &WireRequest {
-                    protocol,
-                    method,
-                    path,
-                    headers: vec![],
-                    body: vec![],
-                },
-                PROBE_TIMEOUT,
-            )
-        }
-        Ready::GrpcHealth(service) => {
-            // HealthCheckRequest { service = 1 }, written by hand: one field.
-            let mut message = Vec::new();
-            if !service.is_empty() {
-                prost::encoding::string::encode(1, service, &mut message);
-            }
-            ask(
-                address,
-                &grpc_request("/grpc.health.v1.Health/Check", grpc::frame(&message)),
-                PROBE_TIMEOUT,
-            )
-        }
-    };
-    let answer = answer.map_err(|error| error.to_string())?;
-    match ready {
-        Ready::GrpcHealth(_) => match grpc::unframe(&answer.body) {
-            // HealthCheckResponse { status = SERVING }.
-            Some([0x08, 0x01]) => Ok(()),
-            Some(_) => Err("health status is not SERVING".into()),
-            None => Err(format!("no health answer (grpc-status {:?})", answer.grpc)),
-        },
-        _ if (200..300).contains(&answer.status) => Ok(()),
-        _ => Err(format!("status {}", answer.status)),
     }
 }

@@ -217,7 +217,11 @@ fn machine(run: &Run, out: &mut String) {
     if let Some(share) = harness_share(run) {
         #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
         let (load, measure) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
-        let _ = writeln!(out, "- {load} of load in {measure}; {:.1} % of it went into probing, stopping and normalising", share * 100.0);
+        let _ = writeln!(
+            out,
+            "- {load} of load in {measure}; {:.1} % of it went into probing, stopping and normalising",
+            share * 100.0
+        );
     }
     let _ = writeln!(out, "- repeat: `{}`", plain(&run.repeat));
 }
