@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::record::metric::Metric;
 use crate::record::run::{Pinning, Run, RunStatus, SeriesStatus};
+use crate::report::cells;
 use crate::report::charts::Chart;
 use crate::report::format::{bytes, count, plain, three_digits, time};
-use crate::report::terminal::half_width;
 use crate::summary::{Row, Section, harness_share, relatives, sections};
 
 /// The run as Markdown; `charts` lie in the folder `charts/` beside it.
@@ -98,23 +97,15 @@ fn load(section: &Section, out: &mut String) {
     out.push_str("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
     for row in &section.rows {
         let series = row.series;
-        let value =
-            |metric, write: fn(f64) -> String| row.spread(metric).map_or("–".into(), |spread| write(spread.median));
         #[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
         let payload = row.payload_bytes.map_or("–".into(), |size| bytes(size as f64));
         let _ = writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {payload} | {} |",
+            "| {} | {} | {} | {} | {payload} | {} |",
             series.server,
             series.driver,
             series.protocol,
-            value(Metric::Throughput, count),
-            row.spread(Metric::Throughput).map_or("–".into(), half_width),
-            value(Metric::LatencyP50, time),
-            value(Metric::LatencyP99, time),
-            value(Metric::ServerCpu, time),
-            value(Metric::DriverCpu, time),
-            value(Metric::PeakRss, bytes),
+            cells::load(row).join(" | "),
             row.note()
         );
     }
@@ -126,18 +117,13 @@ fn start_up(section: &Section, out: &mut String) {
     out.push_str("| server | driver | starts a round | p50 | slowest | note |\n|---|---|--:|--:|--:|---|\n");
     for row in &section.rows {
         let series = row.series;
-        let p50 = row
-            .spread(Metric::LatencyP50)
-            .map_or("–".into(), |spread| time(spread.median));
-        let slowest = row
-            .spread(Metric::LatencyP99)
-            .map_or("–".into(), |spread| time(spread.high));
         let starts = series.load.starts.unwrap_or(0);
         let _ = writeln!(
             out,
-            "| {} | {} | {starts} | {p50} | {slowest} | {} |",
+            "| {} | {} | {starts} | {} | {} |",
             series.server,
             series.driver,
+            cells::start_up(row).join(" | "),
             row.note()
         );
     }

@@ -1,5 +1,6 @@
 //! A run for people: terminal, Markdown, charts. Formats numbers that others computed.
 
+pub mod cells;
 pub mod charts;
 pub mod format;
 pub mod markdown;

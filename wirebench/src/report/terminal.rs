@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use crate::record::metric::Metric;
 use crate::record::run::{Run, SeriesStatus};
-use crate::report::format::{bytes, count, plain, time};
-use crate::summary::{Row, Section, Spread, sections};
+use crate::report::cells;
+use crate::report::format::plain;
+use crate::summary::{Row, Section, sections};
 
 /// The run as text; `width` is the terminal's, none means unlimited.
 #[must_use]
@@ -64,7 +64,7 @@ fn table(section: &Section, width: Option<u16>) -> Table {
     };
     table.set_header(heads.iter().map(|head| Cell::new(head).add_attribute(Attribute::Bold)));
     for row in &section.rows {
-        table.add_row(cells(row, start_up));
+        table.add_row(line(row, start_up));
     }
     let text_columns = if start_up { 2 } else { 3 };
     for (index, column) in table.column_iter_mut().enumerate() {
@@ -75,39 +75,15 @@ fn table(section: &Section, width: Option<u16>) -> Table {
     table
 }
 
-fn cells(row: &Row, start_up: bool) -> Vec<String> {
+fn line(row: &Row, start_up: bool) -> Vec<String> {
     let series = row.series;
-    let value =
-        |metric, write: fn(f64) -> String| row.spread(metric).map_or("–".into(), |spread| write(spread.median));
+    let mut line = vec![series.server.clone(), series.driver.clone()];
     if start_up {
-        let slowest = row
-            .spread(Metric::LatencyP99)
-            .map_or("–".into(), |spread| time(spread.high));
-        return vec![
-            series.server.clone(),
-            series.driver.clone(),
-            value(Metric::LatencyP50, time),
-            slowest,
-            row.note(),
-        ];
+        line.extend(cells::start_up(row));
+    } else {
+        line.push(series.protocol.clone());
+        line.extend(cells::load(row));
     }
-    vec![
-        series.server.clone(),
-        series.driver.clone(),
-        series.protocol.clone(),
-        value(Metric::Throughput, count),
-        row.spread(Metric::Throughput).map_or("–".into(), half_width),
-        value(Metric::LatencyP50, time),
-        value(Metric::LatencyP99, time),
-        value(Metric::ServerCpu, time),
-        value(Metric::DriverCpu, time),
-        value(Metric::PeakRss, bytes),
-        row.note(),
-    ]
-}
-
-/// Half the range of the rounds, in percent of their median.
-#[must_use]
-pub fn half_width(spread: Spread) -> String {
-    format!("{:.0}", (spread.high - spread.low) / 2.0 / spread.median * 100.0)
+    line.push(row.note());
+    line
 }

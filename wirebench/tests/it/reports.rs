@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::bench::{Bench, run_folder};
+use crate::bench::{Bench, ended, repository, run_folder, wirebench};
 
 fn measured() -> Bench {
     let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
@@ -61,6 +61,22 @@ fn without_a_run_it_says_how_to_make_one() {
         ended.stderr.contains("wirebench run --profile quick"),
         "{}",
         ended.stderr
+    );
+}
+
+/// The committed report is the golden file: another text, or another number, is seen in review.
+#[test]
+fn the_reference_report_is_what_its_record_gives() {
+    let reference = repository().join("results/reference");
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(reference.join("run.json"), folder.path().join("run.json")).unwrap();
+    let shown = ended(wirebench(&["report", &folder.path().to_string_lossy()]).current_dir(repository()));
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let [written, committed] =
+        [folder.path(), &reference].map(|place| fs::read_to_string(place.join("report.md")).unwrap());
+    assert!(
+        written == committed,
+        "write it anew with: wirebench report results/reference\n{written}"
     );
 }
 

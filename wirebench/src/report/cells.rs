@@ -1,0 +1,38 @@
+//! A series' figures as text, the same in every table.
+
+use crate::record::metric::Metric;
+use crate::report::format::{bytes, count, time};
+use crate::summary::{Row, Spread};
+
+/// Throughput, its half range, p50, p99, server and driver CPU per request, peak memory; a dash where nothing was measured.
+#[must_use]
+pub fn load(row: &Row) -> [String; 7] {
+    let median = |metric, write: fn(f64) -> String| shown(row, metric, |spread| write(spread.median));
+    [
+        median(Metric::Throughput, count),
+        shown(row, Metric::Throughput, half_range),
+        median(Metric::LatencyP50, time),
+        median(Metric::LatencyP99, time),
+        median(Metric::ServerCpu, time),
+        median(Metric::DriverCpu, time),
+        median(Metric::PeakRss, bytes),
+    ]
+}
+
+/// Median time to the first good answer, and the slowest.
+#[must_use]
+pub fn start_up(row: &Row) -> [String; 2] {
+    [
+        shown(row, Metric::LatencyP50, |spread| time(spread.median)),
+        shown(row, Metric::LatencyP99, |spread| time(spread.high)),
+    ]
+}
+
+fn shown(row: &Row, metric: Metric, write: impl Fn(Spread) -> String) -> String {
+    row.spread(metric).map_or("–".into(), write)
+}
+
+/// Half the range of the rounds, in percent of their median.
+fn half_range(spread: Spread) -> String {
+    format!("{:.0}", (spread.high - spread.low) / 2.0 / spread.median * 100.0)
+}
