@@ -1,6 +1,7 @@
 //! The command line: one verb per file.
 
 mod completions;
+mod export;
 mod first_answer;
 mod list;
 mod normalise;
@@ -61,6 +62,8 @@ enum Verb {
     Run(run::Args),
     /// Shows a stored run again, and draws its report and charts anew.
     Report(report::Args),
+    /// Writes a stored run in another program's format.
+    Export(export::Args),
     /// Brings one recorded driver output into the common shape; for writing a driver.
     Normalise(normalise::Args),
     /// Prints a completion script for a shell.
@@ -82,6 +85,7 @@ impl Cli {
             Verb::Verify(args) => verify::execute(&project(root)?, &args),
             Verb::Run(args) => run::execute(&project(root)?, &args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
+            Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),
             Verb::FirstAnswer(args) => first_answer::execute(&args),

@@ -17,19 +17,24 @@ pub(super) struct Args {
 }
 
 pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
-    let folder = match &args.run {
-        Some(path) if path.is_file() => path.parent().unwrap_or(Path::new(".")).to_path_buf(),
-        Some(path) => path.clone(),
-        None => newest(&results(root))?,
-    };
+    let folder = folder_of(root, args.run.as_deref())?;
     let run = read(&folder.join("run.json"))?;
     write(root, &run, &folder)?;
     print(&run, &folder);
     Ok(Outcome::Done)
 }
 
+/// The folder of the run named by its folder or its run.json, or of the newest one.
+pub(super) fn folder_of(root: &Path, run: Option<&Path>) -> anyhow::Result<PathBuf> {
+    match run {
+        Some(path) if path.is_file() => Ok(path.parent().unwrap_or(Path::new(".")).to_path_buf()),
+        Some(path) => Ok(path.to_path_buf()),
+        None => newest(&results(root)),
+    }
+}
+
 /// Reads a stored run.
-fn read(file: &Path) -> anyhow::Result<Run> {
+pub(super) fn read(file: &Path) -> anyhow::Result<Run> {
     let text = fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
     let run: Run = serde_json::from_slice(&text).with_context(|| {
         format!(

@@ -55,6 +55,8 @@ pub struct Mode {
     /// Whether it can offer a fixed rate.
     #[serde(default)]
     pub rate: bool,
+    /// The most cores it can use; none means as many as it is given.
+    pub cores_at_most: Option<std::num::NonZeroUsize>,
     /// The least share of the workers' time that lies inside a request by the driver's own clock. A driver whose clock
     /// leaves out its own waiting (dispatching, queueing before the send) needs less than the usual 0.97.
     #[serde(default = "usual_share")]
@@ -70,7 +72,8 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 23] = [
+pub const PLACEHOLDERS: [&str; 24] = [
+    "driver_folder",
     "connections",
     "streams",
     "workers",

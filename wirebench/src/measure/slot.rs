@@ -113,6 +113,7 @@ impl Bench<'_> {
             address: &target.address,
             raw: &text(folder.join(files::RAW)),
             body_file: &text(folder.join("body")),
+            driver_folder: &text(series.driver.folder.clone()),
             project: &text(self.root.to_path_buf()),
         };
         let mut values = values::of(series, &places);
@@ -194,7 +195,11 @@ impl Bench<'_> {
             name: &series.driver.name,
             raw,
             timeout: timeout(&series.load),
-            driver_cores: self.cores.driver_threads(),
+            driver_cores: series
+                .mode
+                .cores_at_most
+                .map_or(usize::MAX, usize::from)
+                .min(self.cores.driver_threads()),
             server_cores: self.cores.server_threads(),
         };
         Ok(drive.run(target, &self.interrupt)?)

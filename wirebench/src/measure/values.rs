@@ -14,6 +14,8 @@ pub struct Places<'a> {
     pub raw: &'a str,
     /// The file that holds the request's body.
     pub body_file: &'a str,
+    /// The driver's own folder.
+    pub driver_folder: &'a str,
     /// The project's folder.
     pub project: &'a str,
 }
@@ -41,6 +43,7 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         ("host", one("127.0.0.1")),
         ("port", one(port)),
         ("raw", one(places.raw)),
+        ("driver_folder", one(places.driver_folder)),
     ]);
     if let Some(rate) = load.rate {
         values.insert("rate", Value::One(rate.to_string()));
@@ -83,6 +86,7 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         address: "127.0.0.1:{port}",
         raw: "{raw}",
         body_file: "{body_file}",
+        driver_folder: "{driver_folder}",
         project: "",
     };
     let mut values = of(series, &places);

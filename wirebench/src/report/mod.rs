@@ -3,5 +3,6 @@
 pub mod cells;
 pub mod charts;
 pub mod format;
+pub mod github_action_benchmark;
 pub mod markdown;
 pub mod terminal;

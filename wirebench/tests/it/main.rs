@@ -4,6 +4,7 @@
 mod architecture;
 mod bench;
 mod declarations;
+mod exports;
 mod failures;
 mod filters;
 mod interrupt;
