@@ -26,11 +26,12 @@ licences() {
 
 # tests → cargo's own output, then one line over all test programs
 tests() {
-  local output
+  local output status=0
   output="$(mktemp)"
-  trap 'rm -f "$output"' RETURN
-  cargo test --workspace --locked --lib --tests 2>&1 | tee "$output"
+  cargo test --workspace --locked --lib --tests --no-fail-fast 2>&1 | tee "$output" || status=$?
   awk '/^test result:/ { passed += $4; failed += $6 } END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
+  rm -f "$output"
+  return "$status"
 }
 
 main() {
