@@ -45,15 +45,16 @@ impl<'a> Progress<'a> {
     /// A slot begins.
     pub(super) fn begin(&self, slot: Slot) {
         let left = remaining(self.to_come.iter().map(|slot| self.expected(slot.series)).sum());
-        let text = format!(
-            "round {}/{} · {} · about {left} left",
+        let place = format!(
+            "round {}/{} · {}",
             slot.round + 1,
             self.rounds,
             self.series[slot.series].id
         );
         match &self.bar {
-            Some(bar) => bar.set_message(text),
-            None => eprintln!("{text}"),
+            // First what matters most: a narrow terminal cuts the end off.
+            Some(bar) => bar.set_message(format!("about {left} left · {place}")),
+            None => eprintln!("{place} · about {left} left"),
         }
     }
 
