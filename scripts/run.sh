@@ -12,7 +12,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 main() {
   "$root/scripts/setup.sh" >&2
-  (cd "$root" && cargo build --quiet --locked --package wirebench)
+  (cd "$root" && cargo build --locked --package wirebench)
   exec "${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" --root "$root" run "$@"
 }
 
