@@ -19,8 +19,8 @@ use crate::record::run::CpuTime;
 pub const MOST_OUTPUT_BYTES: u64 = 512 << 20;
 const TICK: Duration = Duration::from_millis(50);
 const STOP_GRACE: Duration = Duration::from_secs(1);
-/// A look at the connection table costs more than one at CPU times: after the first few, every tenth tick.
-const EARLY_LOOKS: u32 = 3;
+/// A look at the server's sockets costs more than one at CPU times: after the first few, every fourth tick.
+const EARLY_LOOKS: u32 = 10;
 
 /// A driver run to make.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ pub struct Driven {
     pub server_busy_permille: Option<u32>,
     /// Share of its cores the driver used meanwhile, ‰.
     pub driver_busy_permille: Option<u32>,
-    /// Connections at the server's port.
+    /// Connections the server held.
     pub connections_seen: Option<u32>,
     /// CPU time the hypervisor gave to others meanwhile, ns.
     pub steal_ns: Option<u64>,
@@ -115,14 +115,19 @@ struct Look {
 }
 
 impl Drive<'_> {
-    /// Runs the driver to its end, against a target or (process starts) on its own.
+    /// Runs the driver to its end, against a target or (process starts) on its own. `seen` counts connections meanwhile;
+    /// a warm-up does without.
     ///
     /// # Errors
     /// When it or the target fails, it hangs or floods, or the user interrupts; the driver is stopped in any case.
-    pub fn run(&self, mut target: Option<&mut Target>, interrupt: &Interrupt) -> Result<Driven, DriveError> {
+    pub fn run(
+        &self,
+        mut target: Option<&mut Target>,
+        mut seen: Option<Seen>,
+        interrupt: &Interrupt,
+    ) -> Result<Driven, DriveError> {
         let driver = || self.name.to_owned();
         let server = target.as_deref().map(|target| Rc::clone(&target.watched));
-        let mut seen = target.as_deref().map(|target| Seen::at(target.port));
         let server_before = server.as_deref().and_then(Watched::cpu);
         let steal_before = steal_ns();
         let children_before = children_cpu();
@@ -170,10 +175,7 @@ impl Drive<'_> {
                     });
                 }
             }
-            if let Some(seen) = seen
-                .as_mut()
-                .filter(|_| ticks < EARLY_LOOKS || ticks.is_multiple_of(10))
-            {
+            if let Some(seen) = seen.as_mut().filter(|_| ticks < EARLY_LOOKS || ticks.is_multiple_of(4)) {
                 seen.look();
             }
             ticks += 1;

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::declare::args::{MissingValue, Value, Values, expand};
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::server::Operation;
 use crate::declare::span::Span;
+use crate::measure::connections::Seen;
 use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, DriveError, Driven};
 use crate::measure::interrupt::Interrupt;
@@ -129,7 +131,7 @@ impl Bench<'_> {
                 })?;
             values::set_amount(&mut values, Amount::Starts(starts));
             values.insert("start_command", Value::One(start_command(&spec)));
-            let driven = self.drive(series, folder, &values, None)?;
+            let driven = self.drive(series, folder, &values, None, None)?;
             let loading = driven.wall;
             return Ok(Measured {
                 driven,
@@ -146,11 +148,12 @@ impl Bench<'_> {
         if let Some(warmup) = series.load.warmup {
             let mut warm = values.clone();
             values::set_amount(&mut warm, Amount::Duration(warmup));
-            self.drive(series, folder, &warm, Some(&mut target))?;
+            self.drive(series, folder, &warm, Some(&mut target), None)?;
         }
         let warmed = warming.elapsed();
         values::set_amount(&mut values, series.load.amount);
-        let driven = self.drive(series, folder, &values, Some(&mut target))?;
+        let seen = Seen::at(Rc::clone(&target.watched));
+        let driven = self.drive(series, folder, &values, Some(&mut target), Some(seen))?;
         let wrong_afterwards = question
             .check(&target.address)
             .err()
@@ -174,6 +177,7 @@ impl Bench<'_> {
         folder: &Path,
         values: &Values,
         target: Option<&mut Target>,
+        seen: Option<Seen>,
     ) -> Result<Driven, SlotError> {
         let raw = folder.join(files::RAW);
         if raw.exists() {
@@ -202,7 +206,7 @@ impl Bench<'_> {
                 .min(self.cores.driver_threads()),
             server_cores: self.cores.server_threads(),
         };
-        Ok(drive.run(target, &self.interrupt)?)
+        Ok(drive.run(target, seen, &self.interrupt)?)
     }
 
     fn start_up(&self, series: &PlannedSeries, question: &Question, verified_body: Vec<u8>) -> StartUp {

@@ -115,8 +115,6 @@ pub struct Target {
     pub group: Group,
     /// `127.0.0.1:port`.
     pub address: String,
-    /// Its port.
-    pub port: u16,
     /// From exec to ready.
     pub ready_after: Duration,
     /// Its processes, as found when it was ready.
@@ -190,7 +188,6 @@ impl Target {
         let mut target = Self {
             group,
             address,
-            port,
             ready_after: Duration::ZERO,
             watched,
             output,

@@ -35,7 +35,9 @@ pub use linux::{Watched, steal_ns};
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use procfs::process::{Process, all_processes};
+    use std::collections::HashSet;
+
+    use procfs::process::{FDTarget, FDsIter, Process, all_processes};
     use procfs::{CurrentSI, KernelStats};
 
     use super::CpuUsed;
@@ -93,6 +95,26 @@ mod linux {
             any.then_some(used)
         }
 
+        /// Sockets open now, by inode; none when nothing could be read.
+        #[must_use]
+        pub fn sockets(&self) -> Option<HashSet<u64>> {
+            let tables: Vec<_> = self.processes.iter().filter_map(|process| process.fd().ok()).collect();
+            let inode = |target| {
+                if let FDTarget::Socket(inode) = target {
+                    Some(inode)
+                } else {
+                    None
+                }
+            };
+            let sockets = |table: FDsIter| {
+                table
+                    .flatten()
+                    .filter_map(|info| inode(info.target))
+                    .collect::<Vec<_>>()
+            };
+            (!tables.is_empty()).then(|| tables.into_iter().flat_map(sockets).collect())
+        }
+
         /// Largest resident memory so far, bytes, summed over the processes.
         #[must_use]
         pub fn peak_rss_bytes(&self) -> Option<u64> {
@@ -134,6 +156,11 @@ mod elsewhere {
         #[must_use]
         pub fn leader(_: i32) -> Self {
             Self
+        }
+        /// Not measured.
+        #[must_use]
+        pub fn sockets(&self) -> Option<std::collections::HashSet<u64>> {
+            None
         }
         /// Not measured.
         #[must_use]

@@ -264,7 +264,7 @@ pub struct Round {
     pub bound: Option<Bound>,
     /// The server's largest resident memory since its start, all its processes.
     pub server_peak_rss_bytes: Option<u64>,
-    /// Distinct client connections seen at the server's port.
+    /// Distinct connections the server was seen to hold during the load; null when it was too short to look.
     pub connections_seen: Option<u32>,
     /// CPU time the hypervisor gave to others during the load, all CPUs.
     pub host_steal_ns: Option<u64>,
