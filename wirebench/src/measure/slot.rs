@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::declare::args::{MissingValue, Value, Values, expand};
 use crate::declare::scenario::{Amount, Load};
@@ -106,10 +106,10 @@ impl Bench<'_> {
         let server = series.server;
         let program = &self.programs[&server.name];
         let question = Question::new(self.root, server, series.operation, series.protocol)?;
-        let mut target = Target::start(server, program, self.root, folder, &self.cores, &self.interrupt)?;
+        let target = Target::start(server, program, self.root, folder, &self.cores, &self.interrupt)?;
         let answer = question.check(&target.address)?;
-        let payload_bytes = Some(question.payload_bytes(&answer));
         let ready_after = Some(target.ready_after);
+        let payload_bytes = Some(question.payload_bytes(&answer));
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let places = Places {
             address: &target.address,
@@ -119,55 +119,67 @@ impl Bench<'_> {
             project: &text(self.root.to_path_buf()),
         };
         let mut values = values::of(series, &places);
-
-        if let Amount::Starts(starts) = series.load.amount {
+        values::set_amount(&mut values, series.load.amount);
+        let measured = if matches!(series.load.amount, Amount::Starts(_)) {
             write(folder, target.stop())?;
-            let spec = folder.join("start.json");
-            self.start_up(series, &question, answer.body)
-                .write(&spec)
-                .map_err(|error| SlotError::Write {
-                    file: spec.clone(),
-                    source: std::io::Error::other(error),
-                })?;
-            values::set_amount(&mut values, Amount::Starts(starts));
-            values.insert("start_command", Value::One(start_command(&spec)));
-            let driven = self.drive(series, folder, &values, None, None)?;
-            let loading = driven.wall;
-            return Ok(Measured {
-                driven,
-                ready_after,
-                peak_rss_bytes: None,
-                payload_bytes,
-                loading,
-                wrong_afterwards: None,
-            });
-        }
+            let start_up = self.start_up(series, &question, answer.body);
+            self.measure_starts(series, folder, values, &start_up)?
+        } else {
+            self.measure_load(series, folder, &values, &question, target)?
+        };
+        Ok(Measured {
+            ready_after,
+            payload_bytes,
+            ..measured
+        })
+    }
 
+    /// The driver starts the server itself, again and again.
+    fn measure_starts(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        mut values: Values,
+        start_up: &StartUp,
+    ) -> Result<Measured, SlotError> {
+        let spec = folder.join("start.json");
+        write(&spec, start_up.write(&spec))?;
+        values.insert("start_command", Value::One(start_command(&spec)));
+        let driven = self.drive(series, folder, &values, None, None)?;
+        Ok(Measured {
+            loading: driven.wall,
+            driven,
+            ..Measured::default()
+        })
+    }
+
+    /// Warm-up, load and a last probe against a target that is ready.
+    fn measure_load(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        values: &Values,
+        question: &Question,
+        mut target: Target,
+    ) -> Result<Measured, SlotError> {
         write(folder, fs::write(folder.join("body"), &question.request.body))?;
-        let warming = Instant::now();
+        let mut warmed = Duration::ZERO;
         if let Some(warmup) = series.load.warmup {
             let mut warm = values.clone();
             values::set_amount(&mut warm, Amount::Duration(warmup));
-            self.drive(series, folder, &warm, Some(&mut target), None)?;
+            warmed = self.drive(series, folder, &warm, Some(&mut target), None)?.wall;
         }
-        let warmed = warming.elapsed();
-        values::set_amount(&mut values, series.load.amount);
         let seen = Seen::at(Rc::clone(&target.watched));
-        let driven = self.drive(series, folder, &values, Some(&mut target), Some(seen))?;
-        let wrong_afterwards = question
-            .check(&target.address)
-            .err()
-            .map(|error| format!("after the load: {error}"));
+        let driven = self.drive(series, folder, values, Some(&mut target), Some(seen))?;
+        let wrong = question.check(&target.address).err();
         let peak_rss_bytes = target.watched.peak_rss_bytes();
         write(folder, target.stop())?;
-        let loading = warmed + driven.wall;
         Ok(Measured {
+            loading: warmed + driven.wall,
             driven,
-            ready_after,
             peak_rss_bytes,
-            payload_bytes,
-            loading,
-            wrong_afterwards,
+            wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            ..Measured::default()
         })
     }
 

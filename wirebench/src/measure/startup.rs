@@ -43,8 +43,8 @@ impl StartUp {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(&self, file: &Path) -> anyhow::Result<()> {
-        Ok(std::fs::write(file, serde_json::to_vec(self)?)?)
+    pub fn write(&self, file: &Path) -> std::io::Result<()> {
+        std::fs::write(file, serde_json::to_vec(self)?)
     }
 }
 

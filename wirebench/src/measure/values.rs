@@ -72,6 +72,9 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
 
 /// Says when the load ends: exactly one of `{requests}`, `{duration}` and `{starts}` has a value afterwards.
 pub fn set_amount(values: &mut Values, amount: Amount) {
+    for name in ["requests", "duration", "starts"] {
+        values.remove(name);
+    }
     match amount {
         Amount::Requests(requests) => values.insert("requests", Value::One(requests.to_string())),
         Amount::Duration(span) => values.insert("duration", Value::One(span.as_flag())),
