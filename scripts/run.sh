@@ -3,7 +3,7 @@
 #
 # Usage: scripts/run.sh [flags of `wirebench run`]
 #   scripts/run.sh --profile quick     every scenario cut short: under a minute of load
-#   scripts/run.sh                     every scenario in full on every server: about eight minutes of load
+#   scripts/run.sh                     every scenario in full on every server: about seven minutes of load
 #   scripts/run.sh --help              every flag
 # The table is printed; record, report and charts are in results/<run>/.
 set -euo pipefail
