@@ -4,12 +4,12 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use jiff::Timestamp;
 
 use crate::declare::scenario::{Amount, Load};
+use crate::declare::span::nanos;
 use crate::measure::cores::Cores;
 use crate::measure::host;
 use crate::measure::values::recorded_command;
@@ -194,11 +194,10 @@ fn planned(series: &PlannedSeries) -> Series {
 }
 
 fn load(load: &Load) -> LoadRecord {
-    let ns = |length: Duration| u64::try_from(length.as_nanos()).unwrap_or(u64::MAX);
     let (mut requests, mut duration_ns, mut starts) = (None, None, None);
     match load.amount {
         Amount::Requests(count) => requests = Some(count),
-        Amount::Duration(span) => duration_ns = Some(ns(span.0)),
+        Amount::Duration(span) => duration_ns = Some(nanos(span.0)),
         Amount::Starts(count) => starts = Some(count),
     }
     LoadRecord {
@@ -208,7 +207,7 @@ fn load(load: &Load) -> LoadRecord {
         duration_ns,
         starts,
         rate_per_s: load.rate,
-        warmup_ns: load.warmup.map(|span| ns(span.0)),
+        warmup_ns: load.warmup.map(|span| nanos(span.0)),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
 use crate::command::{Outcome, report, results};
 use crate::declare::Project;
+use crate::declare::span::nanos;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::slot::{Measured, SlotError};
@@ -89,7 +90,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     let interrupt = Interrupt::watch()?;
     let building = Instant::now();
     let mut prepared = prepare::prepare(project, &series, cores, interrupt.clone());
-    let build_ns = ns(building.elapsed());
+    let build_ns = nanos(building.elapsed());
     prepared.tools.push(jq_version);
     prepared
         .tools
@@ -119,7 +120,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     for round in 0..rounds {
         let pass: Vec<Slot> = slots.iter().copied().filter(|slot| slot.round == round).collect();
         session.pass(&pass, &mut recorder, &mut progress);
-        recorder.run.spent.measure_ns = ns(measuring.elapsed());
+        recorder.run.spent.measure_ns = nanos(measuring.elapsed());
         recorder.conclude(interrupt.asked() || round + 1 < rounds);
         recorder.save()?;
         if interrupt.asked() {
@@ -195,8 +196,8 @@ impl Session<'_> {
         let normalising = Instant::now();
         for (raw, round) in raws.iter().zip(self.normalise(&raws)) {
             if let Ok(measured) = &raw.measured {
-                recorder.run.spent.load_ns += ns(measured.loading);
-                recorder.run.spent.start_ns += measured.ready_after.map_or(0, ns);
+                recorder.run.spent.load_ns += nanos(measured.loading);
+                recorder.run.spent.start_ns += measured.ready_after.map_or(0, nanos);
             }
             let round = recorder.add(raw.slot.series, round);
             if round.status == RoundStatus::Invalid {
@@ -207,7 +208,7 @@ impl Session<'_> {
                 let _ = fs::remove_dir_all(&raw.folder);
             }
         }
-        recorder.run.spent.normalise_ns += ns(normalising.elapsed());
+        recorder.run.spent.normalise_ns += nanos(normalising.elapsed());
     }
 
     /// One round for each raw output, in the same order.
@@ -253,8 +254,4 @@ fn repeat(args: &Args, rounds: u32, seed: u64) -> String {
 fn new_seed() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.subsec_nanos() ^ u32::try_from(now.as_secs() & 0xffff_ffff).unwrap_or(0)
-}
-
-fn ns(length: Duration) -> u64 {
-    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }

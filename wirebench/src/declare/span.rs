@@ -21,6 +21,12 @@ impl Span {
     }
 }
 
+/// A length of time in whole nanoseconds, as records keep it.
+#[must_use]
+pub fn nanos(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Text;

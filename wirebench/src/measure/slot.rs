@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::declare::args::{MissingValue, Value, Values, expand};
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::server::Operation;
-use crate::declare::span::Span;
+use crate::declare::span::{Span, nanos};
 use crate::measure::connections::Seen;
 use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, DriveError, Driven};
@@ -237,7 +237,7 @@ impl Bench<'_> {
             request: question.request.clone(),
             status,
             body,
-            timeout_ns: u64::try_from(server.ready_timeout.0.as_nanos()).unwrap_or(u64::MAX),
+            timeout_ns: nanos(server.ready_timeout.0),
         }
     }
 }

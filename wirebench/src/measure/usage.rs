@@ -68,10 +68,9 @@ mod linux {
         /// The group's leader alone, without a search.
         #[must_use]
         pub fn leader(id: i32) -> Self {
-            let tick_ns = 1_000_000_000 / procfs::ticks_per_second().max(1);
             Self {
                 processes: Process::new(id).into_iter().collect(),
-                tick_ns,
+                tick_ns: tick_ns(),
             }
         }
 
@@ -127,11 +126,16 @@ mod linux {
         }
     }
 
+    /// The kernel's accounting tick, ns.
+    fn tick_ns() -> u64 {
+        1_000_000_000 / procfs::ticks_per_second().max(1)
+    }
+
     /// CPU time the hypervisor gave to others so far, ns over all CPUs.
     #[must_use]
     pub fn steal_ns() -> Option<u64> {
         let ticks = KernelStats::current().ok()?.total.steal?;
-        Some(ticks * (1_000_000_000 / procfs::ticks_per_second().max(1)))
+        Some(ticks * tick_ns())
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::declare::protocol::Protocol;
 use crate::declare::server::Operation;
+use crate::declare::span::nanos;
 use crate::measure::slot::{Measured, files};
 use crate::normalise::check::Expected;
 use crate::plan::{PlannedSeries, Slot};
@@ -78,9 +79,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
         connections_seen: driven.connections_seen,
         host_steal_ns: driven.steal_ns,
         payload_bytes: measured.payload_bytes,
-        server_ready_ns: measured
-            .ready_after
-            .and_then(|after| u64::try_from(after.as_nanos()).ok()),
+        server_ready_ns: measured.ready_after.map(nanos),
         ..failed_round(slot, Variant::Candidate, String::new())
     };
     round.in_flight_permille = check::in_flight_permille(&series.load, &round);

@@ -11,17 +11,6 @@ pub enum Better {
     Higher,
 }
 
-impl Better {
-    /// The words charts and tables use.
-    #[must_use]
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::Lower => "lower is better",
-            Self::Higher => "higher is better",
-        }
-    }
-}
-
 /// A number derived from one round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
