@@ -9,6 +9,7 @@ fn main() -> ExitCode {
     match Cli::parse().execute() {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
+        Ok(Outcome::Regressed) => ExitCode::from(3),
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(if is_usage(&error) { 2 } else { 1 })

@@ -16,6 +16,7 @@ use crate::declare::project::Profile;
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::{Amount, Load, Scenario};
 use crate::declare::server::{Operation, Program, Server};
+use crate::record::run::Variant;
 
 /// Which series are wanted: globs by scenario, server and driver; none given means all.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +82,7 @@ pub struct PlannedSeries<'a> {
     pub digest: String,
 }
 
-/// One driver run: which series, in which round.
+/// One driver run: which series, in which round, of which variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Slot {
     /// Place in the whole run, from 0.
@@ -90,6 +91,10 @@ pub struct Slot {
     pub round: u32,
     /// Index into the plan's series.
     pub series: usize,
+    /// Whose server answers.
+    pub variant: Variant,
+    /// The stage, from 1.
+    pub stage: u32,
 }
 
 /// Finds every series that the selection and the profile ask for.
@@ -136,6 +141,8 @@ pub fn order(count: usize, rounds: u32, seed: u64) -> Vec<Slot> {
                 position: slots.len(),
                 round,
                 series,
+                variant: Variant::Candidate,
+                stage: 1,
             });
         }
     }

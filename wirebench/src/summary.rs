@@ -1,7 +1,7 @@
 //! Run → the few numbers a person reads: medians and spreads over rounds. Reads only the record.
 
 use crate::record::metric::Metric;
-use crate::record::run::{Bound, RoundStatus, Run, Series, SeriesStatus};
+use crate::record::run::{Bound, Round, RoundStatus, Run, Series, SeriesStatus, Variant};
 use crate::stats::quantile::median;
 
 /// The median of a metric over a series' good rounds, with the smallest and the largest round.
@@ -13,6 +13,11 @@ pub struct Spread {
     pub low: f64,
     /// Largest round.
     pub high: f64,
+}
+
+/// The rounds of the code in question; those of a baseline or a reference stand in comparisons and trends.
+pub fn candidate_rounds(series: &Series) -> impl Iterator<Item = &Round> {
+    series.rounds.iter().filter(|round| round.variant == Variant::Candidate)
 }
 
 /// One series in a table.
@@ -30,7 +35,7 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn new(series: &'a Series) -> Self {
-        let good = || series.rounds.iter().filter(|round| round.status == RoundStatus::Ok);
+        let good = || candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok);
         let votes = |bound| good().filter(|round| round.bound == Some(bound)).count();
         let bound = [Bound::Client, Bound::Server, Bound::Neither]
             .into_iter()
@@ -46,7 +51,9 @@ impl<'a> Row<'a> {
     /// A metric over the good rounds; none when no round has it.
     #[must_use]
     pub fn spread(&self, metric: Metric) -> Option<Spread> {
-        let values: Vec<f64> = self.series.rounds.iter().filter_map(|round| metric.of(round)).collect();
+        let values: Vec<f64> = candidate_rounds(self.series)
+            .filter_map(|round| metric.of(round))
+            .collect();
         let low = values.iter().copied().min_by(f64::total_cmp)?;
         let high = values.iter().copied().max_by(f64::total_cmp)?;
         Some(Spread {
@@ -71,7 +78,7 @@ impl<'a> Row<'a> {
             Some(Bound::Neither) => words.push("neither side busy".to_owned()),
             Some(Bound::Server) | None => {}
         }
-        let total = self.series.rounds.len();
+        let total = candidate_rounds(self.series).count();
         if self.series.status != SeriesStatus::Ok {
             words.push(format!("{} of {total} rounds good", self.ok_rounds));
         }

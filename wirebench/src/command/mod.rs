@@ -28,6 +28,8 @@ pub enum Outcome {
     Done,
     /// 1: something failed; it was said where.
     Failed,
+    /// 3: a gating metric regressed.
+    Regressed,
 }
 
 /// Measures HTTP and gRPC servers with real load generators.

@@ -58,6 +58,8 @@ impl Recorder {
             seed: opening.seed,
             rounds_planned: opening.rounds,
             repeat: opening.repeat,
+            stages: Vec::new(),
+            accepted: Vec::new(),
             host: host::describe(opening.cores.available),
             pinning: Pinning {
                 server_cores: opening.cores.server.clone(),
@@ -189,6 +191,8 @@ fn planned(series: &PlannedSeries) -> Series {
         command: recorded_command(series),
         status: SeriesStatus::Incomplete,
         reason: None,
+        missing_in: None,
+        baseline_digest: None,
         rounds: Vec::new(),
     }
 }
@@ -225,9 +229,15 @@ fn revision(root: &Path) -> VariantRevision {
         .as_ref()
         .and_then(|_| git(&["status", "--porcelain", "--untracked-files=no"]))
         .map(|text| !text.is_empty());
+    let committed_at = commit
+        .as_ref()
+        .and_then(|_| git(&["show", "--no-patch", "--format=%cI", "HEAD"]));
     VariantRevision {
         variant: Variant::Candidate,
         commit,
         modified,
+        name: None,
+        committed_at,
+        injected_burn_ns: None,
     }
 }

@@ -20,7 +20,7 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::slot::{Measured, SlotError};
 use crate::normalise::{self, Jq, failed_round};
 use crate::plan::{self, PlannedSeries, Slot};
-use crate::record::run::{Round, RoundStatus, RunStatus, Variant};
+use crate::record::run::{Round, RoundStatus, RunStatus};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -236,7 +236,7 @@ impl Session<'_> {
     fn round(&self, raw: &Raw) -> Round {
         match &raw.measured {
             Ok(measured) => normalise::round(self.jq, &self.series[raw.slot.series], raw.slot, measured, &raw.folder),
-            Err(reason) => failed_round(raw.slot, Variant::Candidate, reason.clone()),
+            Err(reason) => failed_round(raw.slot, reason.clone()),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Declarations: the TOML files that say what is asked, who answers and who asks, found by folder.
 
 pub mod args;
+pub mod compare;
 pub mod driver;
+pub mod percent;
 pub mod project;
 pub mod protocol;
 pub mod read;

@@ -1,21 +1,37 @@
-//! The project file `wirebench.toml`: its profiles.
+//! The project file `wirebench.toml`: its profiles, and how variants are compared.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use crate::declare::compare::{Compare, MarginRule, Margins};
 use crate::declare::read::{DeclareError, toml_file};
 use crate::declare::span::Span;
 
 /// What `wirebench.toml` says.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone)]
 pub struct Config {
     /// The profile used when none is named.
     pub default_profile: String,
     /// Profiles by name.
     pub profiles: BTreeMap<String, Profile>,
+    /// How variants are compared.
+    pub compare: Compare,
+    /// What change of each metric is agreed to be ignored, and what gates.
+    pub margins: Margins,
+}
+
+/// `wirebench.toml` as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConfigFile {
+    default_profile: String,
+    profiles: BTreeMap<String, Profile>,
+    #[serde(default)]
+    compare: Compare,
+    #[serde(default)]
+    margins: Vec<MarginRule>,
 }
 
 /// A named way to run the same scenarios: how many rounds, and caps on each load.
@@ -51,7 +67,17 @@ impl Config {
     /// # Errors
     /// When the file cannot be read, a profile has no rounds, or the default profile does not exist.
     pub fn read(file: &Path) -> Result<Self, DeclareError> {
-        let config: Self = toml_file(file)?;
+        let written: ConfigFile = toml_file(file)?;
+        let config = Self {
+            default_profile: written.default_profile,
+            profiles: written.profiles,
+            compare: written.compare,
+            margins: Margins::new(file, written.margins)?,
+        };
+        if !(8..=1000).contains(&config.compare.rounds) {
+            let message = format!("expected 8 to 1,000, found {}", config.compare.rounds);
+            return Err(DeclareError::key(file, "compare.rounds", message));
+        }
         for (name, profile) in &config.profiles {
             if profile.rounds == 0 || profile.rounds > 1000 {
                 let key = format!("profiles.{name}.rounds");

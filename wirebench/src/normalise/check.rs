@@ -156,6 +156,8 @@ mod tests {
             position: 0,
             round: 0,
             series: 0,
+            variant: Variant::Candidate,
+            stage: 1,
         };
         let latency = Latency {
             min: 1,
@@ -173,7 +175,7 @@ mod tests {
             failed_count: Some(0),
             latency_ns: Some(latency),
             connections_seen: Some(100),
-            ..failed_round(slot, Variant::Candidate, String::new())
+            ..failed_round(slot, String::new())
         }
     }
 

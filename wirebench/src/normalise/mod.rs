@@ -12,7 +12,7 @@ use crate::declare::span::nanos;
 use crate::measure::slot::{Measured, files};
 use crate::normalise::check::Expected;
 use crate::plan::{PlannedSeries, Slot};
-use crate::record::run::{Bound, Latency, Round, RoundStatus, Variant};
+use crate::record::run::{Bound, Latency, Round, RoundStatus};
 use crate::stats::quantile::nearest_rank;
 
 pub use shape::{NormaliseError, Shape, read};
@@ -28,11 +28,13 @@ pub struct Jq {
 
 /// A round of which nothing is known but why.
 #[must_use]
-pub fn failed_round(slot: Slot, variant: Variant, reason: String) -> Round {
+pub fn failed_round(slot: Slot, reason: String) -> Round {
     Round {
-        variant,
+        variant: slot.variant,
         round: slot.round,
         position: slot.position,
+        stage: slot.stage,
+        dropped: None,
         status: RoundStatus::Failed,
         reason: Some(reason),
         elapsed_ns: None,
@@ -59,7 +61,7 @@ pub fn failed_round(slot: Slot, variant: Variant, reason: String) -> Round {
 pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, folder: &Path) -> Round {
     let shape = match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
         Ok(shape) => shape,
-        Err(error) => return failed_round(slot, Variant::Candidate, error.to_string()),
+        Err(error) => return failed_round(slot, error.to_string()),
     };
     let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
     let failed_count = errors.values().sum();
@@ -80,7 +82,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
         host_steal_ns: driven.steal_ns,
         payload_bytes: measured.payload_bytes,
         server_ready_ns: measured.ready_after.map(nanos),
-        ..failed_round(slot, Variant::Candidate, String::new())
+        ..failed_round(slot, String::new())
     };
     round.in_flight_permille = check::in_flight_permille(&series.load, &round);
     let expected = Expected {

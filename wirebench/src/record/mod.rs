@@ -1,4 +1,6 @@
 //! The JSON types that are stored and exchanged. Imports nothing of ours.
 
+pub mod accepted;
+pub mod comparison;
 pub mod metric;
 pub mod run;

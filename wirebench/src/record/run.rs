@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::accepted::Accepted;
+
 /// The schema's name, the value of [`Run::schema`].
 pub const SCHEMA: &str = "wirebench.run/v1";
 
@@ -38,6 +40,12 @@ pub struct Run {
     pub rounds_planned: u32,
     /// The command that repeats it, from the project's folder.
     pub repeat: String,
+    /// What was measured in each stage, and why; empty for a run of one variant.
+    #[serde(default)]
+    pub stages: Vec<Stage>,
+    /// Acceptances that are new in the candidate: a change they cover is meant.
+    #[serde(default)]
+    pub accepted: Vec<Accepted>,
     /// The machine.
     pub host: Host,
     /// Which cores the server and the driver ran on.
@@ -119,13 +127,41 @@ pub struct ToolVersion {
 }
 
 /// Which side of a comparison a round belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
     /// The code compared against.
     Baseline,
     /// The code in question; a run of one revision is a candidate alone.
     Candidate,
+    /// A pinned revision measured beside the others, so that trends are ratios to it and a slower machine cancels out.
+    Reference,
+}
+
+impl Variant {
+    /// Its name, as the record writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Candidate => "candidate",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+/// A stage of a run with a baseline: a screen first, then fresh rounds of what looked suspicious.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// 1: screen, 2: fresh rounds that decide.
+    pub number: u32,
+    /// Rounds of each variant planned for each of its series.
+    pub rounds: u32,
+    /// Ids of the series measured in it.
+    pub series: Vec<String>,
+    /// Why these and so many, in one sentence.
+    pub why: String,
 }
 
 /// The code of one variant.
@@ -138,6 +174,15 @@ pub struct VariantRevision {
     pub commit: Option<String>,
     /// Whether tracked files differed from the commit.
     pub modified: Option<bool>,
+    /// What the user called it: a revision, a folder, or a prebuilt command.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// When the commit was made, RFC 3339; orders commits in a history.
+    #[serde(default)]
+    pub committed_at: Option<String>,
+    /// CPU time deliberately burnt in each request, ns; only a self-test does this.
+    #[serde(default)]
+    pub injected_burn_ns: Option<u64>,
 }
 
 /// One scenario, server and driver.
@@ -164,6 +209,12 @@ pub struct Series {
     pub status: SeriesStatus,
     /// Why it is not, in one sentence.
     pub reason: Option<String>,
+    /// The variant that does not declare this series: nothing is there to compare.
+    #[serde(default)]
+    pub missing_in: Option<Variant>,
+    /// The digest of the question as the baseline declares it, when that is another one.
+    #[serde(default)]
+    pub baseline_digest: Option<String>,
     /// Every round, in the order measured.
     pub rounds: Vec<Round>,
 }
@@ -232,10 +283,17 @@ pub enum Bound {
 pub struct Round {
     /// Which side of a comparison it belongs to.
     pub variant: Variant,
-    /// Round, from 0.
+    /// Round, from 0: the rounds of all variants with one number were measured back to back, as a pair.
     pub round: u32,
     /// Place in the whole run, from 0.
     pub position: usize,
+    /// The stage it belongs to, from 1.
+    #[serde(default = "first_stage")]
+    pub stage: u32,
+    /// Why its pair is left out of every comparison although it is good: the machine was disturbed. Decided without
+    /// looking at which variant it was.
+    #[serde(default)]
+    pub dropped: Option<String>,
     /// How it went.
     pub status: RoundStatus,
     /// Why it is not ok: every failed check, separated by `; `.
@@ -272,6 +330,10 @@ pub struct Round {
     pub payload_bytes: Option<u64>,
     /// From exec to ready.
     pub server_ready_ns: Option<u64>,
+}
+
+const fn first_stage() -> u32 {
+    1
 }
 
 /// Quantiles by nearest rank over every good answer of a round.

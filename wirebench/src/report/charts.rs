@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::record::metric::Metric;
 use crate::record::run::{Latency, RoundStatus, Run, Series};
 use crate::report::format::{count, time};
-use crate::summary::{Row, Section, sections};
+use crate::summary::{Row, Section, candidate_rounds, sections};
 
 /// Why a chart could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -228,7 +228,7 @@ fn latency_blocks(section: &Section) -> String {
 
 /// The good round with the middle median latency, and how many samples it has: a curve must come from one round.
 fn middle_round(series: &Series) -> Option<(Latency, u64)> {
-    let good = series.rounds.iter().filter(|round| round.status == RoundStatus::Ok);
+    let good = candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok);
     let mut found: Vec<(Latency, u64)> = good
         .filter_map(|round| Some((round.latency_ns?, round.ok_count?)))
         .collect();

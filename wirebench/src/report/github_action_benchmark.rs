@@ -24,21 +24,14 @@ pub struct Entry {
 /// Every metric of every series whose better direction is `better`; series without a good round are left out.
 #[must_use]
 pub fn suite(run: &Run, better: Better) -> Vec<Entry> {
-    let exported = [
-        (Metric::Throughput, "throughput", "req/s"),
-        (Metric::LatencyP50, "latency p50", "ns"),
-        (Metric::LatencyP99, "latency p99", "ns"),
-        (Metric::ServerCpu, "server CPU per request", "ns"),
-        (Metric::PeakRss, "server peak RSS", "bytes"),
-    ];
-    let wanted = || exported.iter().filter(|(metric, ..)| metric.better() == better);
+    let wanted = || Metric::OF_SERVER.into_iter().filter(|metric| metric.better() == better);
     let sections = sections(run);
     let rows = sections.iter().flat_map(|section| &section.rows);
-    rows.flat_map(|row| wanted().filter_map(move |(metric, name, unit)| entry(row, *metric, name, unit)))
+    rows.flat_map(|row| wanted().filter_map(move |metric| entry(row, metric)))
         .collect()
 }
 
-fn entry(row: &Row, metric: Metric, name: &str, unit: &'static str) -> Option<Entry> {
+fn entry(row: &Row, metric: Metric) -> Option<Entry> {
     if row.is_start_up() && metric == Metric::Throughput {
         return None;
     }
@@ -46,8 +39,8 @@ fn entry(row: &Row, metric: Metric, name: &str, unit: &'static str) -> Option<En
     let note = row.note();
     let rounds = format!("median of {} rounds", row.ok_rounds);
     Some(Entry {
-        name: format!("{} {name}", row.series.id),
-        unit,
+        name: format!("{} {}", row.series.id, metric.label()),
+        unit: metric.unit(),
         value: rounded(spread.median),
         range: format!("± {}", rounded((spread.high - spread.low) / 2.0)),
         extra: if note.is_empty() {

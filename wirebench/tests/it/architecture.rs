@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
 const ARROWS: [(&str, &[&str]); 9] = [
-    ("declare", &["declare"]),
-    ("plan", &["declare"]),
+    ("declare", &["declare", "record"]),
+    ("plan", &["declare", "record"]),
     ("measure", &["declare", "plan", "record", "measure"]),
     (
         "normalise",

@@ -1,22 +1,33 @@
-//! The committed JSON Schema is the one the record's types give.
+//! The committed JSON Schemas are those the record's types give.
 
 use std::fs;
 
 use crate::bench::repository;
 
-#[test]
-fn the_committed_schema_is_current() {
-    let schema = schemars::schema_for!(wirebench::record::run::Run);
-    let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-    let file = repository().join("results/schema/run.v1.schema.json");
+/// Holds a committed schema against what a type gives; writes it anew when asked to.
+fn assert_current(name: &str, schema: &schemars::Schema) {
+    let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
+    let file = repository().join("results/schema").join(name);
     if std::env::var_os("WIREBENCH_WRITE_SCHEMA").is_some() {
         fs::write(&file, &text).unwrap();
     }
     let committed = fs::read_to_string(&file).unwrap_or_default();
     assert!(
         committed == text,
-        "results/schema/run.v1.schema.json is not what the types give; write it anew with: \
+        "results/schema/{name} is not what the types give; write it anew with: \
          WIREBENCH_WRITE_SCHEMA=1 cargo test -p wirebench the_committed_schema_is_current"
+    );
+}
+
+#[test]
+fn the_committed_schema_is_current() {
+    assert_current(
+        "run.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::run::Run),
+    );
+    assert_current(
+        "comparison.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::comparison::Comparison),
     );
 }
 

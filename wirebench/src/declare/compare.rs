@@ -1,0 +1,174 @@
+//! How variants are compared: what size of change must be seen, how long that may take, and which margin each metric has.
+
+use std::path::Path;
+use std::time::Duration;
+
+use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
+
+use crate::declare::percent::Percent;
+use crate::declare::read::DeclareError;
+use crate::declare::span::Span;
+use crate::record::metric::Metric;
+
+/// `[compare]` of `wirebench.toml`; every key has a default.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Compare {
+    /// The worsening that rounds are planned to see.
+    pub detect: Percent,
+    /// Wall time for measuring both variants.
+    pub budget: Span,
+    /// Rounds of each variant in the first stage.
+    pub rounds: u32,
+    /// What trends are ratios to: a revision, a folder or a prebuilt command, as `--reference` takes it.
+    pub reference: Option<String>,
+}
+
+impl Default for Compare {
+    fn default() -> Self {
+        Self {
+            detect: Percent::of(5.0),
+            budget: Span(Duration::from_mins(10)),
+            rounds: 10,
+            reference: None,
+        }
+    }
+}
+
+/// One `[[margins]]` entry of `wirebench.toml`; of several that match, the last one holds.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarginRule {
+    /// Glob over series ids, `scenario@server@driver`.
+    pub series: String,
+    /// The metric; absent means every metric.
+    pub metric: Option<Metric>,
+    /// The worsening that is agreed to be ignored; absent leaves it as it was.
+    pub margin: Option<Percent>,
+    /// Whether a regression fails the gate; absent leaves it as it was.
+    pub gate: Option<bool>,
+}
+
+/// What holds for one metric of one series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Margin {
+    /// The worsening that is agreed to be ignored.
+    pub margin: Percent,
+    /// Whether a regression fails the gate. Never with a margin of 0, which may only warn.
+    pub gate: bool,
+}
+
+/// Every margin of a project.
+#[derive(Debug, Clone, Default)]
+pub struct Margins {
+    rules: Vec<(GlobMatcher, MarginRule)>,
+}
+
+impl Margins {
+    /// Compiles the rules read from `file`.
+    ///
+    /// # Errors
+    /// When a series is not a glob, or a rule says nothing.
+    pub fn new(file: &Path, rules: Vec<MarginRule>) -> Result<Self, DeclareError> {
+        let mut compiled = Vec::new();
+        for (place, rule) in rules.into_iter().enumerate() {
+            let key = |name: &str| format!("margins[{place}].{name}");
+            let glob = Glob::new(&rule.series).map_err(|source| {
+                DeclareError::key(
+                    file,
+                    &key("series"),
+                    format!("expected a glob such as \"*@http@*\": {source}"),
+                )
+            })?;
+            if rule.margin.is_none() && rule.gate.is_none() {
+                let message = "expected a margin such as \"2%\", or gate = true or false";
+                return Err(DeclareError::key(file, &key("margin"), message));
+            }
+            compiled.push((glob.compile_matcher(), rule));
+        }
+        Ok(Self { rules: compiled })
+    }
+
+    /// The margin of a metric in a series: the defaults of this program, overruled by every rule that matches, in order.
+    #[must_use]
+    pub fn of(&self, series: &str, metric: Metric) -> Margin {
+        let mut found = default_of(metric);
+        for (glob, rule) in &self.rules {
+            if glob.is_match(series) && rule.metric.is_none_or(|meant| meant == metric) {
+                found.margin = rule.margin.unwrap_or(found.margin);
+                found.gate = rule.gate.unwrap_or(found.gate);
+            }
+        }
+        found.gate &= found.margin.percent() > 0.0;
+        found
+    }
+}
+
+const fn default_of(metric: Metric) -> Margin {
+    let percent = match metric {
+        Metric::ServerCpu => 1.0,
+        Metric::Throughput | Metric::LatencyP50 => 2.0,
+        Metric::LatencyP99 | Metric::DriverCpu => 5.0,
+        Metric::PeakRss => 3.0,
+    };
+    Margin {
+        margin: Percent::of(percent),
+        gate: matches!(metric, Metric::ServerCpu),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn margins(text: &str) -> Result<Margins, DeclareError> {
+        #[derive(Deserialize)]
+        struct File {
+            margins: Vec<MarginRule>,
+        }
+        let file: File = toml::from_str(text).unwrap();
+        Margins::new(Path::new("wirebench.toml"), file.margins)
+    }
+
+    #[test]
+    fn without_rules_only_server_cpu_gates_at_one_percent() {
+        let none = Margins::default();
+        let cpu = none.of("any@thing@here", Metric::ServerCpu);
+        assert_eq!((cpu.margin.percent(), cpu.gate), (1.0, true));
+        assert!(
+            Metric::OF_SERVER[1..]
+                .iter()
+                .all(|metric| !none.of("any@thing@here", *metric).gate)
+        );
+    }
+
+    #[test]
+    fn the_last_rule_that_matches_holds_and_leaves_alone_what_it_does_not_say() {
+        let found = margins(
+            "[[margins]]\nseries = '*'\nmetric = 'throughput'\nmargin = '4%'\n\
+             [[margins]]\nseries = 'a@*@hey'\ngate = true\n",
+        )
+        .unwrap();
+        let throughput = found.of("a@http@hey", Metric::Throughput);
+        assert_eq!((throughput.margin.percent(), throughput.gate), (4.0, true));
+        assert!(!found.of("b@http@hey", Metric::Throughput).gate);
+    }
+
+    #[test]
+    fn a_margin_of_nothing_may_only_warn() {
+        let found = margins("[[margins]]\nseries = '*'\nmargin = '0%'\ngate = true\n").unwrap();
+        assert!(!found.of("a@b@c", Metric::ServerCpu).gate);
+    }
+
+    #[test]
+    fn a_rule_that_is_no_glob_or_says_nothing_is_refused_by_its_place() {
+        for (text, place) in [
+            ("[[margins]]\nseries = '['\nmargin = '1%'\n", "margins[0].series"),
+            ("[[margins]]\nseries = '*'\n", "margins[0].margin"),
+        ] {
+            let error = margins(text).unwrap_err().to_string();
+            assert!(error.contains(place), "{error}");
+        }
+    }
+}

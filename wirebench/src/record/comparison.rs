@@ -1,0 +1,165 @@
+//! The comparison of two variants, `wirebench.comparison/v1`: for every series and metric what changed, how sure that is,
+//! and what could not have been seen.
+//!
+//! Percentages are of the metric's own value, candidate over baseline: throughput that falls is negative. Null means that it
+//! cannot be said, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::metric::{Better, Metric};
+use crate::record::run::{Host, VariantRevision};
+
+/// The schema's name, the value of [`Comparison::schema`].
+pub const SCHEMA: &str = "wirebench.comparison/v1";
+
+/// Base against head.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// Always `wirebench.comparison/v1`.
+    pub schema: String,
+    /// The verdict over all gating metrics: the first that occurs of regressed, invalid, inconclusive, improved,
+    /// unchanged.
+    pub verdict: Verdict,
+    /// The baseline.
+    pub baseline: Side,
+    /// The candidate.
+    pub candidate: Side,
+    /// Whether both were measured interleaved in one run; values of two runs can be shown, not judged.
+    pub paired: bool,
+    /// What to know before trusting it: other machine, other tools, interrupted.
+    pub notes: Vec<String>,
+    /// How it was judged.
+    pub method: Method,
+    /// The machine of the candidate's run.
+    pub host: Host,
+    /// The command that repeats the measurement.
+    pub repeat: String,
+    /// Every series of either side.
+    pub series: Vec<ComparedSeries>,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Side {
+    /// Id of the run its rounds are from.
+    pub run: String,
+    /// The code.
+    pub revision: VariantRevision,
+}
+
+/// How a comparison was judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// Seed of the order of rounds.
+    pub seed: u64,
+    /// Probability, percent, that a comparison of equal code calls any gating metric regressed, at most.
+    pub false_alarm_at_most_percent: f64,
+    /// The size of change that rounds were planned to see, percent.
+    pub detect_percent: f64,
+    /// An upper bound above this makes a metric inconclusive, percent.
+    pub inconclusive_above_percent: f64,
+    /// Tests that share the error probability: gating, then informative ones.
+    pub tests: (u32, u32),
+}
+
+/// What is said of a metric, a series or a whole comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Worse by more than the margin.
+    Regressed,
+    /// Cannot be judged: failed rounds, wrong answers, another question.
+    Invalid,
+    /// A worsening worth knowing of can be neither shown nor excluded.
+    Inconclusive,
+    /// Better by more than the margin.
+    Improved,
+    /// No worsening above a stated size.
+    Unchanged,
+}
+
+/// On which sides a series is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    /// On both: compared.
+    Both,
+    /// Only the candidate has it.
+    Added,
+    /// Only the baseline has it.
+    Removed,
+}
+
+/// One series of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ComparedSeries {
+    /// `scenario@server@driver`.
+    pub id: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// On which sides it is.
+    pub presence: Presence,
+    /// Over its gating metrics, as for the whole; null when it is on one side only or nothing in it gates.
+    pub verdict: Option<Verdict>,
+    /// Why it is invalid, or what else to know of it.
+    pub reason: Option<String>,
+    /// Its metrics; empty when it could not be compared.
+    pub metrics: Vec<ComparedMetric>,
+}
+
+/// One metric of one series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ComparedMetric {
+    /// The metric.
+    pub metric: Metric,
+    /// Unit of `baseline` and `candidate`.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// Whether it gates; the others inform.
+    pub primary: bool,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// The verdict in one sentence.
+    pub reason: String,
+    /// Why this worsening is meant, when accepted.toml says so: it does not gate then.
+    pub accepted: Option<String>,
+    /// Median over the kept rounds.
+    pub baseline: Option<f64>,
+    /// Median over the kept rounds.
+    pub candidate: Option<f64>,
+    /// Relative change, percent: Hodges–Lehmann estimate over the pairs.
+    pub effect_percent: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub effect_low_percent: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub effect_high_percent: Option<f64>,
+    /// With 95 % confidence it did not get worse by more than this, percent, in the direction that is worse.
+    pub worse_at_most_percent: Option<f64>,
+    /// The change that is agreed to be ignored, percent.
+    pub margin_percent: f64,
+    /// The smallest worsening this run would have called regressed in 80 % of cases, percent.
+    pub resolvable_percent: Option<f64>,
+    /// c: run-to-run spread of the machine, standard deviation of the paired ratio ÷ √2, percent.
+    pub spread_percent: Option<f64>,
+    /// Probability of such rounds if the worsening were just the margin; null when it was not tested.
+    pub p_worse: Option<f64>,
+    /// The same for an improvement.
+    pub p_better: Option<f64>,
+    /// The stage its figures are from.
+    pub stage: u32,
+    /// Pairs measured in that stage.
+    pub pairs: u32,
+    /// Pairs used.
+    pub kept: u32,
+    /// Pairs left out because the baseline's round was far from its neighbours.
+    pub dropped_baseline: u32,
+    /// Pairs left out because the candidate's round was far from its neighbours.
+    pub dropped_candidate: u32,
+}
