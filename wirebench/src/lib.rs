@@ -1,13 +1,15 @@
 //! wirebench: continuous benchmarking for HTTP and gRPC servers.
 //!
-//! One direction: declarations → plan → measure → normalise → record → report. Each room says what it is for.
+//! One direction: declarations → plan → measure → normalise → record → compare → report. Each room says what it is for.
 
 pub mod command;
+pub mod compare;
 pub mod declare;
 pub mod measure;
 pub mod normalise;
 pub mod plan;
 pub mod record;
 pub mod report;
+pub mod selftest;
 pub mod stats;
 pub mod summary;

@@ -11,6 +11,7 @@ mod recorder;
 mod report;
 mod run;
 mod selection;
+mod selftest;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -66,6 +67,8 @@ enum Verb {
     Report(report::Args),
     /// Writes a stored run in another program's format.
     Export(export::Args),
+    /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
+    Selftest(selftest::Args),
     /// Brings one recorded driver output into the common shape; for writing a driver.
     Normalise(normalise::Args),
     /// Prints a completion script for a shell.
@@ -88,6 +91,7 @@ impl Cli {
             Verb::Run(args) => run::execute(&project(root)?, &args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
+            Verb::Selftest(args) => selftest::execute(root.as_deref(), &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),
             Verb::FirstAnswer(args) => first_answer::execute(&args),

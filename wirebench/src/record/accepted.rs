@@ -1,5 +1,6 @@
 //! A reviewed word that a change is meant: one entry of accepted.toml, also carried in the records it concerns.
 
+use globset::Glob;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,4 +22,16 @@ pub struct Accepted {
     pub commit: Option<String>,
     /// Why it is meant, for people.
     pub reason: String,
+}
+
+impl Accepted {
+    /// Whether it says that this worsening, percent, of this metric of this series is meant. A pattern that is no glob
+    /// covers nothing.
+    #[must_use]
+    pub fn covers(&self, series: &str, metric: Metric, worse_by_percent: f64) -> bool {
+        let glob = Glob::new(&self.series).map(|glob| glob.compile_matcher());
+        self.metric.is_none_or(|meant| meant == metric)
+            && worse_by_percent <= self.at_most_percent
+            && glob.is_ok_and(|glob| glob.is_match(series))
+    }
 }

@@ -1,0 +1,111 @@
+//! One metric of one series in one stage: its pairs, and every number that is read off them.
+
+use crate::compare::Rules;
+use crate::declare::compare::Margin;
+use crate::record::metric::{Better, Metric};
+use crate::record::run::{Round, Series, Variant};
+use crate::stats::location::{Location, locate, standard_deviation};
+use crate::stats::quantile::median;
+use crate::stats::rank_sum::{Kept, keep, worse_by_more_than};
+
+/// The pairs of one metric.
+#[derive(Debug, Clone)]
+pub(super) struct Cell {
+    pub(super) metric: Metric,
+    pub(super) margin: Margin,
+    /// Values as measured, baseline and candidate.
+    values: (Vec<f64>, Vec<f64>),
+    /// Logarithms of badness: greater is worse.
+    bad: (Vec<f64>, Vec<f64>),
+}
+
+/// What is read off a cell without testing anything. Logarithms of badness, candidate over baseline.
+#[derive(Debug, Clone)]
+pub(super) struct Figures {
+    pub(super) kept: Kept,
+    pub(super) baseline: Option<f64>,
+    pub(super) candidate: Option<f64>,
+    pub(super) location: Option<Location>,
+    /// Standard deviation of the paired differences.
+    pub(super) sd: Option<f64>,
+}
+
+impl Cell {
+    /// The cell of a metric in a stage; none when not a single pair has it.
+    pub(super) fn new(series: &Series, metric: Metric, stage: u32, rules: &Rules) -> Option<Self> {
+        let values: (Vec<f64>, Vec<f64>) = pairs(series, stage)
+            .filter_map(|(base, head)| metric.comparable(base).zip(metric.comparable(head)))
+            .unzip();
+        let bad = |arm: &[f64]| -> Vec<f64> {
+            arm.iter()
+                .map(|value| match metric.better() {
+                    Better::Lower => value.ln(),
+                    Better::Higher => -value.ln(),
+                })
+                .collect()
+        };
+        (!values.0.is_empty()).then(|| Self {
+            metric,
+            margin: rules.margins.of(&series.id, metric),
+            bad: (bad(&values.0), bad(&values.1)),
+            values,
+        })
+    }
+
+    /// Every compared metric of a series in a stage.
+    pub(super) fn all(series: &Series, stage: u32, rules: &Rules) -> Vec<Self> {
+        Metric::OF_SERVER
+            .into_iter()
+            .filter_map(|metric| Self::new(series, metric, stage, rules))
+            .collect()
+    }
+
+    /// Pairs measured.
+    pub(super) fn pairs(&self) -> usize {
+        self.bad.0.len()
+    }
+
+    /// The margin as a difference of logarithms.
+    pub(super) fn log_margin(&self) -> f64 {
+        self.margin.margin.share().ln_1p()
+    }
+
+    pub(super) fn figures(&self) -> Figures {
+        let kept = keep(&self.bad.0, &self.bad.1);
+        let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
+        let middle = |arm: &[f64]| median(&kept.pairs.iter().map(|i| arm[*i]).collect::<Vec<_>>());
+        Figures {
+            baseline: middle(&self.values.0),
+            candidate: middle(&self.values.1),
+            location: locate(&differences),
+            sd: standard_deviation(&differences),
+            kept,
+        }
+    }
+
+    /// The probability of such pairs, were the candidate worse by just the margin.
+    pub(super) fn p_worse(&self) -> f64 {
+        worse_by_more_than(&self.bad.0, &self.bad.1, self.log_margin()).0
+    }
+
+    /// The probability of such pairs, were the candidate better by just the margin.
+    pub(super) fn p_better(&self) -> f64 {
+        worse_by_more_than(&self.bad.1, &self.bad.0, self.log_margin()).0
+    }
+}
+
+/// Baseline's and candidate's round of every pair of a stage, in order; pairs that were dropped are left out.
+pub(super) fn pairs(series: &Series, stage: u32) -> impl Iterator<Item = (&Round, &Round)> {
+    let usable = move |round: &&Round| round.stage == stage && round.dropped.is_none();
+    let of = move |variant| {
+        series
+            .rounds
+            .iter()
+            .filter(usable)
+            .filter(move |round| round.variant == variant)
+    };
+    of(Variant::Baseline).filter_map(move |base| {
+        let head = of(Variant::Candidate).find(|head| head.round == base.round)?;
+        Some((base, head))
+    })
+}

@@ -1,0 +1,45 @@
+//! Run → comparison: base against head, judged by the two-stage rule of docs/METHODOLOGY.md. Reads only records.
+
+mod across;
+mod cell;
+mod judge;
+mod screen;
+
+use crate::declare::compare::{Compare, Margins};
+
+pub use across::across;
+pub use judge::paired;
+pub use screen::{Second, Time, second_stage};
+
+/// The chance, at most, that a comparison of equal code calls any gating metric regressed.
+pub const ALPHA_GATING: f64 = 0.05;
+/// The same for the informative metrics.
+pub const ALPHA_INFORMATIVE: f64 = 0.01;
+/// A first-stage probability up to this makes a gating metric worth fresh rounds.
+pub const SCREEN: f64 = 0.20;
+/// The same for an informative metric; stricter, because fresh rounds are taken from the gating ones' time.
+pub const SCREEN_INFORMATIVE: f64 = 0.05;
+/// A worsening that cannot be excluded above this makes a metric inconclusive, percent.
+pub const INCONCLUSIVE_ABOVE_PERCENT: f64 = 10.0;
+/// Pairs without which nothing is said.
+pub const FEWEST_PAIRS: usize = 8;
+/// Pairs of a second stage, at least, when the budget allows them.
+pub const SECOND_STAGE_PAIRS: u32 = 20;
+/// The chance with which a second stage is planned to see the size asked for.
+pub const PLANNED_POWER: f64 = 0.95;
+
+/// What a project says about comparing.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// What size of change must be seen.
+    pub compare: &'a Compare,
+    /// Margins, and what gates.
+    pub margins: &'a Margins,
+}
+
+impl Rules<'_> {
+    /// The size of change that rounds are planned to see, as a difference of logarithms.
+    fn detect(&self) -> f64 {
+        self.compare.detect.share().ln_1p()
+    }
+}

@@ -1,0 +1,129 @@
+//! The first stage's question: which series need fresh rounds, how many, and why.
+
+use std::time::Duration;
+
+use crate::compare::cell::Cell;
+use crate::compare::{
+    ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS,
+};
+use crate::record::run::{Run, Series};
+use crate::stats::location::pairs_to_resolve;
+
+/// A spread seen over ten pairs is itself uncertain; planning allows for it.
+const SPREAD_ROOM: f64 = 1.15;
+
+/// What a second stage may take.
+#[derive(Debug, Clone)]
+pub struct Time {
+    /// Left of the budget.
+    pub left: Duration,
+    /// What one pair of each series took, in the order of the run's series.
+    pub pair: Vec<Duration>,
+}
+
+/// The second stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Second {
+    /// Indices into the run's series.
+    pub series: Vec<usize>,
+    /// Fresh pairs of each.
+    pub rounds: u32,
+    /// Why these and so many, in one sentence.
+    pub why: String,
+}
+
+/// Whether and why a cell is screened: tested in the second stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Suspicion {
+    /// It looks changed by more than its margin.
+    Changed,
+    /// The size that must be seen cannot be excluded yet, or too few pairs were usable.
+    Unsure,
+}
+
+/// Looks at a cell of the first stage.
+pub(super) fn suspicion(cell: &Cell, rules: &Rules) -> Option<Suspicion> {
+    let figures = cell.figures();
+    if figures.kept.pairs.len() < FEWEST_PAIRS {
+        return cell.margin.gate.then_some(Suspicion::Unsure);
+    }
+    if cell.p_worse() <= SCREEN || cell.p_better() <= SCREEN {
+        return Some(Suspicion::Changed);
+    }
+    let bound = figures.location.and_then(|location| location.at_most);
+    let unsure = cell.margin.gate && bound.is_none_or(|bound| bound > rules.detect());
+    unsure.then_some(Suspicion::Unsure)
+}
+
+/// Why a series needs fresh rounds, and how many; none when it does not.
+fn need(series: &Series, tests: usize, rules: &Rules) -> Option<(Suspicion, u32)> {
+    let mut found: Option<(Suspicion, u32)> = None;
+    for cell in Cell::all(series, 1, rules) {
+        let suspicion = if cell.margin.gate {
+            suspicion(&cell, rules)
+        } else {
+            (cell.figures().kept.pairs.len() >= FEWEST_PAIRS && cell.p_worse() <= SCREEN_INFORMATIVE)
+                .then_some(Suspicion::Changed)
+        };
+        let Some(suspicion) = suspicion else { continue };
+        let planned = cell.figures().sd.filter(|_| cell.margin.gate).and_then(|sd| {
+            pairs_to_resolve(
+                rules.detect(),
+                cell.log_margin(),
+                sd * SPREAD_ROOM,
+                ALPHA_GATING,
+                tests,
+                PLANNED_POWER,
+            )
+        });
+        let rounds = planned.unwrap_or(0).max(SECOND_STAGE_PAIRS);
+        let so_far = found.get_or_insert((suspicion, rounds));
+        so_far.1 = so_far.1.max(rounds);
+        if suspicion == Suspicion::Changed {
+            so_far.0 = suspicion;
+        }
+    }
+    found
+}
+
+/// Plans the second stage from the first; none when nothing needs it or no time is left for a useful number of pairs.
+#[must_use]
+pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
+    let compared = |series: &&Series| series.missing_in.is_none();
+    let tests = (run.series.iter().filter(compared))
+        .flat_map(|series| Cell::all(series, 1, rules))
+        .filter(|cell| cell.margin.gate)
+        .count();
+    let needs: Vec<(usize, Suspicion, u32)> = (run.series.iter().enumerate())
+        .filter(|(_, series)| compared(series))
+        .filter_map(|(i, series)| need(series, tests, rules).map(|(suspicion, rounds)| (i, suspicion, rounds)))
+        .collect();
+    let wanted = needs.iter().map(|(_, _, rounds)| *rounds).max()?;
+    let pass: Duration = needs.iter().map(|(i, _, _)| time.pair[*i]).sum();
+    let fits = u32::try_from(time.left.as_nanos() / pass.as_nanos().max(1)).unwrap_or(u32::MAX);
+    let rounds = wanted.min(fits);
+    if (rounds as usize) < FEWEST_PAIRS {
+        return None;
+    }
+    let count = |kind| needs.iter().filter(|(_, suspicion, _)| *suspicion == kind).count();
+    let mut why = Vec::new();
+    for (kind, words) in [
+        (Suspicion::Changed, "may have changed"),
+        (Suspicion::Unsure, "cannot be told yet"),
+    ] {
+        if count(kind) > 0 {
+            why.push(format!("{} series {words}", count(kind)));
+        }
+    }
+    let size = rules.compare.detect.percent();
+    let planned = if rounds < wanted {
+        format!("{wanted} fresh rounds would see {size} %, the budget allows {rounds}")
+    } else {
+        format!("{rounds} fresh rounds to see {size} %")
+    };
+    Some(Second {
+        series: needs.iter().map(|(i, _, _)| *i).collect(),
+        rounds,
+        why: format!("{}: {planned}", why.join(", ")),
+    })
+}
