@@ -1,10 +1,14 @@
 //! The command line: one verb per file.
 
 mod completions;
+mod conclude;
 mod export;
 mod first_answer;
+mod git;
+mod lineup;
 mod list;
 mod normalise;
+mod opened;
 mod prepare;
 mod progress;
 mod recorder;
@@ -12,6 +16,8 @@ mod report;
 mod run;
 mod selection;
 mod selftest;
+mod session;
+mod sides;
 mod verify;
 
 use std::path::{Path, PathBuf};
@@ -44,6 +50,7 @@ pub enum Outcome {
   wirebench verify                                tools, builds and answers, without load
   wirebench run --profile quick                   every scenario, about a minute of load
   wirebench run --scenario 'weather-*' --driver h2load --rounds 5
+  wirebench run --baseline main                   the working tree beside a revision
   wirebench report                                the newest run again, as a table
 Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed."
 )]

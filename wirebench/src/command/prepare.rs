@@ -1,14 +1,14 @@
-//! What verify and run do first: find tools, build servers; what fails is noted and the rest goes on.
+//! What verify and run do first: find tools; what is missing is noted and the rest goes on.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::declare::Project;
-use crate::declare::server::Program;
+use crate::declare::driver::Driver;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::slot::Bench;
-use crate::measure::{build, tools};
+use crate::measure::tools;
 use crate::normalise::Jq;
 use crate::plan::PlannedSeries;
 use crate::record::run::ToolVersion;
@@ -23,21 +23,9 @@ pub(super) struct Prepared<'a> {
     pub(super) tools: Vec<ToolVersion>,
     /// Reason by driver name.
     pub(super) broken_drivers: BTreeMap<String, String>,
-    /// Reason by server name.
-    pub(super) broken_servers: BTreeMap<String, String>,
 }
 
-impl Prepared<'_> {
-    /// Why a series cannot be measured at all.
-    pub(super) fn broken(&self, series: &PlannedSeries) -> Option<&str> {
-        let driver = self.broken_drivers.get(&series.driver.name);
-        driver
-            .or_else(|| self.broken_servers.get(&series.server.name))
-            .map(String::as_str)
-    }
-}
-
-/// Finds the drivers' programs and builds the servers that the series need.
+/// Finds the drivers' programs that the series need.
 pub(super) fn prepare<'a>(
     project: &'a Project,
     series: &[PlannedSeries],
@@ -50,14 +38,16 @@ pub(super) fn prepare<'a>(
             root,
             cores,
             interrupt,
-            programs: BTreeMap::new(),
             drivers: BTreeMap::new(),
         },
         tools: Vec::new(),
         broken_drivers: BTreeMap::new(),
-        broken_servers: BTreeMap::new(),
     };
-    for driver in unique(series.iter().map(|one| (one.driver.name.as_str(), one.driver))) {
+    let drivers: BTreeMap<&str, &Driver> = series
+        .iter()
+        .map(|one| (one.driver.name.as_str(), one.driver))
+        .collect();
+    for driver in drivers.into_values() {
         match tools::check(root, driver) {
             Ok(found) => {
                 let name = driver.tool.program.clone();
@@ -72,38 +62,7 @@ pub(super) fn prepare<'a>(
             }
         }
     }
-    let servers = unique(series.iter().map(|one| (one.server.name.as_str(), one.server)));
-    let built = build::packages(root, servers.iter().filter_map(|server| server.package()));
-    for server in servers {
-        let program = match &server.program {
-            Program::Package(package) => built[package]
-                .clone()
-                .map(|path| vec![path.to_string_lossy().into_owned()]),
-            Program::Command(command) => Ok(in_project(root, command)),
-        };
-        match program {
-            Ok(program) => {
-                prepared.bench.programs.insert(server.name.clone(), program);
-            }
-            Err(reason) => {
-                prepared.broken_servers.insert(server.name.clone(), reason);
-            }
-        }
-    }
     prepared
-}
-
-/// A command whose program is a relative path starts from the project's folder; a bare name is looked up on PATH.
-fn in_project(root: &Path, command: &[String]) -> Vec<String> {
-    let mut command = command.to_vec();
-    if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
-        *program = root.join(&*program).to_string_lossy().into_owned();
-    }
-    command
-}
-
-fn unique<'a, T>(named: impl Iterator<Item = (&'a str, &'a T)>) -> Vec<&'a T> {
-    named.collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
 /// jq, without which nothing can be normalised.

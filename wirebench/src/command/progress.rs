@@ -15,42 +15,64 @@ const ASSUMED_RATE: f64 = 15_000.0;
 /// Starting, probing, stopping and normalising around a load.
 const AROUND: Duration = Duration::from_millis(300);
 
+/// What a stretch of the run is called.
+#[derive(Debug, Default)]
+pub(super) struct Heading {
+    /// The stage and its kind, when there is more than one variant: `stage 1/2 screen`.
+    pub(super) stage: Option<String>,
+    /// `round`, or what else its rounds are.
+    pub(super) kind: &'static str,
+    /// Number of its first round in the run.
+    pub(super) first_round: u32,
+    /// Its rounds.
+    pub(super) rounds: u32,
+}
+
 /// How far a run is.
 #[derive(Debug)]
 pub(super) struct Progress<'a> {
     bar: Option<ProgressBar>,
     series: &'a [PlannedSeries<'a>],
-    rounds: u32,
+    heading: Heading,
     to_come: Vec<Slot>,
     took: BTreeMap<usize, Duration>,
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(series: &'a [PlannedSeries<'a>], slots: &[Slot], rounds: u32) -> Self {
+    pub(super) fn new(series: &'a [PlannedSeries<'a>]) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}").expect("a constant template");
-            ProgressBar::new(slots.len() as u64).with_style(style)
+            ProgressBar::new(0).with_style(style)
         });
-        let mut to_come = slots.to_vec();
-        to_come.reverse();
         Self {
             bar,
             series,
-            rounds,
-            to_come,
+            heading: Heading::default(),
+            to_come: Vec::new(),
             took: BTreeMap::new(),
+        }
+    }
+
+    /// A stretch of the run begins.
+    pub(super) fn enter(&mut self, heading: Heading, slots: &[Slot]) {
+        self.heading = heading;
+        self.to_come = slots.to_vec();
+        if let Some(bar) = &self.bar {
+            bar.set_length(bar.position() + slots.len() as u64);
         }
     }
 
     /// A slot begins.
     pub(super) fn begin(&self, slot: Slot) {
         let left = remaining(self.to_come.iter().map(|slot| self.expected(slot.series)).sum());
-        let place = format!(
-            "round {}/{} · {}",
-            slot.round + 1,
-            self.rounds,
-            self.series[slot.series].id
-        );
+        let heading = &self.heading;
+        let number = slot.round - heading.first_round + 1;
+        let round = format!("{} {number}/{}", heading.kind, heading.rounds);
+        let id = &self.series[slot.series].id;
+        let place = match &heading.stage {
+            Some(stage) => format!("{stage} · {round} · {} · {id}", slot.variant.name()),
+            None => format!("{round} · {id}"),
+        };
         match &self.bar {
             // First what matters most: a narrow terminal cuts the end off.
             Some(bar) => bar.set_message(format!("about {left} left · {place}")),

@@ -1,19 +1,22 @@
 //! Keeps the record of a run while it grows, and writes it whole after every pass.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::Context as _;
 use jiff::Timestamp;
 
+use crate::command::conclude;
+use crate::command::lineup::{Entry, Lineup};
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::span::nanos;
 use crate::measure::cores::Cores;
 use crate::measure::host;
 use crate::measure::values::recorded_command;
 use crate::plan::PlannedSeries;
+use crate::plan::rerun::{Conditions, Tally, disturbed};
 use crate::record::run::{
     LoadRecord, Pinning, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus, Spent, ToolVersion, Variant,
     VariantRevision,
@@ -27,23 +30,41 @@ const GIVE_UP_AFTER: usize = 2;
 pub(super) struct Recorder {
     pub(super) run: Run,
     pub(super) folder: PathBuf,
+    /// What is measured of each series.
+    variants: Vec<Vec<Variant>>,
 }
 
 /// What is known of a run before it starts.
 #[derive(Debug)]
 pub(super) struct Opening<'a> {
-    pub(super) root: &'a Path,
     pub(super) profile: &'a str,
     pub(super) rounds: u32,
     pub(super) seed: u64,
     pub(super) repeat: String,
     pub(super) cores: &'a Cores,
     pub(super) tools: Vec<ToolVersion>,
+    pub(super) revisions: Vec<VariantRevision>,
 }
 
 impl Recorder {
     /// Begins a run in `folder`, which exists.
-    pub(super) fn begin(id: String, folder: PathBuf, opening: Opening, series: &[PlannedSeries]) -> Self {
+    pub(super) fn begin(
+        id: String,
+        folder: PathBuf,
+        opening: Opening,
+        series: &[PlannedSeries],
+        lineup: &Lineup,
+    ) -> Self {
+        let removed = Entry {
+            variants: Vec::new(),
+            missing_in: Some(Variant::Candidate),
+            baseline_digest: None,
+        };
+        let listed: Vec<(&PlannedSeries, &Entry)> = series
+            .iter()
+            .zip(&lineup.entries)
+            .chain(lineup.removed.iter().map(|one| (one, &removed)))
+            .collect();
         let now = Timestamp::now().to_string();
         let run = Run {
             schema: SCHEMA.into(),
@@ -66,10 +87,11 @@ impl Recorder {
                 driver_cores: opening.cores.driver.clone(),
             },
             tools: opening.tools,
-            variants: vec![revision(opening.root)],
-            series: series.iter().map(planned).collect(),
+            variants: opening.revisions,
+            series: listed.iter().map(|(one, entry)| planned(one, entry)).collect(),
         };
-        Self { run, folder }
+        let variants = listed.iter().map(|(_, entry)| entry.variants.clone()).collect();
+        Self { run, folder, variants }
     }
 
     /// Adds a round to its series and returns it.
@@ -79,39 +101,86 @@ impl Recorder {
         &rounds[rounds.len() - 1]
     }
 
-    /// Whether a series has failed so often in a row that it is left alone.
-    pub(super) fn given_up(&self, series: usize) -> bool {
-        let rounds = &self.run.series[series].rounds;
-        rounds.len() >= GIVE_UP_AFTER
-            && rounds
-                .iter()
-                .rev()
-                .take(GIVE_UP_AFTER)
-                .all(|round| round.status == RoundStatus::Failed)
+    /// Whether a variant of a series is left alone, because it failed so often in a row, or because the candidate or the
+    /// baseline did: then there is nothing to compare it with.
+    pub(super) fn given_up(&self, series: usize, variant: Variant) -> bool {
+        let failing = |variant| {
+            let rounds = self.run.series[series].rounds.iter().rev();
+            let own = rounds.filter(|round| round.variant == variant).take(GIVE_UP_AFTER);
+            own.filter(|round| round.status == RoundStatus::Failed).count() == GIVE_UP_AFTER
+        };
+        [variant, Variant::Candidate, Variant::Baseline]
+            .into_iter()
+            .any(failing)
+    }
+
+    /// Leaves the rounds of one series that were measured back to back out of every comparison, when the machine was
+    /// disturbed during one of them; says why.
+    pub(super) fn drop_disturbed(&mut self, series: usize, round: u32) -> Option<String> {
+        let cpu_count = self.run.host.cpu_count;
+        let mut pair: Vec<&mut Round> = self.run.series[series]
+            .rounds
+            .iter_mut()
+            .filter(|one| one.round == round)
+            .collect();
+        let conditions: Vec<Conditions> = pair
+            .iter()
+            .map(|one| Conditions {
+                steal_ns: one.host_steal_ns,
+                elapsed_ns: one.elapsed_ns,
+            })
+            .collect();
+        let why = disturbed(&conditions, cpu_count)?;
+        for one in &mut pair {
+            one.dropped = Some(why.clone());
+        }
+        Some(why)
+    }
+
+    /// How the pairs of a series stand in a stage of which `planned` were planned.
+    pub(super) fn tally(&self, series: usize, stage: u32, planned: u32) -> Tally {
+        let mut tally = Tally {
+            planned,
+            ..Tally::default()
+        };
+        let variants = &self.variants[series];
+        let compared = |variant: &&Variant| **variant != Variant::Reference || !variants.contains(&Variant::Baseline);
+        let mut pairs: BTreeMap<u32, Vec<&Round>> = BTreeMap::new();
+        for one in self.run.series[series].rounds.iter().filter(|one| one.stage == stage) {
+            pairs.entry(one.round).or_default().push(one);
+        }
+        for pair in pairs.values() {
+            let undisturbed = pair.iter().all(|one| one.dropped.is_none());
+            let good = |variant: &Variant| {
+                let mut own = pair.iter().filter(|one| one.variant == *variant);
+                own.any(|one| one.status == RoundStatus::Ok)
+            };
+            let whole = variants.iter().filter(compared).all(good);
+            tally.measured += 1;
+            tally.undisturbed += u32::from(undisturbed);
+            tally.whole += u32::from(undisturbed && whole);
+        }
+        tally
+    }
+
+    /// Rounds of each variant planned for a series, over all stages so far.
+    fn planned(&self, series: &Series) -> usize {
+        let stages = self.run.stages.iter().filter(|stage| stage.series.contains(&series.id));
+        let planned: u32 = if self.run.stages.is_empty() {
+            self.run.rounds_planned
+        } else {
+            stages.map(|stage| stage.rounds).sum()
+        };
+        planned as usize
     }
 
     /// Judges each series by its rounds and the run by its series.
-    pub(super) fn conclude(&mut self, interrupted: bool) {
-        let planned = self.run.rounds_planned as usize;
-        for series in &mut self.run.series {
-            let (status, reason) = conclusion(&series.rounds, planned, interrupted);
-            series.status = status;
-            series.reason = reason;
+    pub(super) fn conclude(&mut self, unfinished: bool) {
+        let planned: Vec<usize> = self.run.series.iter().map(|series| self.planned(series)).collect();
+        for ((series, variants), planned) in self.run.series.iter_mut().zip(&self.variants).zip(planned) {
+            (series.status, series.reason) = conclude::series(&series.rounds, variants, planned, unfinished);
         }
-        let failed = self
-            .run
-            .series
-            .iter()
-            .filter(|series| series.status == SeriesStatus::Failed)
-            .count();
-        (self.run.status, self.run.reason) = match (interrupted, failed) {
-            (true, _) => (RunStatus::Incomplete, Some("interrupted".into())),
-            (false, 0) => (RunStatus::Complete, None),
-            (false, count) => (
-                RunStatus::Failed,
-                Some(format!("{count} of {} series failed", self.run.series.len())),
-            ),
-        };
+        (self.run.status, self.run.reason) = conclude::run(&self.run.series, unfinished);
         self.run.finished_at = Timestamp::now().to_string();
     }
 
@@ -154,32 +223,7 @@ pub(super) fn new_folder(base: &Path, seed: u64) -> anyhow::Result<(String, Path
     Ok((id, folder))
 }
 
-fn conclusion(rounds: &[Round], planned: usize, interrupted: bool) -> (SeriesStatus, Option<String>) {
-    let good = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
-    let why = || {
-        rounds
-            .iter()
-            .find_map(|round| round.reason.clone())
-            .unwrap_or_else(|| "no round was measured".into())
-    };
-    match good {
-        good if good == planned => (SeriesStatus::Ok, None),
-        good if interrupted && rounds.len() < planned => (
-            SeriesStatus::Incomplete,
-            Some(format!(
-                "interrupted after {} of {planned} rounds, {good} of them good",
-                rounds.len()
-            )),
-        ),
-        0 => (SeriesStatus::Failed, Some(why())),
-        good => (
-            SeriesStatus::Partial,
-            Some(format!("{good} of {planned} rounds good; {}", why())),
-        ),
-    }
-}
-
-fn planned(series: &PlannedSeries) -> Series {
+fn planned(series: &PlannedSeries, entry: &Entry) -> Series {
     Series {
         id: series.id.clone(),
         scenario: series.scenario.name.clone(),
@@ -191,8 +235,8 @@ fn planned(series: &PlannedSeries) -> Series {
         command: recorded_command(series),
         status: SeriesStatus::Incomplete,
         reason: None,
-        missing_in: None,
-        baseline_digest: None,
+        missing_in: entry.missing_in,
+        baseline_digest: entry.baseline_digest.clone(),
         rounds: Vec::new(),
     }
 }
@@ -212,32 +256,5 @@ fn load(load: &Load) -> LoadRecord {
         starts,
         rate_per_s: load.rate,
         warmup_ns: load.warmup.map(|span| nanos(span.0)),
-    }
-}
-
-/// The checked-out commit, when the project is a repository.
-fn revision(root: &Path) -> VariantRevision {
-    let git = |args: &[&str]| {
-        let output = Command::new("git").arg("-C").arg(root).args(args).output().ok()?;
-        output
-            .status
-            .success()
-            .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let commit = git(&["rev-parse", "HEAD"]);
-    let modified = commit
-        .as_ref()
-        .and_then(|_| git(&["status", "--porcelain", "--untracked-files=no"]))
-        .map(|text| !text.is_empty());
-    let committed_at = commit
-        .as_ref()
-        .and_then(|_| git(&["show", "--no-patch", "--format=%cI", "HEAD"]));
-    VariantRevision {
-        variant: Variant::Candidate,
-        commit,
-        modified,
-        name: None,
-        committed_at,
-        injected_burn_ns: None,
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::command::selection::SelectionArgs;
-use crate::command::{Outcome, prepare};
+use crate::command::{Outcome, git, prepare};
 use crate::declare::Project;
+use crate::measure::build::Workshop;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::question::Question;
+use crate::measure::side::Side;
 use crate::measure::target::{Target, TargetError};
 use crate::plan::{self, PlannedSeries};
 
@@ -21,6 +23,12 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
     let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?);
+    let mut side = Side::new(git::state(&project.root), project.root.clone(), &project.servers);
+    let workshop = Workshop {
+        folder: project.root.clone(),
+        ..Workshop::default()
+    };
+    side.build(series.iter().map(|one| one.server.name.as_str()), &workshop);
     let mut faults = 0;
     let mut say = |good: bool, what: &str, detail: &str| {
         faults += u32::from(!good);
@@ -48,14 +56,11 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     for (driver, reason) in &prepared.broken_drivers {
         say(false, &format!("driver {driver}"), reason);
     }
-    for (server, reason) in &prepared.broken_servers {
+    for (server, reason) in &side.broken {
         say(false, &format!("server {server}"), reason);
     }
     let mut asked = BTreeSet::new();
-    for one in series
-        .iter()
-        .filter(|one| !prepared.broken_servers.contains_key(&one.server.name))
-    {
+    for one in series.iter().filter(|one| !side.broken.contains_key(&one.server.name)) {
         let what = format!(
             "{} · {} · {}",
             one.server.name,
@@ -63,7 +68,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
             one.protocol.label()
         );
         if asked.insert(what.clone()) {
-            match ask(&prepared, one) {
+            match ask(&prepared, &side, one) {
                 Ok(detail) => say(true, &what, &detail),
                 Err(error) => say(false, &what, &error.to_string()),
             }
@@ -73,7 +78,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 }
 
 /// Starts the server, asks it once, stops it; says how fast it was ready and how large the answer is.
-fn ask(prepared: &prepare::Prepared, series: &PlannedSeries) -> Result<String, TargetError> {
+fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, TargetError> {
     let bench = &prepared.bench;
     let server = series.server;
     let write = |source| TargetError::Start {
@@ -83,15 +88,7 @@ fn ask(prepared: &prepare::Prepared, series: &PlannedSeries) -> Result<String, T
     };
     let folder = tempfile::tempdir().map_err(write)?;
     let question = Question::new(bench.root, server, series.operation, series.protocol)?;
-    let program = &bench.programs[&server.name];
-    let target = Target::start(
-        server,
-        program,
-        bench.root,
-        folder.path(),
-        &bench.cores,
-        &bench.interrupt,
-    )?;
+    let target = Target::start(side, server, folder.path(), &bench.cores, &bench.interrupt)?;
     let answer = question.check(&target.address)?;
     let ready_ms = target.ready_after.as_secs_f64() * 1e3;
     target.stop().map_err(write)?;

@@ -43,7 +43,7 @@ impl Project {
     pub fn read(root: &Path) -> Result<Self, DeclareError> {
         let config = Config::read(&root.join("wirebench.toml"))?;
         let scenarios = named("scenario", below(&root.join("scenarios"))?.into_iter(), Scenario::read)?;
-        let servers = named("server", inside(&root.join("servers"), "server.toml")?, Server::read)?;
+        let servers = Self::servers_in(root)?;
         let drivers = named("driver", inside(&root.join("drivers"), "driver.toml")?, Driver::read)?;
         Ok(Self {
             root: root.to_path_buf(),
@@ -52,6 +52,14 @@ impl Project {
             servers,
             drivers,
         })
+    }
+
+    /// Reads only the servers of the project in `root`.
+    ///
+    /// # Errors
+    /// At the first one that cannot be read or is wrong.
+    pub fn servers_in(root: &Path) -> Result<Vec<Server>, DeclareError> {
+        named("server", inside(&root.join("servers"), "server.toml")?, Server::read)
     }
 }
 

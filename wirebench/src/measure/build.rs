@@ -1,6 +1,5 @@
 //! Builds the servers that are packages of the project's Cargo workspace.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,23 +18,61 @@ struct BuiltTarget {
     kind: Vec<String>,
 }
 
-/// Builds one package with the release profile and returns its program's path. Cargo's own messages go to stderr.
-///
-/// # Errors
-/// When cargo cannot be started, the build fails, or the package has no binary; in words.
-pub fn package(root: &Path, package: &str) -> Result<PathBuf, String> {
-    let mut cargo = Command::new("cargo")
-        .args([
-            "build",
-            "--release",
-            "--locked",
-            "--message-format=json-render-diagnostics",
-            "--package",
-            package,
-        ])
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
+/// Where packages are built, and with what.
+#[derive(Debug, Clone, Default)]
+pub struct Workshop {
+    /// The folder whose workspace holds the packages.
+    pub folder: PathBuf,
+    /// Cargo's target folder; none means the one Cargo takes by itself.
+    pub target: Option<PathBuf>,
+    /// The rustup toolchain; none means the one active in the folder.
+    pub toolchain: Option<String>,
+}
+
+impl Workshop {
+    /// Builds one package with the release profile and returns its program's path. Cargo's own messages go to stderr.
+    ///
+    /// # Errors
+    /// When cargo cannot be started, the build fails, or the package has no binary; in words.
+    pub fn package(&self, package: &str) -> Result<PathBuf, String> {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args([
+                "build",
+                "--release",
+                "--locked",
+                "--message-format=json-render-diagnostics",
+                "--package",
+                package,
+            ])
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        if let Some(target) = &self.target {
+            cargo.env("CARGO_TARGET_DIR", target);
+        }
+        if let Some(toolchain) = &self.toolchain {
+            cargo.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+        run(cargo, package)
+    }
+}
+
+/// The toolchain that rustup takes in a folder; none where rustup does not manage it.
+#[must_use]
+pub fn active_toolchain(folder: &Path) -> Option<String> {
+    let output = Command::new("rustup")
+        .args(["show", "active-toolchain"])
+        .current_dir(folder)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    said.split_whitespace().next().map(str::to_owned)
+}
+
+fn run(mut cargo: Command, package: &str) -> Result<PathBuf, String> {
+    let mut cargo = cargo
         .spawn()
         .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
     let mut program = None;
@@ -63,16 +100,4 @@ pub fn package(root: &Path, package: &str) -> Result<PathBuf, String> {
         ));
     }
     program.ok_or_else(|| format!("package {package} has no binary"))
-}
-
-/// Builds every package once; each has a program or a reason.
-#[must_use]
-pub fn packages<'a>(root: &Path, names: impl Iterator<Item = &'a str>) -> BTreeMap<String, Result<PathBuf, String>> {
-    let mut built = BTreeMap::new();
-    for name in names {
-        if !built.contains_key(name) {
-            built.insert(name.to_owned(), package(root, name));
-        }
-    }
-    built
 }

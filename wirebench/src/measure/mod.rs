@@ -11,6 +11,7 @@ pub mod probe;
 pub mod process;
 pub mod question;
 pub mod ready;
+pub mod side;
 pub mod slot;
 pub mod startup;
 pub mod target;

@@ -16,6 +16,7 @@ use crate::measure::drive::{Drive, DriveError, Driven};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Launch;
 use crate::measure::question::Question;
+use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{Target, TargetError, argv};
 use crate::measure::values::{self, Places};
@@ -57,14 +58,12 @@ impl SlotError {
 /// What every slot of a run shares.
 #[derive(Debug)]
 pub struct Bench<'a> {
-    /// The project's folder.
+    /// The project's folder: the questions are its own, whichever side is asked.
     pub root: &'a Path,
     /// Who runs where.
     pub cores: Cores,
     /// Ctrl-C.
     pub interrupt: Interrupt,
-    /// Each server's command, program first, by server name.
-    pub programs: BTreeMap<String, Vec<String>>,
     /// Each driver's executable by driver name.
     pub drivers: BTreeMap<String, PathBuf>,
 }
@@ -97,16 +96,19 @@ pub mod files {
 }
 
 impl Bench<'_> {
-    /// Measures one slot; everything it leaves behind is in `folder`.
+    /// Measures one slot: asks a side's server what the series asks. Everything it leaves behind is in `folder`.
+    /// The side must declare the series and have built its server.
     ///
     /// # Errors
     /// When server or driver fail, or the user interrupts. Nothing keeps running.
-    pub fn measure(&self, series: &PlannedSeries, folder: &Path) -> Result<Measured, SlotError> {
+    ///
+    /// # Panics
+    /// When the side does not declare the series' server, or has not built it.
+    pub fn measure(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
         write(folder, fs::create_dir_all(folder))?;
-        let server = series.server;
-        let program = &self.programs[&server.name];
-        let question = Question::new(self.root, server, series.operation, series.protocol)?;
-        let target = Target::start(server, program, self.root, folder, &self.cores, &self.interrupt)?;
+        let server = &side.servers[&series.server.name];
+        let question = Question::new(self.root, series.server, series.operation, series.protocol)?;
+        let target = Target::start(side, server, folder, &self.cores, &self.interrupt)?;
         let answer = question.check(&target.address)?;
         let ready_after = Some(target.ready_after);
         let payload_bytes = Some(question.payload_bytes(&answer));
@@ -122,7 +124,7 @@ impl Bench<'_> {
         values::set_amount(&mut values, series.load.amount);
         let measured = if matches!(series.load.amount, Amount::Starts(_)) {
             write(folder, target.stop())?;
-            let start_up = self.start_up(series, &question, answer.body);
+            let start_up = self.start_up(series, side, &question, answer.body);
             self.measure_starts(series, folder, values, &start_up)?
         } else {
             self.measure_load(series, folder, &values, &question, target)?
@@ -221,16 +223,16 @@ impl Bench<'_> {
         Ok(drive.run(target, seen, &self.interrupt)?)
     }
 
-    fn start_up(&self, series: &PlannedSeries, question: &Question, verified_body: Vec<u8>) -> StartUp {
-        let server = series.server;
-        let command = argv(server, &self.programs[&server.name], PORT, self.cores.server_threads());
+    fn start_up(&self, series: &PlannedSeries, side: &Side, question: &Question, verified_body: Vec<u8>) -> StartUp {
+        let server = &side.servers[&series.server.name];
+        let command = argv(side, server, PORT, self.cores.server_threads());
         let (status, body) = match series.operation {
             Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
             Operation::Grpc(_) => (200, Some(verified_body)),
         };
         StartUp {
             argv: command,
-            folder: self.root.to_path_buf(),
+            folder: side.folder.clone(),
             env: server.env.clone(),
             port: server.port,
             cores: self.cores.server.clone(),

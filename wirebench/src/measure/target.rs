@@ -14,6 +14,7 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::probe::ProbeError;
 use crate::measure::process::{Group, Launch, in_words, tail};
 use crate::measure::ready::is_ready;
+use crate::measure::side::Side;
 use crate::measure::usage::Watched;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -122,12 +123,12 @@ pub struct Target {
     output: PathBuf,
 }
 
-/// The server's command line, program first, for a given port (or a placeholder for one).
+/// The server's command line on one side, program first, for a given port (or a placeholder for one).
 ///
 /// # Panics
-/// Never for a server that `Server::read` made: it refuses unknown placeholders.
+/// Never for a server that `Server::read` made, as it refuses unknown placeholders, and that the side has built.
 #[must_use]
-pub fn argv(server: &Server, program: &[String], port: &str, threads: usize) -> Vec<String> {
+pub fn argv(side: &Side, server: &Server, port: &str, threads: usize) -> Vec<String> {
     let values = Values::from([
         ("address", Value::One(format!("127.0.0.1:{port}"))),
         ("host", Value::One("127.0.0.1".into())),
@@ -135,7 +136,8 @@ pub fn argv(server: &Server, program: &[String], port: &str, threads: usize) -> 
         ("threads", Value::One(threads.to_string())),
     ]);
     let args = expand(&server.args, &values).expect("Server::read refuses unknown placeholders");
-    program.iter().cloned().chain(args).collect()
+    let program = side.programs[&server.name].iter().cloned();
+    program.chain(args).chain(side.extra_args.iter().cloned()).collect()
 }
 
 /// A port nobody uses now: the server's fixed one, or any.
@@ -154,25 +156,23 @@ pub fn free_port(server: &Server) -> Result<u16, TargetError> {
 }
 
 impl Target {
-    /// Starts a server on a free port and waits until it is ready. `program` is its command's first words; its output
-    /// goes to `folder`.
+    /// Starts one of a side's servers on a free port and waits until it is ready. Its output goes to `folder`.
     ///
     /// # Errors
     /// When it cannot be started, ends early, or is not ready in time.
     pub fn start(
+        side: &Side,
         server: &Server,
-        program: &[String],
-        root: &Path,
         folder: &Path,
         cores: &Cores,
         interrupt: &Interrupt,
     ) -> Result<Self, TargetError> {
         let port = free_port(server)?;
-        let argv = argv(server, program, &port.to_string(), cores.server_threads());
+        let argv = argv(side, server, &port.to_string(), cores.server_threads());
         let output = folder.join("server.stderr");
         let launch = Launch {
             argv: &argv,
-            folder: root,
+            folder: &side.folder,
             env: &server.env,
             stdout: folder.join("server.stdout"),
             stderr: output.clone(),

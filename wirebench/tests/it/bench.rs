@@ -12,7 +12,7 @@ pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-fn fixture(name: &str) -> String {
+pub(crate) fn fixture(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures")
         .join(name)
@@ -97,6 +97,23 @@ impl Bench {
         )
     }
 
+    /// Makes the folder a git repository, or adds a commit to it, and tags that.
+    pub(crate) fn commit(self, tag: &str) -> Self {
+        if !self.path(".git").exists() {
+            self.git(&["init", "--quiet", "--initial-branch", "main"]);
+            fs::write(self.path(".gitignore"), "/results/\n/target/\n").unwrap();
+        }
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", tag]);
+        self.git(&["tag", tag]);
+        self
+    }
+
+    /// What git prints in the folder.
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        git_in(self.folder.path(), args)
+    }
+
     /// One of this repository's own drivers.
     pub(crate) fn real_driver(self, name: &str) -> Self {
         std::os::unix::fs::symlink(
@@ -118,6 +135,8 @@ impl Bench {
         let mut command = wirebench(args);
         let (name, value) = self.mark.split_once('=').unwrap();
         command.current_dir(self.folder.path()).env(name, value);
+        // A shared target folder is this repository's; a project's own builds stay in the project.
+        command.env_remove("CARGO_TARGET_DIR");
         command
     }
 
@@ -156,6 +175,24 @@ impl Bench {
     pub(crate) fn record(&self) -> Value {
         record_in(&self.path("results"))
     }
+}
+
+/// What git prints in a folder, as somebody with a name and without settings of their own.
+pub(crate) fn git_in(folder: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "user.name=test", "-c", "user.email=test@test.invalid"])
+        .args(args)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
 /// The command line, with this repository's tools.

@@ -10,4 +10,5 @@ mod filters;
 mod interrupt;
 mod reports;
 mod schema;
+mod variants;
 mod whole;

@@ -1,11 +1,11 @@
-//! The plan: which series are measured, with what load, and in which order. Pure.
+//! The plan: which series are measured, with what load, in which order, and what is measured again. Pure.
+
+mod order;
+pub mod rerun;
 
 use std::collections::BTreeMap;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -16,7 +16,8 @@ use crate::declare::project::Profile;
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::{Amount, Load, Scenario};
 use crate::declare::server::{Operation, Program, Server};
-use crate::record::run::Variant;
+
+pub use order::{Slot, Stretch, pairs};
 
 /// Which series are wanted: globs by scenario, server and driver; none given means all.
 #[derive(Debug, Clone, Default)]
@@ -82,21 +83,6 @@ pub struct PlannedSeries<'a> {
     pub digest: String,
 }
 
-/// One driver run: which series, in which round, of which variant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Slot {
-    /// Place in the whole run, from 0.
-    pub position: usize,
-    /// Round, from 0.
-    pub round: u32,
-    /// Index into the plan's series.
-    pub series: usize,
-    /// Whose server answers.
-    pub variant: Variant,
-    /// The stage, from 1.
-    pub stage: u32,
-}
-
 /// Finds every series that the selection and the profile ask for.
 ///
 /// # Errors
@@ -106,13 +92,28 @@ pub fn series<'a>(
     profile: &Profile,
     selection: &Selection,
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
-    let scenarios = project.scenarios.iter().map(|scenario| scenario.name.clone()).collect();
-    let servers = project.servers.iter().map(|server| server.name.clone()).collect();
-    let drivers = project.drivers.iter().map(|driver| driver.name.clone()).collect();
-    let scenarios = chosen("scenario", &selection.scenarios, &profile.scenarios, scenarios)?;
-    let servers = chosen("server", &selection.servers, &profile.servers, servers)?;
-    let drivers = chosen("driver", &selection.drivers, &profile.drivers, drivers)?;
+    for (wanted, known) in wanted(project, profile, selection) {
+        wanted.check(&known)?;
+    }
+    let found = declared(project, profile, selection)?;
+    if found.is_empty() {
+        Err(PlanError::Empty)
+    } else {
+        Ok(found)
+    }
+}
 
+/// Finds the series of a project that may lack some of what is asked for, such as an older revision.
+///
+/// # Errors
+/// When a pattern is wrong.
+pub fn declared<'a>(
+    project: &'a Project,
+    profile: &Profile,
+    selection: &Selection,
+) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
+    let [scenarios, servers, drivers] = wanted(project, profile, selection).map(|(wanted, _)| wanted.globs());
+    let (scenarios, servers, drivers) = (scenarios?, servers?, drivers?);
     let mut found = Vec::new();
     for scenario in project.scenarios.iter().filter(|s| scenarios.is_match(&s.name)) {
         for server in project.servers.iter().filter(|s| servers.is_match(&s.name)) {
@@ -121,67 +122,70 @@ pub fn series<'a>(
             }
         }
     }
-    if found.is_empty() {
-        Err(PlanError::Empty)
-    } else {
-        Ok(found)
-    }
+    Ok(found)
 }
 
-/// Orders every round of `count` series: each round holds every series once, shuffled by the seed.
-#[must_use]
-pub fn order(count: usize, rounds: u32, seed: u64) -> Vec<Slot> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut slots = Vec::new();
-    for round in 0..rounds {
-        let mut turn: Vec<usize> = (0..count).collect();
-        turn.shuffle(&mut random);
-        for series in turn {
-            slots.push(Slot {
-                position: slots.len(),
-                round,
-                series,
-                variant: Variant::Candidate,
-                stage: 1,
-            });
-        }
-    }
-    slots
-}
-
-fn chosen(
+/// The patterns that hold for one kind of declaration.
+struct Wanted<'a> {
     kind: &'static str,
-    asked: &[String],
-    by_profile: &[String],
-    known: Vec<String>,
-) -> Result<GlobSet, PlanError> {
-    let everything = ["*".to_owned()];
-    let patterns = [asked, by_profile, &everything]
-        .into_iter()
-        .find(|list| !list.is_empty())
-        .unwrap_or(&everything);
-    let mut set = GlobSetBuilder::new();
-    for pattern in patterns {
-        let wrong = |source| PlanError::Pattern {
-            kind,
-            pattern: pattern.clone(),
-            source,
-        };
-        let glob = Glob::new(pattern).map_err(wrong)?;
-        if !known.iter().any(|name| glob.compile_matcher().is_match(name)) {
-            return Err(PlanError::NoMatch {
-                kind,
-                pattern: pattern.clone(),
-                known,
-            });
-        }
-        set.add(glob);
-    }
-    set.build().map_err(|source| PlanError::Pattern {
+    patterns: &'a [String],
+}
+
+/// What is asked of scenarios, servers and drivers, each with the names there are.
+fn wanted<'a>(project: &Project, profile: &'a Profile, selection: &'a Selection) -> [(Wanted<'a>, Vec<String>); 3] {
+    let pick = |kind, asked: &'a [String], by_profile: &'a [String]| Wanted {
         kind,
-        pattern: patterns.join(" "),
-        source,
-    })
+        patterns: if asked.is_empty() { by_profile } else { asked },
+    };
+    let scenarios = project.scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    let servers = project.servers.iter().map(|server| server.name.clone()).collect();
+    let drivers = project.drivers.iter().map(|driver| driver.name.clone()).collect();
+    [
+        (pick("scenario", &selection.scenarios, &profile.scenarios), scenarios),
+        (pick("server", &selection.servers, &profile.servers), servers),
+        (pick("driver", &selection.drivers, &profile.drivers), drivers),
+    ]
+}
+
+impl Wanted<'_> {
+    fn glob(&self, pattern: &str) -> Result<Glob, PlanError> {
+        Glob::new(pattern).map_err(|source| PlanError::Pattern {
+            kind: self.kind,
+            pattern: pattern.to_owned(),
+            source,
+        })
+    }
+
+    /// Whether each pattern matches something.
+    fn check(&self, known: &[String]) -> Result<(), PlanError> {
+        for pattern in self.patterns {
+            let matcher = self.glob(pattern)?.compile_matcher();
+            if !known.iter().any(|name| matcher.is_match(name)) {
+                return Err(PlanError::NoMatch {
+                    kind: self.kind,
+                    pattern: pattern.clone(),
+                    known: known.to_vec(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// All patterns as one; no pattern matches everything.
+    fn globs(&self) -> Result<GlobSet, PlanError> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in self.patterns {
+            set.add(self.glob(pattern)?);
+        }
+        if self.patterns.is_empty() {
+            set.add(self.glob("*")?);
+        }
+        set.build().map_err(|source| PlanError::Pattern {
+            kind: self.kind,
+            pattern: self.patterns.join(" "),
+            source,
+        })
+    }
 }
 
 fn fit<'a>(
@@ -271,33 +275,4 @@ fn digest(
         .take(6)
         .map(|byte| format!("{byte:02x}"))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn each_round_holds_every_series_once(count in 1usize..20, rounds in 1u32..6, seed: u64) {
-            let slots = order(count, rounds, seed);
-            prop_assert_eq!(slots.len(), count * rounds as usize);
-            for round in 0..rounds {
-                let mut seen: Vec<usize> = slots.iter().filter(|s| s.round == round).map(|s| s.series).collect();
-                seen.sort_unstable();
-                prop_assert_eq!(seen, (0..count).collect::<Vec<_>>());
-            }
-        }
-
-        #[test]
-        fn one_seed_gives_one_order(seed: u64) {
-            prop_assert_eq!(order(8, 3, seed), order(8, 3, seed));
-        }
-    }
-
-    #[test]
-    fn another_seed_gives_another_order() {
-        assert!((1..20).any(|seed| order(8, 3, seed) != order(8, 3, 0)));
-    }
 }

@@ -1,0 +1,165 @@
+//! The project's git repository: which commit a revision is, and its files in a worktree of wirebench's own. The user's
+//! working tree, index and branches are only read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+
+use crate::record::run::{Variant, VariantRevision};
+
+/// Why a revision is none.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unresolved {
+    /// No git, or no repository.
+    #[error("the project is not in a git repository")]
+    NoRepository,
+    /// Not among the commits there are.
+    #[error("the repository has no commit of that name")]
+    Unknown,
+    /// It may exist, but its history was not fetched.
+    #[error("this clone is shallow and has no commit of that name; run: {fetch}")]
+    Shallow {
+        /// What fetches it.
+        fetch: String,
+    },
+}
+
+/// What git prints, when it succeeds.
+fn says(folder: &Path, args: &[&str]) -> Option<String> {
+    let output = command(folder, args).output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// git in a folder, deaf to what a hook around us exported, with no hooks of its own, and never writing the index.
+fn command(folder: &Path, args: &[&str]) -> Command {
+    let mut git = Command::new("git");
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+        git.env_remove(name);
+    }
+    git.env("GIT_OPTIONAL_LOCKS", "0")
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .arg("-C")
+        .arg(folder)
+        .args(args);
+    git
+}
+
+/// The commit that a revision names, 40 hex digits.
+///
+/// # Errors
+/// When there is no such commit, with what would bring it.
+pub(super) fn resolve(root: &Path, revision: &str) -> Result<String, Unresolved> {
+    let shallow = says(root, &["rev-parse", "--is-shallow-repository"]).ok_or(Unresolved::NoRepository)?;
+    let peeled = format!("{revision}^{{commit}}");
+    let found = says(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]);
+    found.ok_or_else(|| match shallow.as_str() {
+        "true" => Unresolved::Shallow { fetch: fetch(revision) },
+        _ => Unresolved::Unknown,
+    })
+}
+
+/// The command that brings a revision into a shallow clone.
+fn fetch(revision: &str) -> String {
+    let is_commit = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if revision.contains(['~', '^', '@']) {
+        "git fetch --depth 100".into()
+    } else if is_commit {
+        format!("git fetch --depth 1 origin {revision}")
+    } else {
+        let revision = revision.strip_prefix("origin/").unwrap_or(revision);
+        format!("git fetch --depth 1 origin {revision}:{revision}")
+    }
+}
+
+/// What is checked out in a folder, as the candidate of a run.
+pub(super) fn state(folder: &Path) -> VariantRevision {
+    let commit = says(folder, &["rev-parse", "--verify", "--quiet", "HEAD"]);
+    let modified = commit
+        .as_ref()
+        .and_then(|_| says(folder, &["status", "--porcelain", "--untracked-files=no"]))
+        .map(|text| !text.is_empty());
+    VariantRevision {
+        variant: Variant::Candidate,
+        committed_at: commit.as_deref().and_then(|commit| committed_at(folder, commit)),
+        commit,
+        modified,
+        name: None,
+        injected_burn_ns: None,
+    }
+}
+
+/// When a commit was made, RFC 3339.
+pub(super) fn committed_at(folder: &Path, commit: &str) -> Option<String> {
+    says(folder, &["show", "--no-patch", "--format=%cI", commit])
+}
+
+/// A file in the folder that wirebench keeps worktrees and builds in, which git ignores from inside.
+///
+/// # Errors
+/// When the folder cannot be made.
+pub(super) fn own(root: &Path, below: &str) -> anyhow::Result<PathBuf> {
+    let folder = root.join(".wirebench");
+    let ignore = folder.join(".gitignore");
+    let made = fs::create_dir_all(&folder).and_then(|()| {
+        if ignore.is_file() {
+            Ok(())
+        } else {
+            fs::write(&ignore, "*\n")
+        }
+    });
+    made.with_context(|| format!("{}: cannot be made; worktrees and builds go there", folder.display()))?;
+    Ok(folder.join(below))
+}
+
+/// Puts a commit's files under `.wirebench/trees/`, unless they are there; returns the project's folder among them.
+///
+/// # Errors
+/// When git cannot.
+pub(super) fn checkout(root: &Path, commit: &str) -> anyhow::Result<PathBuf> {
+    let tree = own(root, "trees")?.join(&commit[..12]);
+    let prefix = says(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
+    if !is_at(&tree, commit) {
+        if tree.exists() {
+            fs::remove_dir_all(&tree).with_context(|| format!("{}: cannot be removed", tree.display()))?;
+        }
+        // --force takes over a registration whose folder is gone.
+        let output = command(root, &["worktree", "add", "--quiet", "--force", "--detach"])
+            .arg(&tree)
+            .arg(commit)
+            .output()
+            .context("git cannot be started")?;
+        anyhow::ensure!(
+            output.status.success() || is_at(&tree, commit),
+            "{}: git worktree add failed: {}",
+            tree.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    Ok(tree.join(prefix))
+}
+
+/// Whether a folder is a worktree of its own with exactly a commit's files.
+fn is_at(tree: &Path, commit: &str) -> bool {
+    // Without a .git of its own, git would speak of the repository around it.
+    let found = tree.join(".git").is_file().then(|| state(tree));
+    found.is_some_and(|found| found.commit.as_deref() == Some(commit) && found.modified == Some(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fetch;
+
+    #[test]
+    fn what_is_missing_in_a_shallow_clone_is_fetched_by_its_kind() {
+        assert_eq!(fetch("HEAD~1"), "git fetch --depth 100");
+        assert_eq!(fetch("v1"), "git fetch --depth 1 origin v1:v1");
+        assert_eq!(fetch("origin/main"), "git fetch --depth 1 origin main:main");
+        let commit = "1a2b3c4d5e6f1a2b3c4d5e6f1a2b3c4d5e6f1a2b";
+        assert_eq!(fetch(commit), format!("git fetch --depth 1 origin {commit}"));
+    }
+}

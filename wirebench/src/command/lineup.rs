@@ -1,0 +1,81 @@
+//! Which variants are measured of each series, and which series only one side has.
+
+use std::collections::BTreeMap;
+
+use crate::command::opened::Opened;
+use crate::declare::project::Profile;
+use crate::plan::{self, PlanError, PlannedSeries, Selection};
+use crate::record::run::Variant;
+
+/// Who is measured.
+#[derive(Debug)]
+pub(super) struct Lineup<'a> {
+    /// One for each series of the plan, in its order.
+    pub(super) entries: Vec<Entry>,
+    /// Series that only the baseline declares.
+    pub(super) removed: Vec<PlannedSeries<'a>>,
+}
+
+/// What is measured of one series.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Variants to measure; empty when the candidate does not have the series.
+    pub(super) variants: Vec<Variant>,
+    /// The side that lacks it.
+    pub(super) missing_in: Option<Variant>,
+    /// What the baseline asks, when that is something else.
+    pub(super) baseline_digest: Option<String>,
+}
+
+/// Compares what the sides declare with the plan.
+///
+/// # Errors
+/// When a pattern is wrong.
+pub(super) fn of<'a>(
+    opened: &'a [Opened],
+    series: &[PlannedSeries],
+    profile: &Profile,
+    selection: &Selection,
+) -> Result<Lineup<'a>, PlanError> {
+    let baseline = opened.iter().find(|one| one.side.revision.variant == Variant::Baseline);
+    let asked_there = match baseline.and_then(|one| one.declares.as_ref()) {
+        Some(project) => plan::declared(project, profile, selection)?,
+        None => Vec::new(),
+    };
+    let digests: BTreeMap<&str, &str> = asked_there
+        .iter()
+        .map(|one| (one.id.as_str(), one.digest.as_str()))
+        .collect();
+    let entries = series
+        .iter()
+        .map(|one| {
+            let mut entry = entry(opened, one);
+            let there = digests.get(one.id.as_str()).filter(|digest| **digest != one.digest);
+            entry.baseline_digest = there.map(|digest| (*digest).to_owned());
+            entry
+        })
+        .collect();
+    let removed = asked_there
+        .into_iter()
+        .filter(|there| series.iter().all(|here| here.id != there.id))
+        .collect();
+    Ok(Lineup { entries, removed })
+}
+
+fn entry(opened: &[Opened], series: &PlannedSeries) -> Entry {
+    let lacks = |variant| {
+        let mut of_variant = opened.iter().filter(|one| one.side.revision.variant == variant);
+        of_variant.any(|one| !one.side.declares(series))
+    };
+    let missing_in = [Variant::Candidate, Variant::Baseline].into_iter().find(|v| lacks(*v));
+    let variants = opened
+        .iter()
+        .filter(|one| missing_in != Some(Variant::Candidate) && one.side.declares(series))
+        .map(|one| one.side.revision.variant)
+        .collect();
+    Entry {
+        variants,
+        missing_in,
+        baseline_digest: None,
+    }
+}

@@ -1,0 +1,211 @@
+//! Measures stages: pass after pass, and again what the machine disturbed; all of it is left in the recorder.
+
+mod pass;
+
+use std::fs;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use serde::Serialize;
+
+use crate::command::lineup::Entry;
+use crate::command::prepare::Prepared;
+use crate::command::progress::{Heading, Progress};
+use crate::command::recorder::{self, Recorder};
+use crate::measure::side::Side;
+use crate::normalise::Jq;
+use crate::plan::{PlannedSeries, Slot, Stretch, pairs};
+use crate::record::run::{Stage, Variant};
+
+/// What is measured, and with what.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setup<'a> {
+    pub(super) prepared: &'a Prepared<'a>,
+    pub(super) jq: &'a Jq,
+    pub(super) series: &'a [PlannedSeries<'a>],
+    /// What is measured of each series.
+    pub(super) entries: &'a [Entry],
+    /// One for each variant, built.
+    pub(super) sides: &'a [Side],
+    pub(super) keep_raw: bool,
+}
+
+/// How a stage ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Every round was measured.
+    Whole,
+    /// The time given was over first.
+    OutOfTime,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// A run that measures.
+#[derive(Debug)]
+pub(super) struct Session<'a> {
+    /// What was measured so far.
+    pub(super) recorder: Recorder,
+    setup: Setup<'a>,
+    progress: Progress<'a>,
+    began: Instant,
+    /// Every slot planned so far.
+    slots: Vec<Slot>,
+}
+
+/// plan.json.
+#[derive(Serialize)]
+struct PlanFile<'a> {
+    seed: u64,
+    series: Vec<(&'a str, &'a str)>,
+    slots: &'a [Slot],
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(setup: Setup<'a>, recorder: Recorder) -> Self {
+        Self {
+            recorder,
+            progress: Progress::new(setup.series),
+            setup,
+            began: Instant::now(),
+            slots: Vec::new(),
+        }
+    }
+
+    /// Measures one stage: as many rounds of its series as it says, and up to four more of those whose pairs the machine
+    /// disturbed or that failed too often. After `deadline` no new round begins; the stage is then recorded with the rounds that every series has.
+    ///
+    /// # Errors
+    /// When the results folder cannot be written.
+    pub(super) fn stage(&mut self, stage: &Stage, deadline: Option<Instant>) -> anyhow::Result<Ending> {
+        let members: Vec<(usize, Vec<Variant>)> = self
+            .setup
+            .series
+            .iter()
+            .zip(self.setup.entries)
+            .enumerate()
+            .filter(|(_, (series, entry))| stage.series.contains(&series.id) && !entry.variants.is_empty())
+            .map(|(index, (_, entry))| (index, entry.variants.clone()))
+            .collect();
+        if self.is_paired() {
+            self.progress
+                .say(&format!("stage {}: {}", self.numbered(stage.number), stage.why));
+            self.recorder.run.stages.push(stage.clone());
+        }
+        let first_round = self.slots.last().map_or(0, |slot| slot.round + 1);
+        let slots = self.plan(&members, stage.rounds, stage.number)?;
+        self.enter(stage.number, "round", &slots);
+        let mut ending = Ending::Whole;
+        for round in (first_round..).take(stage.rounds as usize) {
+            ending = self.pass(&in_round(&slots, round), deadline)?;
+            if ending == Ending::OutOfTime {
+                self.cut(stage, round - first_round);
+            }
+            if ending != Ending::Whole {
+                return Ok(ending);
+            }
+        }
+        while ending == Ending::Whole && self.is_paired() {
+            let again = self.again(&members, stage);
+            if again.is_empty() {
+                break;
+            }
+            let slots = self.plan(&again, 1, stage.number)?;
+            self.enter(stage.number, "extra round", &slots);
+            ending = self.pass(&slots, deadline)?;
+            if ending == Ending::OutOfTime {
+                self.progress
+                    .say("the time given was over before every disturbed round was made up for");
+            }
+        }
+        Ok(ending)
+    }
+
+    /// Ends the run: concludes, writes the record, removes empty folders.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    pub(super) fn finish(mut self) -> anyhow::Result<Recorder> {
+        self.recorder.conclude(self.setup.prepared.bench.interrupt.asked());
+        self.recorder.save()?;
+        self.progress.finish();
+        if !self.setup.keep_raw {
+            // Only empty folders go: what is left inside belongs to rounds that are not good.
+            let _ = fs::remove_dir(self.recorder.folder.join("raw"));
+        }
+        Ok(self.recorder)
+    }
+
+    /// Whether more than one variant is measured.
+    fn is_paired(&self) -> bool {
+        self.setup.sides.len() > 1
+    }
+
+    fn numbered(&self, stage: u32) -> String {
+        let has_baseline = |side: &Side| side.revision.variant == Variant::Baseline;
+        let stages = if self.setup.sides.iter().any(has_baseline) {
+            2
+        } else {
+            1
+        };
+        format!("{stage}/{stages}")
+    }
+
+    fn enter(&mut self, stage: u32, kind: &'static str, slots: &[Slot]) {
+        let first_round = slots.first().map_or(0, |slot| slot.round);
+        let name = if stage == 1 { "screen" } else { "decide" };
+        let heading = Heading {
+            stage: self
+                .is_paired()
+                .then(|| format!("stage {} {name}", self.numbered(stage))),
+            kind,
+            first_round,
+            rounds: slots.last().map_or(0, |slot| slot.round + 1 - first_round),
+        };
+        self.progress.enter(heading, slots);
+    }
+
+    /// Plans a stretch and writes it down before it is measured.
+    fn plan(&mut self, members: &[(usize, Vec<Variant>)], rounds: u32, stage: u32) -> anyhow::Result<Vec<Slot>> {
+        let stretch = Stretch {
+            series: members,
+            rounds,
+            first_round: self.slots.last().map_or(0, |slot| slot.round + 1),
+            first_position: self.slots.len(),
+            stage,
+        };
+        let slots = pairs(&stretch, self.recorder.run.seed);
+        self.slots.extend(&slots);
+        let plan = PlanFile {
+            seed: self.recorder.run.seed,
+            series: self.setup.series.iter().map(|one| (&*one.id, &*one.digest)).collect(),
+            slots: &self.slots,
+        };
+        let file = self.recorder.folder.join("plan.json");
+        fs::write(&file, serde_json::to_vec_pretty(&plan)?).with_context(|| recorder::unwritable(&file))?;
+        Ok(slots)
+    }
+
+    /// The series that deserve one more round.
+    fn again(&self, members: &[(usize, Vec<Variant>)], stage: &Stage) -> Vec<(usize, Vec<Variant>)> {
+        let wanted = |(series, variants): &&(usize, Vec<Variant>)| {
+            let tally = self.recorder.tally(*series, stage.number, stage.rounds);
+            variants.len() > 1 && tally.wants_another() && !self.recorder.given_up(*series, variants[0])
+        };
+        members.iter().filter(wanted).cloned().collect()
+    }
+
+    /// Records that a stage ended early: with the rounds that every series has.
+    fn cut(&mut self, stage: &Stage, whole: u32) {
+        let why = format!("the time given was over after {whole} of {} rounds", stage.rounds);
+        self.progress.say(&why);
+        if let Some(recorded) = self.recorder.run.stages.last_mut() {
+            recorded.rounds = whole;
+            recorded.why = format!("{}; {why}", recorded.why);
+        }
+    }
+}
+
+fn in_round(slots: &[Slot], round: u32) -> Vec<Slot> {
+    slots.iter().copied().filter(|slot| slot.round == round).collect()
+}

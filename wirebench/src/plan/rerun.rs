@@ -1,0 +1,122 @@
+//! Which pairs of rounds are left out and measured again: by what the machine did, never by which variant it met. Pure.
+
+/// Share of the CPUs' time that the hypervisor may give to others during a round.
+pub const STEAL_AT_MOST: f64 = 0.05;
+/// Rounds that may be added to a series in one stage.
+pub const EXTRA_ROUNDS: u32 = 4;
+/// Pairs below which nothing can be said of a change.
+pub const FEWEST_PAIRS: u32 = 8;
+
+/// All that the rule may know of a round. There is no variant in it, so that no side can be favoured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditions {
+    /// CPU time the hypervisor gave to others during the load, all CPUs, ns.
+    pub steal_ns: Option<u64>,
+    /// Wall time of the load, ns.
+    pub elapsed_ns: Option<u64>,
+}
+
+/// Why the rounds measured back to back are all to be left out; none when the machine left them alone.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn disturbed(pair: &[Conditions], cpu_count: u32) -> Option<String> {
+    let share = |round: &Conditions| {
+        let elapsed = round.elapsed_ns.filter(|ns| *ns > 0)?;
+        Some(round.steal_ns? as f64 / (elapsed as f64 * f64::from(cpu_count.max(1))))
+    };
+    let worst = pair.iter().filter_map(share).fold(0.0, f64::max);
+    (worst > STEAL_AT_MOST).then(|| format!("steal {:.1} % of the CPUs' time", worst * 100.0))
+}
+
+/// How the pairs of one series stand in one stage.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Pairs planned.
+    pub planned: u32,
+    /// Pairs measured, whatever came of them.
+    pub measured: u32,
+    /// Of these, pairs that the machine left alone.
+    pub undisturbed: u32,
+    /// Of these, pairs whose rounds are all good.
+    pub whole: u32,
+}
+
+impl Tally {
+    /// Whether the series deserves one more pair: some were disturbed, or too few are whole to say anything, and the
+    /// extra rounds are not used up.
+    #[must_use]
+    pub fn wants_another(&self) -> bool {
+        let enough = self.planned.min(FEWEST_PAIRS);
+        let short = self.undisturbed < self.planned || self.whole < enough;
+        short && self.measured < self.planned + EXTRA_ROUNDS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn round(steal_ms: u64, elapsed_ms: u64) -> Conditions {
+        Conditions {
+            steal_ns: Some(steal_ms * 1_000_000),
+            elapsed_ns: Some(elapsed_ms * 1_000_000),
+        }
+    }
+
+    #[test]
+    fn more_than_a_twentieth_of_all_cpus_disturbs_the_whole_pair() {
+        assert_eq!(disturbed(&[round(0, 1000), round(100, 1000)], 2), None);
+        let said = disturbed(&[round(146, 1000), round(0, 1000)], 2);
+        assert_eq!(said.as_deref(), Some("steal 7.3 % of the CPUs' time"));
+        assert_eq!(disturbed(&[round(146, 1000), round(0, 1000)], 4), None);
+    }
+
+    #[test]
+    fn what_was_not_measured_disturbs_nothing() {
+        let unknown = Conditions {
+            steal_ns: None,
+            elapsed_ns: Some(1),
+        };
+        let failed = Conditions {
+            steal_ns: Some(1),
+            elapsed_ns: None,
+        };
+        assert_eq!(disturbed(&[unknown, failed, round(5, 0)], 2), None);
+        assert_eq!(disturbed(&[], 2), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_a_pair_says_nothing(a in 0u64..500, b in 0u64..500, cpus in 1u32..9) {
+            let (a, b) = (round(a, 1000), round(b, 1000));
+            prop_assert_eq!(disturbed(&[a, b], cpus), disturbed(&[b, a], cpus));
+        }
+    }
+
+    fn tally(planned: u32, measured: u32, undisturbed: u32, whole: u32) -> Tally {
+        Tally {
+            planned,
+            measured,
+            undisturbed,
+            whole,
+        }
+    }
+
+    #[test]
+    fn disturbed_pairs_are_made_up_for_up_to_four_times() {
+        assert!(!tally(10, 10, 10, 10).wants_another());
+        assert!(tally(10, 10, 9, 9).wants_another());
+        assert!(!tally(10, 11, 10, 10).wants_another());
+        assert!(tally(10, 13, 9, 9).wants_another());
+        assert!(!tally(10, 14, 9, 9).wants_another());
+    }
+
+    #[test]
+    fn bad_rounds_are_made_up_for_only_below_eight_whole_pairs() {
+        assert!(!tally(10, 10, 10, 8).wants_another());
+        assert!(tally(10, 10, 10, 7).wants_another());
+        assert!(!tally(3, 3, 3, 3).wants_another());
+        assert!(tally(3, 3, 3, 2).wants_another());
+    }
+}
