@@ -89,7 +89,6 @@ pub(super) fn state(folder: &Path) -> VariantRevision {
         commit,
         modified,
         name: None,
-        injected_burn_ns: None,
     }
 }
 

@@ -18,6 +18,7 @@ mod selection;
 mod selftest;
 mod session;
 mod sides;
+mod verdict;
 mod verify;
 
 use std::path::{Path, PathBuf};

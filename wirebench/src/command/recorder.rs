@@ -237,6 +237,7 @@ fn planned(series: &PlannedSeries, entry: &Entry) -> Series {
         reason: None,
         missing_in: entry.missing_in,
         baseline_digest: entry.baseline_digest.clone(),
+        injected_burn_ns: None,
         rounds: Vec::new(),
     }
 }

@@ -9,11 +9,12 @@ use crate::command::lineup::{self, Lineup};
 use crate::command::opened;
 use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
-use crate::command::session::{Session, Setup};
+use crate::command::session::{Ending, Session, Setup};
 use crate::command::sides::{Asked, SideArgs};
-use crate::command::{Outcome, prepare, report, results};
+use crate::command::{Outcome, prepare, report, results, verdict};
+use crate::compare::{self, Rules, Time};
 use crate::declare::Project;
-use crate::declare::span::nanos;
+use crate::declare::span::{Span, nanos};
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::side::Side;
@@ -36,6 +37,9 @@ pub(super) struct Args {
     /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: Option<u32>,
+    /// With a baseline: wall time for measuring, such as 10m; without it, `compare.budget` of wirebench.toml.
+    #[arg(long, value_name = "TIME")]
+    budget: Option<Span>,
     /// Seed of the order of rounds; without it, a new one, which the record keeps.
     #[arg(long)]
     seed: Option<u32>,
@@ -114,8 +118,20 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         keep_raw: args.keep_raw,
     };
     let mut session = Session::new(setup, recorder);
-    session.stage(&screen(&series, &lineup, rounds), None)?;
+    let rules = Rules {
+        compare: &project.config.compare,
+        margins: &project.config.margins,
+    };
+    let budget = args.budget.unwrap_or(rules.compare.budget).0;
+    let deadline = has_baseline.then(|| Instant::now() + budget);
+    let ending = session.stage(&screen(&series, &lineup, rounds), deadline)?;
+    if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole) {
+        decide(&mut session, &rules, deadline)?;
+    }
     let recorder = session.finish()?;
+    if has_baseline {
+        verdict::write(&recorder.run, &rules, &folder)?;
+    }
     report::print(&recorder.run, &folder);
     report::write(&project.root, &recorder.run, &folder)?;
     Ok(if recorder.run.status == RunStatus::Complete {
@@ -123,6 +139,26 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     } else {
         Outcome::Failed
     })
+}
+
+/// The second stage: fresh rounds of what the first could not settle, as many as the time allows.
+fn decide(session: &mut Session, rules: &Rules, deadline: Instant) -> anyhow::Result<()> {
+    let run = &session.recorder.run;
+    let time = Time {
+        left: deadline.saturating_duration_since(Instant::now()),
+        pair: compare::pair_costs(run),
+    };
+    let Some(second) = compare::second_stage(run, rules, &time) else {
+        return Ok(());
+    };
+    let stage = Stage {
+        number: 2,
+        rounds: second.rounds,
+        series: second.series.iter().map(|i| run.series[*i].id.clone()).collect(),
+        why: second.why,
+    };
+    session.stage(&stage, Some(deadline))?;
+    Ok(())
 }
 
 /// The first stage: everything that can be measured.
@@ -148,6 +184,9 @@ fn repeat(args: &Args, asked: &[Asked], rounds: u32, seed: u64) -> String {
     words.extend(asked.iter().flat_map(Asked::as_flags));
     words.extend(args.selection.as_flags());
     words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
+    if let Some(budget) = args.budget {
+        words.extend(["--budget".into(), budget.as_flag()]);
+    }
     if args.pin == Pin::Off {
         words.extend(["--pin".into(), "off".into()]);
     }

@@ -9,7 +9,7 @@ use crate::declare::compare::{Compare, Margins};
 
 pub use across::across;
 pub use judge::paired;
-pub use screen::{Second, Time, second_stage};
+pub use screen::{Second, Time, pair_costs, second_stage};
 
 /// The chance, at most, that a comparison of equal code calls any gating metric regressed.
 pub const ALPHA_GATING: f64 = 0.05;

@@ -1,5 +1,6 @@
 //! The first stage's question: which series need fresh rounds, how many, and why.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::compare::cell::Cell;
@@ -126,4 +127,20 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
         rounds,
         why: format!("{}: {planned}", why.join(", ")),
     })
+}
+
+/// What a round of each series took over all its variants: load and warm-up, and an equal share of all that is around loads.
+#[must_use]
+pub fn pair_costs(run: &Run) -> Vec<Duration> {
+    let slots: u64 = run.series.iter().map(|series| series.rounds.len() as u64).sum();
+    let around = run.spent.measure_ns.saturating_sub(run.spent.load_ns) / slots.max(1);
+    (run.series.iter())
+        .map(|series| {
+            let count = (series.rounds.len() as u64).max(1);
+            let load: u64 = series.rounds.iter().filter_map(|round| round.elapsed_ns).sum();
+            let slot = load / count + series.load.warmup_ns.unwrap_or(0) + around;
+            let numbers: BTreeSet<u32> = series.rounds.iter().map(|round| round.round).collect();
+            Duration::from_nanos(slot * count.div_ceil((numbers.len() as u64).max(1)))
+        })
+        .collect()
 }

@@ -1,5 +1,6 @@
 //! A length of time as people write it in a declaration: "10s", "300ms", "2m".
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -27,6 +28,19 @@ pub fn nanos(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
+impl FromStr for Span {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match humantime::parse_duration(text) {
+            Ok(length) if length >= Duration::from_millis(1) => Ok(Self(length)),
+            _ => Err(format!(
+                "expected a duration such as \"10s\" or \"300ms\", found \"{text}\""
+            )),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Text;
@@ -36,12 +50,7 @@ impl<'de> Deserialize<'de> for Span {
                 out.write_str("a duration such as \"10s\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Span, E> {
-                match humantime::parse_duration(text) {
-                    Ok(length) if length >= Duration::from_millis(1) => Ok(Span(length)),
-                    _ => Err(E::custom(format!(
-                        "expected a duration such as \"10s\" or \"300ms\", found \"{text}\""
-                    ))),
-                }
+                text.parse().map_err(E::custom)
             }
         }
         from.deserialize_any(Text)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::declare::args::Arg;
 use crate::declare::protocol::Protocol;
 use crate::declare::server::{Program, Server};
 use crate::measure::build::Workshop;
@@ -22,8 +23,8 @@ pub struct Side {
     pub programs: BTreeMap<String, Vec<String>>,
     /// Why a server cannot be started, by server name.
     pub broken: BTreeMap<String, String>,
-    /// Arguments that every one of its servers gets after its own; a self-test slows a side down with them.
-    pub extra_args: Vec<String>,
+    /// Arguments that a server gets after its own, by series id; a self-test slows a side down with them.
+    pub extra_args: BTreeMap<String, Vec<String>>,
 }
 
 impl Side {
@@ -39,7 +40,7 @@ impl Side {
                 .collect(),
             programs: BTreeMap::new(),
             broken: BTreeMap::new(),
-            extra_args: Vec::new(),
+            extra_args: BTreeMap::new(),
         }
     }
 
@@ -50,6 +51,18 @@ impl Side {
             let speaks = series.protocol == Protocol::Process || server.protocols.contains(&series.protocol);
             speaks && server.operations.contains_key(&series.scenario.operation)
         })
+    }
+
+    /// How the server of a series is started here.
+    ///
+    /// # Panics
+    /// When the side does not declare it.
+    #[must_use]
+    pub fn server_of(&self, series: &PlannedSeries) -> Server {
+        let mut server = self.servers[&series.server.name].clone();
+        let extra = self.extra_args.get(&series.id).into_iter().flatten();
+        server.args.extend(extra.cloned().map(Arg::One));
+        server
     }
 
     /// Finds the programs of the servers named, building those that are packages; what fails is noted in `broken`.

@@ -106,7 +106,7 @@ impl Bench<'_> {
     /// When the side does not declare the series' server, or has not built it.
     pub fn measure(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
         write(folder, fs::create_dir_all(folder))?;
-        let server = &side.servers[&series.server.name];
+        let server = &side.server_of(series);
         let question = Question::new(self.root, series.server, series.operation, series.protocol)?;
         let target = Target::start(side, server, folder, &self.cores, &self.interrupt)?;
         let answer = question.check(&target.address)?;
@@ -224,7 +224,7 @@ impl Bench<'_> {
     }
 
     fn start_up(&self, series: &PlannedSeries, side: &Side, question: &Question, verified_body: Vec<u8>) -> StartUp {
-        let server = &side.servers[&series.server.name];
+        let server = &side.server_of(series);
         let command = argv(side, server, PORT, self.cores.server_threads());
         let (status, body) = match series.operation {
             Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),

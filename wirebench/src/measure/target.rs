@@ -137,7 +137,7 @@ pub fn argv(side: &Side, server: &Server, port: &str, threads: usize) -> Vec<Str
     ]);
     let args = expand(&server.args, &values).expect("Server::read refuses unknown placeholders");
     let program = side.programs[&server.name].iter().cloned();
-    program.chain(args).chain(side.extra_args.iter().cloned()).collect()
+    program.chain(args).collect()
 }
 
 /// A port nobody uses now: the server's fixed one, or any.

@@ -180,9 +180,6 @@ pub struct VariantRevision {
     /// When the commit was made, RFC 3339; orders commits in a history.
     #[serde(default)]
     pub committed_at: Option<String>,
-    /// CPU time deliberately burnt in each request, ns; only a self-test does this.
-    #[serde(default)]
-    pub injected_burn_ns: Option<u64>,
 }
 
 /// One scenario, server and driver.
@@ -215,6 +212,9 @@ pub struct Series {
     /// The digest of the question as the baseline declares it, when that is another one.
     #[serde(default)]
     pub baseline_digest: Option<String>,
+    /// CPU time deliberately burnt in each request of the candidate, ns; only a self-test does this.
+    #[serde(default)]
+    pub injected_burn_ns: Option<u64>,
     /// Every round, in the order measured.
     pub rounds: Vec<Round>,
 }

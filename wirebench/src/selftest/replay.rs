@@ -6,6 +6,7 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::compare::pair_costs;
 use crate::record::run::{Round, RoundStatus, Run, Series, Variant};
 use crate::selftest::Source;
 
@@ -81,8 +82,8 @@ impl Replay {
         Ok(Self {
             empty,
             blocks,
-            costs: costs(run),
-            equal: run.variants.iter().all(|one| one.injected_burn_ns.is_none()),
+            costs: pair_costs(run),
+            equal: run.series.iter().all(|one| one.injected_burn_ns.is_none()),
             worse,
             random: ChaCha8Rng::seed_from_u64(seed),
             next: 0,
@@ -150,19 +151,6 @@ fn pair(series: &Series, number: u32) -> Option<(Round, Round)> {
         series.rounds.iter().filter(mine).find(usable).cloned()
     };
     of(Variant::Baseline).zip(of(Variant::Candidate))
-}
-
-/// What a pair of each series took: its load and warm-up, and an equal share of all that is around loads.
-fn costs(run: &Run) -> Vec<Duration> {
-    let slots: u64 = run.series.iter().map(|series| series.rounds.len() as u64).sum();
-    let around = run.spent.measure_ns.saturating_sub(run.spent.load_ns) / slots.max(1);
-    (run.series.iter())
-        .map(|series| {
-            let loads: u64 = series.rounds.iter().filter_map(|round| round.elapsed_ns).sum();
-            let mean = loads / (series.rounds.len() as u64).max(1);
-            Duration::from_nanos(2 * (mean + series.load.warmup_ns.unwrap_or(0) + around))
-        })
-        .collect()
 }
 
 #[expect(

@@ -94,7 +94,6 @@ impl Source for Model {
             modified: None,
             name: Some("simulated".into()),
             committed_at: None,
-            injected_burn_ns: None,
         };
         Run {
             schema: SCHEMA.into(),
@@ -171,6 +170,7 @@ fn empty_series(place: usize) -> Series {
         reason: None,
         missing_in: None,
         baseline_digest: None,
+        injected_burn_ns: None,
         rounds: Vec::new(),
     }
 }

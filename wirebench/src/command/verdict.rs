@@ -1,0 +1,27 @@
+//! Writes and reads comparison.json.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::compare::{self, Rules};
+use crate::record::comparison::Comparison;
+use crate::record::run::Run;
+
+/// The file in a run's folder.
+pub(super) const FILE: &str = "comparison.json";
+
+/// Judges a run that has a baseline, and writes the comparison beside it.
+pub(super) fn write(run: &Run, rules: &Rules, folder: &Path) -> anyhow::Result<Comparison> {
+    let comparison = compare::paired(run, rules).map_err(anyhow::Error::msg)?;
+    save(&comparison, &folder.join(FILE))?;
+    Ok(comparison)
+}
+
+/// Writes a comparison.
+pub(super) fn save(comparison: &Comparison, file: &Path) -> anyhow::Result<()> {
+    let mut text = serde_json::to_vec_pretty(comparison)?;
+    text.push(b'\n');
+    fs::write(file, text).with_context(|| format!("{}: cannot be written", file.display()))
+}
