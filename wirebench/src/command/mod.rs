@@ -1,5 +1,6 @@
 //! The command line: one verb per file.
 
+mod calibrate;
 mod completions;
 mod conclude;
 mod export;
@@ -99,7 +100,7 @@ impl Cli {
             Verb::Run(args) => run::execute(&project(root)?, &args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
-            Verb::Selftest(args) => selftest::execute(root.as_deref(), &args),
+            Verb::Selftest(args) => selftest::execute(root, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),
             Verb::FirstAnswer(args) => first_answer::execute(&args),

@@ -94,6 +94,15 @@ impl Recorder {
         Self { run, folder, variants }
     }
 
+    /// The same run in another folder, for rounds that are not kept.
+    pub(super) fn elsewhere(&self, folder: &Path) -> Self {
+        Self {
+            run: self.run.clone(),
+            folder: folder.to_path_buf(),
+            variants: self.variants.clone(),
+        }
+    }
+
     /// Adds a round to its series and returns it.
     pub(super) fn add(&mut self, series: usize, round: Round) -> &Round {
         let rounds = &mut self.run.series[series].rounds;

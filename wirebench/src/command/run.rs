@@ -5,6 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 
+use crate::command::calibrate;
 use crate::command::lineup::{self, Lineup};
 use crate::command::opened;
 use crate::command::recorder::{self, Opening, Recorder};
@@ -31,38 +32,62 @@ use crate::record::run::{RunStatus, Stage, Variant};
   wirebench run --server http --driver 'h*' --pin off --keep-raw")]
 pub(super) struct Args {
     #[command(flatten)]
-    sides: SideArgs,
+    pub(super) sides: SideArgs,
     #[command(flatten)]
-    selection: SelectionArgs,
+    pub(super) selection: SelectionArgs,
     /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: Option<u32>,
+    pub(super) rounds: Option<u32>,
     /// With a baseline: wall time for measuring, such as 10m; without it, `compare.budget` of wirebench.toml.
     #[arg(long, value_name = "TIME")]
-    budget: Option<Span>,
+    pub(super) budget: Option<Span>,
     /// Seed of the order of rounds; without it, a new one, which the record keeps.
     #[arg(long)]
-    seed: Option<u32>,
+    pub(super) seed: Option<u32>,
     /// Whether server and driver get cores of their own.
     #[arg(long, value_enum, default_value_t = Pin::Auto)]
-    pin: Pin,
+    pub(super) pin: Pin,
     /// The folder that takes the run's folder; without it, results/ in the project.
     #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Keep every driver's raw output (hundreds of MB); without it, only that of rounds that are not good.
     #[arg(long)]
-    keep_raw: bool,
+    pub(super) keep_raw: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Pin {
+pub(super) enum Pin {
     /// A quarter of the cores for the server, the rest for the driver, where there are two or more.
     Auto,
     /// Server and driver share all cores.
     Off,
 }
 
+/// What a run is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Purpose {
+    /// To measure, and to judge when there is a baseline.
+    Measure,
+    /// To record rounds of equal code, or of a candidate that burns this share of its CPU per request in vain.
+    SelfTest(f64),
+}
+
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    let recorder = measure(project, args, Purpose::Measure)?;
+    report::print(&recorder.run, &recorder.folder);
+    report::write(&project.root, &recorder.run, &recorder.folder)?;
+    Ok(if recorder.run.status == RunStatus::Complete {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    })
+}
+
+/// Measures what the arguments ask for; the record is in its folder, with comparison.json when it was judged.
+///
+/// # Errors
+/// When nothing can be measured; single series that fail are in the record.
+pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyhow::Result<Recorder> {
     let (profile_name, profile) = args.selection.profile(project)?;
     let selection = args.selection.selection();
     let series = plan::series(project, profile, &selection)?;
@@ -95,7 +120,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         .tools
         .extend(prepare::gnuplot(&project.root).map(|(_, version)| version));
     let lineup = lineup::of(&opened, &series, profile, &selection)?;
-    let sides: Vec<Side> = opened.iter().map(|one| one.side.clone()).collect();
+    let mut sides: Vec<Side> = opened.iter().map(|one| one.side.clone()).collect();
     let opening = Opening {
         profile: profile_name,
         rounds,
@@ -105,40 +130,39 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         tools: prepared.tools.clone(),
         revisions: sides.iter().map(|side| side.revision.clone()).collect(),
     };
-    let mut recorder = Recorder::begin(id, folder.clone(), opening, &series, &lineup);
+    let mut recorder = Recorder::begin(id, folder, opening, &series, &lineup);
     recorder.run.spent.build_ns = build_ns;
-    recorder.save()?;
-
     let setup = Setup {
         prepared: &prepared,
         jq: &jq,
         series: &series,
         entries: &lineup.entries,
-        sides: &sides,
+        sides: &[],
         keep_raw: args.keep_raw,
     };
-    let mut session = Session::new(setup, recorder);
+    if let Purpose::SelfTest(worse) = purpose {
+        recorder.run.trigger = "selftest".into();
+        let burns = calibrate::burns(&setup, &sides, &recorder, worse)?;
+        calibrate::slow_down(&mut sides, &mut recorder, &burns);
+    }
+    recorder.save()?;
+    let mut session = Session::new(Setup { sides: &sides, ..setup }, recorder);
     let rules = Rules {
         compare: &project.config.compare,
         margins: &project.config.margins,
     };
     let budget = args.budget.unwrap_or(rules.compare.budget).0;
-    let deadline = has_baseline.then(|| Instant::now() + budget);
+    let judged = has_baseline && purpose == Purpose::Measure;
+    let deadline = judged.then(|| Instant::now() + budget);
     let ending = session.stage(&screen(&series, &lineup, rounds), deadline)?;
     if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole) {
         decide(&mut session, &rules, deadline)?;
     }
     let recorder = session.finish()?;
-    if has_baseline {
-        verdict::write(&recorder.run, &rules, &folder)?;
+    if judged {
+        verdict::write(&recorder.run, &rules, &recorder.folder)?;
     }
-    report::print(&recorder.run, &folder);
-    report::write(&project.root, &recorder.run, &folder)?;
-    Ok(if recorder.run.status == RunStatus::Complete {
-        Outcome::Done
-    } else {
-        Outcome::Failed
-    })
+    Ok(recorder)
 }
 
 /// The second stage: fresh rounds of what the first could not settle, as many as the time allows.
