@@ -9,6 +9,7 @@ mod lineup;
 mod list;
 mod normalise;
 mod opened;
+mod pairs;
 mod prepare;
 mod progress;
 mod recorder;

@@ -11,7 +11,7 @@ use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
 use crate::command::session::{Session, Setup};
 use crate::command::sides::{Asked, SideArgs};
-use crate::command::{Outcome, prepare, report, results};
+use crate::command::{Outcome, UsageError, prepare, report, results};
 use crate::declare::Project;
 use crate::declare::span::nanos;
 use crate::measure::cores::Cores;
@@ -79,6 +79,11 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
     let mut opened = opened::open(&asked, project)?;
+    let lineup = lineup::of(&opened, &series, profile, &selection)?;
+    if lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
+        let candidate = "nothing to measure: the candidate declares none of the chosen series";
+        return Err(UsageError(candidate.into()).into());
+    }
 
     let base = args.out.clone().unwrap_or_else(|| results(&project.root));
     let (id, folder) = recorder::new_folder(&std::path::absolute(base)?, seed)?;
@@ -90,7 +95,6 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     prepared
         .tools
         .extend(prepare::gnuplot(&project.root).map(|(_, version)| version));
-    let lineup = lineup::of(&opened, &series, profile, &selection)?;
     let sides: Vec<Side> = opened.iter().map(|one| one.side.clone()).collect();
     let opening = Opening {
         profile: profile_name,
