@@ -6,24 +6,37 @@ mod weather;
 
 use std::io;
 
-use server_runtime::Stop;
+use server_runtime::{Burn, Stop};
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
+use tonic::Request;
+use tonic::service::InterceptorLayer;
 use tonic::transport::Server;
 
 pub use services::routes;
 
-/// Answers the connections of `listener` until a stop is requested.
+/// Answers the connections of `listener` until a stop is requested; slowed down by `burn` when there is one.
 ///
 /// # Errors
 /// Those of the transport.
-pub async fn serve(listener: TcpListener, stop: Stop) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, stop: Stop, burn: Option<Burn>) -> io::Result<()> {
     let services = routes().await.map_err(io::Error::other)?;
-    Server::builder()
-        .add_routes(services)
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), stop.requested())
-        .await
-        .map_err(io::Error::other)
+    let connections = TcpListenerStream::new(listener);
+    let served = match burn {
+        None => {
+            let server = Server::builder().add_routes(services);
+            server.serve_with_incoming_shutdown(connections, stop.requested()).await
+        }
+        Some(burn) => {
+            let slowed = InterceptorLayer::new(move |request: Request<()>| {
+                burn.spin();
+                Ok(request)
+            });
+            let server = Server::builder().layer(slowed).add_routes(services);
+            server.serve_with_incoming_shutdown(connections, stop.requested()).await
+        }
+    };
+    served.map_err(io::Error::other)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 )]
 
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use grpc_server::contract::GetCurrentWeatherRequest;
 use grpc_server::contract::weather_service_client::WeatherServiceClient;
@@ -53,6 +53,20 @@ async fn the_weather_is_answered() {
         assert_eq!(city_of_answer(&channel, "").await, Err(Code::InvalidArgument));
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_burn_slows_every_request_down() {
+    for runtime in RUNTIMES {
+        let server = PROGRAM.start(&["--runtime", runtime, "--burn-ns", "20000000"]);
+        let channel = connect(server.address).await;
+        let started = Instant::now();
+        for _ in 0..10 {
+            assert_eq!(city_of_answer(&channel, "Kyiv").await, Ok("Kyiv".to_owned()));
+        }
+        let took = started.elapsed();
+        assert!(took >= Duration::from_millis(200), "{runtime}: {took:?}");
+    }
 }
 
 #[tokio::test]

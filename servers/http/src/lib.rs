@@ -8,8 +8,9 @@ use axum::Router;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{Method, Uri};
+use axum::middleware::{Next, from_fn};
 use axum::routing::get;
-use server_runtime::Stop;
+use server_runtime::{Burn, Stop};
 use tokio::net::TcpListener;
 
 use answer::{Answer, Problem};
@@ -23,12 +24,20 @@ pub fn router() -> Router {
         .method_not_allowed_fallback(unknown_method)
 }
 
-/// Answers the connections of `listener`, HTTP/1.1 and HTTP/2 alike, until a stop is requested.
+/// Answers the connections of `listener`, HTTP/1.1 and HTTP/2 alike, until a stop is requested; slowed down by `burn`
+/// when there is one.
 ///
 /// # Errors
 /// Those of the listener.
-pub async fn serve(listener: TcpListener, stop: Stop) -> io::Result<()> {
-    axum::serve(listener, router())
+pub async fn serve(listener: TcpListener, stop: Stop, burn: Option<Burn>) -> io::Result<()> {
+    let router = match burn {
+        None => router(),
+        Some(burn) => router().layer(from_fn(move |request, next: Next| {
+            burn.spin();
+            next.run(request)
+        })),
+    };
+    axum::serve(listener, router)
         .with_graceful_shutdown(stop.requested())
         .await
 }

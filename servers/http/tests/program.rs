@@ -6,7 +6,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -41,6 +41,20 @@ fn h2c_is_answered_on_the_same_port() {
         assert_eq!((version, body.as_str()), (Version::HTTP_2, KYIV));
         let answer = ask_http1(&mut connect(server.address), "/health");
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    }
+}
+
+#[test]
+fn a_burn_slows_every_request_down() {
+    for runtime in RUNTIMES {
+        let server = PROGRAM.start(&["--runtime", runtime, "--burn-ns", "20000000"]);
+        let mut connection = connect(server.address);
+        let started = Instant::now();
+        for _ in 0..10 {
+            assert!(ask_http1(&mut connection, PATH).ends_with(KYIV));
+        }
+        let took = started.elapsed();
+        assert!(took >= Duration::from_millis(200), "{runtime}: {took:?}");
     }
 }
 

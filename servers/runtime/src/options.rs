@@ -25,6 +25,10 @@ pub(crate) struct Options {
     /// How requests are spread over the threads
     #[arg(long, value_enum, default_value_t = Runtime::PerCore)]
     pub(crate) runtime: Runtime,
+
+    /// Burns CPU in every request, to test that a slowdown is found: nanoseconds
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) burn_ns: u64,
 }
 
 /// How requests are spread over the threads.
@@ -74,6 +78,7 @@ mod tests {
         assert_eq!(options.listen.to_string(), "127.0.0.1:0");
         assert_eq!(options.runtime, Runtime::PerCore);
         assert!(options.threads() >= 1);
+        assert_eq!(options.burn_ns, 0);
     }
 
     #[test]

@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use crate::command::opened::Opened;
+use crate::command::recorder::listed;
 use crate::declare::project::Profile;
 use crate::plan::{self, PlanError, PlannedSeries, Selection};
-use crate::record::run::Variant;
+use crate::record::run::{Series, Variant};
 
 /// Who is measured.
 #[derive(Debug)]
-pub(super) struct Lineup<'a> {
+pub(super) struct Lineup {
     /// One for each series of the plan, in its order.
     pub(super) entries: Vec<Entry>,
     /// Series that only the baseline declares.
-    pub(super) removed: Vec<PlannedSeries<'a>>,
+    pub(super) removed: Vec<Series>,
 }
 
 /// What is measured of one series.
@@ -31,12 +32,12 @@ pub(super) struct Entry {
 ///
 /// # Errors
 /// When a pattern is wrong.
-pub(super) fn of<'a>(
-    opened: &'a [Opened],
+pub(super) fn of(
+    opened: &[Opened],
     series: &[PlannedSeries],
     profile: &Profile,
     selection: &Selection,
-) -> Result<Lineup<'a>, PlanError> {
+) -> Result<Lineup, PlanError> {
     let baseline = opened.iter().find(|one| one.side.revision.variant == Variant::Baseline);
     let asked_there = match baseline.and_then(|one| one.declares.as_ref()) {
         Some(project) => plan::declared(project, profile, selection)?,
@@ -55,9 +56,15 @@ pub(super) fn of<'a>(
             entry
         })
         .collect();
+    let nobody = Entry {
+        variants: Vec::new(),
+        missing_in: Some(Variant::Candidate),
+        baseline_digest: None,
+    };
     let removed = asked_there
-        .into_iter()
+        .iter()
         .filter(|there| series.iter().all(|here| here.id != there.id))
+        .map(|there| listed(there, &nobody))
         .collect();
     Ok(Lineup { entries, removed })
 }

@@ -10,6 +10,7 @@ mod lineup;
 mod list;
 mod normalise;
 mod opened;
+mod pairs;
 mod prepare;
 mod progress;
 mod recorder;

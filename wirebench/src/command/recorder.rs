@@ -1,6 +1,5 @@
 //! Keeps the record of a run while it grows, and writes it whole after every pass.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,22 +7,19 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use jiff::Timestamp;
 
-use crate::command::conclude;
 use crate::command::lineup::{Entry, Lineup};
+use crate::command::{conclude, pairs};
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::span::nanos;
 use crate::measure::cores::Cores;
 use crate::measure::host;
 use crate::measure::values::recorded_command;
 use crate::plan::PlannedSeries;
-use crate::plan::rerun::{Conditions, Tally, disturbed};
+use crate::plan::rerun::Tally;
 use crate::record::run::{
-    LoadRecord, Pinning, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus, Spent, ToolVersion, Variant,
+    LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, Series, SeriesStatus, Spent, ToolVersion, Variant,
     VariantRevision,
 };
-
-/// Rounds in a row that may fail before a series is given up.
-const GIVE_UP_AFTER: usize = 2;
 
 /// A run being made.
 #[derive(Debug)]
@@ -55,16 +51,10 @@ impl Recorder {
         series: &[PlannedSeries],
         lineup: &Lineup,
     ) -> Self {
-        let removed = Entry {
-            variants: Vec::new(),
-            missing_in: Some(Variant::Candidate),
-            baseline_digest: None,
-        };
-        let listed: Vec<(&PlannedSeries, &Entry)> = series
+        let measured = series
             .iter()
             .zip(&lineup.entries)
-            .chain(lineup.removed.iter().map(|one| (one, &removed)))
-            .collect();
+            .map(|(one, entry)| listed(one, entry));
         let now = Timestamp::now().to_string();
         let run = Run {
             schema: SCHEMA.into(),
@@ -88,10 +78,15 @@ impl Recorder {
             },
             tools: opening.tools,
             variants: opening.revisions,
-            series: listed.iter().map(|(one, entry)| planned(one, entry)).collect(),
+            series: measured.chain(lineup.removed.iter().cloned()).collect(),
         };
-        let variants = listed.iter().map(|(_, entry)| entry.variants.clone()).collect();
-        Self { run, folder, variants }
+        let measured = lineup.entries.iter().map(|entry| entry.variants.clone());
+        let removed = lineup.removed.iter().map(|_| Vec::new());
+        Self {
+            variants: measured.chain(removed).collect(),
+            run,
+            folder,
+        }
     }
 
     /// The same run in another folder, for rounds that are not kept.
@@ -110,66 +105,20 @@ impl Recorder {
         &rounds[rounds.len() - 1]
     }
 
-    /// Whether a variant of a series is left alone, because it failed so often in a row, or because the candidate or the
-    /// baseline did: then there is nothing to compare it with.
+    /// Whether a variant of a series is left alone.
     pub(super) fn given_up(&self, series: usize, variant: Variant) -> bool {
-        let failing = |variant| {
-            let rounds = self.run.series[series].rounds.iter().rev();
-            let own = rounds.filter(|round| round.variant == variant).take(GIVE_UP_AFTER);
-            own.filter(|round| round.status == RoundStatus::Failed).count() == GIVE_UP_AFTER
-        };
-        [variant, Variant::Candidate, Variant::Baseline]
-            .into_iter()
-            .any(failing)
+        pairs::given_up(&self.run.series[series].rounds, variant)
     }
 
-    /// Leaves the rounds of one series that were measured back to back out of every comparison, when the machine was
-    /// disturbed during one of them; says why.
-    pub(super) fn drop_disturbed(&mut self, series: usize, round: u32) -> Option<String> {
-        let cpu_count = self.run.host.cpu_count;
-        let mut pair: Vec<&mut Round> = self.run.series[series]
-            .rounds
-            .iter_mut()
-            .filter(|one| one.round == round)
-            .collect();
-        let conditions: Vec<Conditions> = pair
-            .iter()
-            .map(|one| Conditions {
-                steal_ns: one.host_steal_ns,
-                elapsed_ns: one.elapsed_ns,
-            })
-            .collect();
-        let why = disturbed(&conditions, cpu_count)?;
-        for one in &mut pair {
-            one.dropped = Some(why.clone());
-        }
-        Some(why)
+    /// Leaves one pair of a series out of every comparison, when the machine was disturbed; says why.
+    pub(super) fn drop_disturbed(&mut self, series: usize, number: u32) -> Option<String> {
+        pairs::drop_disturbed(&mut self.run.series[series].rounds, number, self.run.host.cpu_count)
     }
 
     /// How the pairs of a series stand in a stage of which `planned` were planned.
     pub(super) fn tally(&self, series: usize, stage: u32, planned: u32) -> Tally {
-        let mut tally = Tally {
-            planned,
-            ..Tally::default()
-        };
-        let variants = &self.variants[series];
-        let compared = |variant: &&Variant| **variant != Variant::Reference || !variants.contains(&Variant::Baseline);
-        let mut pairs: BTreeMap<u32, Vec<&Round>> = BTreeMap::new();
-        for one in self.run.series[series].rounds.iter().filter(|one| one.stage == stage) {
-            pairs.entry(one.round).or_default().push(one);
-        }
-        for pair in pairs.values() {
-            let undisturbed = pair.iter().all(|one| one.dropped.is_none());
-            let good = |variant: &Variant| {
-                let mut own = pair.iter().filter(|one| one.variant == *variant);
-                own.any(|one| one.status == RoundStatus::Ok)
-            };
-            let whole = variants.iter().filter(compared).all(good);
-            tally.measured += 1;
-            tally.undisturbed += u32::from(undisturbed);
-            tally.whole += u32::from(undisturbed && whole);
-        }
-        tally
+        let rounds = &self.run.series[series].rounds;
+        pairs::tally(rounds, &self.variants[series], stage, planned)
     }
 
     /// Rounds of each variant planned for a series, over all stages so far.
@@ -232,7 +181,8 @@ pub(super) fn new_folder(base: &Path, seed: u64) -> anyhow::Result<(String, Path
     Ok((id, folder))
 }
 
-fn planned(series: &PlannedSeries, entry: &Entry) -> Series {
+/// A series before its first round.
+pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
     Series {
         id: series.id.clone(),
         scenario: series.scenario.name.clone(),

@@ -12,7 +12,7 @@ use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
 use crate::command::session::{Ending, Session, Setup};
 use crate::command::sides::{Asked, SideArgs};
-use crate::command::{Outcome, prepare, report, results, verdict};
+use crate::command::{Outcome, UsageError, prepare, report, results, verdict};
 use crate::compare::{self, Rules, Time};
 use crate::declare::Project;
 use crate::declare::span::{Span, nanos};
@@ -108,6 +108,11 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
     let mut opened = opened::open(&asked, project)?;
+    let lineup = lineup::of(&opened, &series, profile, &selection)?;
+    if lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
+        let candidate = "nothing to measure: the candidate declares none of the chosen series";
+        return Err(UsageError(candidate.into()).into());
+    }
 
     let base = args.out.clone().unwrap_or_else(|| results(&project.root));
     let (id, folder) = recorder::new_folder(&std::path::absolute(base)?, seed)?;
@@ -119,7 +124,6 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     prepared
         .tools
         .extend(prepare::gnuplot(&project.root).map(|(_, version)| version));
-    let lineup = lineup::of(&opened, &series, profile, &selection)?;
     let mut sides: Vec<Side> = opened.iter().map(|one| one.side.clone()).collect();
     let opening = Opening {
         profile: profile_name,

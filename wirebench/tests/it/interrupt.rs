@@ -10,13 +10,24 @@ use crate::bench::{Bench, series};
 
 #[test]
 fn an_interrupted_run_keeps_what_it_measured() {
-    let bench = Bench::new().server("py", "ok", "").driver("fake", "slow");
-    let mut child = bench.start(&["run", "--rounds", "50"]);
+    interrupted(&["run", "--rounds", "50"], "round 2/50");
+}
+
+#[test]
+fn so_does_one_of_two_variants() {
+    let begins = "stage 1/2 screen · round 2/50";
+    interrupted(&["run", "--baseline", "v1", "--rounds", "50"], begins);
+}
+
+/// Interrupts a run once it has said that its second round begins.
+fn interrupted(args: &[&str], begins: &str) {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "slow").commit("v1");
+    let mut child = bench.start(args);
     let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
     // The second round has begun, so the first is measured.
     talk.by_ref()
         .map_while(Result::ok)
-        .find(|line| line.starts_with("round 2/50"))
+        .find(|line| line.starts_with(begins))
         .expect("a second round");
     let asked = Instant::now();
     kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();

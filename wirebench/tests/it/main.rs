@@ -10,5 +10,6 @@ mod filters;
 mod interrupt;
 mod reports;
 mod schema;
+mod sides;
 mod variants;
 mod whole;

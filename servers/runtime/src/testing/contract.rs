@@ -47,6 +47,7 @@ pub fn wrong_arguments_are_refused(program: Program) {
         (["--threads", "0"], "--threads"),
         (["--threads", "many"], "--threads"),
         (["--runtime", "fast"], "--runtime"),
+        (["--burn-ns", "-1"], "-1"),
         (["--port", "80"], "--port"),
     ] {
         let refusal = program.refuse(&arguments);
@@ -62,6 +63,7 @@ pub fn help_explains_every_argument(program: Program) {
         "--listen <ADDRESS>",
         "--threads <N>",
         "--runtime <RUNTIME>",
+        "--burn-ns <N>",
         "multi",
         "per-core",
         "ready 127.0.0.1:",
