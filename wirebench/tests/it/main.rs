@@ -7,6 +7,7 @@ mod declarations;
 mod exports;
 mod failures;
 mod filters;
+mod golden;
 mod interrupt;
 mod reports;
 mod schema;
