@@ -12,4 +12,5 @@ mod interrupt;
 mod reports;
 mod schema;
 mod variants;
+mod verdicts;
 mod whole;
