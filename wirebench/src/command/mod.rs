@@ -5,6 +5,7 @@ mod completions;
 mod conclude;
 mod export;
 mod first_answer;
+mod gate;
 mod git;
 mod lineup;
 mod list;
@@ -20,6 +21,7 @@ mod selection;
 mod selftest;
 mod session;
 mod sides;
+mod stored;
 mod verdict;
 mod verify;
 
@@ -38,7 +40,7 @@ pub enum Outcome {
     Done,
     /// 1: something failed; it was said where.
     Failed,
-    /// 3: a gating metric regressed.
+    /// 3: a gating metric regressed, or the gate was told to fail on what it found.
     Regressed,
 }
 
@@ -55,6 +57,7 @@ pub enum Outcome {
   wirebench run --scenario 'weather-*' --driver h2load --rounds 5
   wirebench run --baseline main                   the working tree beside a revision
   wirebench report                                the newest run again, as a table
+  wirebench gate                                  exit code 3 when the newest comparison says regressed
 Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed."
 )]
 pub struct Cli {
@@ -75,6 +78,8 @@ enum Verb {
     Run(run::Args),
     /// Shows a stored run again, and draws its report and charts anew.
     Report(report::Args),
+    /// Exits with 3 when a comparison says regressed, and says what did.
+    Gate(gate::Args),
     /// Writes a stored run in another program's format.
     Export(export::Args),
     /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
@@ -100,6 +105,7 @@ impl Cli {
             Verb::Verify(args) => verify::execute(&project(root)?, &args),
             Verb::Run(args) => run::execute(&project(root)?, &args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
+            Verb::Gate(args) => gate::execute(root, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),

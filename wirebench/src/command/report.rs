@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::command::{Outcome, UsageError, prepare, results};
+use crate::command::{Outcome, UsageError, prepare, results, stored};
+use crate::record::comparison::Comparison;
 use crate::record::run::{Run, SCHEMA};
-use crate::report::{charts, markdown, terminal};
+use crate::report::{charts, comparison, markdown, terminal};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -21,6 +22,12 @@ pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
     let run = read(&folder.join("run.json"))?;
     write(root, &run, &folder)?;
     print(&run, &folder);
+    let comparison = folder.join(stored::FILE);
+    if comparison.is_file() {
+        let comparison = stored::read(&comparison)?;
+        write_comparison(&comparison, &folder)?;
+        print_comparison(&comparison, &folder);
+    }
     Ok(Outcome::Done)
 }
 
@@ -29,7 +36,7 @@ pub(super) fn folder_of(root: &Path, run: Option<&Path>) -> anyhow::Result<PathB
     match run {
         Some(path) if path.is_file() => Ok(path.parent().unwrap_or(Path::new(".")).to_path_buf()),
         Some(path) => Ok(path.to_path_buf()),
-        None => newest(&results(root)),
+        None => newest(root, "run.json", "make one with: wirebench run --profile quick"),
     }
 }
 
@@ -51,8 +58,15 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Run> {
     Ok(run)
 }
 
-fn newest(results: &Path) -> anyhow::Result<PathBuf> {
-    let folders = fs::read_dir(results)
+/// The comparison of the newest run that has one.
+pub(super) fn newest_comparison(root: &Path) -> anyhow::Result<PathBuf> {
+    Ok(newest(root, stored::FILE, stored::MAKE)?.join(stored::FILE))
+}
+
+/// The folder of the newest run that holds such a file; `otherwise` says what to do when there is none.
+fn newest(root: &Path, holding: &str, otherwise: &str) -> anyhow::Result<PathBuf> {
+    let results = results(root);
+    let folders = fs::read_dir(&results)
         .into_iter()
         .flatten()
         .flatten()
@@ -62,13 +76,11 @@ fn newest(results: &Path) -> anyhow::Result<PathBuf> {
         let named_by_time = path
             .file_name()
             .is_some_and(|name| name.to_string_lossy().starts_with(|c: char| c.is_ascii_digit()));
-        named_by_time && path.join("run.json").is_file()
+        named_by_time && path.join(holding).is_file()
     };
     let missing = || {
-        UsageError(format!(
-            "no run under {}; make one with: wirebench run --profile quick",
-            results.display()
-        ))
+        let what = holding.trim_end_matches(".json");
+        UsageError(format!("no {what} under {}; {otherwise}", results.display()))
     };
     Ok(folders.filter(run).max().ok_or_else(missing)?)
 }
@@ -91,11 +103,29 @@ pub(super) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
 
 /// Prints the table on stdout and where everything lies on stderr.
 pub(super) fn print(run: &Run, folder: &Path) {
-    let width = std::io::stdout()
-        .is_terminal()
-        .then(|| comfy_table::Table::new().width())
-        .flatten();
-    print!("{}", terminal::render(run, width));
+    print!("{}", terminal::render(run, terminal_width()));
     eprintln!("\nrecord   {}", folder.join("run.json").display());
     eprintln!("report   {}", folder.join("report.md").display());
+}
+
+/// Writes comparison.md beside comparison.json.
+pub(super) fn write_comparison(comparison: &Comparison, folder: &Path) -> anyhow::Result<()> {
+    let file = folder.join("comparison.md");
+    fs::write(&file, comparison::markdown::render(comparison))
+        .with_context(|| format!("{}: cannot be written", file.display()))
+}
+
+/// Prints a comparison on stdout and where it lies on stderr.
+pub(super) fn print_comparison(comparison: &Comparison, folder: &Path) {
+    print!("\n{}", comparison::terminal::render(comparison, terminal_width()));
+    eprintln!("\ncomparison  {}", folder.join(stored::FILE).display());
+    eprintln!("comment     {}", folder.join("comparison.md").display());
+}
+
+/// The columns of the terminal that stdout is; none when it is not one.
+pub(super) fn terminal_width() -> Option<u16> {
+    std::io::stdout()
+        .is_terminal()
+        .then(|| comfy_table::Table::new().width())
+        .flatten()
 }

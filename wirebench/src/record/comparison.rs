@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::metric::{Better, Metric};
-use crate::record::run::{Host, VariantRevision};
+use crate::record::run::{Host, ToolVersion, VariantRevision};
 
 /// The schema's name, the value of [`Comparison::schema`].
 pub const SCHEMA: &str = "wirebench.comparison/v1";
@@ -34,6 +34,9 @@ pub struct Comparison {
     pub method: Method,
     /// The machine of the candidate's run.
     pub host: Host,
+    /// Every program used in the candidate's run, with its version.
+    #[serde(default)]
+    pub tools: Vec<ToolVersion>,
     /// The command that repeats the measurement.
     pub repeat: String,
     /// Every series of either side.

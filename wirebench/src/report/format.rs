@@ -1,5 +1,7 @@
 //! Numbers and units as people read them.
 
+use crate::record::run::{Host, ToolVersion};
+
 /// A count with thousands separators: `12,345`.
 #[must_use]
 pub fn count(value: f64) -> String {
@@ -62,7 +64,8 @@ pub fn remaining(length: std::time::Duration) -> String {
     }
 }
 
-/// Free text made safe for a Markdown table or a terminal line: no line breaks, pipes, backticks or control characters.
+/// Free text made safe for a Markdown table or a terminal line: no line breaks, pipes, backticks or control characters,
+/// and nothing that is not seen or turns the text around (bidirectional controls stand as `\u{fffd}`).
 #[must_use]
 pub fn plain(text: &str) -> String {
     text.chars()
@@ -70,9 +73,60 @@ pub fn plain(text: &str) -> String {
             '|' => '/',
             '`' => '\'',
             c if c.is_control() => ' ',
+            c if is_unseen(c) => char::REPLACEMENT_CHARACTER,
             c => c,
         })
         .collect()
+}
+
+/// Characters that change a text without being seen: direction, joining, zero width, tags, separators of lines.
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// At most so many characters, the cut marked by `…`.
+#[must_use]
+pub fn shortened(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(characters.saturating_sub(1)).collect();
+    kept + "…"
+}
+
+/// The machine in one line, without its fingerprint: `2 × AMD EPYC, 23.5 GiB memory, Linux 6.18`.
+#[must_use]
+pub fn machine(host: &Host) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
+    let memory = host
+        .memory_bytes
+        .map_or("unknown memory".into(), |size| format!("{} memory", bytes(size as f64)));
+    let model = host.cpu_model.as_deref().unwrap_or("unknown CPU");
+    plain(&format!("{} × {model}, {memory}, {}", host.cpu_count, host.kernel))
+}
+
+/// Programs and their versions in one line: `hey v0.1.5 · jq 1.7`.
+#[must_use]
+pub fn tools(tools: &[ToolVersion]) -> String {
+    let each: Vec<String> = (tools.iter())
+        .map(|tool| plain(&format!("{} {}", tool.name, tool.version)))
+        .collect();
+    each.join(" · ")
 }
 
 #[cfg(test)]
@@ -96,5 +150,19 @@ mod tests {
     #[test]
     fn sizes_take_the_unit_that_fits() {
         assert_eq!([68.0, 8_493_465.0].map(bytes), ["68 B", "8.10 MiB"]);
+    }
+
+    #[test]
+    fn text_that_acts_or_hides_is_made_plain() {
+        let nasty = "a|b`c\nd\u{1b}[31me\u{202e}f\u{200b}g";
+        assert_eq!(plain(nasty), "a/b'c d [31me\u{fffd}f\u{fffd}g");
+    }
+
+    #[test]
+    fn long_text_is_cut_with_a_mark() {
+        assert_eq!(
+            (shortened("ünïcode", 7), shortened("ünïcode", 4)),
+            ("ünïcode".into(), "ünï…".into())
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::record::run::{Pinning, Run, RunStatus, SeriesStatus};
 use crate::report::cells;
 use crate::report::charts::Chart;
-use crate::report::format::{bytes, count, plain, three_digits, time};
+use crate::report::format::{self, bytes, count, plain, three_digits, time};
 use crate::summary::{Row, Section, harness_share, relatives, sections};
 
 /// The run as Markdown; `charts` lie in the folder `charts/` beside it.
@@ -167,25 +167,9 @@ compare server CPU per request instead. **neither side busy**: the connections w
 fn machine(run: &Run, out: &mut String) {
     out.push_str("## Machine, tools, repeat\n\n");
     let host = &run.host;
-    #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
-    let memory = host
-        .memory_bytes
-        .map_or("unknown memory".into(), |size| format!("{} memory", bytes(size as f64)));
-    let model = plain(host.cpu_model.as_deref().unwrap_or("unknown CPU"));
-    let _ = writeln!(
-        out,
-        "- {} × {model}, {memory}, {}, fingerprint `{}`",
-        host.cpu_count,
-        plain(&host.kernel),
-        host.fingerprint
-    );
+    let _ = writeln!(out, "- {}, fingerprint `{}`", format::machine(host), host.fingerprint);
     let _ = writeln!(out, "- {}", pinning(&run.pinning));
-    let tools: Vec<String> = run
-        .tools
-        .iter()
-        .map(|tool| format!("{} {}", tool.name, plain(&tool.version)))
-        .collect();
-    let _ = writeln!(out, "- {}", tools.join(" · "));
+    let _ = writeln!(out, "- {}", format::tools(&run.tools));
     for revision in &run.variants {
         let commit = revision.commit.as_deref().unwrap_or("no commit");
         let modified = if revision.modified == Some(true) {

@@ -1,7 +1,10 @@
-//! A run for people: terminal, Markdown, charts. Formats numbers that others computed.
+//! A run or a comparison for people: terminal, Markdown, charts. Formats numbers that others computed.
 
 pub mod cells;
 pub mod charts;
+mod columns;
+pub mod comparison;
+pub mod escape;
 pub mod format;
 pub mod github_action_benchmark;
 pub mod markdown;

@@ -16,7 +16,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("stats", &["stats"]),
     ("compare", &["declare", "record", "stats", "compare"]),
     ("selftest", &["compare", "record", "stats", "selftest"]),
-    ("summary", &["record", "stats"]),
+    ("summary", &["record", "stats", "summary"]),
     ("report", &["record", "summary", "report"]),
     ("main", &[]),
 ];

@@ -234,7 +234,12 @@ pub(crate) fn record_in(results: &Path) -> Value {
 }
 
 pub(crate) fn assert_fits_schema(record: &Value) {
-    let schema = fs::read(repository().join("results/schema/run.v1.schema.json")).unwrap();
+    assert_fits("run.v1.schema.json", record);
+}
+
+/// Holds a record against the schema of that file name.
+pub(crate) fn assert_fits(schema: &str, record: &Value) {
+    let schema = fs::read(repository().join("results/schema").join(schema)).unwrap();
     let schema: Value = serde_json::from_slice(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let faults: Vec<String> = validator

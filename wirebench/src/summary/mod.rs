@@ -1,18 +1,32 @@
 //! Run → the few numbers a person reads: medians and spreads over rounds. Reads only the record.
 
+pub mod comparison;
+
 use crate::record::metric::Metric;
 use crate::record::run::{Bound, Round, RoundStatus, Run, Series, SeriesStatus, Variant};
 use crate::stats::quantile::median;
 
-/// The median of a metric over a series' good rounds, with the smallest and the largest round.
+/// The median of some values, such as a metric over a series' good rounds, with the smallest and the largest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// Median.
     pub median: f64,
-    /// Smallest round.
+    /// Smallest.
     pub low: f64,
-    /// Largest round.
+    /// Largest.
     pub high: f64,
+}
+
+impl Spread {
+    /// Over these values; none when there are none.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        Some(Self {
+            median: median(values)?,
+            low: values.iter().copied().min_by(f64::total_cmp)?,
+            high: values.iter().copied().max_by(f64::total_cmp)?,
+        })
+    }
 }
 
 /// The rounds of the code in question; those of a baseline or a reference stand in comparisons and trends.
@@ -54,13 +68,7 @@ impl<'a> Row<'a> {
         let values: Vec<f64> = candidate_rounds(self.series)
             .filter_map(|round| metric.of(round))
             .collect();
-        let low = values.iter().copied().min_by(f64::total_cmp)?;
-        let high = values.iter().copied().max_by(f64::total_cmp)?;
-        Some(Spread {
-            median: median(&values)?,
-            low,
-            high,
-        })
+        Spread::of(&values)
     }
 
     /// Whether it times process starts.

@@ -1,0 +1,229 @@
+//! The second line: what to do next, with the commands ready to be copied.
+
+use crate::record::comparison::{Comparison, Side};
+use crate::report::comparison::headline::{Inert, short};
+use crate::report::comparison::words::{bounds, declared, effect, sentence};
+use crate::report::format::plain;
+use crate::summary::comparison::{Findings, Row, Standing};
+
+/// Acceptances written out; more rows than this are better accepted with a glob of one's own.
+const COMMANDS: usize = 5;
+/// A longer name is not written by this program, and not put into a command.
+const NAME: usize = 300;
+/// With more measuring than this many times, another way is better.
+const FACTOR_WORTH_IT: f64 = 8.0;
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// In words.
+    pub text: String,
+    /// Commands that the words speak of, each a line for a shell.
+    pub commands: Vec<String>,
+}
+
+/// What to do next; `name` makes names inert, `prose` sentences.
+#[must_use]
+pub(super) fn of(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> Advice {
+    let only = |text: String| Advice {
+        text,
+        commands: Vec::new(),
+    };
+    if !comparison.paired {
+        return Advice {
+            text: "to judge the change, measure both sides in one run:".into(),
+            commands: vec![side_by_side(comparison)],
+        };
+    }
+    let first = |standing| findings.gating_that(standing).next();
+    if let Some(row) = first(Standing::Regressed) {
+        return regressed(row, findings, name);
+    }
+    if let Some(row) = first(Standing::Invalid) {
+        let what = row_name(row, name);
+        let more = match findings.gating_that(Standing::Invalid).count() - 1 {
+            0 => String::new(),
+            more => format!(" ({more} more below)"),
+        };
+        return only(format!(
+            "mend what stopped the measurement: {what}: {}{more}",
+            prose(&sentence(row))
+        ));
+    }
+    if let Some(row) = first(Standing::Inconclusive) {
+        return only(inconclusive(comparison, row, name, prose));
+    }
+    if findings.gating.is_empty() {
+        return only("nothing, unless a series should have been compared: see which are on one side only.".into());
+    }
+    match first(Standing::Accepted) {
+        Some(row) => only(format!(
+            "nothing to do. {} {} is accepted: {}",
+            row_name(row, name),
+            row.metric.map_or_else(String::new, effect),
+            prose(
+                row.metric
+                    .and_then(|metric| metric.accepted.as_deref())
+                    .unwrap_or_default()
+            )
+        )),
+        None => only("nothing to do.".into()),
+    }
+}
+
+fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
+    let rows: Vec<&Row> = findings.gating_that(Standing::Regressed).collect();
+    let commands: Vec<String> = rows.iter().take(COMMANDS).filter_map(|row| accept(row)).collect();
+    let left = match rows.len().saturating_sub(COMMANDS) {
+        0 => String::new(),
+        more => format!(" The other {more} take the same command, or one glob for all."),
+    };
+    Advice {
+        text: format!(
+            "look at {} first; the command at the end repeats the measurement. If the change is meant, say so and why; \
+             the entry is reviewed with it:{left}",
+            name(&first.series.id)
+        ),
+        commands,
+    }
+}
+
+fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -> String {
+    let detect = comparison.method.detect_percent;
+    let bounds = row.metric.and_then(bounds).unwrap_or_else(|| sentence(row));
+    let known = format!("least is known of {}: {}.", row_name(row, name), prose(&bounds));
+    let Some((metric, pairs)) = row.metric.zip(row.pairs_to_see(detect)) else {
+        return format!("{known} More rounds, or a quieter machine, tell more.");
+    };
+    let times = f64::from(pairs) / f64::from(metric.kept.max(1));
+    if times <= 1.0 {
+        return format!("{known} More rounds tell whether it is real.");
+    }
+    let needed = format!(
+        "Seeing {} takes about {pairs} pairs of rounds where {} were used",
+        declared(detect),
+        metric.kept
+    );
+    if times <= FACTOR_WORTH_IT {
+        format!("{known} {needed}: {times:.1} times the measuring time. A quieter machine needs less.")
+    } else {
+        format!(
+            "{known} {needed}: not worth the time. A quieter machine, or counting instead of timing, sees smaller changes."
+        )
+    }
+}
+
+fn row_name(row: &Row, name: Inert) -> String {
+    match row.metric {
+        Some(metric) => format!("{} {}", name(&row.series.id), metric.metric.label()),
+        None => name(&row.series.id),
+    }
+}
+
+/// The command that says that a worsening is meant, up to the end of its interval.
+fn accept(row: &Row) -> Option<String> {
+    let metric = row.metric?;
+    let at_most = row.worst_percent().filter(|percent| *percent > 0.0)?;
+    let at_most = format!("{:.0}%", at_most.ceil().min(999.0));
+    let series = globset::escape(&row.series.id);
+    let words = [
+        "wirebench",
+        "accept",
+        "--series",
+        &series,
+        "--metric",
+        metric.metric.name(),
+        "--at-most",
+        &at_most,
+        "--reason",
+        "why it is meant",
+    ];
+    let readable = series.len() <= NAME && plain(&series) == series;
+    readable.then(|| shell_words::join(words))
+}
+
+/// The command that measures both sides in one run, where they have a name.
+fn side_by_side(comparison: &Comparison) -> String {
+    let named = |side: &Side, otherwise: &str| {
+        let commit = side.revision.commit.as_deref().map(short);
+        commit.unwrap_or_else(|| otherwise.to_owned())
+    };
+    let (baseline, candidate) = (
+        named(&comparison.baseline, "BASELINE"),
+        named(&comparison.candidate, "CANDIDATE"),
+    );
+    let words = ["wirebench", "run", "--baseline", &baseline, "--candidate", &candidate];
+    shell_words::join(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn golden(name: &str) -> Comparison {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
+        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
+    }
+
+    fn advice(comparison: &Comparison) -> Advice {
+        of(comparison, &Findings::of(comparison), plain, plain)
+    }
+
+    #[test]
+    fn an_acceptance_covers_the_whole_interval_of_what_got_worse_and_takes_names_as_they_are() {
+        let mut comparison = golden("regressed");
+        let row = comparison
+            .series
+            .iter_mut()
+            .find(|series| series.verdict == Some(comparison.verdict));
+        let series = row.unwrap();
+        series.id = "a*b@it's@x".into();
+        series.metrics.retain(|metric| metric.primary);
+        series.metrics[0].effect_high_percent = Some(13.2);
+        let found = advice(&comparison).commands;
+        let words = shell_words::split(&found[0]).unwrap();
+        assert_eq!(words[3], "a[*]b@it's@x");
+        assert!(
+            found[0].contains("--at-most '14%'") || found[0].contains("--at-most 14%"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn no_command_is_made_of_text_that_hides_something() {
+        let mut comparison = golden("regressed");
+        for series in &mut comparison.series {
+            series.id = "a\u{202e}b".into();
+        }
+        assert_eq!(advice(&comparison).commands, Vec::<String>::new());
+    }
+
+    #[test]
+    fn more_rounds_are_advised_only_where_they_help() {
+        let mut comparison = golden("inconclusive");
+        let mut with = |resolvable| {
+            for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+                (metric.margin_percent, metric.resolvable_percent, metric.kept) = (1.0, Some(resolvable), 20);
+            }
+            advice(&comparison).text
+        };
+        assert!(with(9.0).contains("80 pairs of rounds where 20 were used: 4.0 times"));
+        assert!(with(60.0).contains("not worth the time"));
+        assert!(with(4.0).contains("More rounds tell"));
+    }
+
+    #[test]
+    fn changes_of_throughput_are_accepted_by_their_worse_end_too() {
+        let mut comparison = golden("regressed");
+        for series in &mut comparison.series {
+            for metric in &mut series.metrics {
+                metric.better = crate::record::metric::Better::Higher;
+                metric.effect_percent = metric.effect_percent.map(|percent| -percent);
+                let (low, high) = (metric.effect_low_percent, metric.effect_high_percent);
+                metric.effect_low_percent = high.map(|percent| -percent);
+                metric.effect_high_percent = low.map(|percent| -percent);
+            }
+        }
+        assert_eq!(advice(&comparison), advice(&golden("regressed")));
+    }
+}

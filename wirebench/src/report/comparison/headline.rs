@@ -1,0 +1,148 @@
+//! The first line: the overall verdict, what it rests on, and the one row that says most.
+
+use crate::record::comparison::{Comparison, Side, Verdict};
+use crate::report::comparison::words::{self, declared, effect, size};
+use crate::summary::comparison::{Findings, Row, Standing};
+
+/// Text made up of our own words and of names from the record; the names must be made inert for where it is shown.
+pub(super) type Inert = fn(&str) -> String;
+
+/// How the whole comparison stands.
+#[must_use]
+pub fn standing(comparison: &Comparison) -> Standing {
+    if comparison.paired {
+        comparison.verdict.into()
+    } else {
+        Standing::NotJudged
+    }
+}
+
+/// Symbol and word of the overall verdict: `✗ Regressed`.
+#[must_use]
+pub fn verdict(comparison: &Comparison) -> String {
+    let standing = standing(comparison);
+    let word = words::word(standing);
+    let (first, rest) = word.split_at(1);
+    format!("{} {}{rest}", words::symbol(standing), first.to_uppercase())
+}
+
+/// What the verdict rests on, in one or two sentences; `name` makes names inert.
+#[must_use]
+pub(super) fn summary(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
+    if !comparison.paired {
+        return "The two sides were measured in different runs. Their values are shown, not judged.".into();
+    }
+    let count = |standing| findings.gating_that(standing).count();
+    let total = metrics(findings.gating.len());
+    let most = |standing| {
+        let first = findings.gating_that(standing).find(|row| row.metric.is_some());
+        first.map_or(String::new(), |row| leading(row, count(standing), name))
+    };
+    let margin = |n: usize| if n == 1 { "its margin" } else { "their margins" };
+    let standing = Standing::from(comparison.verdict);
+    let n = count(standing);
+    let said = match comparison.verdict {
+        _ if findings.gating.is_empty() => "No gating metric is on both sides, so nothing was judged.".into(),
+        Verdict::Regressed => format!("{n} of {total} got worse by more than {}{}.", margin(n), most(standing)),
+        Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
+        Verdict::Inconclusive => {
+            let above = declared(comparison.method.inconclusive_above_percent);
+            format!(
+                "Can't tell for {n} of {total}: a worsening above {above} is not excluded. None of the others regressed."
+            )
+        }
+        Verdict::Improved => {
+            let most = most(standing);
+            format!(
+                "{n} of {total} got better by more than {}{most}. None regressed.",
+                margin(n)
+            )
+        }
+        Verdict::Unchanged => match findings.unchanged_at_most_percent().filter(|percent| *percent > 0.0) {
+            Some(percent) if findings.gating.len() == 1 => {
+                format!(
+                    "No worsening above {}, with 95 % confidence, in the one gating metric.",
+                    size(percent)
+                )
+            }
+            Some(percent) => {
+                let of = if n == findings.gating.len() {
+                    format!("any of {total}")
+                } else {
+                    format!("{n} of {total}")
+                };
+                format!(
+                    "No worsening above {} in {of}, with 95 % confidence for each.",
+                    size(percent)
+                )
+            }
+            None => format!("None of {total} regressed."),
+        },
+    };
+    said + &others(findings, standing)
+}
+
+fn metrics(count: usize) -> String {
+    match count {
+        1 => "1 gating metric".into(),
+        n => format!("{n} gating metrics"),
+    }
+}
+
+/// The first row of several, or the only one.
+fn leading(row: &Row, of: usize, name: Inert) -> String {
+    let Some(metric) = row.metric else {
+        return String::new();
+    };
+    let most = if of > 1 { "most of all " } else { "" };
+    format!(
+        ": {most}{} {} {}",
+        name(&row.series.id),
+        metric.metric.label(),
+        effect(metric)
+    )
+}
+
+/// What else stands among the gating rows that a reader must not miss.
+fn others(findings: &Findings, said: Standing) -> String {
+    let listed: Vec<String> = [Standing::Invalid, Standing::Inconclusive, Standing::Accepted]
+        .into_iter()
+        .filter(|standing| *standing != said)
+        .map(|standing| (standing, findings.gating_that(standing).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(standing, count)| match standing {
+            Standing::Accepted => format!("{count} worse and accepted"),
+            other => format!("{count} {}", words::word(other)),
+        })
+        .collect();
+    if listed.is_empty() {
+        return String::new();
+    }
+    format!(" Also {}.", listed.join(", "))
+}
+
+/// `main (1a2b3c4d5e6f)`: one side as people call it; `name` makes it inert.
+#[must_use]
+pub(super) fn side(side: &Side, name: Inert) -> String {
+    let revision = &side.revision;
+    let mut words = match (revision.name.as_deref(), revision.commit.as_deref()) {
+        (Some(called), Some(commit)) if !commit.starts_with(called) => {
+            format!("{} ({})", name(called), name(&short(commit)))
+        }
+        (_, Some(commit)) => name(&short(commit)),
+        (Some(called), None) => name(called),
+        (None, None) => "code outside a repository".into(),
+    };
+    if revision.modified == Some(true) {
+        words.push_str(" with local changes");
+    }
+    if let Some(ns) = revision.injected_burn_ns.filter(|ns| *ns > 0) {
+        words.push_str(&format!(" with {ns} ns burnt on purpose in each request"));
+    }
+    words
+}
+
+/// The first twelve digits of a commit.
+pub(super) fn short(commit: &str) -> String {
+    commit.chars().take(12).collect()
+}

@@ -1,0 +1,368 @@
+//! `comparison.md`: the comment on a pull request. Verdict, next step, the table that gates; the rest folded.
+
+use std::fmt::Write as _;
+
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison};
+use crate::report::comparison::advice::{self, Advice};
+use crate::report::comparison::words::{self, effect, size, symbol, word};
+use crate::report::comparison::{headline, sections};
+use crate::report::escape::{code, command, prose};
+use crate::report::format;
+use crate::summary::comparison::{Findings, Row, Standing};
+
+/// What a comment on GitHub holds, in characters; counted here in bytes, which are never fewer.
+pub const LIMIT: usize = 65_536;
+/// Notes shown; a record with more was not written by this program.
+const NOTES: usize = 10;
+/// Bytes of a command line that are shown.
+const COMMAND: usize = 2000;
+
+/// The comparison as Markdown, at most [`LIMIT`] bytes; tables that would be too long are cut and say so.
+#[must_use]
+pub fn render(comparison: &Comparison) -> String {
+    let findings = Findings::of(comparison);
+    let head = head(comparison, &findings);
+    let foot = foot(comparison, &findings);
+    let mut room = LIMIT - (head.len() + foot.len()).min(LIMIT);
+    let mut body = String::new();
+    for (part, share) in parts(&findings) {
+        let text = part.within(room * share / 100);
+        room -= text.len();
+        body.push_str(&text);
+    }
+    head + &body + &foot
+}
+
+fn head(comparison: &Comparison, findings: &Findings) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "### wirebench: {}\n\n{}\n",
+        headline::verdict(comparison),
+        headline::summary(comparison, findings, code)
+    );
+    let Advice { text, commands } = advice::of(comparison, findings, code, prose);
+    let _ = writeln!(out, "**Next:** {text}\n");
+    if !commands.is_empty() {
+        let _ = writeln!(out, "```sh\n{}\n```\n", commands.join("\n"));
+    }
+    for note in comparison.notes.iter().take(NOTES) {
+        let _ = writeln!(out, "> Before trusting it: {}\n", prose(note));
+    }
+    if let Some(count) = comparison.notes.len().checked_sub(NOTES).filter(|more| *more > 0) {
+        let _ = writeln!(out, "> … and {count} more notes in comparison.json\n");
+    }
+    out
+}
+
+/// The tables and texts between head and foot, each with the share of the room left that it may take, percent.
+fn parts<'a>(findings: &'a Findings<'a>) -> Vec<(Part<'a>, usize)> {
+    let mut parts = Vec::new();
+    if !findings.gating.is_empty() {
+        parts.push((Part::open(ROWS, findings.gating.iter().map(gating)), 70));
+    }
+    if !findings.informative.is_empty() {
+        let title = format!(
+            "Informative metrics, which do not gate: {}",
+            sections::tally(&findings.informative)
+        );
+        parts.push((
+            Part::folded(title, "", ROWS, findings.informative.iter().map(informative)),
+            50,
+        ));
+    }
+    if let Some(title) = sections::one_sided(findings) {
+        let added = findings.added.iter().map(|series| one_sided(series, "added"));
+        let removed = findings.removed.iter().map(|series| one_sided(series, "removed"));
+        let title = format!("Not compared: {title}");
+        parts.push((Part::folded(title, "", ONE_SIDED, removed.chain(added)), 50));
+    }
+    let measured: Vec<(&Row, &ComparedMetric)> = (findings.gating.iter().chain(&findings.informative))
+        .filter_map(|row| Some((row, row.metric?)))
+        .filter(|(_, metric)| metric.pairs > 0)
+        .collect();
+    if !measured.is_empty() {
+        let dropped = sections::dropped(findings).unwrap_or_else(|| "none".into());
+        let title = format!("Pairs and spread; left out over all metrics: {dropped}");
+        let lines = measured.into_iter().map(|(row, metric)| pairs(row.series, metric));
+        parts.push((Part::folded(title, PAIRS_ABOUT, PAIRS, lines), 100));
+    }
+    parts
+}
+
+const ROWS: &str = "| verdict | series | metric | baseline → candidate | change (95 % interval) | smallest seen |\n\
+                    |---|---|---|--:|--:|--:|\n";
+const ONE_SIDED: &str = "| | series | why |\n|---|---|---|\n";
+const PAIRS: &str = "| series | metric | stage | kept of measured | left out: baseline, candidate | spread c | p worse |\n\
+                     |---|---|--:|--:|--:|--:|--:|\n";
+const PAIRS_ABOUT: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
+                           Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
+
+fn gating(row: &Row) -> String {
+    let word = word(row.standing);
+    match row.standing {
+        Standing::Regressed => line(row, &format!("**{word}**")),
+        _ => line(row, word),
+    }
+}
+
+fn informative(row: &Row) -> String {
+    line(row, word(row.standing))
+}
+
+fn line(row: &Row, word: &str) -> String {
+    let remark = prose(&words::remark(row));
+    let colon = if remark.is_empty() { "" } else { ": " };
+    let (label, values, change, seen) = match row.metric {
+        Some(metric) => (
+            metric.metric.label(),
+            both(metric),
+            effect(metric),
+            sections::resolvable(metric),
+        ),
+        None => ("–", "–".into(), "–".into(), "–".into()),
+    };
+    let (symbol, series) = (symbol(row.standing), code(&row.series.id));
+    format!("| {symbol} {word}{colon}{remark} | {series} | {label} | {values} | {change} | {seen} |\n")
+}
+
+/// `10.5 µs → 11.7 µs`.
+fn both(metric: &ComparedMetric) -> String {
+    match (metric.baseline, metric.candidate) {
+        (None, None) => "–".into(),
+        _ => prose(&sections::values(metric).join(" → ")),
+    }
+}
+
+fn one_sided(series: &ComparedSeries, how: &str) -> String {
+    let why = series.reason.as_deref().map_or_else(|| "–".into(), prose);
+    format!("| {how} | {} | {why} |\n", code(&series.id))
+}
+
+fn pairs(series: &ComparedSeries, metric: &ComparedMetric) -> String {
+    let spread = metric.spread_percent.map_or("–".into(), size);
+    let p = metric.p_worse.map_or("–".into(), |p| {
+        if p < 0.0001 {
+            "< 0.0001".into()
+        } else {
+            format!("{p:.4}")
+        }
+    });
+    format!(
+        "| {} | {} | {} | {} of {} | {}, {} | {spread} | {p} |\n",
+        code(&series.id),
+        metric.metric.label(),
+        metric.stage,
+        metric.kept,
+        metric.pairs,
+        metric.dropped_baseline,
+        metric.dropped_candidate
+    )
+}
+
+fn foot(comparison: &Comparison, findings: &Findings) -> String {
+    let mut out = String::from(HOW_TO_READ);
+    let side = |side| headline::side(side, code);
+    let _ = write!(
+        out,
+        "- {} → {}",
+        side(&comparison.baseline),
+        side(&comparison.candidate)
+    );
+    let (baseline, candidate) = (&comparison.baseline.run, &comparison.candidate.run);
+    if baseline == candidate {
+        let _ = writeln!(out, ", both in run {}", code(candidate));
+    } else {
+        let _ = writeln!(out, ", runs {} and {}", code(baseline), code(candidate));
+    }
+    let host = &comparison.host;
+    let _ = writeln!(
+        out,
+        "- {}, fingerprint {}",
+        prose(&format::machine(host)),
+        code(&host.fingerprint)
+    );
+    if !comparison.tools.is_empty() {
+        let _ = writeln!(out, "- {}", prose(&format::tools(&comparison.tools)));
+    }
+    if comparison.paired {
+        if let Some(spreads) = sections::spreads(findings) {
+            let _ = writeln!(out, "- spread c from run to run: {spreads}");
+        }
+        let seed = comparison.method.seed;
+        let _ = writeln!(out, "- seed {seed}; {}", sections::false_alarms(comparison));
+    }
+    match command(&comparison.repeat).filter(|line| line.len() <= COMMAND) {
+        Some(line) => {
+            let _ = writeln!(out, "\nTo repeat it:\n\n```sh\n{line}\n```");
+        }
+        None => out.push_str("\nThe record holds no short wirebench command that repeats it.\n"),
+    }
+    out
+}
+
+const HOW_TO_READ: &str = "<details><summary>How to read this</summary>
+
+- **change**: candidate over baseline, of the metric's own value: throughput that falls is negative. In brackets, where the true change lies with 95 % confidence.
+- **✗ regressed**: worse by more than the margin, tested at the stated error probability. **✓ improved**: better, likewise.
+- **= unchanged**: no worsening above the stated size, with 95 % confidence.
+- **? inconclusive**: a worsening worth knowing of can be neither shown nor excluded. It is no all-clear.
+- **! invalid**: failed rounds, wrong answers or another question: there is nothing to judge.
+- **~ accepted**: worse, and accepted.toml says why that is meant; it does not gate.
+- **– not judged**: the two sides were measured at different times, maybe on different machines; the values are shown.
+- **smallest seen**: the smallest worsening that would have been called regressed in 80 % of cases. Smaller ones cannot be seen here.
+
+</details>
+
+";
+
+/// A table that can be cut.
+struct Part<'a> {
+    open: String,
+    head: &'static str,
+    rows: Box<dyn Iterator<Item = String> + 'a>,
+    close: &'static str,
+}
+
+impl<'a> Part<'a> {
+    fn open(head: &'static str, rows: impl Iterator<Item = String> + 'a) -> Self {
+        Self {
+            open: String::new(),
+            head,
+            rows: Box::new(rows),
+            close: "\n",
+        }
+    }
+
+    fn folded(title: String, about: &str, head: &'static str, rows: impl Iterator<Item = String> + 'a) -> Self {
+        Self {
+            open: format!("<details><summary>{title}</summary>\n\n{about}"),
+            head,
+            rows: Box::new(rows),
+            close: "\n</details>\n\n",
+        }
+    }
+
+    /// As many rows as fit into so many bytes, and how many did not; nothing when not even that fits.
+    fn within(self, bytes: usize) -> String {
+        let left_out = |count: usize| {
+            let are = if count == 1 { "row is" } else { "rows are" };
+            format!(
+                "\n{count} more {are} left out to fit into a comment; the most alarming stand first, all are in comparison.json.\n"
+            )
+        };
+        let reserved = self.open.len() + self.head.len() + self.close.len() + left_out(usize::MAX).len();
+        let mut rows = String::new();
+        let mut cut = 0;
+        for row in self.rows {
+            if cut == 0 && reserved + rows.len() + row.len() <= bytes {
+                rows.push_str(&row);
+            } else {
+                cut += 1;
+            }
+        }
+        if reserved > bytes {
+            return String::new();
+        }
+        let cut = if cut > 0 { left_out(cut) } else { String::new() };
+        self.open + self.head + &rows + &cut + self.close
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+    use serde_json::Value;
+
+    use super::*;
+
+    fn golden(name: &str) -> Value {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
+        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
+    }
+
+    /// Puts `text` in the place of everything that is free text.
+    fn overwrite(value: &mut Value, text: &str) {
+        const WORDS: [&str; 6] = ["schema", "verdict", "variant", "metric", "better", "presence"];
+        match value {
+            Value::Array(all) => all.iter_mut().for_each(|one| overwrite(one, text)),
+            Value::Object(fields) => {
+                for (name, field) in fields {
+                    match field {
+                        Value::String(_) if WORDS.contains(&name.as_str()) => {}
+                        field => overwrite(field, text),
+                    }
+                }
+            }
+            Value::String(old) => *old = text.to_owned(),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn nothing_in_a_record_can_act_in_a_comment() {
+        for nasty in [
+            "<img src=x onerror=alert(1)></details> ![p](https://evil.example/p) | `x` | @everyone #1\n# heading\n\n---\n",
+            "\u{1b}[31m\u{202e}![x](y)\n```\n<script>alert(1)</script>\n```\n[a]: https://evil.example\n",
+            "wirebench run\n```\n@everyone",
+            "wirebench $(curl evil.example) `x` ```",
+            "| a | b |\n|---|---|\n| <b>",
+            "**a** __b__ ~~c~~ ^d^ $e$ <https://evil.example> www.evil.example fixes #7 GH-7",
+        ] {
+            let mut value = golden("mixed");
+            overwrite(&mut value, nasty);
+            let text = render(&serde_json::from_value(value).unwrap());
+            let (mut headings, mut in_code) = (0, false);
+            for event in Parser::new_ext(&text, Options::all().difference(Options::ENABLE_SMART_PUNCTUATION)) {
+                match event {
+                    Event::Start(Tag::Link { .. } | Tag::Image { .. } | Tag::FootnoteDefinition(_)) => {
+                        panic!("{event:?} in\n{text}")
+                    }
+                    Event::Start(Tag::Heading { .. }) => headings += 1,
+                    Event::Html(html) | Event::InlineHtml(html) => {
+                        let ours = ["<details>", "</details>", "<span>", "</span>"];
+                        assert!(ours.iter().any(|tag| html.starts_with(tag)), "{html} in\n{text}");
+                    }
+                    Event::Start(Tag::CodeBlock(_)) => in_code = true,
+                    Event::End(TagEnd::CodeBlock) => in_code = false,
+                    Event::Text(part) if !in_code => {
+                        assert!(!part.contains("@e") && !part.contains("#7"), "{part} in\n{text}")
+                    }
+                    _ => {}
+                }
+            }
+            assert_eq!(headings, 1, "{text}");
+            assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
+        }
+    }
+
+    #[test]
+    fn two_thousand_series_fit_into_a_comment_and_the_most_alarming_stay() {
+        let mut comparison: Comparison = serde_json::from_value(golden("unchanged")).unwrap();
+        let bad: Comparison = serde_json::from_value(golden("regressed")).unwrap();
+        let calm = comparison.series[0].clone();
+        let numbered = |number: usize, of: &ComparedSeries| ComparedSeries {
+            id: format!("scenario-{number}@http@hey"),
+            ..of.clone()
+        };
+        comparison.series = (0..2000).map(|number| numbered(number, &calm)).collect();
+        comparison.series[1500] = numbered(1500, &bad.series[0]);
+        let text = render(&comparison);
+        assert!(text.len() <= LIMIT && text.len() > LIMIT / 2, "{} bytes", text.len());
+        let first = text.lines().find(|line| line.contains("**regressed**")).unwrap();
+        assert!(first.contains("scenario-1500@http@hey"));
+        assert!(text.contains("rows are left out to fit into a comment"));
+        assert!(text.trim_end().ends_with("```") && text.contains("To repeat it:"));
+        assert_eq!(text.matches("<details>").count(), text.matches("</details>").count());
+    }
+
+    #[test]
+    fn the_longest_texts_fit_too() {
+        for sign in ["$", "<", "𝄞", "a b "] {
+            let mut value = golden("mixed");
+            overwrite(&mut value, &sign.repeat(20_000));
+            let text = render(&serde_json::from_value(value).unwrap());
+            assert!(text.len() <= LIMIT, "{} bytes of {sign}", text.len());
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! A comparison for people: the pull request comment and the terminal. Both say the same in the same words.
+
+pub mod advice;
+pub mod headline;
+pub mod markdown;
+mod sections;
+pub mod terminal;
+pub mod words;

@@ -1,0 +1,232 @@
+//! The comparison as a person sees it in a terminal, in the same words and order as the comment.
+
+use std::fmt::Write as _;
+
+use crate::record::comparison::Comparison;
+use crate::record::metric::Metric;
+use crate::report::columns::Columns;
+use crate::report::comparison::advice::{self, Advice};
+use crate::report::comparison::words::{self, effect, symbol, word};
+use crate::report::comparison::{headline, sections};
+use crate::report::escape::command;
+use crate::report::format::{self, plain, shortened};
+use crate::summary::comparison::{Findings, Row, Standing};
+
+const COLUMNS: Columns = Columns {
+    heads: &[
+        "verdict",
+        "series",
+        "metric",
+        "baseline",
+        "candidate",
+        "change\n(95 % interval)",
+        "worse\nat most",
+        "smallest\nseen",
+    ],
+    text: &["verdict", "series", "metric"],
+    dispensable: &[
+        &[],
+        &["smallest\nseen"],
+        &["smallest\nseen", "worse\nat most"],
+        &["smallest\nseen", "worse\nat most", "baseline", "candidate"],
+    ],
+};
+/// Characters of a series' name that are shown.
+const NAME: usize = 60;
+
+/// The comparison as text; `width` is the terminal's, none means unlimited.
+#[must_use]
+pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
+    let findings = Findings::of(comparison);
+    let mut out = one_line(comparison) + "\n";
+    let Advice { text, commands } = advice::of(comparison, &findings, plain, plain);
+    let _ = writeln!(out, "Next: {text}");
+    for command in commands {
+        let _ = writeln!(out, "  {command}");
+    }
+    for note in &comparison.notes {
+        let _ = writeln!(out, "Before trusting it: {}", plain(note));
+    }
+    let all: Vec<&Row> = findings.gating.iter().collect();
+    out.push_str(&table(&all, width));
+    remarks(&all, &mut out);
+    if !findings.informative.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nInformative, does not gate: {}",
+            sections::tally(&findings.informative)
+        );
+        let telling = |row: &&Row| !matches!(row.standing, Standing::Unchanged | Standing::Inconclusive);
+        let telling: Vec<&Row> = findings.informative.iter().filter(telling).collect();
+        out.push_str(&table(&telling, width));
+    }
+    let one_sided = [("added", &findings.added), ("removed", &findings.removed)];
+    let listed = (one_sided.into_iter()).flat_map(|(how, all)| all.iter().map(move |series| (how, series)));
+    for (place, (how, series)) in listed.enumerate() {
+        let blank = if place == 0 { "\n" } else { "" };
+        let why = (series.reason.as_deref()).map_or_else(String::new, |why| format!(": {}", plain(why)));
+        let _ = writeln!(out, "{blank}Not compared, {how}: {}{why}", plain(&series.id));
+    }
+    foot(comparison, &findings, &mut out);
+    out
+}
+
+/// The overall verdict in one line.
+#[must_use]
+pub fn one_line(comparison: &Comparison) -> String {
+    let findings = Findings::of(comparison);
+    let summary = headline::summary(comparison, &findings, plain);
+    format!("{}. {summary}", headline::verdict(comparison))
+}
+
+/// The gating rows of some standings, with what is known of each; empty when there are none.
+#[must_use]
+pub fn offenders(comparison: &Comparison, standings: &[Standing], width: Option<u16>) -> String {
+    let findings = Findings::of(comparison);
+    let rows: Vec<&Row> = (findings.gating.iter())
+        .filter(|row| standings.contains(&row.standing))
+        .collect();
+    let mut out = table(&rows, width);
+    remarks(&rows, &mut out);
+    out
+}
+
+fn table(rows: &[&Row], width: Option<u16>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<Vec<String>> = rows.iter().map(|row| line(row)).collect();
+    let table = COLUMNS.fitting(&lines, width).to_string();
+    let trimmed = table.lines().map(|line| line.trim_end().to_owned() + "\n");
+    "\n".to_owned() + &trimmed.collect::<String>()
+}
+
+fn line(row: &Row) -> Vec<String> {
+    let dash = || String::from("–");
+    let mut line = vec![
+        format!("{} {}", symbol(row.standing), word(row.standing)),
+        shortened(&plain(&row.series.id), NAME),
+    ];
+    line.extend(match row.metric {
+        Some(metric) => {
+            let [baseline, candidate] = sections::values(metric).map(|value| plain(&value));
+            let at_most = metric
+                .worse_at_most_percent
+                .map_or_else(dash, |percent| words::size(percent.max(0.0)));
+            let seen = sections::resolvable(metric);
+            [short(metric.metric), baseline, candidate, effect(metric), at_most, seen]
+        }
+        None => [dash(), dash(), dash(), dash(), dash(), dash()],
+    });
+    line
+}
+
+/// A metric as the table of a run heads it.
+fn short(metric: Metric) -> String {
+    let head = match metric {
+        Metric::Throughput => "req/s",
+        Metric::LatencyP50 => "p50",
+        Metric::LatencyP99 => "p99",
+        Metric::ServerCpu => "CPU/req",
+        Metric::DriverCpu => "driver CPU/req",
+        Metric::PeakRss => "RSS",
+    };
+    head.to_owned()
+}
+
+/// What is known of each row and does not stand in its columns.
+fn remarks(rows: &[&Row], out: &mut String) {
+    let open = |row: &&&Row| {
+        matches!(
+            row.standing,
+            Standing::Invalid | Standing::Inconclusive | Standing::Accepted
+        )
+    };
+    for (place, row) in rows.iter().filter(open).enumerate() {
+        let blank = if place == 0 { "\n" } else { "" };
+        let metric = row
+            .metric
+            .map_or_else(String::new, |metric| format!(" {}", metric.metric.label()));
+        let (symbol, name) = (symbol(row.standing), plain(&row.series.id));
+        let _ = writeln!(out, "{blank}{symbol} {name}{metric}: {}", plain(&words::sentence(row)));
+    }
+}
+
+fn foot(comparison: &Comparison, findings: &Findings, out: &mut String) {
+    let side = |side| headline::side(side, plain);
+    let _ = writeln!(
+        out,
+        "\ncode     {} → {}",
+        side(&comparison.baseline),
+        side(&comparison.candidate)
+    );
+    let host = &comparison.host;
+    let _ = writeln!(
+        out,
+        "machine  {}, fingerprint {}",
+        format::machine(host),
+        plain(&host.fingerprint)
+    );
+    if comparison.paired {
+        if let Some(spreads) = sections::spreads(findings) {
+            let _ = writeln!(out, "spread   {spreads}");
+        }
+        if let Some(dropped) = sections::dropped(findings) {
+            let _ = writeln!(out, "pairs    left out over all metrics: {dropped}");
+        }
+        let _ = writeln!(
+            out,
+            "method   seed {}; {}",
+            comparison.method.seed,
+            sections::false_alarms(comparison)
+        );
+    }
+    if let Some(line) = command(&comparison.repeat) {
+        let _ = writeln!(out, "repeat   {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn golden(name: &str) -> Comparison {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
+        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_columns_not_broken_lines() {
+        let comparison = golden("regressed");
+        let all = [Standing::Regressed, Standing::Unchanged];
+        let [wide, narrow] = [None, Some(90)].map(|width| offenders(&comparison, &all, width));
+        assert!(wide.contains("smallest") && !narrow.contains("smallest"));
+        assert!(narrow.lines().all(|line| line.chars().count() <= 90), "{narrow}");
+        assert_eq!(wide.lines().count(), narrow.lines().count(), "{narrow}");
+    }
+
+    #[test]
+    fn text_of_a_record_cannot_steer_the_terminal() {
+        let mut comparison = golden("mixed");
+        for series in &mut comparison.series {
+            series.id = "\u{1b}[2J\u{202e}x\ny".into();
+            series.reason = Some("\u{7}\r\n✓ improved".into());
+        }
+        comparison.notes = vec!["\u{1b}]0;title\u{7}".into()];
+        let shown = render(&comparison, None);
+        assert!(
+            !shown
+                .chars()
+                .any(|c| c != '\n' && (c.is_control() || format::is_unseen(c)))
+        );
+        assert!(!shown.lines().any(|line| line.starts_with("✓ improved")));
+    }
+
+    #[test]
+    fn only_the_offenders_are_listed() {
+        let comparison = golden("mixed");
+        let shown = offenders(&comparison, &[Standing::Regressed], None);
+        assert!(shown.contains("✗ regressed") && !shown.contains("✓") && !shown.contains("accepted"));
+        assert_eq!(offenders(&golden("unchanged"), &[Standing::Regressed], None), "");
+    }
+}

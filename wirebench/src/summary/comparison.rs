@@ -1,0 +1,298 @@
+//! Comparison → what a person reads of it, in the order of alarm. Judges nothing: every verdict is the record's.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Presence, Verdict};
+use crate::record::metric::{Better, Metric};
+use crate::summary::Spread;
+
+/// How a row stands, the most alarming first: its verdict, and whether that is to be acted upon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Standing {
+    /// Worse by more than the margin.
+    Regressed,
+    /// Cannot be judged.
+    Invalid,
+    /// Can be neither shown nor excluded.
+    Inconclusive,
+    /// Worse by more than the margin, and meant.
+    Accepted,
+    /// Better by more than the margin.
+    Improved,
+    /// No worsening above a stated size.
+    Unchanged,
+    /// Values of two runs: shown, not judged.
+    NotJudged,
+}
+
+impl From<Verdict> for Standing {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Regressed => Self::Regressed,
+            Verdict::Invalid => Self::Invalid,
+            Verdict::Inconclusive => Self::Inconclusive,
+            Verdict::Improved => Self::Improved,
+            Verdict::Unchanged => Self::Unchanged,
+        }
+    }
+}
+
+/// One metric of one series, or a whole series that could not be compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Row<'a> {
+    /// The series.
+    pub series: &'a ComparedSeries,
+    /// The metric; none when the series has none because it could not be compared.
+    pub metric: Option<&'a ComparedMetric>,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+impl<'a> Row<'a> {
+    fn new(series: &'a ComparedSeries, metric: Option<&'a ComparedMetric>, paired: bool) -> Self {
+        let verdict = metric.map_or(Verdict::Invalid, |metric| metric.verdict);
+        let accepted = metric.is_some_and(|metric| metric.accepted.is_some());
+        let standing = match verdict {
+            Verdict::Invalid => Standing::Invalid,
+            _ if !paired => Standing::NotJudged,
+            Verdict::Regressed if accepted => Standing::Accepted,
+            other => other.into(),
+        };
+        Self {
+            series,
+            metric,
+            standing,
+        }
+    }
+
+    /// How much worse it may have become, percent: the end of the interval that is worse, or else the estimate.
+    #[must_use]
+    pub fn worst_percent(&self) -> Option<f64> {
+        let metric = self.metric?;
+        match metric.better {
+            Better::Lower => metric.effect_high_percent.or(metric.effect_percent),
+            Better::Higher => metric.effect_low_percent.or(metric.effect_percent).map(|low| -low),
+        }
+    }
+
+    /// What rows of one standing are sorted by, the largest first, percent: how bad it may be where that is open, how far
+    /// it moved where that is known.
+    fn size(&self) -> f64 {
+        let known = match self.standing {
+            Standing::Inconclusive | Standing::Unchanged => self.worst_percent(),
+            _ => self.metric.and_then(|metric| metric.effect_percent).map(f64::abs),
+        };
+        known.unwrap_or(f64::INFINITY)
+    }
+
+    /// Pairs that see a worsening of `percent` in 80 % of cases, when the machine stays as noisy as it was; none when
+    /// that cannot be said. The smallest size seen lies above the margin by an amount that shrinks with the square root
+    /// of the number of pairs.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a float turned into an integer saturates, and is positive here"
+    )]
+    pub fn pairs_to_see(&self, percent: f64) -> Option<u32> {
+        let metric = self.metric?;
+        let above = metric.resolvable_percent? - metric.margin_percent;
+        let wanted = percent - metric.margin_percent;
+        let pairs = f64::from(metric.kept) * (above / wanted).powi(2);
+        (wanted > 0.0 && above > 0.0 && metric.kept > 0).then(|| pairs.ceil() as u32)
+    }
+}
+
+/// The rows of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Findings<'a> {
+    /// What the overall verdict is drawn from, the most alarming first.
+    pub gating: Vec<Row<'a>>,
+    /// The others, the most alarming first.
+    pub informative: Vec<Row<'a>>,
+    /// Series that only the candidate has.
+    pub added: Vec<&'a ComparedSeries>,
+    /// Series that only the baseline has.
+    pub removed: Vec<&'a ComparedSeries>,
+}
+
+impl<'a> Findings<'a> {
+    /// Sorts a comparison's series and metrics.
+    #[must_use]
+    pub fn of(comparison: &'a Comparison) -> Self {
+        let mut found = Self {
+            gating: Vec::new(),
+            informative: Vec::new(),
+            added: Vec::new(),
+            removed: Vec::new(),
+        };
+        for series in &comparison.series {
+            match series.presence {
+                Presence::Added => found.added.push(series),
+                Presence::Removed => found.removed.push(series),
+                Presence::Both => found.compare(series, comparison.paired),
+            }
+        }
+        for rows in [&mut found.gating, &mut found.informative] {
+            rows.sort_by(|a, b| (a.standing.cmp(&b.standing)).then(b.size().total_cmp(&a.size())));
+        }
+        found
+    }
+
+    fn compare(&mut self, series: &'a ComparedSeries, paired: bool) {
+        if series.metrics.is_empty() {
+            let row = Row::new(series, None, paired);
+            match series.verdict {
+                Some(_) => self.gating.push(row),
+                None => self.informative.push(row),
+            }
+        }
+        for metric in &series.metrics {
+            let row = Row::new(series, Some(metric), paired);
+            if metric.primary {
+                self.gating.push(row);
+            } else {
+                self.informative.push(row);
+            }
+        }
+    }
+
+    /// The gating rows that stand so.
+    pub fn gating_that(&self, standing: Standing) -> impl Iterator<Item = &Row<'a>> {
+        self.gating.iter().filter(move |row| row.standing == standing)
+    }
+
+    /// The largest worsening that the unchanged gating metrics leave possible, percent.
+    #[must_use]
+    pub fn unchanged_at_most_percent(&self) -> Option<f64> {
+        self.gating_that(Standing::Unchanged)
+            .filter_map(|row| row.metric?.worse_at_most_percent)
+            .max_by(f64::total_cmp)
+    }
+
+    /// The run-to-run spread of each metric over all series, percent, in the metrics' own order.
+    #[must_use]
+    pub fn spreads(&self) -> Vec<(Metric, Spread)> {
+        let mut values: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
+        for metric in self.gating.iter().chain(&self.informative).filter_map(|row| row.metric) {
+            values.entry(metric.metric).or_default().extend(metric.spread_percent);
+        }
+        let mut found: Vec<(Metric, Spread)> = (values.into_iter())
+            .filter_map(|(metric, values)| Some((metric, Spread::of(&values)?)))
+            .collect();
+        found.sort_by_key(|(metric, _)| Reverse(self.gating.iter().filter(|row| row.is(*metric)).count()));
+        found
+    }
+
+    /// Pairs left out because the baseline's round, and because the candidate's round, was far from its neighbours.
+    #[must_use]
+    pub fn dropped(&self) -> (u64, u64) {
+        (self.gating.iter().chain(&self.informative))
+            .filter_map(|row| row.metric)
+            .fold((0, 0), |(baseline, candidate), metric| {
+                (
+                    baseline + u64::from(metric.dropped_baseline),
+                    candidate + u64::from(metric.dropped_candidate),
+                )
+            })
+    }
+}
+
+impl Row<'_> {
+    fn is(&self, metric: Metric) -> bool {
+        self.metric.is_some_and(|found| found.metric == metric)
+    }
+}
+
+/// A verdict that the comparison's own rows contradict, in one sentence: the overall one must be as alarming as the most
+/// alarming series, and a series' as its most alarming gating metric. None when all agree.
+#[must_use]
+pub fn contradiction(comparison: &Comparison) -> Option<String> {
+    for series in &comparison.series {
+        let said = series.verdict;
+        let gating = series
+            .metrics
+            .iter()
+            .filter(|metric| metric.primary && metric.accepted.is_none());
+        let worst = gating.map(|metric| metric.verdict).min();
+        if worst.is_some_and(|worst| said.is_none_or(|said| said > worst)) {
+            return Some(format!("{} is less alarming than its own metrics", series.id));
+        }
+        if said.is_some_and(|said| comparison.verdict > said) {
+            return Some(format!(
+                "the overall verdict is less alarming than that of {}",
+                series.id
+            ));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn golden(name: &str) -> Comparison {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
+        let text = std::fs::read(format!("{folder}/{name}.json")).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    }
+
+    #[test]
+    fn rows_come_in_the_order_of_alarm() {
+        let comparison = golden("mixed");
+        let findings = Findings::of(&comparison);
+        for rows in [&findings.gating, &findings.informative] {
+            assert!(rows.is_sorted_by_key(|row| row.standing), "{rows:#?}");
+        }
+        assert_eq!(findings.gating[0].standing, Standing::Regressed);
+        assert!(
+            findings
+                .gating_that(Standing::Regressed)
+                .is_sorted_by(|a, b| a.size() >= b.size())
+        );
+    }
+
+    #[test]
+    fn an_accepted_worsening_is_no_regression_and_two_runs_are_not_judged() {
+        let accepted = golden("accepted");
+        let findings = Findings::of(&accepted);
+        assert_eq!(findings.gating_that(Standing::Accepted).count(), 1);
+        assert_eq!(findings.gating_that(Standing::Regressed).count(), 0);
+        let two_runs = golden("unpaired");
+        let findings = Findings::of(&two_runs);
+        assert!(findings.gating.iter().all(|row| row.standing == Standing::NotJudged));
+    }
+
+    #[test]
+    fn pairs_to_see_grow_with_the_square() {
+        let mut comparison = golden("inconclusive");
+        for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+            (metric.margin_percent, metric.resolvable_percent, metric.kept) = (1.0, Some(9.0), 20);
+        }
+        let row = Findings::of(&comparison).gating[0];
+        assert_eq!(row.pairs_to_see(5.0), Some(80));
+        assert_eq!(row.pairs_to_see(1.0), None, "the margin itself can never be seen");
+    }
+
+    #[test]
+    fn a_verdict_that_its_rows_contradict_is_found() {
+        for name in [
+            "regressed",
+            "improved",
+            "unchanged",
+            "inconclusive",
+            "invalid",
+            "accepted",
+            "mixed",
+        ] {
+            let mut comparison = golden(name);
+            assert_eq!(contradiction(&comparison), None, "{name}");
+            if comparison.verdict != Verdict::Unchanged {
+                comparison.verdict = Verdict::Unchanged;
+                assert!(contradiction(&comparison).is_some(), "{name}");
+            }
+        }
+    }
+}
