@@ -76,6 +76,15 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     let recorder = measure(project, args, Purpose::Measure)?;
     report::print(&recorder.run, &recorder.folder);
     report::write(&project.root, &recorder.run, &recorder.folder)?;
+    if recorder.run.variants.iter().any(|one| one.variant == Variant::Baseline) {
+        let rules = Rules {
+            compare: &project.config.compare,
+            margins: &project.config.margins,
+        };
+        let comparison = verdict::write(&recorder.run, &rules, &recorder.folder)?;
+        report::write_comparison(&comparison, &recorder.folder)?;
+        report::print_comparison(&comparison, &recorder.folder);
+    }
     Ok(if recorder.run.status == RunStatus::Complete {
         Outcome::Done
     } else {
@@ -83,7 +92,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     })
 }
 
-/// Measures what the arguments ask for; the record is in its folder, with comparison.json when it was judged.
+/// Measures what the arguments ask for; the record is in its folder.
 ///
 /// # Errors
 /// When nothing can be measured; single series that fail are in the record.
@@ -163,9 +172,6 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         decide(&mut session, &rules, deadline)?;
     }
     let recorder = session.finish()?;
-    if judged {
-        verdict::write(&recorder.run, &rules, &recorder.folder)?;
-    }
     Ok(recorder)
 }
 

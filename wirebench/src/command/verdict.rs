@@ -1,21 +1,19 @@
-//! Writes and reads comparison.json.
+//! Judges a run that has a baseline, and writes comparison.json.
 
 use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
 
+use crate::command::stored;
 use crate::compare::{self, Rules};
 use crate::record::comparison::Comparison;
 use crate::record::run::Run;
 
-/// The file in a run's folder.
-pub(super) const FILE: &str = "comparison.json";
-
 /// Judges a run that has a baseline, and writes the comparison beside it.
 pub(super) fn write(run: &Run, rules: &Rules, folder: &Path) -> anyhow::Result<Comparison> {
     let comparison = compare::paired(run, rules).map_err(anyhow::Error::msg)?;
-    save(&comparison, &folder.join(FILE))?;
+    save(&comparison, &folder.join(stored::FILE))?;
     Ok(comparison)
 }
 

@@ -43,6 +43,7 @@ pub fn across(baseline: &Run, candidate: &Run, rules: &Rules) -> Result<Comparis
         notes: notes(baseline, candidate),
         method: method(candidate.seed, rules, (0, 0)),
         host: candidate.host.clone(),
+        tools: candidate.tools.clone(),
         repeat: candidate.repeat.clone(),
         series,
     })

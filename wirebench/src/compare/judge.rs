@@ -67,6 +67,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
         notes: notes(run),
         method: method(run.seed, rules, tests),
         host: run.host.clone(),
+        tools: run.tools.clone(),
         repeat: run.repeat.clone(),
         series,
     })

@@ -136,9 +136,6 @@ pub(super) fn side(side: &Side, name: Inert) -> String {
     if revision.modified == Some(true) {
         words.push_str(" with local changes");
     }
-    if let Some(ns) = revision.injected_burn_ns.filter(|ns| *ns > 0) {
-        words.push_str(&format!(" with {ns} ns burnt on purpose in each request"));
-    }
     words
 }
 
