@@ -1,6 +1,7 @@
 //! The command line: one verb per file.
 
 mod calibrate;
+mod compare;
 mod completions;
 mod conclude;
 mod export;
@@ -80,6 +81,8 @@ enum Verb {
     Report(report::Args),
     /// Exits with 3 when a comparison says regressed, and says what did.
     Gate(gate::Args),
+    /// Judges a stored run again, or puts two stored runs beside each other.
+    Compare(compare::Args),
     /// Writes a stored run in another program's format.
     Export(export::Args),
     /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
@@ -106,6 +109,7 @@ impl Cli {
             Verb::Run(args) => run::execute(&project(root)?, &args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
             Verb::Gate(args) => gate::execute(root, &args),
+            Verb::Compare(args) => compare::execute(root, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),

@@ -115,9 +115,15 @@ pub(super) fn write_comparison(comparison: &Comparison, folder: &Path) -> anyhow
         .with_context(|| format!("{}: cannot be written", file.display()))
 }
 
-/// Prints a comparison on stdout and where it lies on stderr.
+/// Prints a comparison on stdout.
+pub(super) fn show_comparison(comparison: &Comparison) {
+    print!("{}", comparison::terminal::render(comparison, terminal_width()));
+}
+
+/// Prints a comparison on stdout, after something else, and where it lies on stderr.
 pub(super) fn print_comparison(comparison: &Comparison, folder: &Path) {
-    print!("\n{}", comparison::terminal::render(comparison, terminal_width()));
+    println!();
+    show_comparison(comparison);
     eprintln!("\ncomparison  {}", folder.join(stored::FILE).display());
     eprintln!("comment     {}", folder.join("comparison.md").display());
 }

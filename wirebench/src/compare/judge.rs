@@ -1,7 +1,7 @@
 //! The verdict on a run whose variants were measured interleaved.
 
 use crate::compare::cell::{Cell, Figures, pairs};
-use crate::compare::screen::suspicion;
+use crate::compare::screen::{Suspicion, suspicion};
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules};
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict};
 use crate::record::metric::{Better, Metric};
@@ -15,7 +15,9 @@ struct Judged {
     cell: Cell,
     figures: Figures,
     stage: u32,
-    /// Whether the first stage sent it to be tested on the second stage's rounds.
+    /// Why the first stage asks for fresh rounds.
+    suspected: Option<Suspicion>,
+    /// Whether there were fresh rounds, and enough of them usable.
     tested: bool,
     worse: bool,
     better: bool,
@@ -98,12 +100,12 @@ fn cells(run: &Run, rules: &Rules) -> Vec<Judged> {
         }
         let stage = if pairs(series, 2).next().is_some() { 2 } else { 1 };
         for cell in Cell::all(series, stage, rules) {
-            let tested = stage == 2
-                && Cell::new(series, cell.metric, 1, rules).is_some_and(|first| suspicion(&first, rules).is_some());
+            let suspected = Cell::new(series, cell.metric, 1, rules).and_then(|first| suspicion(&first, rules));
             let figures = cell.figures();
             judged.push(Judged {
                 series: i,
-                tested: tested && figures.kept.pairs.len() >= FEWEST_PAIRS,
+                tested: stage == 2 && suspected.is_some() && figures.kept.pairs.len() >= FEWEST_PAIRS,
+                suspected,
                 figures,
                 cell,
                 stage,
@@ -281,6 +283,12 @@ fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: &Series) ->
     }
 }
 
+/// Whether the whole interval lies beyond the margin: not a verdict, as it is one of many, but nothing to call unchanged.
+fn looks_worse(judged: &Judged) -> bool {
+    let low = judged.figures.location.and_then(|location| location.low);
+    low.is_some_and(|low| low > judged.cell.log_margin())
+}
+
 fn verdict(judged: &Judged, effect: Option<f64>, ends: Option<(f64, f64)>, at_most: Option<f64>) -> (Verdict, String) {
     let margin = judged.cell.margin.margin;
     let kept = judged.figures.kept.pairs.len();
@@ -300,6 +308,14 @@ fn verdict(judged: &Judged, effect: Option<f64>, ends: Option<(f64, f64)>, at_mo
         _ if judged.better => (
             Verdict::Improved,
             format!("{}: better beyond the margin of {margin}", said()),
+        ),
+        _ if judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && looks_worse(judged) => (
+            Verdict::Inconclusive,
+            format!("{}: looks worse, and no fresh rounds were measured to confirm it", said()),
+        ),
+        _ if looks_worse(judged) => (
+            Verdict::Inconclusive,
+            format!("{}: looks worse, but not beyond doubt over all that was tested", said()),
         ),
         Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
             (Verdict::Unchanged, format!("no worsening above {bound:.1} %"))

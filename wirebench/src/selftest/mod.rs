@@ -34,6 +34,8 @@ pub struct Made {
     pub pairs: u32,
     /// Time of those pairs.
     pub measuring: Duration,
+    /// Whether the source had fewer rounds than were planned.
+    pub short: bool,
 }
 
 /// Screens, draws fresh rounds where they are needed, and judges: what `wirebench run --baseline` does with a machine.
@@ -47,8 +49,10 @@ pub fn compare_once(source: &mut impl Source, rules: &Rules) -> Result<Made, Str
     let first = rules.compare.rounds;
     let mut measuring = Duration::ZERO;
     let mut pairs = 0;
+    let mut short = false;
     let mut draw = |run: &mut Run, series: &[usize], stage: Stage, from: u32| {
         for (i, rounds) in source.rounds(series, stage.number, from, stage.rounds) {
+            short |= rounds.len() < 2 * stage.rounds as usize;
             run.series[i].rounds.extend(rounds);
         }
         measuring += series.iter().map(|i| costs[*i] * stage.rounds).sum::<Duration>();
@@ -74,5 +78,6 @@ pub fn compare_once(source: &mut impl Source, rules: &Rules) -> Result<Made, Str
         comparison: compare::paired(&run, rules)?,
         pairs,
         measuring,
+        short,
     })
 }

@@ -18,6 +18,7 @@ pub struct Tally {
     gated: u64,
     improved: u64,
     inconclusive: u64,
+    short: u64,
     pairs: u64,
     minutes: f64,
     spread: BTreeMap<Metric, Vec<f64>>,
@@ -46,6 +47,8 @@ pub struct Totals {
     pub improved: u64,
     /// Comparisons whose overall verdict was inconclusive.
     pub inconclusive: u64,
+    /// Comparisons that planned more rounds than were recorded, and were judged on fewer.
+    pub short: u64,
     /// Median spread by metric, percent.
     pub c: BTreeMap<&'static str, f64>,
     /// Pairs of rounds in a comparison, over all series, on average.
@@ -71,6 +74,7 @@ impl Tally {
         self.improved += any(Verdict::Improved);
         self.gated += u64::from(comparison.verdict == Verdict::Regressed);
         self.inconclusive += u64::from(comparison.verdict == Verdict::Inconclusive);
+        self.short += u64::from(made.short);
         self.pairs += u64::from(made.pairs);
         self.minutes += made.measuring.as_secs_f64() / 60.0;
         for metric in metrics() {
@@ -98,6 +102,7 @@ impl Tally {
             gated: self.gated,
             improved: self.improved,
             inconclusive: self.inconclusive,
+            short: self.short,
             c: self.spread.iter().filter_map(spread).collect(),
             pairs: rounded(self.pairs as f64 / each),
             minutes: rounded(self.minutes / each),

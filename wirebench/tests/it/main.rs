@@ -3,6 +3,7 @@
 
 mod architecture;
 mod bench;
+mod compare;
 mod declarations;
 mod exports;
 mod failures;
