@@ -311,7 +311,10 @@ fn verdict(judged: &Judged, effect: Option<f64>, ends: Option<(f64, f64)>, at_mo
         ),
         _ if judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && looks_worse(judged) => (
             Verdict::Inconclusive,
-            format!("{}: looks worse, and no fresh rounds were measured to confirm it", said()),
+            format!(
+                "{}: looks worse, and no fresh rounds were measured to confirm it",
+                said()
+            ),
         ),
         _ if looks_worse(judged) => (
             Verdict::Inconclusive,

@@ -137,7 +137,7 @@ fn too_few_rounds_are_inconclusive_and_no_good_rounds_invalid() {
         cpu(&comparison)["reason"]
             .as_str()
             .unwrap()
-            .contains("only 5 usable pairs"),
+            .contains("usable pairs of rounds; 8 are needed"),
         "{comparison:#}"
     );
 
