@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn sizes_have_one_decimal_or_are_as_they_were_declared() {
         assert_eq!(
-            [1.0, 3.14, 0.04, 140.2, 0.0].map(size),
+            [1.0, 3.12, 0.04, 140.2, 0.0].map(size),
             ["1.0 %", "3.1 %", "0.04 %", "140 %", "0.0 %"]
         );
         assert_eq!([5.0, 0.5, 1e300].map(declared)[..2], ["5 %", "0.5 %"]);
