@@ -46,7 +46,9 @@ pub fn prose(text: &str) -> String {
             '_' => out.push_str("\\_"),
             // What would open a list inside a list.
             '-' | '+' if place == 0 => out.extend(['\\', c]),
-            '.' | ')' if text[..place].iter().all(char::is_ascii_digit) => out.extend(['\\', c]),
+            '.' | ')' if next.is_none_or(char::is_whitespace) && text[..place].iter().all(char::is_ascii_digit) => {
+                out.extend(['\\', c]);
+            }
             '@' | '#' => parted(c, &mut out),
             ':' if next.is_some_and(|next| !next.is_whitespace()) => parted(c, &mut out),
             '.' if before(3).eq_ignore_ascii_case("www") => out.push_str("&#8203;."),
@@ -180,6 +182,7 @@ mod tests {
     fn ordinary_sentences_read_well_as_source_too() {
         let text = "3 of 10 rounds failed: status 503 (server_cpu not measured), see the log.";
         assert_eq!(prose(text), text);
+        assert_eq!(prose("15.0 µs → 15.6 µs"), "15.0 µs → 15.6 µs");
     }
 
     #[test]
