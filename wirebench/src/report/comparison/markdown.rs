@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison};
 use crate::report::comparison::advice::{self, Advice};
+use crate::report::comparison::part::Part;
 use crate::report::comparison::words::{self, declared, effect, size, symbol, word};
 use crate::report::comparison::{headline, sections};
 use crate::report::escape::{code, command, prose};
@@ -220,59 +221,6 @@ const HOW_TO_READ: &str = "<details><summary>How to read this</summary>
 </details>
 
 ";
-
-/// A table that can be cut.
-struct Part<'a> {
-    open: String,
-    head: &'static str,
-    rows: Box<dyn Iterator<Item = String> + 'a>,
-    close: &'static str,
-}
-
-impl<'a> Part<'a> {
-    fn open(head: &'static str, rows: impl Iterator<Item = String> + 'a) -> Self {
-        Self {
-            open: String::new(),
-            head,
-            rows: Box::new(rows),
-            close: "\n",
-        }
-    }
-
-    fn folded(title: &str, about: &str, head: &'static str, rows: impl Iterator<Item = String> + 'a) -> Self {
-        Self {
-            open: format!("<details><summary>{title}</summary>\n\n{about}"),
-            head,
-            rows: Box::new(rows),
-            close: "\n</details>\n\n",
-        }
-    }
-
-    /// As many rows as fit into so many bytes, and how many did not; nothing when not even that fits.
-    fn within(self, bytes: usize) -> String {
-        let left_out = |count: usize| {
-            let are = if count == 1 { "row is" } else { "rows are" };
-            format!(
-                "\n{count} more {are} left out to fit into a comment; the most alarming stand first, all are in comparison.json.\n"
-            )
-        };
-        let reserved = self.open.len() + self.head.len() + self.close.len() + left_out(usize::MAX).len();
-        let mut rows = String::new();
-        let mut cut = 0;
-        for row in self.rows {
-            if cut == 0 && reserved + rows.len() + row.len() <= bytes {
-                rows.push_str(&row);
-            } else {
-                cut += 1;
-            }
-        }
-        if reserved > bytes {
-            return String::new();
-        }
-        let cut = if cut > 0 { left_out(cut) } else { String::new() };
-        self.open + self.head + &rows + &cut + self.close
-    }
-}
 
 #[cfg(test)]
 mod tests {
