@@ -76,6 +76,19 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Whether the whole interval is worse than the margin, whatever the verdict over all tests together.
+    #[must_use]
+    pub fn looks_worse(&self) -> bool {
+        let best = self.metric.and_then(|metric| {
+            let best = match metric.better {
+                Better::Lower => metric.effect_low_percent?,
+                Better::Higher => -metric.effect_high_percent?,
+            };
+            Some(best > metric.margin_percent)
+        });
+        best == Some(true)
+    }
+
     /// What rows of one standing are sorted by, the largest first, percent: how bad it may be where that is open, how far
     /// it moved where that is known.
     fn size(&self) -> f64 {
@@ -138,7 +151,12 @@ impl<'a> Findings<'a> {
             }
         }
         for rows in [&mut found.gating, &mut found.informative] {
-            rows.sort_by(|a, b| (a.standing.cmp(&b.standing)).then(b.size().total_cmp(&a.size())));
+            rows.sort_by(|a, b| {
+                let looks = b.looks_worse().cmp(&a.looks_worse());
+                (a.standing.cmp(&b.standing))
+                    .then(looks)
+                    .then(b.size().total_cmp(&a.size()))
+            });
         }
         found
     }
@@ -291,6 +309,17 @@ mod tests {
             findings.gating.iter().all(not_judged),
             "only another question is more than not judged"
         );
+    }
+
+    #[test]
+    fn what_looks_worse_without_being_called_so_comes_first_of_the_inconclusive() {
+        let mut comparison = golden("inconclusive");
+        let looks = &mut comparison.series[2].metrics[0];
+        (looks.effect_low_percent, looks.effect_high_percent) = (Some(1.5), Some(2.5));
+        let looks = comparison.series[2].id.clone();
+        let findings = Findings::of(&comparison);
+        assert!(findings.gating[0].looks_worse() && !findings.gating[1].looks_worse());
+        assert_eq!(findings.gating[0].series.id, looks);
     }
 
     #[test]
