@@ -97,6 +97,24 @@ pub(super) fn committed_at(folder: &Path, commit: &str) -> Option<String> {
     says(folder, &["show", "--no-patch", "--format=%cI", commit])
 }
 
+/// The commits after `good` up to `bad` along first parents, oldest first; empty when `bad` does not come after `good`.
+///
+/// # Errors
+/// When git cannot list them.
+pub(super) fn first_parents(root: &Path, good: &str, bad: &str) -> anyhow::Result<Vec<String>> {
+    let range = format!("{good}..{bad}");
+    let args = [
+        "rev-list",
+        "--first-parent",
+        "--ancestry-path",
+        "--reverse",
+        &range,
+        "--",
+    ];
+    let listed = says(root, &args).with_context(|| format!("git cannot list the commits of {range}"))?;
+    Ok(listed.lines().map(str::to_owned).collect())
+}
+
 /// A file in the folder that wirebench keeps worktrees and builds in, which git ignores from inside.
 ///
 /// # Errors

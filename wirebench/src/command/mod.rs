@@ -1,5 +1,6 @@
 //! The command line: one verb per file.
 
+mod bisect;
 mod calibrate;
 mod compare;
 mod completions;
@@ -83,6 +84,8 @@ enum Verb {
     Gate(gate::Args),
     /// Judges a stored run again, or puts two stored runs beside each other.
     Compare(compare::Args),
+    /// Finds the commit that brought a worsening.
+    Bisect(bisect::Args),
     /// Writes a stored run in another program's format.
     Export(export::Args),
     /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
@@ -110,6 +113,7 @@ impl Cli {
             Verb::Report(args) => report::execute(&folder(root)?, &args),
             Verb::Gate(args) => gate::execute(root, &args),
             Verb::Compare(args) => compare::execute(root, &args),
+            Verb::Bisect(args) => bisect::execute(&project(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),

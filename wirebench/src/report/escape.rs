@@ -20,7 +20,7 @@ pub fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// A sentence in the middle of a line or in a table cell: reads as it was written, and is nothing but text.
+/// A sentence on a line, in a list or in a table cell: reads as it was written, and is nothing but text.
 ///
 /// Mentions, references and bare links are recognised in text after rendering, where a backslash is no longer seen;
 /// an invisible space (`&#8203;`) parts them.
@@ -44,6 +44,11 @@ pub fn prose(text: &str) -> String {
             '\\' | '*' | '[' | ']' | '~' | '^' => out.extend(['\\', c]),
             '_' if in_word(before(1).chars().next()) && in_word(next) => out.push(c),
             '_' => out.push_str("\\_"),
+            // What would open a list inside a list.
+            '-' | '+' if place == 0 => out.extend(['\\', c]),
+            '.' | ')' if next.is_none_or(char::is_whitespace) && text[..place].iter().all(char::is_ascii_digit) => {
+                out.extend(['\\', c]);
+            }
             '@' | '#' => parted(c, &mut out),
             ':' if next.is_some_and(|next| !next.is_whitespace()) => parted(c, &mut out),
             '.' if before(3).eq_ignore_ascii_case("www") => out.push_str("&#8203;."),
@@ -76,7 +81,11 @@ mod tests {
 
     use super::*;
 
-    const NASTY: [&str; 22] = [
+    const NASTY: [&str; 26] = [
+        "- - item",
+        "12. item",
+        "1) item",
+        "+ --- ===",
         "<img src=x onerror=alert(1)>",
         "</details><script>alert(1)</script>",
         "![pixel](https://evil.example/p.png)",
@@ -101,12 +110,32 @@ mod tests {
         "",
     ];
 
-    /// What a Markdown reader makes of it inside a cell of a table: the text, or what is more than text.
+    /// What a Markdown reader makes of it as an item of a list: the text, or what is more than text.
+    fn read_item(item: &str) -> Result<String, String> {
+        let mut text = String::new();
+        for event in Parser::new_ext(&format!("- {item}\n"), options()) {
+            match event {
+                Event::Text(part) | Event::Code(part) => text.push_str(&part),
+                Event::Start(Tag::List(None)) if text.is_empty() => {}
+                Event::Start(Tag::Item) if text.is_empty() => {}
+                Event::End(_) => {}
+                Event::InlineHtml(tag) if ["<span>", "</span>"].contains(&&*tag) => {}
+                other => return Err(format!("{other:?}")),
+            }
+        }
+        Ok(text.replace('\u{200b}', "").trim().to_owned())
+    }
+
+    fn options() -> Options {
+        Options::all().difference(Options::ENABLE_SMART_PUNCTUATION)
+    }
+
+    /// The same inside a cell of a table.
     fn read(cell: &str) -> Result<String, String> {
         let table = format!("| a | b |\n|---|---|\n| x {cell} | end |\n");
         let mut text = String::new();
         let mut cells = 0;
-        for event in Parser::new_ext(&table, Options::all().difference(Options::ENABLE_SMART_PUNCTUATION)) {
+        for event in Parser::new_ext(&table, options()) {
             match event {
                 Event::Text(part) | Event::Code(part) => text.push_str(&part),
                 Event::Start(Tag::TableCell) => cells += 1,
@@ -128,6 +157,12 @@ mod tests {
     fn nasty_text_stays_text() {
         for text in NASTY {
             assert_eq!(read(&prose(text)), Ok(expected(text, SENTENCE)), "{:?}", prose(text));
+            assert_eq!(
+                read_item(&prose(text)),
+                Ok(expected(text, SENTENCE)),
+                "{:?}",
+                prose(text)
+            );
             let shown = read(&code(text)).unwrap();
             assert!(shown == expected(text, NAME) || shown == "–", "{shown}");
         }
@@ -147,6 +182,7 @@ mod tests {
     fn ordinary_sentences_read_well_as_source_too() {
         let text = "3 of 10 rounds failed: status 503 (server_cpu not measured), see the log.";
         assert_eq!(prose(text), text);
+        assert_eq!(prose("15.0 µs → 15.6 µs"), "15.0 µs → 15.6 µs");
     }
 
     #[test]
@@ -196,6 +232,7 @@ mod tests {
         #[test]
         fn any_text_stays_text(text in dangerous()) {
             prop_assert_eq!(read(&prose(&text)), Ok(expected(&text, SENTENCE)), "{:?}", prose(&text));
+            prop_assert_eq!(read_item(&prose(&text)), Ok(expected(&text, SENTENCE)), "{:?}", prose(&text));
             prop_assert!(read(&code(&text)).is_ok());
         }
     }

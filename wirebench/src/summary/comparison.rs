@@ -43,7 +43,7 @@ impl From<Verdict> for Standing {
 pub struct Row<'a> {
     /// The series.
     pub series: &'a ComparedSeries,
-    /// The metric; none when the series has none because it could not be compared.
+    /// The metric; none for the series as a whole, when that could not be judged.
     pub metric: Option<&'a ComparedMetric>,
     /// How it stands.
     pub standing: Standing,
@@ -74,6 +74,19 @@ impl<'a> Row<'a> {
             Better::Lower => metric.effect_high_percent.or(metric.effect_percent),
             Better::Higher => metric.effect_low_percent.or(metric.effect_percent).map(|low| -low),
         }
+    }
+
+    /// Whether the whole interval is worse than the margin, whatever the verdict over all tests together.
+    #[must_use]
+    pub fn looks_worse(&self) -> bool {
+        let best = self.metric.and_then(|metric| {
+            let best = match metric.better {
+                Better::Lower => metric.effect_low_percent?,
+                Better::Higher => -metric.effect_high_percent?,
+            };
+            Some(best > metric.margin_percent)
+        });
+        best == Some(true)
     }
 
     /// What rows of one standing are sorted by, the largest first, percent: how bad it may be where that is open, how far
@@ -115,6 +128,8 @@ pub struct Findings<'a> {
     pub added: Vec<&'a ComparedSeries>,
     /// Series that only the baseline has.
     pub removed: Vec<&'a ComparedSeries>,
+    /// Series on both sides of which there is nothing to show, such as those an interrupted run did not get to.
+    pub unmeasured: Vec<&'a ComparedSeries>,
 }
 
 impl<'a> Findings<'a> {
@@ -126,6 +141,7 @@ impl<'a> Findings<'a> {
             informative: Vec::new(),
             added: Vec::new(),
             removed: Vec::new(),
+            unmeasured: Vec::new(),
         };
         for series in &comparison.series {
             match series.presence {
@@ -135,18 +151,23 @@ impl<'a> Findings<'a> {
             }
         }
         for rows in [&mut found.gating, &mut found.informative] {
-            rows.sort_by(|a, b| (a.standing.cmp(&b.standing)).then(b.size().total_cmp(&a.size())));
+            rows.sort_by(|a, b| {
+                let looks = b.looks_worse().cmp(&a.looks_worse());
+                (a.standing.cmp(&b.standing))
+                    .then(looks)
+                    .then(b.size().total_cmp(&a.size()))
+            });
         }
         found
     }
 
     fn compare(&mut self, series: &'a ComparedSeries, paired: bool) {
-        if series.metrics.is_empty() {
-            let row = Row::new(series, None, paired);
-            match series.verdict {
-                Some(_) => self.gating.push(row),
-                None => self.informative.push(row),
-            }
+        let invalid = series.verdict == Some(Verdict::Invalid);
+        let says_so = |metric: &ComparedMetric| metric.primary && metric.verdict == Verdict::Invalid;
+        if invalid && !series.metrics.iter().any(says_so) {
+            self.gating.push(Row::new(series, None, paired));
+        } else if series.metrics.is_empty() {
+            self.unmeasured.push(series);
         }
         for metric in &series.metrics {
             let row = Row::new(series, Some(metric), paired);
@@ -156,6 +177,27 @@ impl<'a> Findings<'a> {
                 self.informative.push(row);
             }
         }
+    }
+
+    /// What else is to be known of compared series, each remark once, with the ids it is about.
+    #[must_use]
+    pub fn remarks(comparison: &'a Comparison) -> Vec<(&'a str, Vec<&'a str>)> {
+        let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+        for series in &comparison.series {
+            let judged = series.presence == Presence::Both && !series.metrics.is_empty();
+            let Some(reason) = series
+                .reason
+                .as_deref()
+                .filter(|_| judged && series.verdict != Some(Verdict::Invalid))
+            else {
+                continue;
+            };
+            match found.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, ids)) => ids.push(&series.id),
+                None => found.push((reason, vec![&series.id])),
+            }
+        }
+        found
     }
 
     /// The gating rows that stand so.
@@ -262,7 +304,22 @@ mod tests {
         assert_eq!(findings.gating_that(Standing::Regressed).count(), 0);
         let two_runs = golden("unpaired");
         let findings = Findings::of(&two_runs);
-        assert!(findings.gating.iter().all(|row| row.standing == Standing::NotJudged));
+        let not_judged = |row: &Row| row.standing == Standing::NotJudged || row.metric.is_none();
+        assert!(
+            findings.gating.iter().all(not_judged),
+            "only another question is more than not judged"
+        );
+    }
+
+    #[test]
+    fn what_looks_worse_without_being_called_so_comes_first_of_the_inconclusive() {
+        let mut comparison = golden("inconclusive");
+        let looks = &mut comparison.series[2].metrics[0];
+        (looks.effect_low_percent, looks.effect_high_percent) = (Some(1.5), Some(2.5));
+        let looks = comparison.series[2].id.clone();
+        let findings = Findings::of(&comparison);
+        assert!(findings.gating[0].looks_worse() && !findings.gating[1].looks_worse());
+        assert_eq!(findings.gating[0].series.id, looks);
     }
 
     #[test]

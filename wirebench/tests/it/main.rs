@@ -3,6 +3,7 @@
 
 mod architecture;
 mod bench;
+mod bisects;
 mod compare;
 mod declarations;
 mod exports;

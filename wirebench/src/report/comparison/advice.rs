@@ -89,6 +89,13 @@ fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
 }
 
 fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -> String {
+    if row.looks_worse() {
+        let reason = prose(&sentence(row));
+        return format!(
+            "{} {reason}. Repeat the measurement, with more time (--budget) where there was too little.",
+            row_name(row, name)
+        );
+    }
     let detect = comparison.method.detect_percent;
     let bounds = row.metric.and_then(bounds).unwrap_or_else(|| sentence(row));
     let known = format!("least is known of {}: {}.", row_name(row, name), prose(&bounds));
@@ -210,6 +217,24 @@ mod tests {
         assert!(with(9.0).contains("80 pairs of rounds where 20 were used: 4.0 times"));
         assert!(with(60.0).contains("not worth the time"));
         assert!(with(4.0).contains("More rounds tell"));
+    }
+
+    #[test]
+    fn what_looks_worse_is_to_be_measured_again_not_shrugged_off() {
+        let mut comparison = golden("inconclusive");
+        let looks = &mut comparison.series[1].metrics[0];
+        (looks.effect_low_percent, looks.effect_high_percent) = (Some(6.0), Some(12.0));
+        looks.reason = "+9.0 % (+6.0 to +12.0 %): looks worse, and no fresh rounds were measured to confirm it".into();
+        let text = advice(&comparison).text;
+        assert!(
+            text.contains("no fresh rounds") && text.contains("Repeat the measurement"),
+            "{text}"
+        );
+        let line = crate::report::comparison::terminal::one_line(&comparison);
+        assert!(
+            line.contains("2 of 3 gating metrics: one of them looks worse"),
+            "{line}"
+        );
     }
 
     #[test]

@@ -46,10 +46,15 @@ pub(super) fn summary(comparison: &Comparison, findings: &Findings, name: Inert)
         Verdict::Regressed => format!("{n} of {total} got worse by more than {}{}.", margin(n), most(standing)),
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
         Verdict::Inconclusive => {
+            let worse = findings.gating_that(standing).filter(|row| row.looks_worse()).count();
             let above = declared(comparison.method.inconclusive_above_percent);
-            format!(
-                "Can't tell for {n} of {total}: a worsening above {above} is not excluded. None of the others regressed."
-            )
+            let open = match worse {
+                0 => format!("a worsening above {above} is not excluded"),
+                1 if n == 1 => "it looks worse, not confirmed".into(),
+                1 => "one of them looks worse, not confirmed".into(),
+                more => format!("{more} of them look worse, not confirmed"),
+            };
+            format!("Can't tell for {n} of {total}: {open}. None of the others regressed.")
         }
         Verdict::Improved => {
             let most = most(standing);

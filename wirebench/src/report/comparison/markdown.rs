@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison};
 use crate::report::comparison::advice::{self, Advice};
-use crate::report::comparison::words::{self, effect, size, symbol, word};
+use crate::report::comparison::part::Part;
+use crate::report::comparison::words::{self, declared, effect, size, symbol, word};
 use crate::report::comparison::{headline, sections};
 use crate::report::escape::{code, command, prose};
 use crate::report::format;
@@ -25,7 +26,7 @@ pub fn render(comparison: &Comparison) -> String {
     let foot = foot(comparison, &findings);
     let mut room = LIMIT - (head.len() + foot.len()).min(LIMIT);
     let mut body = String::new();
-    for (part, share) in parts(&findings) {
+    for (part, share) in parts(&findings, comparison.paired) {
         let text = part.within(room * share / 100);
         room -= text.len();
         body.push_str(&text);
@@ -46,17 +47,20 @@ fn head(comparison: &Comparison, findings: &Findings) -> String {
     if !commands.is_empty() {
         let _ = writeln!(out, "```sh\n{}\n```\n", commands.join("\n"));
     }
-    for note in comparison.notes.iter().take(NOTES) {
-        let _ = writeln!(out, "> Before trusting it: {}\n", prose(note));
-    }
-    if let Some(count) = comparison.notes.len().checked_sub(NOTES).filter(|more| *more > 0) {
-        let _ = writeln!(out, "> … and {count} more notes in comparison.json\n");
+    let mut notes: Vec<String> = comparison.notes.iter().take(NOTES).map(|note| prose(note)).collect();
+    notes.extend(sections::remarks(comparison, code, prose).into_iter().take(NOTES));
+    if !notes.is_empty() {
+        out.push_str("Before trusting it:\n\n");
+        for note in &notes {
+            let _ = writeln!(out, "- {note}");
+        }
+        out.push('\n');
     }
     out
 }
 
 /// The tables and texts between head and foot, each with the share of the room left that it may take, percent.
-fn parts<'a>(findings: &'a Findings<'a>) -> Vec<(Part<'a>, usize)> {
+fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)> {
     let mut parts = Vec::new();
     if !findings.gating.is_empty() {
         parts.push((Part::open(ROWS, findings.gating.iter().map(gating)), 70));
@@ -67,34 +71,34 @@ fn parts<'a>(findings: &'a Findings<'a>) -> Vec<(Part<'a>, usize)> {
             sections::tally(&findings.informative)
         );
         parts.push((
-            Part::folded(title, "", ROWS, findings.informative.iter().map(informative)),
+            Part::folded(&title, "", ROWS, findings.informative.iter().map(informative)),
             50,
         ));
     }
-    if let Some(title) = sections::one_sided(findings) {
-        let added = findings.added.iter().map(|series| one_sided(series, "added"));
-        let removed = findings.removed.iter().map(|series| one_sided(series, "removed"));
+    if let Some(title) = sections::not_compared(findings) {
         let title = format!("Not compared: {title}");
-        parts.push((Part::folded(title, "", ONE_SIDED, removed.chain(added)), 50));
+        let all = sections::by_presence(findings).into_iter();
+        let lines = all.flat_map(|(how, all)| all.iter().map(move |series| not_compared(series, how)));
+        parts.push((Part::folded(&title, "", NOT_COMPARED, lines), 50));
     }
     let measured: Vec<(&Row, &ComparedMetric)> = (findings.gating.iter().chain(&findings.informative))
         .filter_map(|row| Some((row, row.metric?)))
         .filter(|(_, metric)| metric.pairs > 0)
         .collect();
-    if !measured.is_empty() {
+    if paired && !measured.is_empty() {
         let dropped = sections::dropped(findings).unwrap_or_else(|| "none".into());
         let title = format!("Pairs and spread; left out over all metrics: {dropped}");
         let lines = measured.into_iter().map(|(row, metric)| pairs(row.series, metric));
-        parts.push((Part::folded(title, PAIRS_ABOUT, PAIRS, lines), 100));
+        parts.push((Part::folded(&title, PAIRS_ABOUT, PAIRS, lines), 100));
     }
     parts
 }
 
 const ROWS: &str = "| verdict | series | metric | baseline → candidate | change (95 % interval) | smallest seen |\n\
                     |---|---|---|--:|--:|--:|\n";
-const ONE_SIDED: &str = "| | series | why |\n|---|---|---|\n";
-const PAIRS: &str = "| series | metric | stage | kept of measured | left out: baseline, candidate | spread c | p worse |\n\
-                     |---|---|--:|--:|--:|--:|--:|\n";
+const NOT_COMPARED: &str = "| | series | why |\n|---|---|---|\n";
+const PAIRS: &str = "| series | metric | margin | stage | kept of measured | left out: baseline, candidate | spread c | p worse |\n\
+                     |---|---|--:|--:|--:|--:|--:|--:|\n";
 const PAIRS_ABOUT: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
                            Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
 
@@ -134,7 +138,7 @@ fn both(metric: &ComparedMetric) -> String {
     }
 }
 
-fn one_sided(series: &ComparedSeries, how: &str) -> String {
+fn not_compared(series: &ComparedSeries, how: &str) -> String {
     let why = series.reason.as_deref().map_or_else(|| "–".into(), prose);
     format!("| {how} | {} | {why} |\n", code(&series.id))
 }
@@ -149,9 +153,10 @@ fn pairs(series: &ComparedSeries, metric: &ComparedMetric) -> String {
         }
     });
     format!(
-        "| {} | {} | {} | {} of {} | {}, {} | {spread} | {p} |\n",
+        "| {} | {} | {} | {} | {} of {} | {}, {} | {spread} | {p} |\n",
         code(&series.id),
         metric.metric.label(),
+        declared(metric.margin_percent),
         metric.stage,
         metric.kept,
         metric.pairs,
@@ -194,7 +199,8 @@ fn foot(comparison: &Comparison, findings: &Findings) -> String {
     }
     match command(&comparison.repeat).filter(|line| line.len() <= COMMAND) {
         Some(line) => {
-            let _ = writeln!(out, "\nTo repeat it:\n\n```sh\n{line}\n```");
+            let what = if comparison.paired { "it" } else { "the candidate's run" };
+            let _ = writeln!(out, "\nTo repeat {what}:\n\n```sh\n{line}\n```");
         }
         None => out.push_str("\nThe record holds no short wirebench command that repeats it.\n"),
     }
@@ -215,59 +221,6 @@ const HOW_TO_READ: &str = "<details><summary>How to read this</summary>
 </details>
 
 ";
-
-/// A table that can be cut.
-struct Part<'a> {
-    open: String,
-    head: &'static str,
-    rows: Box<dyn Iterator<Item = String> + 'a>,
-    close: &'static str,
-}
-
-impl<'a> Part<'a> {
-    fn open(head: &'static str, rows: impl Iterator<Item = String> + 'a) -> Self {
-        Self {
-            open: String::new(),
-            head,
-            rows: Box::new(rows),
-            close: "\n",
-        }
-    }
-
-    fn folded(title: String, about: &str, head: &'static str, rows: impl Iterator<Item = String> + 'a) -> Self {
-        Self {
-            open: format!("<details><summary>{title}</summary>\n\n{about}"),
-            head,
-            rows: Box::new(rows),
-            close: "\n</details>\n\n",
-        }
-    }
-
-    /// As many rows as fit into so many bytes, and how many did not; nothing when not even that fits.
-    fn within(self, bytes: usize) -> String {
-        let left_out = |count: usize| {
-            let are = if count == 1 { "row is" } else { "rows are" };
-            format!(
-                "\n{count} more {are} left out to fit into a comment; the most alarming stand first, all are in comparison.json.\n"
-            )
-        };
-        let reserved = self.open.len() + self.head.len() + self.close.len() + left_out(usize::MAX).len();
-        let mut rows = String::new();
-        let mut cut = 0;
-        for row in self.rows {
-            if cut == 0 && reserved + rows.len() + row.len() <= bytes {
-                rows.push_str(&row);
-            } else {
-                cut += 1;
-            }
-        }
-        if reserved > bytes {
-            return String::new();
-        }
-        let cut = if cut > 0 { left_out(cut) } else { String::new() };
-        self.open + self.head + &rows + &cut + self.close
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -326,7 +279,7 @@ mod tests {
                     Event::Start(Tag::CodeBlock(_)) => in_code = true,
                     Event::End(TagEnd::CodeBlock) => in_code = false,
                     Event::Text(part) if !in_code => {
-                        assert!(!part.contains("@e") && !part.contains("#7"), "{part} in\n{text}")
+                        assert!(!part.contains("@e") && !part.contains("#7"), "{part} in\n{text}");
                     }
                     _ => {}
                 }

@@ -3,6 +3,7 @@
 pub mod advice;
 pub mod headline;
 pub mod markdown;
+mod part;
 mod sections;
 pub mod terminal;
 pub mod words;

@@ -1,6 +1,7 @@
 //! The parts that comment and terminal have in common, as words without markup.
 
-use crate::record::comparison::{ComparedMetric, Comparison};
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison};
+use crate::report::comparison::headline::Inert;
 use crate::report::comparison::words::{self, declared, size};
 use crate::report::format::count;
 use crate::summary::comparison::{Findings, Row, Standing};
@@ -39,7 +40,8 @@ pub(super) fn false_alarms(comparison: &Comparison) -> String {
     let method = &comparison.method;
     let (gating, informative) = method.tests;
     format!(
-        "code that did not change is called regressed in at most {} of comparisons, by construction of the test ({gating} gating and {informative} informative tests)",
+        "code that did not change is called regressed in at most {} of comparisons, by construction; \
+         tested on fresh rounds: {gating} gating and {informative} informative metrics",
         declared(method.false_alarm_at_most_percent)
     )
 }
@@ -70,17 +72,40 @@ pub(super) fn dropped(findings: &Findings) -> Option<String> {
         .then(|| format!("{baseline} because of the baseline, {candidate} because of the candidate"))
 }
 
-/// What is on one side only: `1 series added, 2 removed`; none when all are on both.
-pub(super) fn one_sided(findings: &Findings) -> Option<String> {
-    let series = |n: usize, how: &str| (n > 0).then(|| format!("{} {how}", count_of(n)));
-    let parts: Vec<String> = [
-        series(findings.added.len(), "added"),
-        series(findings.removed.len(), "removed"),
+/// What is not compared: `1 series added, 2 series removed`; none when all is.
+pub(super) fn not_compared(findings: &Findings) -> Option<String> {
+    let each: Vec<String> = by_presence(findings)
+        .into_iter()
+        .filter(|(_, all)| !all.is_empty())
+        .map(|(how, all)| format!("{} {how}", count_of(all.len())))
+        .collect();
+    (!each.is_empty()).then(|| each.join(", "))
+}
+
+/// The series that are not compared, by why.
+pub(super) fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a ComparedSeries]); 3] {
+    [
+        ("removed", &findings.removed),
+        ("not measured", &findings.unmeasured),
+        ("added", &findings.added),
     ]
-    .into_iter()
-    .flatten()
-    .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// Names shown of those that one remark is about.
+const NAMES: usize = 3;
+
+/// What else is to be known, each remark once: `a, b and 3 more: client-bound`; `name` makes names inert, `prose` sentences.
+pub(super) fn remarks(comparison: &Comparison, name: Inert, prose: Inert) -> Vec<String> {
+    (Findings::remarks(comparison).into_iter())
+        .map(|(reason, ids)| {
+            let shown: Vec<String> = ids.iter().take(NAMES).map(|id| name(id)).collect();
+            let more = match ids.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("{}{more}: {}", shown.join(", "), prose(reason))
+        })
+        .collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]

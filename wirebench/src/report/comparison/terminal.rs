@@ -44,8 +44,9 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     for command in commands {
         let _ = writeln!(out, "  {command}");
     }
-    for note in &comparison.notes {
-        let _ = writeln!(out, "Before trusting it: {}", plain(note));
+    let notes = comparison.notes.iter().map(|note| plain(note));
+    for note in notes.chain(sections::remarks(comparison, plain, plain)) {
+        let _ = writeln!(out, "Before trusting it: {note}");
     }
     let all: Vec<&Row> = findings.gating.iter().collect();
     out.push_str(&table(&all, width));
@@ -60,8 +61,8 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
         let telling: Vec<&Row> = findings.informative.iter().filter(telling).collect();
         out.push_str(&table(&telling, width));
     }
-    let one_sided = [("added", &findings.added), ("removed", &findings.removed)];
-    let listed = (one_sided.into_iter()).flat_map(|(how, all)| all.iter().map(move |series| (how, series)));
+    let all = sections::by_presence(&findings).into_iter();
+    let listed = all.flat_map(|(how, all)| all.iter().map(move |series| (how, series)));
     for (place, (how, series)) in listed.enumerate() {
         let blank = if place == 0 { "\n" } else { "" };
         let why = (series.reason.as_deref()).map_or_else(String::new, |why| format!(": {}", plain(why)));

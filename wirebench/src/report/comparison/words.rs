@@ -42,6 +42,7 @@ pub fn remark(row: &Row) -> String {
     match row.standing {
         Standing::Regressed | Standing::Improved | Standing::NotJudged => String::new(),
         Standing::Unchanged => no_worsening(metric).unwrap_or_default(),
+        Standing::Inconclusive if row.looks_worse() => "looks worse, not confirmed".into(),
         Standing::Inconclusive => match (metric.effect_low_percent, metric.resolvable_percent) {
             (Some(_), Some(percent)) => format!("can't tell below {}", size(percent)),
             _ => metric.reason.clone(),
@@ -69,6 +70,7 @@ pub fn sentence(row: &Row) -> String {
             declared(metric.margin_percent)
         ),
         Standing::Unchanged => no_worsening(metric).unwrap_or_else(|| metric.reason.clone()),
+        Standing::Inconclusive if row.looks_worse() => metric.reason.clone(),
         Standing::Inconclusive => {
             bounds(metric).map_or_else(|| metric.reason.clone(), |bounds| format!("can't tell: {bounds}"))
         }
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn sizes_have_one_decimal_or_are_as_they_were_declared() {
         assert_eq!(
-            [1.0, 3.14, 0.04, 140.2, 0.0].map(size),
+            [1.0, 3.12, 0.04, 140.2, 0.0].map(size),
             ["1.0 %", "3.1 %", "0.04 %", "140 %", "0.0 %"]
         );
         assert_eq!([5.0, 0.5, 1e300].map(declared)[..2], ["5 %", "0.5 %"]);
