@@ -111,7 +111,7 @@ fn a_slower_candidate_is_regressed_and_fails_the_gate_unless_it_is_meant() {
 fn a_faster_candidate_is_improved_and_an_equal_one_unchanged() {
     let records = Records::new();
     assert_eq!(records.judged(&run(-0.10, 10, 20))["verdict"], "improved");
-    let equal = records.judged(&run(0.0, 10, 0));
+    let equal = records.judged(&run(0.0, 14, 0));
     assert_eq!(equal["verdict"], "unchanged");
     assert!(cpu(&equal)["worse_at_most_percent"].as_f64().unwrap() < 5.0);
     assert_eq!(records.gate(), 0);
