@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# rates.sh: print how often a verdict is wrong: equal code that is flagged, slowed code that is not seen. It measures nothing.
+#
+# Usage: scripts/rates.sh      (about two minutes)
+# Recorded rounds are those of results/selftest/; the model and the rule are described in docs/VERDICT.md.
+# WIREBENCH_HISTORIES=DIR names a folder of github-action-benchmark data.js files: then the trend is held against them too.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench"
+
+step() { printf '\n== %s\n' "$1"; }
+
+main() {
+  cd "$root"
+  cargo build --quiet --locked --package wirebench
+  step "recorded rounds: equal code, and candidates that burn CPU in every request"
+  "$wirebench" selftest --from results/selftest --runs 400
+  step "simulated: equal code"
+  for c in 1% 3% 5% 8%; do "$wirebench" selftest --simulate "$c" --runs 2000; done
+  step "simulated: one of three scenarios slower, c = 3 %"
+  for slower in 2% 3% 5% 10%; do "$wirebench" selftest --simulate 3% --inject "$slower" --runs 2000; done
+  step "simulated: 12 scenarios, c = 3 %"
+  "$wirebench" selftest --simulate 3% --scenarios 12 --runs 500
+  "$wirebench" selftest --simulate 3% --scenarios 12 --inject 5% --runs 500
+}
+
+main "$@"
