@@ -4,6 +4,7 @@
 
 pub mod command;
 pub mod declare;
+pub mod history;
 pub mod measure;
 pub mod normalise;
 pub mod plan;

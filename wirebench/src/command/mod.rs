@@ -1,9 +1,12 @@
 //! The command line: one verb per file.
 
+mod accept;
 mod completions;
 mod export;
 mod first_answer;
+mod history;
 mod list;
+mod metric;
 mod normalise;
 mod prepare;
 mod progress;
@@ -66,6 +69,11 @@ enum Verb {
     Report(report::Args),
     /// Writes a stored run in another program's format.
     Export(export::Args),
+    /// Keeps runs over time and says where a series stepped.
+    #[command(subcommand)]
+    History(history::Verb),
+    /// Says that a change for the worse is meant.
+    Accept(accept::Args),
     /// Brings one recorded driver output into the common shape; for writing a driver.
     Normalise(normalise::Args),
     /// Prints a completion script for a shell.
@@ -88,6 +96,8 @@ impl Cli {
             Verb::Run(args) => run::execute(&project(root)?, &args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
+            Verb::History(verb) => history::execute(root, &verb),
+            Verb::Accept(args) => accept::execute(&folder(root)?, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),
             Verb::FirstAnswer(args) => first_answer::execute(&args),

@@ -4,5 +4,7 @@ pub mod cells;
 pub mod charts;
 pub mod format;
 pub mod github_action_benchmark;
+pub mod imported;
 pub mod markdown;
 pub mod terminal;
+pub mod trend;

@@ -9,8 +9,9 @@
 //! - ranks as these are improbable without a step, p ≤ 0.001, or p ≤ 0.02 for fewer than 8 new values set against 12 or
 //!   more: ranks alone would let a single outlier among 5 hide a step.
 //!
-//! While fewer than [`WINDOW`] values came after it, a step is looked at again at every push and withdrawn when the medians
-//! are less than half of [`SMALLEST_STEP`] apart or the ranks are no longer improbable (p > 0.05).
+//! While no more than [`WINDOW`] values came after it, a step is looked at again at every push and withdrawn when the medians
+//! are less than half of [`SMALLEST_STEP`] apart or the ranks are no longer improbable (p > 0.05); from 15 values on, when
+//! they are less than three quarters of it apart or p > 0.02.
 
 use crate::stats::mann_whitney::{LARGEST, Level, Shift, differ, shift};
 use crate::stats::quantile::median;
@@ -38,6 +39,8 @@ const MANY_AFTER: usize = 8;
 const MANY_BEFORE: usize = 12;
 /// A step's place is corrected until so many values came after it.
 const PLACED_AFTER: usize = 10;
+/// From so many values after a step on, it must have proven itself.
+const PROVEN_AFTER: usize = 15;
 /// How far the place of a step may be uncertain, to either side.
 const BLUR: usize = 5;
 
@@ -185,8 +188,12 @@ impl Detector {
         let before = &self.values[earlier.max(step.at.saturating_sub(WINDOW))..step.at];
         let after = &self.values[step.at..];
         let moved = middle(after) - middle(before);
-        let stays = differ(before, after, Level::Twentieth) == Some(step.up)
-            && (if step.up { moved } else { -moved }) >= SMALLEST_STEP / 2.0;
+        let (level, least) = if after.len() < PROVEN_AFTER {
+            (Level::Twentieth, SMALLEST_STEP * 0.5)
+        } else {
+            (Level::Fiftieth, SMALLEST_STEP * 0.75)
+        };
+        let stays = differ(before, after, level) == Some(step.up) && (if step.up { moved } else { -moved }) >= least;
         if !stays {
             self.steps.pop();
             self.restart();

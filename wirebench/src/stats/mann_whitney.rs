@@ -21,7 +21,7 @@ pub enum Level {
 const LEVELS: [f64; 4] = [0.001, 0.02, 0.025, 0.05];
 
 /// Least U whose upper tail is at most each level's, by `[after][before]`; none where no U is that improbable.
-type Table = Vec<Vec<[Option<u16>; 4]>>;
+type Table = Vec<Vec<[Option<u16>; LEVELS.len()]>>;
 
 static TABLE: LazyLock<Table> = LazyLock::new(table);
 
@@ -35,10 +35,11 @@ pub fn critical(before: usize, after: usize, level: Level) -> Option<u16> {
 
 /// Counts the arrangements with each U by Mann and Whitney's recursion on the largest value, then cuts off the tails.
 fn table() -> Table {
-    let mut out = vec![vec![[None; 4]; LARGEST + 1]; LARGEST + 1];
     let mut fewer_after: Vec<Vec<f64>> = vec![vec![1.0]; LARGEST + 1];
+    let mut out = vec![vec![[None; LEVELS.len()]; LARGEST + 1]];
     for after in 1..=LARGEST {
         let mut layer: Vec<Vec<f64>> = vec![vec![1.0]];
+        let mut row = vec![[None; LEVELS.len()]];
         for before in 1..=LARGEST {
             let counts: Vec<f64> = (0..=after * before)
                 .map(|u| {
@@ -46,9 +47,10 @@ fn table() -> Table {
                     largest_is_after.unwrap_or(&0.0) + layer[before - 1].get(u).unwrap_or(&0.0)
                 })
                 .collect();
-            out[after][before] = LEVELS.map(|level| cut(&counts, level));
+            row.push(LEVELS.map(|level| cut(&counts, level)));
             layer.push(counts);
         }
+        out.push(row);
         fewer_after = layer;
     }
     out

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 9] = [
+const ARROWS: [(&str, &[&str]); 10] = [
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record"]),
     ("measure", &["declare", "plan", "record", "measure"]),
@@ -14,6 +14,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ),
     ("record", &["record"]),
     ("stats", &["stats"]),
+    ("history", &["declare", "record", "stats", "history"]),
     ("summary", &["record", "stats"]),
     ("report", &["record", "summary", "report"]),
     ("main", &[]),
