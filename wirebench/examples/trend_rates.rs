@@ -156,6 +156,21 @@ fn injected(rows: &[Vec<f64>]) {
     };
     print("every series", all);
     print("where the trend says that it sees 10 %", able);
+    let (mut sometimes, mut mostly, mut long) = (0, 0, 0);
+    for row in rows.iter().filter(|row| row.len() >= BEFORE + SEEN_WITHIN) {
+        let mut detector = Detector::default();
+        let sees = row.iter().enumerate().filter(|(place, value)| {
+            detector.push(**value);
+            *place >= BEFORE && detector.resolvable().is_some_and(|size| size <= step)
+        });
+        let sees = sees.count();
+        long += 1;
+        sometimes += usize::from(sees > 0);
+        mostly += usize::from(sees > (row.len() - BEFORE) / 2);
+    }
+    println!(
+        "  of {long} series with enough values it says so at some push of {sometimes}, at most pushes of {mostly}"
+    );
 }
 
 /// Whether one of the next values makes the detector report a worsening near `place`.

@@ -24,8 +24,6 @@ pub const LEAST_AFTER: usize = 3;
 pub const LEAST_BEFORE: usize = 5;
 /// The smallest step reported, as a change of the logarithm: 2 %.
 pub const SMALLEST_STEP: f64 = 0.019_802_627_296_179_713;
-/// The least log-likelihood ratio for a step, for 3, 4 and more values after it.
-pub const GAIN: [f64; 3] = [7.5, 7.0, 5.0];
 /// Pushes within which [`Detector::resolvable`] promises a step to be seen.
 pub const SEEN_WITHIN: usize = 5;
 
@@ -33,8 +31,6 @@ pub const SEEN_WITHIN: usize = 5;
 const REACH: f64 = 3.0;
 /// The likelihood's scale is at least this, so that rows without any noise have one.
 const LEAST_SCALE: f64 = 0.0025;
-/// From so many values after a step on, its ranks must be improbable at a thousandth.
-const MANY_AFTER: usize = 8;
 /// Against fewer values before a step, its ranks must be improbable at a thousandth.
 const MANY_BEFORE: usize = 12;
 /// A step's place is corrected until so many values came after it.
@@ -43,6 +39,50 @@ const PLACED_AFTER: usize = 10;
 const PROVEN_AFTER: usize = 15;
 /// How far the place of a step may be uncertain, to either side.
 const BLUR: usize = 5;
+
+/// What is asked of the newest values before they are a step.
+#[derive(Debug)]
+struct Ask {
+    /// How many they are.
+    count: usize,
+    /// How far apart the medians are, in scales: two standard errors of medians under normal noise.
+    apart: f64,
+    /// The log-likelihood ratio.
+    gain: f64,
+    /// How improbable their ranks are without a step.
+    level: Level,
+}
+
+impl Ask {
+    const fn new(count: usize, apart: f64, gain: f64, level: Level) -> Self {
+        Self {
+            count,
+            apart,
+            gain,
+            level,
+        }
+    }
+
+    /// How far apart the medians must be.
+    fn least(&self, past: Past) -> f64 {
+        SMALLEST_STEP.max(self.apart * past.scale)
+    }
+}
+
+/// Every count would be asked eleven times as often and find little more: a step's place is corrected afterwards.
+const ASKED: [Ask; 11] = [
+    Ask::new(3, 2.50, 7.5, Level::Fiftieth),
+    Ask::new(4, 1.75, 7.0, Level::Fiftieth),
+    Ask::new(5, 1.51, 5.0, Level::Fiftieth),
+    Ask::new(6, 1.40, 5.0, Level::Fiftieth),
+    Ask::new(7, 1.31, 5.0, Level::Fiftieth),
+    Ask::new(8, 1.25, 5.0, Level::Thousandth),
+    Ask::new(10, 1.14, 5.0, Level::Thousandth),
+    Ask::new(13, 1.04, 5.0, Level::Thousandth),
+    Ask::new(17, 0.95, 5.0, Level::Thousandth),
+    Ask::new(22, 0.88, 5.0, Level::Thousandth),
+    Ask::new(30, 0.81, 5.0, Level::Thousandth),
+];
 
 /// What a push changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +112,8 @@ struct Step {
     at: usize,
     reported: usize,
     up: bool,
+    /// The median before it.
+    old: f64,
 }
 
 /// The level and scale of the values just before a place.
@@ -101,8 +143,9 @@ impl Detector {
         match self.newest_step() {
             Some((at, up)) => {
                 let reported = self.values.len() - 1;
-                let at = self.located(self.start(), at);
-                self.steps.push(Step { at, reported, up });
+                let old = self.pasts[at].median;
+                let step = Step { at, reported, up, old };
+                self.steps.push(self.placed(self.start(), step));
                 self.restart();
                 Some(Event::Reported)
             }
@@ -185,25 +228,25 @@ impl Detector {
             .len()
             .checked_sub(2)
             .map_or(0, |before| self.steps[before].at);
-        let before = &self.values[earlier.max(step.at.saturating_sub(WINDOW))..step.at];
-        let after = &self.values[step.at..];
-        let moved = middle(after) - middle(before);
-        let (level, least) = if after.len() < PROVEN_AFTER {
+        let moved = middle_of(&self.window) - step.old;
+        let (level, least) = if end - step.at < PROVEN_AFTER {
             (Level::Twentieth, SMALLEST_STEP * 0.5)
         } else {
             (Level::Fiftieth, SMALLEST_STEP * 0.75)
         };
-        let stays = differ(before, after, level) == Some(step.up) && (if step.up { moved } else { -moved }) >= least;
+        let before = &self.values[earlier.max(step.at.saturating_sub(WINDOW))..step.at];
+        let stays = (if step.up { moved } else { -moved }) >= least
+            && differ(before, &self.values[step.at..], level) == Some(step.up);
         if !stays {
             self.steps.pop();
             self.restart();
             return true;
         }
         if end - step.at < PLACED_AFTER {
-            let at = self.located(earlier, step.at);
-            if at != step.at {
-                let last = self.steps.len() - 1;
-                self.steps[last].at = at;
+            let moved = self.placed(earlier, step);
+            if moved.at != step.at {
+                self.steps.pop();
+                self.steps.push(moved);
                 self.restart();
             }
         }
@@ -213,18 +256,30 @@ impl Detector {
     /// The split of the newest values that speaks most clearly for a step, with its direction.
     fn newest_step(&self) -> Option<(usize, bool)> {
         let (start, end) = (self.start(), self.values.len());
-        let most = WINDOW.min((end - start).saturating_sub(LEAST_BEFORE));
-        let mut newest = Vec::with_capacity(WINDOW);
+        let most = (end - start).saturating_sub(LEAST_BEFORE);
+        let asked = &ASKED[..ASKED.partition_point(|ask| ask.count <= most)];
+        // The nearest that the median of the newest values may lie to the old one, whatever their count.
+        let (mut top, mut bottom) = (f64::INFINITY, f64::NEG_INFINITY);
+        for ask in asked {
+            let past = self.pasts[end - ask.count];
+            let least = ask.least(past);
+            top = top.min(past.median + least);
+            bottom = bottom.max(past.median - least);
+        }
+        let (mut above, mut below, mut counted) = (0, 0, 0);
         let mut best: Option<(f64, usize, bool)> = None;
-        for count in 1..=most {
-            let at = end - count;
-            let value = self.values[at];
-            let place = newest.partition_point(|other| *other < value);
-            newest.insert(place, value);
-            if count < LEAST_AFTER {
+        for ask in asked {
+            let at = end - ask.count;
+            for value in &self.values[at..end - counted] {
+                above += usize::from(*value >= top);
+                below += usize::from(*value <= bottom);
+            }
+            counted = ask.count;
+            // With fewer than half on the far side their median is not there either: most pushes end here.
+            if 2 * above.max(below) < counted {
                 continue;
             }
-            if let Some((gain, up)) = self.judged(start, at, middle_of(&newest))
+            if let Some((gain, up)) = self.judged(start, at, ask)
                 && best.is_none_or(|(most, ..)| gain > most)
             {
                 best = Some((gain, at, up));
@@ -233,48 +288,55 @@ impl Detector {
         best.map(|(_, at, up)| (at, up))
     }
 
-    /// Whether there is a step at a place, given the median of the values from there on: its log-likelihood ratio and
-    /// whether it goes up. The cheap questions come first.
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 30")]
-    fn judged(&self, start: usize, at: usize, now: f64) -> Option<(f64, bool)> {
+    /// Whether there is a step at a place: its log-likelihood ratio and whether it goes up. The cheap questions come first.
+    fn judged(&self, start: usize, at: usize, ask: &Ask) -> Option<(f64, bool)> {
         let past = self.pasts[at];
         let after = &self.values[at..];
-        let needed = GAIN[(after.len() - LEAST_AFTER).min(GAIN.len() - 1)];
-        let moved = (now - past.median).abs();
-        if moved < SMALLEST_STEP || moved * (after.len() as f64) < needed * past.scale {
+        let least = ask.least(past);
+        let (mut above, mut below) = (0, 0);
+        for value in after {
+            above += usize::from(value - past.median >= least);
+            below += usize::from(past.median - value >= least);
+        }
+        if 2 * above.max(below) < ask.count {
             return None;
         }
+        let now = middle(after);
+        let up = now > past.median;
         let reach = REACH * past.scale;
         let bounded = past.median + (now - past.median).clamp(-reach, reach);
-        if past.gain(after, bounded) < needed {
+        if (now - past.median).abs() < least || past.gain(after, bounded) < ask.gain {
             return None;
         }
         let before = &self.values[start.max(at.saturating_sub(WINDOW))..at];
-        let level = if after.len() >= MANY_AFTER || before.len() < MANY_BEFORE {
+        let level = if before.len() < MANY_BEFORE {
             Level::Thousandth
         } else {
-            Level::Fiftieth
+            ask.level
         };
-        let up = differ(before, after, level)?;
-        (up == (now > past.median)).then(|| (past.gain(after, now), up))
+        (differ(before, after, level) == Some(up)).then(|| (past.gain(after, now), up))
     }
 
-    /// The likeliest place of a step that lies near `at`, given the levels on either side.
-    fn located(&self, start: usize, mut at: usize) -> usize {
-        let from = start.max(at.saturating_sub(WINDOW));
+    /// The step at its likeliest place, given the levels on either side.
+    fn placed(&self, start: usize, mut step: Step) -> Step {
+        let from = start.max(step.at.saturating_sub(WINDOW));
         for _ in 0..2 {
-            let (before, after) = (middle(&self.values[from..at]), middle(&self.values[at..]));
+            let new = middle(&self.values[step.at..]);
             let mut nearer = 0.0;
-            let mut best = (f64::NEG_INFINITY, at);
+            let mut best = (f64::NEG_INFINITY, step.at);
             for place in (from + 1..self.values.len()).rev() {
-                nearer += (self.values[place] - before).abs() - (self.values[place] - after).abs();
+                nearer += (self.values[place] - step.old).abs() - (self.values[place] - new).abs();
                 if place + LEAST_AFTER <= self.values.len() && nearer > best.0 {
                     best = (nearer, place);
                 }
             }
-            at = best.1;
+            if best.1 == step.at {
+                break;
+            }
+            step.at = best.1;
+            step.old = middle(&self.values[start.max(step.at.saturating_sub(WINDOW))..step.at]);
         }
-        at
+        step
     }
 
     fn described(&self, number: usize) -> Option<ChangePoint> {
@@ -311,7 +373,8 @@ impl Past {
         let median = middle_of(ascending);
         // Both measure a standard deviation; the wider one is taken, because either can be blind to the noise it gets.
         let by_tenths = (ascending[n - 1 - n / 10] - ascending[n / 10]) / 2.563;
-        let spread = by_tenths.max(1.4826 * deviation(ascending, median));
+        let by_quarters = (ascending[n - 1 - n / 4] - ascending[n / 4]) / 1.349;
+        let spread = by_tenths.max(by_quarters);
         // √(2/π) = 0.8 of a standard deviation is the mean distance; a few values show less of the noise than there is.
         let scale = (0.8 * spread).max(LEAST_SCALE) * (1.0 + 2.0 / n as f64);
         Self { median, scale }

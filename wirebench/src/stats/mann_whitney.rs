@@ -110,14 +110,14 @@ pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
         .iter()
         .flat_map(|late| before.iter().map(move |early| late - early))
         .collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    let last = differences.len().checked_sub(1)?;
-    let outside =
-        critical(before.len(), after.len(), Level::Interval).map_or(0, |least| differences.len() - usize::from(least));
+    let count = differences.len();
+    let last = count.checked_sub(1)?;
+    let outside = critical(before.len(), after.len(), Level::Interval).map_or(0, |least| count - usize::from(least));
+    let mut nth = |place: usize| *differences.select_nth_unstable_by(place.min(last), f64::total_cmp).1;
     Some(Shift {
-        estimate: f64::midpoint(differences[last / 2], differences[differences.len() / 2]),
-        low: differences[outside.min(last)],
-        high: differences[last - outside.min(last)],
+        estimate: f64::midpoint(nth(last / 2), nth(count / 2)),
+        low: nth(outside),
+        high: nth(last - outside.min(last)),
     })
 }
 

@@ -7,6 +7,8 @@ mod declarations;
 mod exports;
 mod failures;
 mod filters;
+mod history;
+mod imports;
 mod interrupt;
 mod reports;
 mod schema;
