@@ -5,6 +5,7 @@
 pub mod command;
 pub mod compare;
 pub mod declare;
+pub mod history;
 pub mod measure;
 pub mod normalise;
 pub mod plan;

@@ -1,5 +1,6 @@
 //! The command line: one verb per file.
 
+mod accept;
 mod bisect;
 mod calibrate;
 mod compare;
@@ -9,8 +10,10 @@ mod export;
 mod first_answer;
 mod gate;
 mod git;
+mod history;
 mod lineup;
 mod list;
+mod metric;
 mod normalise;
 mod opened;
 mod pairs;
@@ -90,6 +93,11 @@ enum Verb {
     Export(export::Args),
     /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
     Selftest(selftest::Args),
+    /// Keeps runs over time and says where a series stepped.
+    #[command(subcommand)]
+    History(history::Verb),
+    /// Says that a change for the worse is meant.
+    Accept(accept::Args),
     /// Brings one recorded driver output into the common shape; for writing a driver.
     Normalise(normalise::Args),
     /// Prints a completion script for a shell.
@@ -116,6 +124,8 @@ impl Cli {
             Verb::Bisect(args) => bisect::execute(&project(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
+            Verb::History(verb) => history::execute(root, &verb),
+            Verb::Accept(args) => accept::execute(&folder(root)?, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),
             Verb::FirstAnswer(args) => first_answer::execute(&args),

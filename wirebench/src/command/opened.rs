@@ -5,11 +5,14 @@ use std::path::Path;
 use crate::command::git;
 use crate::command::sides::{Asked, What};
 use crate::declare::Project;
+use crate::declare::accepted;
+use crate::declare::read::DeclareError;
 use crate::measure::build::{Workshop, active_toolchain};
 use crate::measure::interrupt::Interrupt;
 use crate::measure::side::Side;
 use crate::plan::PlannedSeries;
-use crate::record::run::VariantRevision;
+use crate::record::accepted::Accepted;
+use crate::record::run::{Variant, VariantRevision};
 
 /// A side whose declarations were read.
 #[derive(Debug)]
@@ -137,6 +140,27 @@ pub(super) fn build(opened: &mut [Opened], series: &[PlannedSeries], interrupt: 
         }
         one.build(series);
     }
+}
+
+/// What the candidate's accepted.toml says and the baseline's does not yet: it comes with the change that it accepts.
+/// Nothing without a baseline.
+///
+/// # Errors
+/// When one of the files is wrong.
+pub(super) fn newly_accepted(opened: &[Opened]) -> Result<Vec<Accepted>, DeclareError> {
+    let entries = |variant| {
+        let side = opened
+            .iter()
+            .map(|one| &one.side)
+            .find(|side| side.revision.variant == variant);
+        side.map(|side| accepted::read(&side.folder)).transpose()
+    };
+    let Some(known) = entries(Variant::Baseline)? else {
+        return Ok(Vec::new());
+    };
+    let mut new = entries(Variant::Candidate)?.unwrap_or_default();
+    new.retain(|entry| !known.contains(entry));
+    Ok(new)
 }
 
 /// Twelve hex digits for a folder's path: its target folder must be no other side's, whatever Cargo is configured to share.

@@ -117,6 +117,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
     let mut opened = opened::open(&asked, project)?;
+    let accepted = opened::newly_accepted(&opened)?;
     let lineup = lineup::of(&opened, &series, profile, &selection)?;
     if lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
         let candidate = "nothing to measure: the candidate declares none of the chosen series";
@@ -145,6 +146,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     };
     let mut recorder = Recorder::begin(id, folder, opening, &series, &lineup);
     recorder.run.spent.build_ns = build_ns;
+    recorder.run.accepted = accepted;
     let setup = Setup {
         prepared: &prepared,
         jq: &jq,

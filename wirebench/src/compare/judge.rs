@@ -262,8 +262,9 @@ fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: &Series) ->
         reason,
         accepted: (run.accepted.iter())
             .filter(|_| verdict == Verdict::Regressed)
-            .find(|entry| entry.covers(&series.id, what, worse_by))
-            .map(|entry| entry.reason.clone()),
+            .filter_map(|entry| entry.clone().compile().ok())
+            .find(|accepted| accepted.covers(&series.id, Some(what), worse_by))
+            .map(|accepted| accepted.entry.reason),
         baseline: figures.baseline,
         candidate: figures.candidate,
         effect_percent: effect,

@@ -1,5 +1,6 @@
 //! Declarations: the TOML files that say what is asked, who answers and who asks, found by folder.
 
+pub mod accepted;
 pub mod args;
 pub mod compare;
 pub mod driver;

@@ -16,6 +16,14 @@ pub enum DeclareError {
         /// The operating system's reason.
         source: std::io::Error,
     },
+    /// A file that cannot be written.
+    #[error("{}: cannot be written: {source}; it is as it was", file.display())]
+    Unwritable {
+        /// The file.
+        file: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
     /// Text that is not TOML, a key nobody knows, or a value of the wrong kind.
     #[error("{}: {key}{message}", file.display())]
     Invalid {

@@ -2,5 +2,8 @@
 
 pub mod accepted;
 pub mod comparison;
+pub mod history;
+pub mod imported;
 pub mod metric;
 pub mod run;
+pub mod trend;

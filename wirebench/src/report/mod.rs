@@ -7,5 +7,7 @@ pub mod comparison;
 pub mod escape;
 pub mod format;
 pub mod github_action_benchmark;
+pub mod imported;
 pub mod markdown;
 pub mod terminal;
+pub mod trend;

@@ -1,7 +1,9 @@
 //! Numbers in, numbers out: no files, no clock, no serialisation.
 
+pub mod change_point;
 pub mod holm;
 pub mod location;
+pub mod mann_whitney;
 pub mod proportion;
 pub mod quantile;
 pub mod rank_sum;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 11] = [
+const ARROWS: [(&str, &[&str]); 12] = [
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record"]),
     ("measure", &["declare", "plan", "record", "measure"]),
@@ -16,6 +16,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("stats", &["stats"]),
     ("compare", &["declare", "record", "stats", "compare"]),
     ("selftest", &["compare", "record", "stats", "selftest"]),
+    ("history", &["declare", "record", "stats", "history"]),
     ("summary", &["record", "stats", "summary"]),
     ("report", &["record", "summary", "report"]),
     ("main", &[]),

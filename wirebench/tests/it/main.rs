@@ -10,6 +10,8 @@ mod exports;
 mod failures;
 mod filters;
 mod golden;
+mod history;
+mod imports;
 mod interrupt;
 mod reports;
 mod schema;

@@ -29,6 +29,18 @@ fn the_committed_schema_is_current() {
         "comparison.v1.schema.json",
         &schemars::schema_for!(wirebench::record::comparison::Comparison),
     );
+    assert_current(
+        "history-month.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::history::Month),
+    );
+    assert_current(
+        "trend.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::trend::Trend),
+    );
+    assert_current(
+        "imported.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::imported::Imported),
+    );
 }
 
 #[test]

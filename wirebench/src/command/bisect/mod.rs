@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 
+use crate::command::metric::metric;
 use crate::command::{Outcome, UsageError, git, results, stored};
 use crate::declare::Project;
 use crate::declare::span::Span;
@@ -39,13 +40,6 @@ pub(super) struct Args {
     /// Wall time for measuring in every step, such as 5m; without it, `compare.budget` of wirebench.toml.
     #[arg(long, value_name = "TIME")]
     budget: Option<Span>,
-}
-
-fn metric(name: &str) -> Result<Metric, String> {
-    let known = || Metric::OF_SERVER.map(Metric::name).join(", ");
-    (Metric::OF_SERVER.into_iter())
-        .find(|metric| metric.name() == name)
-        .ok_or_else(|| format!("no such metric; there are {}", known()))
 }
 
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {

@@ -1,0 +1,18 @@
+//! A history: one immutable file for each run in a plain folder, monthly summaries that can be rebuilt from them, histories
+//! imported from other programs, and what all of these say about every series over time.
+//!
+//! ```text
+//! DIR/runs/<yyyy>/<mm>/<sha12>-<run id>.json   one run, never changed: two pushes never write the same file
+//! DIR/months/<yyyy>-<mm>.json                  what a trend needs of a month's runs, derived
+//! DIR/imported/<name>.json                     another program's history
+//! ```
+
+pub mod append;
+pub mod error;
+mod files;
+pub mod import;
+pub mod index;
+mod load;
+mod row;
+mod summarise;
+pub mod trend;

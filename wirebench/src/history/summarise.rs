@@ -1,0 +1,145 @@
+//! Runs → the columns of their month.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::record::history::{DigestFrom, Month, SCHEMA, StoredMetric, StoredRun, StoredSeries};
+use crate::record::metric::Metric;
+use crate::record::run::{Round, RoundStatus, Run, Series, Variant, VariantRevision};
+use crate::stats::quantile::median;
+
+/// The columns of a month while they grow.
+#[derive(Debug)]
+pub(super) struct Columns {
+    month: Month,
+    places: HashMap<String, usize>,
+}
+
+impl Columns {
+    pub(super) fn of(month: &str) -> Self {
+        let month = Month {
+            schema: SCHEMA.into(),
+            month: month.into(),
+            runs: Vec::new(),
+            series: Vec::new(),
+        };
+        Self {
+            month,
+            places: HashMap::new(),
+        }
+    }
+
+    /// Adds a run and the name of its file.
+    pub(super) fn add(&mut self, file: &str, run: &Run) {
+        let here = self.month.runs.len();
+        self.month.runs.push(stored(file, run));
+        for series in &run.series {
+            let next = self.month.series.len();
+            let place = *self.places.entry(series.id.clone()).or_insert(next);
+            if place == next {
+                self.month.series.push(StoredSeries {
+                    id: series.id.clone(),
+                    digests: Vec::new(),
+                    metrics: Vec::new(),
+                });
+            }
+            let columns = &mut self.month.series[place];
+            if columns.digests.last().is_none_or(|last| last.digest != series.digest) {
+                columns.digests.push(DigestFrom {
+                    from: here,
+                    digest: series.digest.clone(),
+                });
+            }
+            for metric in Metric::OF_SERVER {
+                set(&mut columns.metrics, metric, here, series);
+            }
+        }
+    }
+
+    /// The month, with a place for each run in every column.
+    pub(super) fn finish(mut self) -> Month {
+        let count = self.month.runs.len();
+        for column in self.month.series.iter_mut().flat_map(|series| &mut series.metrics) {
+            column.values.resize(count, f64::NAN);
+            if !column.ratios.is_empty() {
+                column.ratios.resize(count, f64::NAN);
+            }
+        }
+        self.month.series.sort_by(|one, other| one.id.cmp(&other.id));
+        self.month
+    }
+}
+
+fn stored(file: &str, run: &Run) -> StoredRun {
+    let revision = |variant| run.variants.iter().find(|revision| revision.variant == variant);
+    let candidate: Option<&VariantRevision> = revision(Variant::Candidate);
+    let reference = revision(Variant::Reference);
+    StoredRun {
+        file: file.to_owned(),
+        id: run.id.clone(),
+        commit: candidate.and_then(|one| one.commit.clone()).unwrap_or_default(),
+        committed_at: candidate.and_then(|one| one.committed_at.clone()),
+        started_at: run.started_at.clone(),
+        host: run.host.fingerprint.clone(),
+        cpu_model: run.host.cpu_model.clone(),
+        reference: reference.and_then(|one| one.commit.clone().or_else(|| one.name.clone())),
+        accepted: run.accepted.clone(),
+    }
+}
+
+/// Writes a run's value and ratio into the columns of a metric.
+fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Series) {
+    let Some(value) = value(series, metric) else {
+        return;
+    };
+    let place = metrics.iter().position(|one| one.metric == metric).unwrap_or_else(|| {
+        metrics.push(StoredMetric {
+            metric,
+            values: Vec::new(),
+            ratios: Vec::new(),
+        });
+        metrics.len() - 1
+    });
+    let column = &mut metrics[place];
+    column.values.resize(here, f64::NAN);
+    column.values.push(value);
+    if let Some(ratio) = ratio(series, metric) {
+        column.ratios.resize(here, f64::NAN);
+        column.ratios.push(ratio);
+    }
+}
+
+/// A round's value when the round is good, not dropped, and of that variant.
+fn of_variant(round: &Round, variant: Variant, metric: Metric) -> Option<f64> {
+    let usable = round.variant == variant && round.status == RoundStatus::Ok && round.dropped.is_none();
+    usable.then(|| metric.comparable(round)).flatten()
+}
+
+fn value(series: &Series, metric: Metric) -> Option<f64> {
+    let values: Vec<f64> = series
+        .rounds
+        .iter()
+        .filter_map(|round| of_variant(round, Variant::Candidate, metric))
+        .collect();
+    median(&values).map(to_seven_digits)
+}
+
+/// Candidate over reference, from the rounds that were measured back to back.
+fn ratio(series: &Series, metric: Metric) -> Option<f64> {
+    let of = |variant| {
+        let rounds = series.rounds.iter();
+        let placed =
+            rounds.filter_map(move |round| Some(((round.stage, round.round), of_variant(round, variant, metric)?)));
+        placed.collect::<BTreeMap<_, _>>()
+    };
+    let reference = of(Variant::Reference);
+    let logs: Vec<f64> = of(Variant::Candidate)
+        .iter()
+        .filter_map(|(place, candidate)| Some((candidate / reference.get(place)?).ln()))
+        .collect();
+    median(&logs).map(|log| to_seven_digits(log.exp()))
+}
+
+/// Far finer than any noise, and half the size in the file.
+fn to_seven_digits(value: f64) -> f64 {
+    format!("{value:.6e}").parse().unwrap_or(value)
+}

@@ -1,0 +1,208 @@
+//! What a history says about every series over time.
+
+use std::path::Path;
+
+use globset::GlobMatcher;
+
+use crate::history::error::HistoryError;
+use crate::history::import::rows;
+use crate::history::load::{Stored, load, side_by_side};
+use crate::history::row::{Names, Point, Row, Rules, Timeline, judge};
+use crate::record::accepted::Acceptance;
+use crate::record::history::{StoredMetric, StoredRun, StoredSeries};
+use crate::record::metric::Metric;
+use crate::record::trend::{Basis, Push, SCHEMA, Trace, Trend, TrendMethod};
+use crate::stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
+
+/// How many of the newest pushes count as recent when nothing else is said.
+pub const NEWEST: usize = 5;
+
+/// What is asked of a history.
+#[derive(Debug)]
+pub struct Question {
+    /// Which series; none means every one.
+    pub series: Option<GlobMatcher>,
+    /// Which metric; none means every one, and imported values.
+    pub metric: Option<Metric>,
+    /// The project's acceptances.
+    pub accepted: Vec<Acceptance>,
+    /// How many of the newest pushes count as recent.
+    pub newest: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub struct Answer {
+    /// The trend.
+    pub trend: Trend,
+    /// Runs that had to be read from their own files because no summary holds them.
+    pub not_indexed: usize,
+}
+
+/// Follows every series × metric of the history in `history` in commit order.
+///
+/// # Errors
+/// When the folder cannot be read or holds no history. Broken files are skipped and named in the trend.
+pub fn trend(history: &Path, question: &Question) -> Result<Answer, HistoryError> {
+    let loaded = load(history)?;
+    let mut traces = of_runs(&loaded.stored, question);
+    if question.metric.is_none() {
+        for (name, imported) in &loaded.imported {
+            let rules = question.rules();
+            traces.extend(rows::traces(name, imported, rules, |series| question.wants(series)));
+        }
+    }
+    let alerts = || {
+        let segments = traces.iter().flat_map(|trace| &trace.segments);
+        segments
+            .flat_map(|segment| &segment.change_points)
+            .filter(|point| point.alert)
+    };
+    let trend = Trend {
+        schema: SCHEMA.into(),
+        runs: loaded.stored.len(),
+        method: TrendMethod {
+            window: WINDOW,
+            least_after: LEAST_AFTER,
+            p: 0.001,
+            smallest_step_percent: 100.0 * SMALLEST_STEP.exp_m1(),
+            newest: question.newest,
+        },
+        skipped: loaded.skipped,
+        alerts: alerts().count(),
+        recent_alerts: alerts().filter(|point| point.recent).count(),
+        traces,
+    };
+    Ok(Answer {
+        trend,
+        not_indexed: loaded.not_indexed,
+    })
+}
+
+impl Question {
+    fn rules(&self) -> Rules<'_> {
+        Rules {
+            accepted: &self.accepted,
+            newest: self.newest,
+        }
+    }
+
+    fn wants(&self, series: &str) -> bool {
+        self.series.as_ref().is_none_or(|glob| glob.is_match(series))
+    }
+}
+
+fn of_runs(stored: &Stored, question: &Question) -> Vec<Trace> {
+    let runs: Vec<&StoredRun> = stored.runs().collect();
+    let timeline = timeline(&runs);
+    let wanted = |metric: &Metric| question.metric.is_none_or(|one| one == *metric);
+    let metrics: Vec<Metric> = Metric::OF_SERVER.into_iter().filter(wanted).collect();
+    let mut names = Names::default();
+    let contexts = contexts(&runs, &mut names);
+    let rows: Vec<(&str, Vec<Option<&StoredSeries>>, Metric)> = stored
+        .series()
+        .into_iter()
+        .filter(|(id, _)| question.wants(id))
+        .flat_map(|(id, months)| metrics.iter().map(move |metric| (id, months.clone(), *metric)))
+        .collect();
+    for (_, months, _) in &rows {
+        for from in months.iter().flatten().flat_map(|series| &series.digests) {
+            names.number(&from.digest);
+        }
+    }
+    let traces = side_by_side(&rows, |(id, months, metric)| {
+        let row = row(id, months, *metric, stored, &contexts, &names);
+        let word = match row.basis {
+            Basis::Ratio => "reference",
+            Basis::Value => "machine",
+        };
+        (!row.points.is_empty()).then(|| judge(&row, &timeline, question.rules(), ["question", word], &names))
+    });
+    traces.into_iter().flatten().collect()
+}
+
+fn timeline(runs: &[&StoredRun]) -> Timeline {
+    let pushes = runs.iter().map(|run| Push {
+        run: Some(run.id.clone()),
+        commit: run.commit.clone(),
+        at: Some(run.committed_at.clone().unwrap_or_else(|| run.started_at.clone())),
+    });
+    let carried = runs.iter().enumerate().flat_map(|(place, run)| {
+        // A record may have been edited: an entry whose glob is none covers nothing.
+        let sound = run.accepted.iter().filter_map(|entry| entry.clone().compile().ok());
+        sound.map(move |acceptance| (place, acceptance))
+    });
+    Timeline {
+        pushes: pushes.collect(),
+        accepted: carried.collect(),
+    }
+}
+
+/// Of each run, in commit order, the numbers of its reference and its machine.
+fn contexts(runs: &[&StoredRun], names: &mut Names) -> Vec<[u32; 2]> {
+    let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
+    runs.iter()
+        .map(|run| {
+            let reference = run.reference.as_deref().map_or("none".to_owned(), short);
+            [names.number(&reference), names.number(&run.host)]
+        })
+        .collect()
+}
+
+/// The values of a metric in commit order: ratios when there are any, else raw values.
+fn row<'a>(
+    id: &'a str,
+    months: &[Option<&StoredSeries>],
+    metric: Metric,
+    stored: &Stored,
+    contexts: &[[u32; 2]],
+    names: &Names,
+) -> Row<'a> {
+    let columns: Vec<Option<&StoredMetric>> = months
+        .iter()
+        .map(|series| series.and_then(|series| series.metrics.iter().find(|one| one.metric == metric)))
+        .collect();
+    let basis = if columns.iter().flatten().any(|column| !column.ratios.is_empty()) {
+        Basis::Ratio
+    } else {
+        Basis::Value
+    };
+    let mut digests: Vec<Vec<(usize, u32)>> = Vec::with_capacity(months.len());
+    for series in months {
+        let known = series.iter().flat_map(|series| &series.digests);
+        digests.push(known.map(|one| (one.from, names.find(&one.digest))).collect());
+    }
+    let (mut points, mut left_out) = (Vec::with_capacity(stored.len()), 0);
+    for (place, (month, inside)) in stored.order().iter().enumerate() {
+        let Some(column) = columns[*month] else { continue };
+        let value = match basis {
+            Basis::Ratio => column.ratios.get(*inside).copied(),
+            Basis::Value => Some(column.values[*inside]),
+        };
+        match value.filter(|value| value.is_finite() && *value > 0.0) {
+            Some(value) => {
+                let ranges = &digests[*month];
+                let range = ranges.partition_point(|(from, _)| from <= inside).saturating_sub(1);
+                let digest = ranges.get(range).map_or(u32::MAX, |(_, digest)| *digest);
+                let [reference, machine] = contexts[place];
+                let other = if basis == Basis::Ratio { reference } else { machine };
+                points.push(Point {
+                    place,
+                    value,
+                    context: [digest, other],
+                });
+            }
+            None => left_out += 1,
+        }
+    }
+    Row {
+        source: "runs",
+        series: id,
+        metric: Some(metric),
+        unit: metric.unit(),
+        better: Some(metric.better()),
+        basis,
+        left_out,
+        points,
+    }
+}

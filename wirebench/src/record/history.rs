@@ -1,0 +1,124 @@
+//! The runs of one month in columns, `wirebench.history-month/v1`: what a trend needs of them, quick to read. Derived from
+//! the run files and rebuildable from them.
+//!
+//! Every column has as many places as there are runs; null means that the run has no such value.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::accepted::Accepted;
+use crate::record::metric::Metric;
+
+/// The schema's name, the value of [`Month::schema`].
+pub const SCHEMA: &str = "wirebench.history-month/v1";
+
+/// The runs that started in one month, UTC.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Month {
+    /// Always `wirebench.history-month/v1`.
+    pub schema: String,
+    /// `yyyy-mm`.
+    pub month: String,
+    /// The runs, in the order of their files' names.
+    pub runs: Vec<StoredRun>,
+    /// Every series that one of the runs has, by id.
+    pub series: Vec<StoredSeries>,
+}
+
+/// What is kept of a run as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoredRun {
+    /// Name of its file, below `runs/yyyy/mm/`.
+    pub file: String,
+    /// The run's id.
+    pub id: String,
+    /// The candidate's commit, 40 hex digits.
+    pub commit: String,
+    /// When that commit was made, RFC 3339.
+    pub committed_at: Option<String>,
+    /// When the run started, RFC 3339.
+    pub started_at: String,
+    /// The host's fingerprint.
+    pub host: String,
+    /// The host's processor, as the kernel names it.
+    pub cpu_model: Option<String>,
+    /// The commit, or else the name, of the reference measured beside the candidate.
+    pub reference: Option<String>,
+    /// Acceptances that are new in the candidate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<Accepted>,
+}
+
+/// One series in a month.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoredSeries {
+    /// `scenario@server@driver`.
+    pub id: String,
+    /// Digests of what it asks, each with the place of the first run that has it.
+    pub digests: Vec<DigestFrom>,
+    /// Its metrics, those of which any run has a value.
+    pub metrics: Vec<StoredMetric>,
+}
+
+/// A digest and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DigestFrom {
+    /// Place of the first run that has it.
+    pub from: usize,
+    /// The digest.
+    pub digest: String,
+}
+
+/// One metric of one series in a month.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoredMetric {
+    /// The metric; its unit is the metric's.
+    pub metric: Metric,
+    /// Median over the candidate's good rounds that were not dropped, to seven digits.
+    #[serde(with = "column")]
+    #[schemars(with = "Vec<Option<f64>>")]
+    pub values: Vec<f64>,
+    /// Candidate over reference: exp of the median logarithm over the pairs, to seven digits. Empty when no run has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "column")]
+    #[schemars(with = "Vec<Option<f64>>")]
+    pub ratios: Vec<f64>,
+}
+
+/// A column of numbers: null in the file is NaN in memory, which takes half the space of an option.
+mod column {
+    use std::fmt;
+
+    use serde::de::{SeqAccess, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(values: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(values.iter().map(|value| value.is_finite().then_some(*value)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        from.deserialize_seq(Column)
+    }
+
+    struct Column;
+
+    impl<'de> Visitor<'de> for Column {
+        type Value = Vec<f64>;
+
+        fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+            to.write_str("a list of numbers and nulls")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<Vec<f64>, A::Error> {
+            let mut values = Vec::with_capacity(row.size_hint().unwrap_or(0));
+            while let Some(value) = row.next_element::<Option<f64>>()? {
+                values.push(value.unwrap_or(f64::NAN));
+            }
+            Ok(values)
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! Steps in a row of values, looked for at every push as the values come in.
+//!
+//! Values are natural logarithms, so that a step is a relative change; only differences between them count. At each push the
+//! newest 3, 4, … 30 values are set against the 30 before them, and a step is reported when all of this holds:
+//!
+//! - the medians differ by at least [`SMALLEST_STEP`];
+//! - the newest values fit a level of their own better than the old one: the log-likelihood ratio under a Laplace law, in
+//!   which one value counts for a limited amount only, exceeds [`GAIN`] (more is asked of 3 and 4 values);
+//! - ranks as these are improbable without a step, p ≤ 0.001, or p ≤ 0.02 for fewer than 8 new values set against 12 or
+//!   more: ranks alone would let a single outlier among 5 hide a step.
+//!
+//! While no more than [`WINDOW`] values came after it, a step is looked at again at every push and withdrawn when the medians
+//! are less than half of [`SMALLEST_STEP`] apart or the ranks are no longer improbable (p > 0.05); from 15 values on, when
+//! they are less than three quarters of it apart or p > 0.02.
+
+use crate::stats::mann_whitney::{LARGEST, Level, Shift, differ, shift};
+use crate::stats::quantile::median;
+
+/// Values looked at on either side of a step, at most.
+pub const WINDOW: usize = LARGEST;
+/// Values after a step before it is reported.
+pub const LEAST_AFTER: usize = 3;
+/// Values before a step before it is reported.
+pub const LEAST_BEFORE: usize = 5;
+/// The smallest step reported, as a change of the logarithm: 2 %.
+pub const SMALLEST_STEP: f64 = 0.019_802_627_296_179_713;
+/// Pushes within which [`Detector::resolvable`] promises a step to be seen.
+pub const SEEN_WITHIN: usize = 5;
+
+/// A value counts in the likelihood as if it were at most this many scales away, so that two outliers make no step.
+const REACH: f64 = 3.0;
+/// The likelihood's scale is at least this, so that rows without any noise have one.
+const LEAST_SCALE: f64 = 0.0025;
+/// Against fewer values before a step, its ranks must be improbable at a thousandth.
+const MANY_BEFORE: usize = 12;
+/// A step's place is corrected until so many values came after it.
+const PLACED_AFTER: usize = 10;
+/// From so many values after a step on, it must have proven itself.
+const PROVEN_AFTER: usize = 15;
+/// How far the place of a step may be uncertain, to either side.
+const BLUR: usize = 5;
+
+/// What is asked of the newest values before they are a step.
+#[derive(Debug)]
+struct Ask {
+    /// How many they are.
+    count: usize,
+    /// How far apart the medians are, in scales: two standard errors of medians under normal noise.
+    apart: f64,
+    /// The log-likelihood ratio.
+    gain: f64,
+    /// How improbable their ranks are without a step.
+    level: Level,
+}
+
+impl Ask {
+    const fn new(count: usize, apart: f64, gain: f64, level: Level) -> Self {
+        Self {
+            count,
+            apart,
+            gain,
+            level,
+        }
+    }
+
+    /// How far apart the medians must be.
+    fn least(&self, past: Past) -> f64 {
+        SMALLEST_STEP.max(self.apart * past.scale)
+    }
+}
+
+/// Every count would be asked eleven times as often and find little more: a step's place is corrected afterwards.
+const ASKED: [Ask; 11] = [
+    Ask::new(3, 2.50, 7.5, Level::Fiftieth),
+    Ask::new(4, 1.75, 7.0, Level::Fiftieth),
+    Ask::new(5, 1.51, 5.0, Level::Fiftieth),
+    Ask::new(6, 1.40, 5.0, Level::Fiftieth),
+    Ask::new(7, 1.31, 5.0, Level::Fiftieth),
+    Ask::new(8, 1.25, 5.0, Level::Thousandth),
+    Ask::new(10, 1.14, 5.0, Level::Thousandth),
+    Ask::new(13, 1.04, 5.0, Level::Thousandth),
+    Ask::new(17, 0.95, 5.0, Level::Thousandth),
+    Ask::new(22, 0.88, 5.0, Level::Thousandth),
+    Ask::new(30, 0.81, 5.0, Level::Thousandth),
+];
+
+/// What a push changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A step is reported that was not before.
+    Reported,
+    /// The newest step is no longer one.
+    Withdrawn,
+}
+
+/// A step, as it is known at the latest push.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ChangePoint {
+    /// The last value that surely lies before it.
+    pub last_before: usize,
+    /// The first value that surely lies after it. More than one past `last_before` when the values between could be either.
+    pub first_after: usize,
+    /// The value at whose push it was first reported.
+    pub reported: usize,
+    /// Its size in the logarithm, from up to [`WINDOW`] values on either side.
+    pub change: Shift,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Its first value after.
+    at: usize,
+    reported: usize,
+    up: bool,
+    /// The median before it.
+    old: f64,
+}
+
+/// The level and scale of the values just before a place.
+#[derive(Debug, Clone, Copy)]
+struct Past {
+    median: f64,
+    /// Scale of the Laplace law: the mean distance from the median, from robust measures.
+    scale: f64,
+}
+
+/// Follows one row of values.
+#[derive(Debug, Clone, Default)]
+pub struct Detector {
+    values: Vec<f64>,
+    /// For each place the values before it, no further back than the step before.
+    pasts: Vec<Past>,
+    /// The newest values of the current level, ascending.
+    window: Vec<f64>,
+    steps: Vec<Step>,
+}
+
+impl Detector {
+    /// Takes the next value, a finite logarithm.
+    pub fn push(&mut self, value: f64) -> Option<Event> {
+        self.take(value);
+        let withdrawn = self.look_again();
+        match self.newest_step() {
+            Some((at, up)) => {
+                let reported = self.values.len() - 1;
+                let old = self.pasts[at].median;
+                let step = Step { at, reported, up, old };
+                self.steps.push(self.placed(self.start(), step));
+                self.restart();
+                Some(Event::Reported)
+            }
+            None => withdrawn.then_some(Event::Withdrawn),
+        }
+    }
+
+    /// Every step that is reported now, in order.
+    #[must_use]
+    pub fn change_points(&self) -> Vec<ChangePoint> {
+        (0..self.steps.len())
+            .filter_map(|number| self.described(number))
+            .collect()
+    }
+
+    /// The smallest step in the logarithm that is seen within [`SEEN_WITHIN`] pushes in 95 of 100 cases if the noise
+    /// stays as it was in the newest values; none when there are too few of them.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of at most 30")]
+    pub fn resolvable(&self) -> Option<f64> {
+        let n = self.window.len();
+        if n < MANY_BEFORE + LEAST_AFTER {
+            return None;
+        }
+        let middle = middle_of(&self.window);
+        // The third value from either end of 30 is 1.36 standard deviations out. The longer side counts: that is where
+        // skewed noise hides a step.
+        let rank = (n / 10).max(2) - 1;
+        let tail = (self.window[n - 1 - rank] - middle).max(middle - self.window[rank]) / 1.36;
+        let spread = tail.max(1.4826 * deviation(&self.window, middle));
+        // 0.977: the efficiency of ranks under normal noise.
+        let error = spread * (1.0 / SEEN_WITHIN as f64 + 1.0 / n as f64).sqrt() / 0.977;
+        // 3.09 standard errors are improbable at a thousandth; a step 2.5 beyond that is hardly ever missed.
+        Some(((3.09 + 2.5) * error).max(SMALLEST_STEP + 1.645 * error))
+    }
+
+    /// The median of the newest values since the last step, at most [`WINDOW`] of them; none before the first value.
+    #[must_use]
+    pub fn level(&self) -> Option<f64> {
+        (!self.window.is_empty()).then(|| middle_of(&self.window))
+    }
+
+    /// Where the current level starts.
+    fn start(&self) -> usize {
+        self.steps.last().map_or(0, |step| step.at)
+    }
+
+    fn take(&mut self, value: f64) {
+        self.pasts.push(Past::of(&self.window));
+        self.values.push(value);
+        let place = self.window.partition_point(|other| *other < value);
+        self.window.insert(place, value);
+        if self.window.len() > WINDOW {
+            let oldest = self.values[self.values.len() - 1 - WINDOW];
+            self.window.remove(self.window.partition_point(|other| *other < oldest));
+        }
+    }
+
+    /// Reads the values of the current level again, after its start has moved.
+    fn restart(&mut self) {
+        let start = self.start();
+        self.pasts.truncate(start);
+        self.window.clear();
+        for value in self.values.split_off(start) {
+            self.take(value);
+        }
+    }
+
+    /// Corrects the place of the newest step, or withdraws it; true when it is gone.
+    fn look_again(&mut self) -> bool {
+        let Some(step) = self.steps.last().copied() else {
+            return false;
+        };
+        let end = self.values.len();
+        if end - step.at > WINDOW {
+            return false;
+        }
+        let earlier = self
+            .steps
+            .len()
+            .checked_sub(2)
+            .map_or(0, |before| self.steps[before].at);
+        let moved = middle_of(&self.window) - step.old;
+        let (level, least) = if end - step.at < PROVEN_AFTER {
+            (Level::Twentieth, SMALLEST_STEP * 0.5)
+        } else {
+            (Level::Fiftieth, SMALLEST_STEP * 0.75)
+        };
+        let before = &self.values[earlier.max(step.at.saturating_sub(WINDOW))..step.at];
+        let stays = (if step.up { moved } else { -moved }) >= least
+            && differ(before, &self.values[step.at..], level) == Some(step.up);
+        if !stays {
+            self.steps.pop();
+            self.restart();
+            return true;
+        }
+        if end - step.at < PLACED_AFTER {
+            let moved = self.placed(earlier, step);
+            if moved.at != step.at {
+                self.steps.pop();
+                self.steps.push(moved);
+                self.restart();
+            }
+        }
+        false
+    }
+
+    /// The split of the newest values that speaks most clearly for a step, with its direction.
+    fn newest_step(&self) -> Option<(usize, bool)> {
+        let (start, end) = (self.start(), self.values.len());
+        let most = (end - start).saturating_sub(LEAST_BEFORE);
+        let asked = &ASKED[..ASKED.partition_point(|ask| ask.count <= most)];
+        // The nearest that the median of the newest values may lie to the old one, whatever their count.
+        let (mut top, mut bottom) = (f64::INFINITY, f64::NEG_INFINITY);
+        for ask in asked {
+            let past = self.pasts[end - ask.count];
+            let least = ask.least(past);
+            top = top.min(past.median + least);
+            bottom = bottom.max(past.median - least);
+        }
+        let (mut above, mut below, mut counted) = (0, 0, 0);
+        let mut best: Option<(f64, usize, bool)> = None;
+        for ask in asked {
+            let at = end - ask.count;
+            for value in &self.values[at..end - counted] {
+                above += usize::from(*value >= top);
+                below += usize::from(*value <= bottom);
+            }
+            counted = ask.count;
+            // With fewer than half on the far side their median is not there either: most pushes end here.
+            if 2 * above.max(below) < counted {
+                continue;
+            }
+            if let Some((gain, up)) = self.judged(start, at, ask)
+                && best.is_none_or(|(most, ..)| gain > most)
+            {
+                best = Some((gain, at, up));
+            }
+        }
+        best.map(|(_, at, up)| (at, up))
+    }
+
+    /// Whether there is a step at a place: its log-likelihood ratio and whether it goes up. The cheap questions come first.
+    fn judged(&self, start: usize, at: usize, ask: &Ask) -> Option<(f64, bool)> {
+        let past = self.pasts[at];
+        let after = &self.values[at..];
+        let least = ask.least(past);
+        let (mut above, mut below) = (0, 0);
+        for value in after {
+            above += usize::from(value - past.median >= least);
+            below += usize::from(past.median - value >= least);
+        }
+        if 2 * above.max(below) < ask.count {
+            return None;
+        }
+        let now = middle(after);
+        let up = now > past.median;
+        let reach = REACH * past.scale;
+        let bounded = past.median + (now - past.median).clamp(-reach, reach);
+        if (now - past.median).abs() < least || past.gain(after, bounded) < ask.gain {
+            return None;
+        }
+        let before = &self.values[start.max(at.saturating_sub(WINDOW))..at];
+        let level = if before.len() < MANY_BEFORE {
+            Level::Thousandth
+        } else {
+            ask.level
+        };
+        (differ(before, after, level) == Some(up)).then(|| (past.gain(after, now), up))
+    }
+
+    /// The step at its likeliest place, given the levels on either side.
+    fn placed(&self, start: usize, mut step: Step) -> Step {
+        let from = start.max(step.at.saturating_sub(WINDOW));
+        for _ in 0..2 {
+            let new = middle(&self.values[step.at..]);
+            let mut nearer = 0.0;
+            let mut best = (f64::NEG_INFINITY, step.at);
+            for place in (from + 1..self.values.len()).rev() {
+                nearer += (self.values[place] - step.old).abs() - (self.values[place] - new).abs();
+                if place + LEAST_AFTER <= self.values.len() && nearer > best.0 {
+                    best = (nearer, place);
+                }
+            }
+            if best.1 == step.at {
+                break;
+            }
+            step.at = best.1;
+            step.old = middle(&self.values[start.max(step.at.saturating_sub(WINDOW))..step.at]);
+        }
+        step
+    }
+
+    fn described(&self, number: usize) -> Option<ChangePoint> {
+        let step = self.steps[number];
+        let start = number.checked_sub(1).map_or(0, |before| self.steps[before].at);
+        let end = self.steps.get(number + 1).map_or(self.values.len(), |next| next.at);
+        let (start, end) = (start.max(step.at.saturating_sub(WINDOW)), end.min(step.at + WINDOW));
+        let (before, after) = (&self.values[start..step.at], &self.values[step.at..end]);
+        let (old, new) = (middle(before), middle(after));
+        // 0 on the old level, 1 on the new one.
+        let way = |value: &f64| (value - old) / (new - old);
+        let unsure_before = before.iter().rev().take_while(|value| way(value) > 1.0 / 3.0).count();
+        let unsure_after = after.iter().take_while(|value| way(value) < 2.0 / 3.0).count();
+        Some(ChangePoint {
+            last_before: step.at - 1 - unsure_before.min(BLUR).min(before.len() - 1),
+            first_after: step.at + unsure_after.min(BLUR).min(after.len() - 1),
+            reported: step.reported,
+            change: shift(before, after)?,
+        })
+    }
+}
+
+impl Past {
+    /// Of values in ascending order.
+    #[expect(clippy::cast_precision_loss, reason = "counts of at most 30")]
+    fn of(ascending: &[f64]) -> Self {
+        let n = ascending.len();
+        if n == 0 {
+            return Self {
+                median: 0.0,
+                scale: f64::INFINITY,
+            };
+        }
+        let median = middle_of(ascending);
+        // Both measure a standard deviation; the wider one is taken, because either can be blind to the noise it gets.
+        let by_tenths = (ascending[n - 1 - n / 10] - ascending[n / 10]) / 2.563;
+        let by_quarters = (ascending[n - 1 - n / 4] - ascending[n / 4]) / 1.349;
+        let spread = by_tenths.max(by_quarters);
+        // √(2/π) = 0.8 of a standard deviation is the mean distance; a few values show less of the noise than there is.
+        let scale = (0.8 * spread).max(LEAST_SCALE) * (1.0 + 2.0 / n as f64);
+        Self { median, scale }
+    }
+
+    /// The log-likelihood ratio of values for a level of their own over this one.
+    fn gain(&self, values: &[f64], own: f64) -> f64 {
+        let nearer: f64 = values
+            .iter()
+            .map(|value| (value - self.median).abs() - (value - own).abs())
+            .sum();
+        nearer / self.scale
+    }
+}
+
+/// The median of values, which are not empty.
+fn middle(values: &[f64]) -> f64 {
+    median(values).expect("both sides of a step hold values")
+}
+
+/// The median of values in ascending order, which are not empty.
+fn middle_of(ascending: &[f64]) -> f64 {
+    let n = ascending.len();
+    f64::midpoint(ascending[(n - 1) / 2], ascending[n / 2])
+}
+
+/// The median distance from the median, of values in ascending order: walks outwards from the middle.
+fn deviation(ascending: &[f64], median: f64) -> f64 {
+    let n = ascending.len();
+    let (mut below, mut above) = (n / 2, n / 2);
+    let mut farthest = [0.0; 2];
+    for _ in 0..=n / 2 {
+        let down = below.checked_sub(1).map(|place| median - ascending[place]);
+        let up = ascending.get(above).map(|value| value - median);
+        let next = match (down, up) {
+            (Some(down), Some(up)) if down < up => {
+                below -= 1;
+                down
+            }
+            (Some(down), None) => {
+                below -= 1;
+                down
+            }
+            (_, Some(up)) => {
+                above += 1;
+                up
+            }
+            (None, None) => break,
+        };
+        farthest = [farthest[1], next];
+    }
+    if n % 2 == 1 {
+        farthest[1]
+    } else {
+        f64::midpoint(farthest[0], farthest[1])
+    }
+}
+
+#[cfg(test)]
+#[path = "change_point/tests.rs"]
+mod tests;

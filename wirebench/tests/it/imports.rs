@@ -1,0 +1,155 @@
+//! Histories of other programs: what is broken in them is named, and nothing is lost or executed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::bench::{Ended, ended, wirebench};
+
+fn dirty() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dirty.data.js")
+}
+
+fn import(file: &Path, folder: &Path) -> Ended {
+    let args = ["history", "import", &file.to_string_lossy(), "--to", "h"];
+    ended(wirebench(&args).current_dir(folder))
+}
+
+fn imported(folder: &Path, name: &str) -> (String, Value) {
+    let text = fs::read_to_string(folder.join(format!("h/imported/{name}.json"))).unwrap();
+    let value = serde_json::from_str(&text).unwrap();
+    (text, value)
+}
+
+#[test]
+fn what_is_broken_is_named_and_everything_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = import(&dirty(), folder.path());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    for needed in [
+        "Bigger is better (it says): 3 runs, 6 series, 15 values, all kept",
+        "lower is better, because unit \"ms\"",
+        "direction unknown, no alerts, because unit \"points\" is not known",
+        "1 × number written as text",
+        "3 × no number",
+        "1 × below zero",
+        "1 × zero",
+        "1 × a thousand times off",
+        "1 × name used again",
+        "1 × commit measured again",
+        "1 × higher quantile below a lower one",
+        "1 × series without a unit",
+        "1 × unit that holds more",
+        "2 × series whose unit changes",
+        "1 × run measured before",
+        "1 × run without its commit's time",
+        "higher is better, because tool customBiggerIsBetter",
+        "1 × series whose unit and tool contradict each other",
+    ] {
+        assert!(done.stdout.contains(needed), "no {needed:?} in\n{}", done.stdout);
+    }
+    let (text, value) = imported(folder.path(), "dirty");
+    let schema = crate::bench::repository().join("results/schema/imported.v1.schema.json");
+    let schema: Value = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
+    assert!(jsonschema::is_valid(&schema, &value));
+    // Every value as it was written, and nothing about people.
+    for kept in ["100.5", "\"null\"", "2e1", "\"5100\"", "-7", "100500000", "\"NaN\""] {
+        assert!(text.contains(kept), "no {kept} in {text}");
+    }
+    for personal in ["Some One", "someone", "script", "example.invalid"] {
+        assert!(!text.contains(personal), "{personal} in {text}");
+    }
+}
+
+#[test]
+fn the_same_file_twice_is_one_import_and_another_one_never_replaces_it() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(import(&dirty(), folder.path()).code, 0);
+    let again = import(&dirty(), folder.path());
+    assert_eq!(again.code, 0);
+    assert!(again.stderr.contains("already there"), "{}", again.stderr);
+    let (before, _) = imported(folder.path(), "dirty");
+    let other = folder.path().join("dirty.data.js");
+    fs::write(&other, r#"{"entries": {}}"#).unwrap();
+    let refused = import(&other, folder.path());
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("--name"), "{}", refused.stderr);
+    assert_eq!(imported(folder.path(), "dirty").0, before);
+}
+
+#[test]
+fn what_is_cut_off_or_of_another_kind_is_refused_by_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read_to_string(dirty()).unwrap();
+    let cases = [
+        (whole[..900].to_owned(), "ends at byte 900"),
+        (String::new(), "ends at byte 0"),
+        ("window.BENCHMARK_DATA = ".into(), "ends at byte 24"),
+        ("alert(1)".into(), "byte 0"),
+        (format!("{}alert(1)", whole.trim_end()), "byte 2"),
+        (whole.replacen("\"id\"", "\"no\"", 1), "missing field `id`"),
+        (whole.replacen("100.5", "100.5.5", 1), "byte "),
+        ("{\"runs\": []}".into(), "missing field `entries`"),
+    ];
+    for (text, needed) in cases {
+        let file = folder.path().join("x.js");
+        fs::write(&file, &text).unwrap();
+        let ended = import(&file, folder.path());
+        assert_eq!(ended.code, 1, "{needed}");
+        assert!(
+            ended.stderr.contains(needed) && ended.stderr.contains("x.js"),
+            "{needed}: {}",
+            ended.stderr
+        );
+    }
+    fs::write(folder.path().join("x.js"), b"{\"entries\": \xff}").unwrap();
+    let ended = import(&folder.path().join("x.js"), folder.path());
+    assert!(ended.code == 1 && ended.stderr.contains("byte 12"), "{}", ended.stderr);
+    assert!(!folder.path().join("h").exists());
+}
+
+/// 40 runs of one benchmark that gets 10 % worse at the 31st.
+fn stepped(unit: &str, rising: bool) -> String {
+    let run = |number: u32| {
+        let noise = f64::from(number * 7 % 5) / 4.0;
+        let step = if (number >= 30) == rising { 10.0 } else { 0.0 };
+        format!(
+            r#"{{"commit": {{"id": "{:040x}", "timestamp": "2023-11-{:02}T00:00:00Z"}}, "date": {}, "benches": [{{"name": "b", "value": {}, "unit": "{unit}"}}]}}"#,
+            number,
+            1 + number / 2,
+            1_700_000_000_000u64 + u64::from(number),
+            100.0 + noise + step
+        )
+    };
+    let runs: Vec<String> = (0..40).map(run).collect();
+    format!(
+        "window.BENCHMARK_DATA = {{\"entries\": {{\"smaller is better\": [{}]}}}}",
+        runs.join(",")
+    )
+}
+
+#[test]
+fn a_trend_reads_imports_and_takes_the_direction_from_the_unit() {
+    for (unit, rising, direction, alerts) in [
+        ("ns/op", true, "worse", 1),
+        ("ns/op", false, "better", 0),
+        ("req/s", true, "better", 0),
+        ("req/s", false, "worse", 1),
+        ("points", true, "unknown", 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("data.js");
+        fs::write(&file, stepped(unit, rising)).unwrap();
+        assert_eq!(import(&file, folder.path()).code, 0);
+        let ended = ended(wirebench(&["history", "trend", "h", "--json"]).current_dir(folder.path()));
+        let trend: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let point = &trend["traces"][0]["segments"][0]["change_points"][0];
+        assert_eq!(
+            (&point["direction"], &trend["alerts"]),
+            (&direction.into(), &alerts.into()),
+            "{unit} {trend}"
+        );
+        assert_eq!(point["first_after"]["commit"], format!("{:040x}", 30));
+    }
+}
