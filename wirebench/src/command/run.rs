@@ -97,11 +97,15 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 /// # Errors
 /// When nothing can be measured; single series that fail are in the record.
 pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyhow::Result<Recorder> {
-    let (profile_name, profile) = args.selection.profile(project)?;
-    let selection = args.selection.selection();
-    let series = plan::series(project, profile, &selection)?;
     let asked = args.sides.asked(project, &std::env::current_dir()?)?;
     let has_baseline = asked.iter().any(|side| side.variant == Variant::Baseline);
+    let (profile_name, profile) = if has_baseline {
+        args.selection.profile_to_compare(project)?
+    } else {
+        args.selection.profile(project)?
+    };
+    let selection = args.selection.selection();
+    let series = plan::series(project, profile, &selection)?;
     let by_default = if has_baseline {
         project.config.compare.rounds
     } else {

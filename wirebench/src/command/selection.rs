@@ -8,7 +8,7 @@ use crate::plan::Selection;
 /// Which profile and which series.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SelectionArgs {
-    /// Profile from wirebench.toml; without it, its default_profile.
+    /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
     #[arg(long, value_name = "NAME")]
     pub(super) profile: Option<String>,
     /// Only scenarios that match this glob; may be given several times.
@@ -25,8 +25,21 @@ pub(super) struct SelectionArgs {
 impl SelectionArgs {
     /// The profile's name and what it says.
     pub(super) fn profile<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
+        self.profile_or(project, None)
+    }
+
+    /// The same for a run with a baseline, which a project may want to be another one.
+    pub(super) fn profile_to_compare<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
+        self.profile_or(project, project.config.compare.profile.as_ref())
+    }
+
+    fn profile_or<'a>(
+        &self,
+        project: &'a Project,
+        preferred: Option<&String>,
+    ) -> anyhow::Result<(&'a str, &'a Profile)> {
         let config = &project.config;
-        let name = self.profile.as_ref().unwrap_or(&config.default_profile);
+        let name = self.profile.as_ref().or(preferred).unwrap_or(&config.default_profile);
         let known = || {
             config
                 .profiles

@@ -21,6 +21,8 @@ pub struct Compare {
     pub budget: Span,
     /// Rounds of each variant in the first stage.
     pub rounds: u32,
+    /// The profile of a run with a baseline that names none; short rounds, and many of them, tell more in the same time.
+    pub profile: Option<String>,
     /// What trends are ratios to: a revision, a folder or a prebuilt command, as `--reference` takes it.
     pub reference: Option<String>,
 }
@@ -31,6 +33,7 @@ impl Default for Compare {
             detect: Percent::of(5.0),
             budget: Span(Duration::from_mins(10)),
             rounds: 10,
+            profile: None,
             reference: None,
         }
     }

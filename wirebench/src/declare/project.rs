@@ -88,14 +88,17 @@ impl Config {
                 ));
             }
         }
-        if !config.profiles.contains_key(&config.default_profile) {
+        let named = [
+            ("default_profile", Some(&config.default_profile)),
+            ("compare.profile", config.compare.profile.as_ref()),
+        ];
+        for (key, name) in named {
+            let Some(name) = name.filter(|name| !config.profiles.contains_key(*name)) else {
+                continue;
+            };
             let known: Vec<&str> = config.profiles.keys().map(String::as_str).collect();
-            let message = format!(
-                "no profile \"{}\"; there are {}",
-                config.default_profile,
-                known.join(", ")
-            );
-            return Err(DeclareError::key(file, "default_profile", message));
+            let message = format!("no profile \"{name}\"; there are {}", known.join(", "));
+            return Err(DeclareError::key(file, key, message));
         }
         Ok(config)
     }

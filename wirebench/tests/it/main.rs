@@ -1,6 +1,7 @@
 //! wirebench through its real command line.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accepts;
 mod architecture;
 mod bench;
 mod bisects;
@@ -15,6 +16,7 @@ mod imports;
 mod interrupt;
 mod reports;
 mod schema;
+mod selftests;
 mod sides;
 mod variants;
 mod verdicts;
