@@ -10,6 +10,8 @@ mod filters;
 mod history;
 mod imports;
 mod interrupt;
+mod made;
 mod reports;
 mod schema;
+mod trends;
 mod whole;
