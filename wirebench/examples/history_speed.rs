@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use wirebench::history::append::{Admit, append};
@@ -58,7 +59,7 @@ fn judged(folder: &Path) -> anyhow::Result<()> {
         .unwrap_or(Path::new("."))
         .join("wirebench");
     for turn in 1..=3 {
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), cpu_seconds()?);
         let status = Command::new(&program)
             .args(["history", "trend"])
             .arg(folder)
@@ -68,12 +69,20 @@ fn judged(folder: &Path) -> anyhow::Result<()> {
         // Of all children the largest one: every turn is the same.
         let peak = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss();
         println!(
-            "  wirebench history trend, turn {turn}: {:.2} s, peak RSS {} MB",
+            "  wirebench history trend, turn {turn}: {:.2} s ({:.2} s of CPU time), peak RSS {} MB",
             started.elapsed().as_secs_f64(),
+            cpu_seconds()? - before,
             peak / 1024
         );
     }
     Ok(())
+}
+
+/// CPU time of all children that have ended.
+fn cpu_seconds() -> anyhow::Result<f64> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    Ok(seconds(usage.user_time()) + seconds(usage.system_time()))
 }
 
 fn month(number: usize, levels: &mut [f64], rng: &mut ChaCha8Rng) -> anyhow::Result<Month> {

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -45,7 +46,11 @@ fn rows(folder: &Path) -> anyhow::Result<Vec<Vec<f64>>> {
     files.sort();
     let mut rows = Vec::new();
     for file in files {
-        let imported = parse(&fs::read_to_string(file)?)?;
+        let started = Instant::now();
+        let text = fs::read_to_string(file)?;
+        let imported = parse(&text)?;
+        let (bytes, took) = (text.len() as f64, started.elapsed().as_secs_f64());
+        println!("import of {:.1} MB: {took:.3} s", bytes / 1e6);
         for series in imported.suites.iter().flat_map(|suite| &suite.series) {
             let sign = match series.better {
                 Some(Better::Lower) => 1.0,

@@ -143,3 +143,77 @@ fn ratio(series: &Series, metric: Metric) -> Option<f64> {
 fn to_seven_digits(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A series of the recorded run with these rounds: variant, round, CPU ns for each of 1,000 answers, dropped.
+    fn run(rounds: &[(Variant, u32, u64, bool)]) -> Run {
+        let text = include_str!("../../../results/reference/run.json");
+        let mut run: Run = serde_json::from_str(text).unwrap();
+        run.series
+            .retain(|series| series.id == "weather-fixed-count@http@h2load");
+        let model = run.series[0].rounds[0].clone();
+        let round = |(variant, round, ns, dropped): &(Variant, u32, u64, bool)| {
+            let mut made = model.clone();
+            (made.variant, made.round, made.ok_count) = (*variant, *round, Some(1_000));
+            let cpu = made.server_cpu_ns.as_mut().unwrap();
+            (cpu.user, cpu.system) = (ns * 1_000, 0);
+            made.dropped = dropped.then(|| "steal".into());
+            made
+        };
+        run.series[0].rounds = rounds.iter().map(round).collect();
+        run
+    }
+
+    fn cpu(month: &Month) -> &StoredMetric {
+        let mut metrics = month.series[0].metrics.iter();
+        metrics.find(|one| one.metric == Metric::ServerCpu).unwrap()
+    }
+
+    #[test]
+    fn values_are_medians_and_ratios_are_of_pairs() {
+        use Variant::{Baseline, Candidate, Reference};
+        let mut columns = Columns::of("2026-11");
+        columns.add("a.json", &run(&[(Candidate, 0, 500, false)]));
+        let rounds = [
+            (Candidate, 0, 110, false),
+            (Reference, 0, 100, false),
+            (Candidate, 1, 440, false),
+            (Reference, 1, 400, false),
+            // Dropped, without its pair, and of another variant: none of them counts as a pair.
+            (Candidate, 2, 900, true),
+            (Reference, 2, 100, false),
+            (Candidate, 3, 120, false),
+            (Baseline, 3, 1, false),
+        ];
+        columns.add("b.json", &run(&rounds));
+        let month = columns.finish();
+        let found = cpu(&month);
+        assert_eq!(found.values, [500.0, 120.0]);
+        assert!(found.ratios[0].is_nan());
+        assert_eq!(found.ratios[1], 1.1);
+        let written = serde_json::to_string(&month).unwrap();
+        assert!(written.contains("\"ratios\":[null,1.1]"), "{written}");
+        let read: Month = serde_json::from_str(&written).unwrap();
+        assert_eq!(cpu(&read).values, found.values);
+    }
+
+    #[test]
+    fn a_digest_is_written_where_it_changes() {
+        let mut columns = Columns::of("2026-11");
+        let mut made = run(&[(Variant::Candidate, 0, 500, false)]);
+        for (file, digest) in [("a", "1"), ("b", "1"), ("c", "2")] {
+            made.series[0].digest = digest.into();
+            columns.add(file, &made);
+        }
+        let month = columns.finish();
+        let found: Vec<(usize, &str)> = month.series[0]
+            .digests
+            .iter()
+            .map(|one| (one.from, one.digest.as_str()))
+            .collect();
+        assert_eq!(found, [(0, "1"), (2, "2")]);
+    }
+}

@@ -3,9 +3,9 @@
 //! Values are natural logarithms, so that a step is a relative change; only differences between them count. At each push the
 //! newest 3, 4, … 30 values are set against the 30 before them, and a step is reported when all of this holds:
 //!
-//! - the medians differ by at least [`SMALLEST_STEP`];
+//! - the medians differ by at least [`SMALLEST_STEP`], and by two standard errors or more;
 //! - the newest values fit a level of their own better than the old one: the log-likelihood ratio under a Laplace law, in
-//!   which one value counts for a limited amount only, exceeds [`GAIN`] (more is asked of 3 and 4 values);
+//!   which one value counts for a limited amount only, is at least 5 (7 for 4 values, 7.5 for 3);
 //! - ranks as these are improbable without a step, p ≤ 0.001, or p ≤ 0.02 for fewer than 8 new values set against 12 or
 //!   more: ranks alone would let a single outlier among 5 hide a step.
 //!
@@ -13,8 +13,13 @@
 //! are less than half of [`SMALLEST_STEP`] apart or the ranks are no longer improbable (p > 0.05); from 15 values on, when
 //! they are less than three quarters of it apart or p > 0.02.
 
+mod asked;
+mod past;
+
+use asked::{ASKED, Ask};
+use past::{Past, deviation, middle, middle_of};
+
 use crate::stats::mann_whitney::{LARGEST, Level, Shift, differ, shift};
-use crate::stats::quantile::median;
 
 /// Values looked at on either side of a step, at most.
 pub const WINDOW: usize = LARGEST;
@@ -29,8 +34,6 @@ pub const SEEN_WITHIN: usize = 5;
 
 /// A value counts in the likelihood as if it were at most this many scales away, so that two outliers make no step.
 const REACH: f64 = 3.0;
-/// The likelihood's scale is at least this, so that rows without any noise have one.
-const LEAST_SCALE: f64 = 0.0025;
 /// Against fewer values before a step, its ranks must be improbable at a thousandth.
 const MANY_BEFORE: usize = 12;
 /// A step's place is corrected until so many values came after it.
@@ -39,50 +42,6 @@ const PLACED_AFTER: usize = 10;
 const PROVEN_AFTER: usize = 15;
 /// How far the place of a step may be uncertain, to either side.
 const BLUR: usize = 5;
-
-/// What is asked of the newest values before they are a step.
-#[derive(Debug)]
-struct Ask {
-    /// How many they are.
-    count: usize,
-    /// How far apart the medians are, in scales: two standard errors of medians under normal noise.
-    apart: f64,
-    /// The log-likelihood ratio.
-    gain: f64,
-    /// How improbable their ranks are without a step.
-    level: Level,
-}
-
-impl Ask {
-    const fn new(count: usize, apart: f64, gain: f64, level: Level) -> Self {
-        Self {
-            count,
-            apart,
-            gain,
-            level,
-        }
-    }
-
-    /// How far apart the medians must be.
-    fn least(&self, past: Past) -> f64 {
-        SMALLEST_STEP.max(self.apart * past.scale)
-    }
-}
-
-/// Every count would be asked eleven times as often and find little more: a step's place is corrected afterwards.
-const ASKED: [Ask; 11] = [
-    Ask::new(3, 2.50, 7.5, Level::Fiftieth),
-    Ask::new(4, 1.75, 7.0, Level::Fiftieth),
-    Ask::new(5, 1.51, 5.0, Level::Fiftieth),
-    Ask::new(6, 1.40, 5.0, Level::Fiftieth),
-    Ask::new(7, 1.31, 5.0, Level::Fiftieth),
-    Ask::new(8, 1.25, 5.0, Level::Thousandth),
-    Ask::new(10, 1.14, 5.0, Level::Thousandth),
-    Ask::new(13, 1.04, 5.0, Level::Thousandth),
-    Ask::new(17, 0.95, 5.0, Level::Thousandth),
-    Ask::new(22, 0.88, 5.0, Level::Thousandth),
-    Ask::new(30, 0.81, 5.0, Level::Thousandth),
-];
 
 /// What a push changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,14 +73,6 @@ struct Step {
     up: bool,
     /// The median before it.
     old: f64,
-}
-
-/// The level and scale of the values just before a place.
-#[derive(Debug, Clone, Copy)]
-struct Past {
-    median: f64,
-    /// Scale of the Laplace law: the mean distance from the median, from robust measures.
-    scale: f64,
 }
 
 /// Follows one row of values.
@@ -197,10 +148,19 @@ impl Detector {
         self.pasts.push(Past::of(&self.window));
         self.values.push(value);
         let place = self.window.partition_point(|other| *other < value);
-        self.window.insert(place, value);
-        if self.window.len() > WINDOW {
-            let oldest = self.values[self.values.len() - 1 - WINDOW];
-            self.window.remove(self.window.partition_point(|other| *other < oldest));
+        if self.window.len() < WINDOW {
+            self.window.insert(place, value);
+            return;
+        }
+        // The oldest goes: only what lies between the two moves.
+        let oldest = self.values[self.values.len() - 1 - WINDOW];
+        let gap = self.window.partition_point(|other| *other < oldest);
+        if gap < place {
+            self.window.copy_within(gap + 1..place, gap);
+            self.window[place - 1] = value;
+        } else {
+            self.window.copy_within(place..gap, place + 1);
+            self.window[place] = value;
         }
     }
 
@@ -359,80 +319,5 @@ impl Detector {
     }
 }
 
-impl Past {
-    /// Of values in ascending order.
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 30")]
-    fn of(ascending: &[f64]) -> Self {
-        let n = ascending.len();
-        if n == 0 {
-            return Self {
-                median: 0.0,
-                scale: f64::INFINITY,
-            };
-        }
-        let median = middle_of(ascending);
-        // Both measure a standard deviation; the wider one is taken, because either can be blind to the noise it gets.
-        let by_tenths = (ascending[n - 1 - n / 10] - ascending[n / 10]) / 2.563;
-        let by_quarters = (ascending[n - 1 - n / 4] - ascending[n / 4]) / 1.349;
-        let spread = by_tenths.max(by_quarters);
-        // √(2/π) = 0.8 of a standard deviation is the mean distance; a few values show less of the noise than there is.
-        let scale = (0.8 * spread).max(LEAST_SCALE) * (1.0 + 2.0 / n as f64);
-        Self { median, scale }
-    }
-
-    /// The log-likelihood ratio of values for a level of their own over this one.
-    fn gain(&self, values: &[f64], own: f64) -> f64 {
-        let nearer: f64 = values
-            .iter()
-            .map(|value| (value - self.median).abs() - (value - own).abs())
-            .sum();
-        nearer / self.scale
-    }
-}
-
-/// The median of values, which are not empty.
-fn middle(values: &[f64]) -> f64 {
-    median(values).expect("both sides of a step hold values")
-}
-
-/// The median of values in ascending order, which are not empty.
-fn middle_of(ascending: &[f64]) -> f64 {
-    let n = ascending.len();
-    f64::midpoint(ascending[(n - 1) / 2], ascending[n / 2])
-}
-
-/// The median distance from the median, of values in ascending order: walks outwards from the middle.
-fn deviation(ascending: &[f64], median: f64) -> f64 {
-    let n = ascending.len();
-    let (mut below, mut above) = (n / 2, n / 2);
-    let mut farthest = [0.0; 2];
-    for _ in 0..=n / 2 {
-        let down = below.checked_sub(1).map(|place| median - ascending[place]);
-        let up = ascending.get(above).map(|value| value - median);
-        let next = match (down, up) {
-            (Some(down), Some(up)) if down < up => {
-                below -= 1;
-                down
-            }
-            (Some(down), None) => {
-                below -= 1;
-                down
-            }
-            (_, Some(up)) => {
-                above += 1;
-                up
-            }
-            (None, None) => break,
-        };
-        farthest = [farthest[1], next];
-    }
-    if n % 2 == 1 {
-        farthest[1]
-    } else {
-        f64::midpoint(farthest[0], farthest[1])
-    }
-}
-
 #[cfg(test)]
-#[path = "change_point/tests.rs"]
 mod tests;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::stats::quantile::median;
 use proptest::prelude::*;
 
 /// Steps of a row, as (last before, first after, reported).

@@ -1,0 +1,166 @@
+//! Trends through the command line: steps, breaks, the order of commits, and what is accepted.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::made::{Place, cpu_steps, files, history, plain, trace};
+
+#[test]
+fn a_step_is_found_on_ratios_although_the_machine_changes_more() {
+    let place = Place::new();
+    for made in history(24, 20) {
+        place.append(&made);
+    }
+    let (code, trend) = place.trend(&["--fail-on-alert"]);
+    assert_eq!(code, 3, "reported within the newest pushes");
+    assert_eq!((&trend["alerts"], &trend["recent_alerts"]), (&json!(1), &json!(1)));
+    assert_eq!(trace(&trend, "server_cpu")["basis"], "ratio");
+    let steps = cpu_steps(&trend);
+    let [step] = &steps[..] else { panic!("{steps:#?}") };
+    let runs = history(24, 20);
+    assert_eq!(step["last_before"]["commit"], runs[19].commit());
+    assert_eq!(step["first_after"]["commit"], runs[20].commit());
+    assert_eq!(step["direction"], "worse");
+    assert!((step["change_percent"].as_f64().unwrap() - 10.0).abs() < 0.5, "{step}");
+    let text = place.run(&["history", "trend", "h"]);
+    assert_eq!(text.code, 0, "an alert alone is no failure");
+    let line = text.stdout.lines().find(|line| line.contains("ALERT")).unwrap();
+    assert!(
+        line.contains("worse +") && line.contains(&runs[20].commit()[..12]),
+        "{line}"
+    );
+
+    // With no push called new there is nothing to fail on.
+    assert_eq!(place.trend(&["--newest", "0", "--fail-on-alert"]).0, 0);
+    let (_, only) = place.trend(&["--series", "*@grpc@*"]);
+    assert_eq!(only["traces"], json!([]));
+    let (_, only) = place.trend(&["--metric", "throughput"]);
+    assert_eq!(only["traces"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_backfilled_run_takes_its_commits_place_and_a_run_is_one_point() {
+    let place = Place::new();
+    let mut runs = history(24, 20);
+    let late = runs.remove(5);
+    for made in &runs {
+        place.append(made);
+    }
+    let mut record = late.record();
+    record["started_at"] = json!("2026-12-01T00:00:00Z");
+    let name = place.record("late", &record);
+    assert_eq!(place.run(&["history", "append", &name, "--to", "h"]).code, 0);
+    // The same run under another name.
+    let file = place
+        .path("h/runs/2026/12")
+        .join(&files(&place.path("h/runs/2026/12"))[0]);
+    fs::copy(&file, file.with_file_name("copy.json")).unwrap();
+    let (_, trend) = place.trend(&[]);
+    assert_eq!(trend["runs"], 24);
+    let segments = trace(&trend, "server_cpu")["segments"].as_array().unwrap();
+    assert_eq!(segments.len(), 1);
+    assert_eq!(
+        (&segments[0]["points"], &segments[0]["last"]["commit"]),
+        (&json!(24), &json!(runs[22].commit()))
+    );
+    assert_eq!(cpu_steps(&trend).len(), 1);
+}
+
+#[test]
+fn another_question_machine_or_reference_breaks_the_line_visibly() {
+    let place = Place::new();
+    for number in 0..20 {
+        let mut made = plain(number);
+        made.cpu = if number >= 10 { 1.3 } else { 1.0 };
+        let mut record = made.record();
+        if number >= 10 {
+            record["series"][0]["digest"] = json!("000000000000");
+            record["host"]["fingerprint"] = json!("other-machine");
+        }
+        let name = place.record("made", &record);
+        assert_eq!(place.run(&["history", "append", &name, "--to", "h"]).code, 0);
+    }
+    let (_, trend) = place.trend(&[]);
+    let cpu = trace(&trend, "server_cpu");
+    assert_eq!((&cpu["basis"], &trend["alerts"]), (&json!("value"), &json!(0)));
+    let why = cpu["segments"][1]["broken_by"].as_str().unwrap();
+    assert!(
+        why.contains("question") && why.contains("machine aae83024f209 → other-machine"),
+        "{why}"
+    );
+    let text = place.run(&["history", "trend", "h"]).stdout;
+    assert!(text.contains("── broken at"), "{text}");
+}
+
+#[test]
+fn an_accepted_step_stays_quiet_and_says_why() {
+    let place = Place::new();
+    fs::write(place.path("wirebench.toml"), "").unwrap();
+    let runs = history(24, 20);
+    for made in &runs {
+        place.append(made);
+    }
+    let commit = &runs[20].commit()[..12];
+    let accept = |series: &str, at_most: &str, commit: &str| {
+        place.run(&[
+            "accept",
+            "--series",
+            series,
+            "--metric",
+            "server_cpu",
+            "--at-most",
+            at_most,
+            "--commit",
+            commit,
+            "--reason",
+            "answers are compressed",
+        ])
+    };
+    // Too small, another commit, another series: none of them covers it.
+    for (series, at_most, commit) in [
+        ("*", "8%", commit),
+        ("*", "12%", "abcdef0"),
+        ("*@grpc@*", "12%", commit),
+    ] {
+        assert_eq!(accept(series, at_most, commit).code, 0);
+        assert_eq!(place.trend(&["--fail-on-alert"]).0, 3);
+    }
+    assert_eq!(accept("*@http@*", "12%", commit).code, 0);
+    let (code, trend) = place.trend(&["--fail-on-alert"]);
+    assert_eq!((code, &trend["alerts"]), (0, &json!(0)));
+    assert_eq!(cpu_steps(&trend)[0]["accepted"], "answers are compressed");
+    let text = place.run(&["history", "trend", "h"]).stdout;
+    assert!(text.contains("accepted: answers are compressed"), "{text}");
+    for wrong in [["--at-most", "0%"], ["--commit", "main"], ["--reason", ""]] {
+        let mut args = vec!["accept", "--series", "*"];
+        for (flag, value) in [("--at-most", "5%"), ("--reason", "x")] {
+            if wrong[0] != flag {
+                args.extend([flag, value]);
+            }
+        }
+        args.extend(wrong);
+        assert_eq!(place.run(&args).code, 2, "{wrong:?}");
+    }
+}
+
+#[test]
+fn an_acceptance_that_came_with_the_change_counts() {
+    let place = Place::new();
+    for made in history(24, 20) {
+        let mut record = made.record();
+        if made.number == 20 {
+            record["accepted"] = json!([{"series": "*", "at_most_percent": 12.0, "reason": "meant"}]);
+        }
+        let name = place.record("made", &record);
+        assert_eq!(place.run(&["history", "append", &name, "--to", "h"]).code, 0);
+    }
+    for _ in 0..2 {
+        let (_, trend) = place.trend(&[]);
+        assert_eq!(
+            (&trend["alerts"], &cpu_steps(&trend)[0]["accepted"]),
+            (&json!(0), &json!("meant"))
+        );
+        assert_eq!(place.run(&["history", "index", "h"]).code, 0);
+    }
+}
