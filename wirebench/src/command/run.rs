@@ -143,7 +143,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         profile: profile_name,
         rounds,
         seed,
-        repeat: repeat(args, &asked, rounds, seed),
+        repeat: repeat(args, &asked, purpose, rounds, seed),
         cores: &prepared.bench.cores,
         tools: prepared.tools.clone(),
         revisions: sides.iter().map(|side| side.revision.clone()).collect(),
@@ -219,9 +219,20 @@ fn screen(series: &[PlannedSeries], lineup: &Lineup, rounds: u32) -> Stage {
     }
 }
 
-fn repeat(args: &Args, asked: &[Asked], rounds: u32, seed: u64) -> String {
-    let mut words = vec!["wirebench".to_owned(), "run".to_owned()];
-    words.extend(asked.iter().flat_map(Asked::as_flags));
+fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64) -> String {
+    let mut words = vec!["wirebench".to_owned()];
+    match purpose {
+        Purpose::Measure => {
+            words.push("run".into());
+            words.extend(asked.iter().flat_map(Asked::as_flags));
+        }
+        Purpose::SelfTest(worse) => {
+            words.push("selftest".into());
+            if worse > 0.0 {
+                words.extend(["--inject".into(), format!("{}%", worse * 100.0)]);
+            }
+        }
+    }
     words.extend(args.selection.as_flags());
     words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
     if let Some(budget) = args.budget {

@@ -76,5 +76,9 @@ fn a_machine_tests_itself_and_the_rounds_are_kept() {
     assert_eq!(kept["comparisons"], 20);
     let refused = bench.run(&["selftest", "--from", "scenarios"]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("wirebench selftest --profile"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("wirebench selftest --profile"),
+        "{}",
+        refused.stderr
+    );
 }
