@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # bench.sh: print wirebench's own speed and size: its commands, its filters, its servers. It judges nothing.
 #
-# Usage: scripts/bench.sh [FOLDER]      (about two minutes; leave the machine alone meanwhile)
-# FOLDER holds data files of github-action-benchmark: how well the trend finds steps in them is printed too.
+# Usage: scripts/bench.sh      (about two minutes; leave the machine alone meanwhile)
 # What a whole run spends outside of load stands in every report, under "Machine, tools, repeat".
 set -euo pipefail
 
@@ -36,10 +35,6 @@ main() {
   step "servers ready after exec, size of one answer" && "$wirebench" verify --driver h2load
   step "a long history: judged, and appended to"
   cargo run --quiet --locked --package wirebench --example history_speed -- results/reference/run.json
-  if (($#)); then
-    step "how well the trend finds steps"
-    cargo run --quiet --locked --package wirebench --example trend_rates -- "$1"
-  fi
   step "server CPU per request, 50 in flight" && "$wirebench" --root wirebench/benches/cost run --out "$folder"
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # rates.sh: print how often a verdict is wrong: equal code that is flagged, slowed code that is not seen. It measures nothing.
 #
-# Usage: scripts/rates.sh      (about two minutes)
-# Recorded rounds are those of results/selftest/; the model and the rule are described in docs/VERDICT.md.
-# WIREBENCH_HISTORIES=DIR names a folder of github-action-benchmark data.js files: then the trend is held against them too.
+# Usage: scripts/rates.sh [FOLDER]      (about two minutes)
+# Recorded rounds are those of results/selftest/; the rule and the model are described in docs/VERDICT.md.
+# FOLDER holds data files of github-action-benchmark: how well the trend finds steps in them is printed too.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -23,6 +23,8 @@ main() {
   step "simulated: 12 scenarios, c = 3 %"
   "$wirebench" selftest --simulate 3% --scenarios 12 --runs 500
   "$wirebench" selftest --simulate 3% --scenarios 12 --inject 5% --runs 500
+  step "how well the trend finds steps"
+  cargo run --quiet --locked --package wirebench --example trend_rates -- "$@"
 }
 
 main "$@"

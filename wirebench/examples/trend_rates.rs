@@ -1,6 +1,6 @@
 //! Prints how well the trend finds steps: on recorded histories, with steps injected into them, and on simulated ratios.
 //!
-//! Usage: `cargo run --package wirebench --example trend_rates -- FOLDER` with data files of github-action-benchmark.
+//! Usage: `scripts/rates.sh FOLDER` with data files of github-action-benchmark; without a folder only the simulation.
 #![expect(clippy::cast_precision_loss, reason = "counts")]
 
 use std::fs;
@@ -21,15 +21,16 @@ const TRIALS: usize = 20_000;
 const SEED: u64 = 1;
 
 fn main() -> anyhow::Result<()> {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| ".".into());
-    let rows = rows(Path::new(&folder))?;
-    println!(
-        "recorded histories: {} series, {} values",
-        rows.len(),
-        rows.iter().map(Vec::len).sum::<usize>()
-    );
-    replayed(&rows);
-    injected(&rows);
+    if let Some(folder) = std::env::args().nth(1) {
+        let rows = rows(Path::new(&folder))?;
+        println!(
+            "recorded histories: {} series, {} values",
+            rows.len(),
+            rows.iter().map(Vec::len).sum::<usize>()
+        );
+        replayed(&rows);
+        injected(&rows);
+    }
     for outliers in [true, false] {
         simulated(outliers);
     }

@@ -114,9 +114,7 @@ fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -
     if times <= FACTOR_WORTH_IT {
         format!("{known} {needed}: {times:.1} times the measuring time. A quieter machine needs less.")
     } else {
-        format!(
-            "{known} {needed}: not worth the time. A quieter machine, or counting instead of timing, sees smaller changes."
-        )
+        format!("{known} {needed}: not worth the time. A quieter machine sees smaller changes.")
     }
 }
 
