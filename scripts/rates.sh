@@ -16,6 +16,7 @@ main() {
   cargo build --quiet --locked --package wirebench
   step "recorded rounds: equal code, and candidates that burn CPU in every request"
   "$wirebench" selftest --from results/selftest --runs 400
+  for slower in 5% 10%; do "$wirebench" selftest --from results/selftest/equal --inject "$slower" --runs 400; done
   step "simulated: equal code"
   for c in 1% 3% 5% 8%; do "$wirebench" selftest --simulate "$c" --runs 2000; done
   step "simulated: one of three scenarios slower, c = 3 %"
