@@ -15,7 +15,9 @@ scripts() {
   git ls-files '*.sh' .ci/run drivers/lib/check-samples
 }
 
+# Crates that only other systems need are looked at too: they are downloaded, not built.
 licences() {
+  cargo fetch --quiet --locked
   "$tools/bin/cargo-deny" --offline check licenses bans sources
   if compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/*" >/dev/null; then
     "$tools/bin/cargo-deny" --offline check advisories

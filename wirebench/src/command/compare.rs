@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::command::{Outcome, UsageError, git, project, report, stored, verdict};
 use crate::compare::{self, Rules};
 use crate::declare::compare::{Compare, Margins};
+use crate::history::newest_run;
 use crate::record::run::Run;
 
 #[derive(Debug, clap::Args)]
@@ -76,29 +77,7 @@ fn find(root: &Path, args: &Args, name: &str) -> anyhow::Result<Run> {
         return Err(UsageError(message).into());
     };
     let commit = git::resolve(root, name).unwrap_or_else(|_| name.to_owned());
-    let newest = newest_of(&history.join("runs"), &commit)?;
+    let newest = newest_run(history, &commit)?;
     let missing = || UsageError(format!("{name} ({commit}): no run of it under {}", history.display()));
     report::read(&newest.ok_or_else(missing)?)
-}
-
-/// The newest run of a commit in a history: files are named `runs/<yyyy>/<mm>/<sha12>-<run id>.json`.
-fn newest_of(runs: &Path, commit: &str) -> anyhow::Result<Option<PathBuf>> {
-    let short: String = commit.chars().take(12).collect();
-    let mut found = Vec::new();
-    for year in folders(runs)? {
-        for month in folders(&year)? {
-            found.extend(folders(&month)?.into_iter().filter(|file| {
-                let name = file.file_name().unwrap_or_default().to_string_lossy();
-                name.starts_with(&short) && name.ends_with(".json")
-            }));
-        }
-    }
-    found.sort();
-    Ok(found.pop())
-}
-
-fn folders(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let missing = |error| UsageError(format!("{}: cannot be read: {error}", folder.display()));
-    let entries = std::fs::read_dir(folder).map_err(missing)?;
-    Ok(entries.flatten().map(|entry| entry.path()).collect())
 }

@@ -61,6 +61,21 @@ pub(super) fn months(history: &Path) -> Result<Vec<MonthFiles>, HistoryError> {
     Ok(found)
 }
 
+/// The newest stored run of a commit, named by all or the first of its digits; none when there is none.
+///
+/// # Errors
+/// When a folder of the history cannot be read.
+pub fn newest_run(history: &Path, commit: &str) -> Result<Option<PathBuf>, HistoryError> {
+    let short: String = commit.chars().take(12).collect();
+    let mut newest = None;
+    // Names begin with the commit, and run ids with the time: within a month and over months, the last is the newest.
+    for month in months(history)? {
+        let of_commit = month.names.iter().rfind(|name| name.starts_with(&short));
+        newest = of_commit.map(|name| month.folder.join(name)).or(newest);
+    }
+    Ok(newest)
+}
+
 /// The JSON files of a folder, in order; none when there is no such folder.
 pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     let mut found = names(folder)?;

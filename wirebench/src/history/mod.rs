@@ -16,3 +16,5 @@ mod load;
 mod row;
 mod summarise;
 pub mod trend;
+
+pub use files::newest_run;

@@ -30,29 +30,8 @@ pub struct Jq {
 #[must_use]
 pub fn failed_round(slot: Slot, reason: String) -> Round {
     Round {
-        variant: slot.variant,
-        round: slot.round,
-        position: slot.position,
-        stage: slot.stage,
-        dropped: None,
-        status: RoundStatus::Failed,
         reason: Some(reason),
-        elapsed_ns: None,
-        ok_count: None,
-        failed_count: None,
-        errors: BTreeMap::new(),
-        latency_ns: None,
-        in_flight_permille: None,
-        server_cpu_ns: None,
-        driver_cpu_ns: None,
-        server_busy_permille: None,
-        driver_busy_permille: None,
-        bound: None,
-        server_peak_rss_bytes: None,
-        connections_seen: None,
-        host_steal_ns: None,
-        payload_bytes: None,
-        server_ready_ns: None,
+        ..Round::unmeasured(slot.variant, slot.round, slot.position, slot.stage)
     }
 }
 

@@ -332,6 +332,38 @@ pub struct Round {
     pub server_ready_ns: Option<u64>,
 }
 
+impl Round {
+    /// A round of which nothing is known yet.
+    #[must_use]
+    pub const fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
+        Self {
+            variant,
+            round,
+            position,
+            stage,
+            dropped: None,
+            status: RoundStatus::Failed,
+            reason: None,
+            elapsed_ns: None,
+            ok_count: None,
+            failed_count: None,
+            errors: BTreeMap::new(),
+            latency_ns: None,
+            in_flight_permille: None,
+            server_cpu_ns: None,
+            driver_cpu_ns: None,
+            server_busy_permille: None,
+            driver_busy_permille: None,
+            bound: None,
+            server_peak_rss_bytes: None,
+            connections_seen: None,
+            host_steal_ns: None,
+            payload_bytes: None,
+            server_ready_ns: None,
+        }
+    }
+}
+
 const fn first_stage() -> u32 {
     1
 }

@@ -1,6 +1,5 @@
 //! A stated model of a noisy machine: what the rule's published rates are computed with.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
@@ -186,17 +185,10 @@ fn round(variant: Variant, number: u32, stage: u32, bad: [f64; METRICS]) -> Roun
     let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
     let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));
     Round {
-        variant,
-        round: number,
-        position: number as usize,
-        stage,
-        dropped: None,
         status: RoundStatus::Ok,
-        reason: None,
         elapsed_ns: Some(ns(1e9, bad[1])),
         ok_count: Some(ANSWERS),
         failed_count: Some(0),
-        errors: BTreeMap::new(),
         latency_ns: Some(Latency {
             min: 1,
             mean: p50,
@@ -207,20 +199,11 @@ fn round(variant: Variant, number: u32, stage: u32, bad: [f64; METRICS]) -> Roun
             p999: p99,
             max: p99,
         }),
-        in_flight_permille: None,
         server_cpu_ns: Some(CpuTime {
             user: ns(10_000.0 * ANSWERS as f64, bad[0]),
             system: 0,
         }),
-        driver_cpu_ns: None,
-        server_busy_permille: None,
-        driver_busy_permille: None,
-        bound: None,
-        server_peak_rss_bytes: None,
-        connections_seen: None,
-        host_steal_ns: None,
-        payload_bytes: None,
-        server_ready_ns: None,
+        ..Round::unmeasured(variant, number, number as usize, stage)
     }
 }
 

@@ -203,8 +203,12 @@ impl Detector {
             return true;
         }
         if end - step.at < PLACED_AFTER {
-            let moved = self.placed(earlier, step);
+            let mut moved = self.placed(earlier, step);
             if moved.at != step.at {
+                // Nothing is reported before it happens: what was seen first was another thing.
+                if moved.at > moved.reported {
+                    moved.reported = end - 1;
+                }
                 self.steps.pop();
                 self.steps.push(moved);
                 self.restart();

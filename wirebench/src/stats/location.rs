@@ -1,5 +1,6 @@
 //! Where differences lie: the Hodges–Lehmann estimate, its signed-rank interval, their spread, and what could have been seen.
 
+use crate::stats::subset_sums::chances;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
 /// The chance, of those asked for, that a worsening of the resolvable size is found.
@@ -47,19 +48,8 @@ pub fn locate(differences: &[f64]) -> Option<Location> {
 /// How many of the smallest Walsh averages lie outside an interval that misses on one side with at most the chance `tail`:
 /// the largest c with P(signed-rank statistic < c) ≤ `tail`; none when even leaving out none misses more often.
 fn signed_rank_cut(count: usize, tail: f64) -> Option<usize> {
-    let total = count * (count + 1) / 2;
-    let mut chance = vec![0.0; total + 1];
-    chance[0] = 1.0;
-    let mut upto = 0;
-    for rank in 1..=count {
-        upto += rank;
-        for sum in (0..=upto).rev() {
-            let with = if sum >= rank { chance[sum - rank] } else { 0.0 };
-            chance[sum] = f64::midpoint(chance[sum], with);
-        }
-    }
     let mut below = 0.0;
-    for (c, probability) in chance.iter().enumerate() {
+    for (c, probability) in chances(1..=count).iter().enumerate() {
         below += probability;
         if below > tail {
             return c.checked_sub(1);

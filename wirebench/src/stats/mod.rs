@@ -7,3 +7,4 @@ pub mod mann_whitney;
 pub mod proportion;
 pub mod quantile;
 pub mod rank_sum;
+pub mod subset_sums;

@@ -6,6 +6,7 @@
 //! does not widen the test (aligned ranks: Hodges and Lehmann, 1962).
 
 use crate::stats::quantile::median;
+use crate::stats::subset_sums::chances;
 
 /// How far, in robust standard deviations from its neighbours, a value may lie before its pair is left out.
 const FAR: f64 = 3.5;
@@ -125,27 +126,10 @@ fn sign_flip_tail(gains: &[i64]) -> f64 {
     let sizes: Vec<usize> = gains
         .iter()
         .map(|gain| usize::try_from(gain.unsigned_abs()).expect("ranks fit"))
-        .filter(|size| *size > 0)
         .collect();
     // Σ ±|g| = 2·(sum of those with +) − Σ|g|, so the question is how often that subset reaches this sum.
     let reached: usize = gains.iter().filter_map(|gain| usize::try_from(*gain).ok()).sum();
-    tail_of_subset_sums(&sizes, reached)
-}
-
-/// P(sum of a subset ≥ `reached`) when each size is in the subset by a fair coin.
-fn tail_of_subset_sums(sizes: &[usize], reached: usize) -> f64 {
-    let total: usize = sizes.iter().sum();
-    let mut chance = vec![0.0; total + 1];
-    chance[0] = 1.0;
-    let mut upto = 0;
-    for size in sizes {
-        upto += size;
-        for sum in (0..=upto).rev() {
-            let with = if sum >= *size { chance[sum - size] } else { 0.0 };
-            chance[sum] = f64::midpoint(chance[sum], with);
-        }
-    }
-    chance[reached.min(total + 1)..].iter().sum::<f64>().min(1.0)
+    chances(sizes).iter().skip(reached).sum::<f64>().min(1.0)
 }
 
 #[cfg(test)]

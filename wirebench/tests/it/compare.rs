@@ -279,3 +279,42 @@ fn another_question_or_driver_is_never_compared_in_silence() {
         assert!(shown.contains(word), "{name}: {shown}");
     }
 }
+
+#[test]
+fn two_releases_are_found_in_a_history_by_their_commits() {
+    let records = Records::new();
+    let history = records.folder.path().join("data");
+    for (commit, month, id) in [
+        ("aaaaaaaaaaaa", "2026/09", "20260901T000000Z-000001"),
+        ("aaaaaaaaaaaa", "2026/10", "20261001T000000Z-000001"),
+        ("bbbbbbbbbbbb", "2026/10", "20261002T000000Z-000001"),
+    ] {
+        let mut record = run(0.0, 10, 0);
+        record["id"] = json!(id);
+        let folder = history.join("runs").join(month);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(format!("{commit}-{id}.json")), record.to_string()).unwrap();
+    }
+    let out = records.folder.path().join("comparison.json");
+    let (history, out_text) = (history.to_str().unwrap(), out.to_str().unwrap());
+    let words = [
+        "compare",
+        "--history",
+        history,
+        "--out",
+        out_text,
+        "aaaaaaaaaaaa0000",
+        "bbbbbbbbbbbb0000",
+    ];
+    let done = records.command(&words, &[]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let comparison: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+    assert_eq!(
+        comparison["baseline"]["run"], "20261001T000000Z-000001",
+        "the newest run of that commit"
+    );
+    assert_eq!(comparison["candidate"]["run"], "20261002T000000Z-000001");
+    let unknown = records.command(&["compare", "--history", history, "cccccccccccc", "bbbbbbbbbbbb"], &[]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("cccccccccccc"), "{}", unknown.stderr);
+}
