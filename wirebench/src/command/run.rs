@@ -35,7 +35,8 @@ pub(super) struct Args {
     pub(super) sides: SideArgs,
     #[command(flatten)]
     pub(super) selection: SelectionArgs,
-    /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`.
+    /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`, to which a second
+    /// stage adds. With fewer than 8 there is no second stage, and no verdict.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) rounds: Option<u32>,
     /// With a baseline: wall time for measuring, such as 10m; without it, `compare.budget` of wirebench.toml.
@@ -174,7 +175,9 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let judged = has_baseline && purpose == Purpose::Measure;
     let deadline = judged.then(|| Instant::now() + budget);
     let ending = session.stage(&screen(&series, &lineup, rounds), deadline)?;
-    if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole) {
+    // Fewer first rounds than a verdict needs were asked for on purpose: they are measured, and nothing is decided.
+    let enough = rounds as usize >= compare::FEWEST_PAIRS;
+    if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
         decide(&mut session, &rules, deadline)?;
     }
     let recorder = session.finish()?;

@@ -45,7 +45,7 @@ impl Bench {
         bench
             .file(
                 "wirebench.toml",
-                "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n",
+                "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[compare]\ndetect = \"900%\"\nbudget = \"30s\"\n",
             )
             .scenario("ask", "connections = 1, requests = 200")
     }

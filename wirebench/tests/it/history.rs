@@ -41,7 +41,13 @@ fn a_run_that_stands_for_no_commit_is_refused_with_the_reason() {
     let place = Place::new();
     let with = |key: &str, value: Value| {
         let mut run = plain(1).record();
-        run["variants"][0][key] = value;
+        let of_series = key == "injected_burn_ns";
+        let place_of_key = if of_series {
+            &mut run["series"][0]
+        } else {
+            &mut run["variants"][0]
+        };
+        place_of_key[key] = value;
         place.record("r", &run);
         place.run(&["history", "append", "r", "--to", "h"])
     };
