@@ -1,7 +1,8 @@
 //! Two runs made at different times: shown beside each other, not judged, and refused where they answer other questions.
 
 use crate::compare::Rules;
-use crate::compare::judge::{method, percent};
+use crate::compare::judge::method;
+use crate::compare::verdict::percent;
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Presence, SCHEMA, Side, Verdict};
 use crate::record::metric::{Better, Metric};
 use crate::record::run::{Round, Run, Series, Variant};

@@ -4,6 +4,7 @@ mod across;
 mod cell;
 mod judge;
 mod screen;
+mod verdict;
 
 use crate::declare::compare::{Compare, Margins};
 

@@ -1,0 +1,142 @@
+//! A judged cell → what the comparison says of it, with every figure that goes with the verdict.
+
+use crate::compare::cell::{Cell, Figures};
+use crate::compare::screen::Suspicion;
+use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT};
+use crate::record::comparison::{ComparedMetric, Verdict};
+use crate::record::metric::{Better, Metric};
+use crate::record::run::{Run, Series};
+use crate::stats::location::{POWER, resolvable};
+
+/// A cell with what is needed to judge it.
+pub(super) struct Judged {
+    pub(super) series: usize,
+    pub(super) cell: Cell,
+    pub(super) figures: Figures,
+    pub(super) stage: u32,
+    /// Why the first stage asks for fresh rounds.
+    pub(super) suspected: Option<Suspicion>,
+    /// Whether there were fresh rounds, and enough of them usable.
+    pub(super) tested: bool,
+    pub(super) worse: bool,
+    pub(super) better: bool,
+}
+
+/// A difference of logarithms of badness as the relative change of the metric's own value, percent.
+pub(super) fn percent(metric: Metric, log: f64) -> f64 {
+    match metric.better() {
+        Better::Lower => log.exp_m1() * 100.0,
+        Better::Higher => (-log).exp_m1() * 100.0,
+    }
+}
+
+/// The same as a size of worsening, never below 0.
+fn worsening(metric: Metric, log: f64) -> f64 {
+    percent(metric, log.max(0.0)).abs()
+}
+
+/// What is said of a cell.
+pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: &Series) -> ComparedMetric {
+    let (cell, figures) = (&judged.cell, &judged.figures);
+    let what = cell.metric;
+    let gate = cell.margin.gate;
+    let kept = figures.kept.pairs.len();
+    let location = figures.location;
+    let effect = location.map(|location| percent(what, location.estimate));
+    let ends = location
+        .and_then(|location| location.low.zip(location.high))
+        .map(|(low, high)| {
+            let (a, b) = (percent(what, low), percent(what, high));
+            (a.min(b), a.max(b))
+        });
+    let at_most = (location.and_then(|location| location.at_most)).map(|bound| worsening(what, bound));
+    let (alpha, family) = if gate {
+        (ALPHA_GATING, tests.0)
+    } else {
+        (ALPHA_INFORMATIVE, tests.1)
+    };
+    let smallest = (figures.sd.filter(|_| kept >= FEWEST_PAIRS))
+        .map(|sd| worsening(what, resolvable(cell.log_margin(), sd, kept, alpha, family, POWER)));
+    let (verdict, reason) = verdict(judged, effect, ends, at_most);
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let worse_by = location.map_or(0.0, |location| worsening(what, location.estimate));
+    ComparedMetric {
+        metric: what,
+        unit: what.unit().into(),
+        better: what.better(),
+        primary: gate,
+        verdict,
+        reason,
+        accepted: (run.accepted.iter())
+            .filter(|_| verdict == Verdict::Regressed)
+            .filter_map(|entry| entry.clone().compile().ok())
+            .find(|accepted| accepted.covers(&series.id, Some(what), worse_by))
+            .map(|accepted| accepted.entry.reason),
+        baseline: figures.baseline,
+        candidate: figures.candidate,
+        effect_percent: effect,
+        effect_low_percent: ends.map(|(low, _)| low),
+        effect_high_percent: ends.map(|(_, high)| high),
+        worse_at_most_percent: at_most,
+        margin_percent: cell.margin.margin.percent(),
+        resolvable_percent: smallest,
+        spread_percent: figures.sd.map(|sd| sd / std::f64::consts::SQRT_2 * 100.0),
+        p_worse: judged.tested.then(|| cell.p_worse()),
+        p_better: judged.tested.then(|| cell.p_better()),
+        stage: judged.stage,
+        pairs: count(cell.pairs()),
+        kept: count(kept),
+        dropped_baseline: count(figures.kept.far_first),
+        dropped_candidate: count(figures.kept.far_second),
+    }
+}
+
+/// Whether the whole interval lies beyond the margin: not a verdict, as it is one of many, but nothing to call unchanged.
+fn looks_worse(judged: &Judged) -> bool {
+    let low = judged.figures.location.and_then(|location| location.low);
+    low.is_some_and(|low| low > judged.cell.log_margin())
+}
+
+fn verdict(judged: &Judged, effect: Option<f64>, ends: Option<(f64, f64)>, at_most: Option<f64>) -> (Verdict, String) {
+    let margin = judged.cell.margin.margin;
+    let kept = judged.figures.kept.pairs.len();
+    let said = || {
+        let (low, high) = ends.unwrap_or_default();
+        format!("{:+.1} % ({low:+.1} to {high:+.1} %)", effect.unwrap_or_default())
+    };
+    match at_most {
+        _ if kept < FEWEST_PAIRS => (
+            Verdict::Inconclusive,
+            format!("only {kept} usable pairs of rounds; {FEWEST_PAIRS} are needed"),
+        ),
+        _ if judged.worse => (
+            Verdict::Regressed,
+            format!("{}: worse beyond the margin of {margin}", said()),
+        ),
+        _ if judged.better => (
+            Verdict::Improved,
+            format!("{}: better beyond the margin of {margin}", said()),
+        ),
+        _ if judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && looks_worse(judged) => (
+            Verdict::Inconclusive,
+            format!(
+                "{}: looks worse, and no fresh rounds were measured to confirm it",
+                said()
+            ),
+        ),
+        _ if looks_worse(judged) => (
+            Verdict::Inconclusive,
+            format!("{}: looks worse, but not beyond doubt over all that was tested", said()),
+        ),
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
+            (Verdict::Unchanged, format!("no worsening above {bound:.1} %"))
+        }
+        _ => (
+            Verdict::Inconclusive,
+            format!(
+                "{}: a worsening of {INCONCLUSIVE_ABOVE_PERCENT} % can be neither shown nor excluded",
+                said()
+            ),
+        ),
+    }
+}
