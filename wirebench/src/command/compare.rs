@@ -70,7 +70,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
 fn find(root: &Path, args: &Args, name: &str) -> anyhow::Result<Run> {
     let path = Path::new(name);
     if path.exists() {
-        return report::read(&report::folder_of(root, Some(path))?.join("run.json"));
+        return report::read_at(root, Some(path));
     }
     let Some(history) = &args.history else {
         let message = format!("{name}: no such run; a revision needs --history DIR, the folder that runs are kept in");

@@ -33,7 +33,7 @@ enum Format {
 }
 
 pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
-    let run = report::read(&report::folder_of(root, args.run.as_deref())?.join("run.json"))?;
+    let run = report::read_at(root, args.run.as_deref())?;
     let Format::GithubActionBenchmark = args.format;
     fs::create_dir_all(&args.out).with_context(|| format!("{}: cannot be made", args.out.display()))?;
     for (name, better) in [

@@ -99,7 +99,7 @@ fn add(root: Option<PathBuf>, args: &AppendArgs) -> anyhow::Result<Outcome> {
     } else {
         folder(root)?
     };
-    let run = report::read(&report::folder_of(&root, args.run.as_deref())?.join("run.json"))?;
+    let run = report::read_at(&root, args.run.as_deref())?;
     let admit = if args.allow_modified {
         Admit::Modified
     } else {

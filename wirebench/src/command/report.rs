@@ -40,6 +40,14 @@ pub(super) fn folder_of(root: &Path, run: Option<&Path>) -> anyhow::Result<PathB
     }
 }
 
+/// Reads the run named by its file, whatever that is called, or by its folder; without a name, the newest one.
+pub(super) fn read_at(root: &Path, run: Option<&Path>) -> anyhow::Result<Run> {
+    match run {
+        Some(file) if file.is_file() => read(file),
+        other => read(&folder_of(root, other)?.join("run.json")),
+    }
+}
+
 /// Reads a stored run.
 pub(super) fn read(file: &Path) -> anyhow::Result<Run> {
     let text = fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;

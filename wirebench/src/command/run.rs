@@ -78,10 +78,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     report::print(&recorder.run, &recorder.folder);
     report::write(&project.root, &recorder.run, &recorder.folder)?;
     if recorder.run.variants.iter().any(|one| one.variant == Variant::Baseline) {
-        let rules = Rules {
-            compare: &project.config.compare,
-            margins: &project.config.margins,
-        };
+        let rules = Rules::from(&project.config);
         let comparison = verdict::write(&recorder.run, &rules, &recorder.folder)?;
         report::write_comparison(&comparison, &recorder.folder)?;
         report::print_comparison(&comparison, &recorder.folder);
@@ -167,10 +164,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     }
     recorder.save()?;
     let mut session = Session::new(Setup { sides: &sides, ..setup }, recorder);
-    let rules = Rules {
-        compare: &project.config.compare,
-        margins: &project.config.margins,
-    };
+    let rules = Rules::from(&project.config);
     let budget = args.budget.unwrap_or(rules.compare.budget).0;
     let judged = has_baseline && purpose == Purpose::Measure;
     let deadline = judged.then(|| Instant::now() + budget);

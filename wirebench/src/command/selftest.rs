@@ -66,7 +66,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         }
     } else {
         let project = project(root)?;
-        (rules.compare, rules.margins) = (&project.config.compare, &project.config.margins);
+        rules = Rules::from(&project.config);
         let measured = run::measure(&project, &measuring(args, &project.root), Purpose::SelfTest(worse))?;
         report::write(&project.root, &measured.run, &measured.folder)?;
         eprintln!("record   {}", measured.folder.join("run.json").display());

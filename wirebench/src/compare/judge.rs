@@ -146,14 +146,14 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
         });
         digest.or_else(|| client_bound(series)).map(str::to_owned)
     });
-    let unmeasured = presence != Presence::Both || (verdict.is_none() && metrics.is_empty());
+    let unmeasured = presence == Presence::Both && verdict.is_none() && metrics.is_empty();
     ComparedSeries {
         id: series.id.clone(),
         scenario: series.scenario.clone(),
         presence,
         verdict: verdict.filter(|_| presence == Presence::Both),
         reason: reason.or_else(|| {
-            (unmeasured && presence == Presence::Both).then(|| match run.status {
+            unmeasured.then(|| match run.status {
                 RunStatus::Incomplete => "not measured: the run was interrupted".to_owned(),
                 _ => "no pair of good rounds".to_owned(),
             })

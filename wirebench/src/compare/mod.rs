@@ -7,6 +7,7 @@ mod screen;
 mod verdict;
 
 use crate::declare::compare::{Compare, Margins};
+use crate::declare::project::Config;
 
 pub use across::across;
 pub use judge::paired;
@@ -36,6 +37,15 @@ pub struct Rules<'a> {
     pub compare: &'a Compare,
     /// Margins, and what gates.
     pub margins: &'a Margins,
+}
+
+impl<'a> From<&'a Config> for Rules<'a> {
+    fn from(config: &'a Config) -> Self {
+        Self {
+            compare: &config.compare,
+            margins: &config.margins,
+        }
+    }
 }
 
 impl Rules<'_> {

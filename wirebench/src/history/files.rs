@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::history::error::HistoryError;
 use crate::record::history::{self, Month};
 use crate::record::imported::{self, Imported};
-use crate::record::run::{self, Run};
+use crate::record::run::{self, Run, short_commit};
 
 /// What happened to a file that was to be written once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +66,10 @@ pub(super) fn months(history: &Path) -> Result<Vec<MonthFiles>, HistoryError> {
 /// # Errors
 /// When a folder of the history cannot be read.
 pub fn newest_run(history: &Path, commit: &str) -> Result<Option<PathBuf>, HistoryError> {
-    let short: String = commit.chars().take(12).collect();
     let mut newest = None;
     // Names begin with the commit, and run ids with the time: within a month and over months, the last is the newest.
     for month in months(history)? {
-        let of_commit = month.names.iter().rfind(|name| name.starts_with(&short));
+        let of_commit = month.names.iter().rfind(|name| name.starts_with(short_commit(commit)));
         newest = of_commit.map(|name| month.folder.join(name)).or(newest);
     }
     Ok(newest)

@@ -11,6 +11,7 @@ use crate::history::row::{Names, Point, Row, Rules, Timeline, judge};
 use crate::record::accepted::Acceptance;
 use crate::record::history::{StoredMetric, StoredRun, StoredSeries};
 use crate::record::metric::Metric;
+use crate::record::run::short_commit;
 use crate::record::trend::{Basis, Push, SCHEMA, Trace, Trend, TrendMethod};
 use crate::stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 
@@ -140,11 +141,10 @@ fn timeline(runs: &[&StoredRun]) -> Timeline {
 
 /// Of each run, in commit order, the numbers of its reference and its machine.
 fn contexts(runs: &[&StoredRun], names: &mut Names) -> Vec<[u32; 2]> {
-    let short = |commit: &str| commit.get(..12).unwrap_or(commit).to_owned();
     runs.iter()
         .map(|run| {
-            let reference = run.reference.as_deref().map_or("none".to_owned(), short);
-            [names.number(&reference), names.number(&run.host)]
+            let reference = run.reference.as_deref().map_or("none", short_commit);
+            [names.number(reference), names.number(&run.host)]
         })
         .collect()
 }

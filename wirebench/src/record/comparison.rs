@@ -166,3 +166,15 @@ pub struct ComparedMetric {
     /// Pairs left out because the candidate's round was far from its neighbours.
     pub dropped_candidate: u32,
 }
+
+/// The comparisons that reports are reviewed with, for tests of whatever reads one.
+#[cfg(test)]
+pub(crate) mod golden {
+    use super::Comparison;
+
+    /// The one of that name.
+    pub(crate) fn golden(name: &str) -> Comparison {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
+        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
+    }
+}

@@ -182,6 +182,12 @@ pub struct VariantRevision {
     pub committed_at: Option<String>,
 }
 
+/// The first twelve digits of a commit, by which it is shown and its files are named.
+#[must_use]
+pub fn short_commit(commit: &str) -> &str {
+    commit.char_indices().nth(12).map_or(commit, |(end, _)| &commit[..end])
+}
+
 /// One scenario, server and driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::record::metric::Metric;
+use crate::record::run::short_commit;
 use crate::record::trend::{Basis, ChangePoint, Direction, Push, Segment, Trace, Trend};
 use crate::report::format::{bytes, count, plain, three_digits, time};
 
@@ -106,18 +107,14 @@ fn step(point: &ChangePoint) -> String {
         signed(point.change_percent),
         signed(point.low_percent),
         signed(point.high_percent),
-        short(&point.last_before.commit),
+        plain(short_commit(&point.last_before.commit)),
         push(&point.first_after)
     )
 }
 
 fn push(push: &Push) -> String {
     let day = push.at.as_deref().and_then(|time| time.get(..10)).unwrap_or("no date");
-    format!("{} ({})", short(&push.commit), plain(day))
-}
-
-fn short(commit: &str) -> String {
-    plain(commit.get(..12).unwrap_or(commit))
+    format!("{} ({})", plain(short_commit(&push.commit)), plain(day))
 }
 
 /// With its sign, one decimal: `+3.1`, `−0.4`.

@@ -274,12 +274,7 @@ pub fn contradiction(comparison: &Comparison) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn golden(name: &str) -> Comparison {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
-        let text = std::fs::read(format!("{folder}/{name}.json")).unwrap();
-        serde_json::from_slice(&text).unwrap()
-    }
+    use crate::record::comparison::golden::golden;
 
     #[test]
     fn rows_come_in_the_order_of_alarm() {

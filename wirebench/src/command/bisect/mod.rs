@@ -14,6 +14,7 @@ use crate::declare::Project;
 use crate::declare::span::Span;
 use crate::record::comparison::{ComparedMetric, Comparison, Verdict};
 use crate::record::metric::Metric;
+use crate::record::run::short_commit;
 use crate::report::comparison::words::{effect, word};
 use crate::report::format::plain;
 use search::{Found, search};
@@ -76,9 +77,9 @@ fn walk(
     let mut seen = BTreeMap::new();
     let what = format!("{} {}", args.series, args.metric.label());
     let found = search(commits.len(), |place| {
-        let (step, commit) = (seen.len() + 1, short(&commits[place]));
+        let (step, commit) = (seen.len() + 1, short_commit(&commits[place]));
         let of = format!("commit {} of {}", place + 1, commits.len());
-        eprintln!("step {step}: {commit} ({of}) beside {}", short(good));
+        eprintln!("step {step}: {commit} ({of}) beside {}", short_commit(good));
         let (verdict, why) = judged(&compare(&commits[place])?, &args.series, args.metric);
         eprintln!("step {step}: {commit} is {}: {why}", word(verdict.into()));
         seen.insert(place, why);
@@ -86,12 +87,15 @@ fn walk(
     })?;
     Ok(match found {
         Found::NotWorse(verdict) => {
-            let (bad, word) = (commits.last().map_or(good, |last| short(last)), word(verdict.into()));
+            let (bad, word) = (
+                commits.last().map_or(good, |last| short_commit(last)),
+                word(verdict.into()),
+            );
             Answer {
                 outcome: Outcome::Failed,
                 text: format!(
                     "{bad} is not shown to be worse than {}: {what} is {word}\n",
-                    short(good)
+                    short_commit(good)
                 ),
             }
         }
@@ -131,10 +135,6 @@ fn judged(comparison: &Comparison, series: &str, metric: Metric) -> (Verdict, St
         Some(one) => (one.verdict, plain(&one.reason)),
         None => (Verdict::Invalid, reason()),
     }
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..12).unwrap_or(commit)
 }
 
 /// What every step measures, and where its run is kept.
@@ -177,7 +177,7 @@ impl Scope {
     fn compare_revisions(&self, good: &str, commit: &str) -> anyhow::Result<Comparison> {
         let out = results(&self.root)
             .join("bisect")
-            .join(format!("{}-{}", short(good), short(commit)));
+            .join(format!("{}-{}", short_commit(good), short_commit(commit)));
         let program = std::env::current_exe().context("this program cannot find itself")?;
         let status = Command::new(program)
             .arg("--root")
@@ -204,11 +204,7 @@ impl Scope {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn golden(name: &str) -> Comparison {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
-        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
-    }
+    use crate::record::comparison::golden::golden;
 
     #[test]
     fn the_verdict_is_that_of_the_metric_asked_for() {

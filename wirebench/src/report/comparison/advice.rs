@@ -1,7 +1,8 @@
 //! The second line: what to do next, with the commands ready to be copied.
 
 use crate::record::comparison::{Comparison, Side};
-use crate::report::comparison::headline::{Inert, short};
+use crate::record::run::short_commit;
+use crate::report::comparison::headline::Inert;
 use crate::report::comparison::words::{bounds, declared, effect, sentence};
 use crate::report::format::plain;
 use crate::summary::comparison::{Findings, Row, Standing};
@@ -150,8 +151,8 @@ fn accept(row: &Row) -> Option<String> {
 /// The command that measures both sides in one run, where they have a name.
 fn side_by_side(comparison: &Comparison) -> String {
     let named = |side: &Side, otherwise: &str| {
-        let commit = side.revision.commit.as_deref().map(short);
-        commit.unwrap_or_else(|| otherwise.to_owned())
+        let commit = side.revision.commit.as_deref().map(short_commit);
+        commit.unwrap_or(otherwise).to_owned()
     };
     let (baseline, candidate) = (
         named(&comparison.baseline, "BASELINE"),
@@ -164,11 +165,7 @@ fn side_by_side(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn golden(name: &str) -> Comparison {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
-        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
-    }
+    use crate::record::comparison::golden::golden;
 
     fn advice(comparison: &Comparison) -> Advice {
         of(comparison, &Findings::of(comparison), plain, plain)

@@ -1,6 +1,7 @@
 //! The first line: the overall verdict, what it rests on, and the one row that says most.
 
 use crate::record::comparison::{Comparison, Side, Verdict};
+use crate::record::run::short_commit;
 use crate::report::comparison::words::{self, declared, effect, size};
 use crate::summary::comparison::{Findings, Row, Standing};
 
@@ -132,9 +133,9 @@ pub(super) fn side(side: &Side, name: Inert) -> String {
     let revision = &side.revision;
     let mut words = match (revision.name.as_deref(), revision.commit.as_deref()) {
         (Some(called), Some(commit)) if !commit.starts_with(called) => {
-            format!("{} ({})", name(called), name(&short(commit)))
+            format!("{} ({})", name(called), name(short_commit(commit)))
         }
-        (_, Some(commit)) => name(&short(commit)),
+        (_, Some(commit)) => name(short_commit(commit)),
         (Some(called), None) => name(called),
         (None, None) => "code outside a repository".into(),
     };
@@ -142,9 +143,4 @@ pub(super) fn side(side: &Side, name: Inert) -> String {
         words.push_str(" with local changes");
     }
     words
-}
-
-/// The first twelve digits of a commit.
-pub(super) fn short(commit: &str) -> String {
-    commit.chars().take(12).collect()
 }

@@ -228,11 +228,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-
-    fn golden(name: &str) -> Value {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
-        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
-    }
+    use crate::record::comparison::golden::golden;
 
     /// Puts `text` in the place of everything that is free text.
     fn overwrite(value: &mut Value, text: &str) {
@@ -262,7 +258,7 @@ mod tests {
             "| a | b |\n|---|---|\n| <b>",
             "**a** __b__ ~~c~~ ^d^ $e$ <https://evil.example> www.evil.example fixes #7 GH-7",
         ] {
-            let mut value = golden("mixed");
+            let mut value = serde_json::to_value(golden("mixed")).unwrap();
             overwrite(&mut value, nasty);
             let text = render(&serde_json::from_value(value).unwrap());
             let (mut headings, mut in_code) = (0, false);
@@ -291,8 +287,8 @@ mod tests {
 
     #[test]
     fn two_thousand_series_fit_into_a_comment_and_the_most_alarming_stay() {
-        let mut comparison: Comparison = serde_json::from_value(golden("unchanged")).unwrap();
-        let bad: Comparison = serde_json::from_value(golden("regressed")).unwrap();
+        let mut comparison = golden("unchanged");
+        let bad = golden("regressed");
         let calm = comparison.series[0].clone();
         let numbered = |number: usize, of: &ComparedSeries| ComparedSeries {
             id: format!("scenario-{number}@http@hey"),
@@ -312,7 +308,7 @@ mod tests {
     #[test]
     fn the_longest_texts_fit_too() {
         for sign in ["$", "<", "𝄞", "a b "] {
-            let mut value = golden("mixed");
+            let mut value = serde_json::to_value(golden("mixed")).unwrap();
             overwrite(&mut value, &sign.repeat(20_000));
             let text = render(&serde_json::from_value(value).unwrap());
             assert!(text.len() <= LIMIT, "{} bytes of {sign}", text.len());

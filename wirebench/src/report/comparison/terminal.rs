@@ -190,11 +190,7 @@ fn foot(comparison: &Comparison, findings: &Findings, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn golden(name: &str) -> Comparison {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/comparison");
-        serde_json::from_slice(&std::fs::read(format!("{folder}/{name}.json")).unwrap()).unwrap()
-    }
+    use crate::record::comparison::golden::golden;
 
     #[test]
     fn a_narrow_terminal_gets_fewer_columns_not_broken_lines() {
