@@ -45,7 +45,7 @@ pub(super) fn run(series: &[Series], unfinished: bool) -> (RunStatus, Option<Str
 
 const fn rank(status: SeriesStatus) -> u32 {
     match status {
-        SeriesStatus::Ok => 0,
+        SeriesStatus::Ok | SeriesStatus::Skipped => 0,
         SeriesStatus::Partial => 1,
         SeriesStatus::Incomplete => 2,
         SeriesStatus::Failed => 3,

@@ -58,6 +58,7 @@ fn in_words(load: &Load) -> String {
     match load.amount {
         Amount::Requests(requests) => format!("{requests} requests over {over}"),
         Amount::Duration(span) => format!("{} over {over}", span.as_flag()),
+        Amount::Counted { few, many } => format!("counted, slope from {few} to {many} requests, one at a time"),
         Amount::Starts(starts) => format!("{starts} process starts"),
     }
 }

@@ -112,6 +112,7 @@ impl<'a> Progress<'a> {
             #[expect(clippy::cast_precision_loss, reason = "request counts stay below 2^53")]
             Amount::Requests(requests) => Duration::from_secs_f64(requests as f64 / ASSUMED_RATE),
             Amount::Duration(span) => span.0,
+            Amount::Counted { .. } => Duration::ZERO,
             Amount::Starts(starts) => Duration::from_millis(30) * starts,
         };
         length + load.warmup.map_or(Duration::ZERO, |span| span.0) + AROUND

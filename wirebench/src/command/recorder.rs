@@ -197,16 +197,18 @@ pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
         missing_in: entry.missing_in,
         baseline_digest: entry.baseline_digest.clone(),
         injected_burn_ns: None,
+        counts: Vec::new(),
         rounds: Vec::new(),
     }
 }
 
 fn load(load: &Load) -> LoadRecord {
-    let (mut requests, mut duration_ns, mut starts) = (None, None, None);
+    let (mut requests, mut duration_ns, mut starts, mut counted) = (None, None, None, None);
     match load.amount {
         Amount::Requests(count) => requests = Some(count),
         Amount::Duration(span) => duration_ns = Some(nanos(span.0)),
         Amount::Starts(count) => starts = Some(count),
+        Amount::Counted { many, .. } => counted = Some(many),
     }
     LoadRecord {
         connections: starts.is_none().then_some(load.connections),
@@ -214,6 +216,7 @@ fn load(load: &Load) -> LoadRecord {
         requests,
         duration_ns,
         starts,
+        counted,
         rate_per_s: load.rate,
         warmup_ns: load.warmup.map(|span| nanos(span.0)),
     }

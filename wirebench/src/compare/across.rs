@@ -109,6 +109,7 @@ fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, rules: &R
         }),
         reason: question.or_else(|| metrics.is_empty().then(|| "no good round on one side".to_owned())),
         metrics,
+        functions: Vec::new(),
     }
 }
 
@@ -120,6 +121,7 @@ fn alone(series: &Series, presence: Presence) -> ComparedSeries {
         verdict: None,
         reason: None,
         metrics: Vec::new(),
+        functions: Vec::new(),
     }
 }
 
@@ -162,5 +164,6 @@ fn metric(base: &Series, head: &Series, what: Metric, rules: &Rules) -> Option<C
         kept: pairs,
         dropped_baseline: 0,
         dropped_candidate: 0,
+        flame_graph: None,
     })
 }

@@ -159,6 +159,7 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
             })
         }),
         metrics,
+        functions: Vec::new(),
     }
 }
 

@@ -88,6 +88,7 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
         kept: count(kept),
         dropped_baseline: count(figures.kept.far_first),
         dropped_candidate: count(figures.kept.far_second),
+        flame_graph: None,
     }
 }
 

@@ -110,7 +110,15 @@ impl Margins {
 
 const fn default_of(metric: Metric) -> Margin {
     let percent = match metric {
-        Metric::ServerCpu => 1.0,
+        Metric::ServerCpu
+        | Metric::Instructions
+        | Metric::Allocations
+        | Metric::AllocatedBytes
+        | Metric::SegmentsSent
+        | Metric::PayloadBytes
+        | Metric::BinaryBytes
+        | Metric::StartUpInstructions => 1.0,
+        Metric::Syscalls | Metric::WireBytesSent | Metric::WireBytesReceived => 0.0,
         Metric::Throughput | Metric::LatencyP50 => 2.0,
         Metric::LatencyP99 | Metric::DriverCpu => 5.0,
         Metric::PeakRss => 3.0,

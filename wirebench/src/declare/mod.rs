@@ -3,6 +3,7 @@
 pub mod accepted;
 pub mod args;
 pub mod compare;
+pub mod count;
 pub mod driver;
 pub mod percent;
 pub mod project;
@@ -43,8 +44,9 @@ impl Project {
     /// At the first declaration that cannot be read or is wrong.
     pub fn read(root: &Path) -> Result<Self, DeclareError> {
         let config = Config::read(&root.join("wirebench.toml"))?;
-        let scenarios = named("scenario", below(&root.join("scenarios"))?.into_iter(), Scenario::read)?;
+        let mut scenarios = named("scenario", below(&root.join("scenarios"))?.into_iter(), Scenario::read)?;
         let servers = Self::servers_in(root)?;
+        scenarios.extend(config.count.scenarios(&servers));
         let drivers = named("driver", inside(&root.join("drivers"), "driver.toml")?, Driver::read)?;
         Ok(Self {
             root: root.to_path_buf(),

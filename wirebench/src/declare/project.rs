@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use crate::declare::compare::{Compare, MarginRule, Margins};
+use crate::declare::count::Count;
 use crate::declare::read::{DeclareError, toml_file};
 use crate::declare::span::Span;
 
@@ -18,6 +19,8 @@ pub struct Config {
     pub profiles: BTreeMap<String, Profile>,
     /// How variants are compared.
     pub compare: Compare,
+    /// What is counted, and how.
+    pub count: Count,
     /// What change of each metric is agreed to be ignored, and what gates.
     pub margins: Margins,
 }
@@ -30,6 +33,8 @@ struct ConfigFile {
     profiles: BTreeMap<String, Profile>,
     #[serde(default)]
     compare: Compare,
+    #[serde(default)]
+    count: Count,
     #[serde(default)]
     margins: Vec<MarginRule>,
 }
@@ -72,11 +77,15 @@ impl Config {
             default_profile: written.default_profile,
             profiles: written.profiles,
             compare: written.compare,
+            count: written.count,
             margins: Margins::new(file, written.margins)?,
         };
         if !(8..=1000).contains(&config.compare.rounds) {
             let message = format!("expected 8 to 1,000, found {}", config.compare.rounds);
             return Err(DeclareError::key(file, "compare.rounds", message));
+        }
+        if let Some((key, message)) = config.count.fault() {
+            return Err(DeclareError::key(file, &format!("count.{key}"), message));
         }
         for (name, profile) in &config.profiles {
             if profile.rounds == 0 || profile.rounds > 1000 {

@@ -54,6 +54,13 @@ pub enum Amount {
     Duration(Span),
     /// After this many process starts.
     Starts(u32),
+    /// Not timed at all: the server is run several times, for few and for many requests, and what they cost is counted.
+    Counted {
+        /// Requests of the shorter runs.
+        few: u64,
+        /// Requests of the longer runs.
+        many: u64,
+    },
 }
 
 impl Load {
@@ -61,6 +68,12 @@ impl Load {
     #[must_use]
     pub const fn workers(&self) -> u32 {
         self.connections * self.streams
+    }
+
+    /// Whether its cost is counted instead of timed.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        matches!(self.amount, Amount::Counted { .. })
     }
 }
 

@@ -255,7 +255,7 @@ fn start_command(spec: &Path) -> String {
 pub fn timeout(load: &Load) -> Duration {
     const ROOM: Duration = Duration::from_secs(30);
     let derived = match load.amount {
-        Amount::Requests(requests) => Duration::from_millis(requests) + ROOM,
+        Amount::Requests(requests) | Amount::Counted { many: requests, .. } => Duration::from_millis(requests) + ROOM,
         Amount::Duration(Span(length)) => length * 2 + ROOM,
         Amount::Starts(starts) => Duration::from_secs(u64::from(starts) + 1) + ROOM,
     };

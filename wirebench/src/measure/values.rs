@@ -77,6 +77,7 @@ pub fn set_amount(values: &mut Values, amount: Amount) {
     }
     match amount {
         Amount::Requests(requests) => values.insert("requests", Value::One(requests.to_string())),
+        Amount::Counted { many, .. } => values.insert("requests", Value::One(many.to_string())),
         Amount::Duration(span) => values.insert("duration", Value::One(span.as_flag())),
         Amount::Starts(starts) => values.insert("starts", Value::One(starts.to_string())),
     };

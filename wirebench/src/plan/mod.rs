@@ -114,10 +114,18 @@ pub fn declared<'a>(
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
     let [scenarios, servers, drivers] = wanted(project, profile, selection).map(|(wanted, _)| wanted.globs());
     let (scenarios, servers, drivers) = (scenarios?, servers?, drivers?);
+    let counting = Wanted {
+        kind: "driver",
+        patterns: &project.config.count.drivers,
+    };
+    let counting = counting.globs()?;
     let mut found = Vec::new();
     for scenario in project.scenarios.iter().filter(|s| scenarios.is_match(&s.name)) {
         for server in project.servers.iter().filter(|s| servers.is_match(&s.name)) {
             for driver in project.drivers.iter().filter(|d| drivers.is_match(&d.name)) {
+                if scenario.load.is_counted() && !counting.is_match(&driver.name) {
+                    continue;
+                }
                 found.extend(fit(scenario, server, driver, profile));
             }
         }
@@ -237,11 +245,12 @@ fn capped(load: &Load, profile: &Profile) -> Load {
             Amount::Requests(requests.min(cap))
         }
         Amount::Duration(span) => Amount::Duration(profile.duration_at_most.map_or(span, |cap| span.min(cap))),
+        counted @ Amount::Counted { .. } => counted,
         Amount::Starts(starts) => Amount::Starts(profile.starts_at_most.map_or(starts, |cap| starts.min(cap.max(2)))),
     };
     Load {
         amount,
-        warmup: load.warmup.or(profile.warmup),
+        warmup: load.warmup.or(profile.warmup.filter(|_| !load.is_counted())),
         ..load.clone()
     }
 }

@@ -113,6 +113,25 @@ pub struct ComparedSeries {
     pub reason: Option<String>,
     /// Its metrics; empty when it could not be compared.
     pub metrics: Vec<ComparedMetric>,
+    /// Of a counted series, the functions whose own cost per request changed most, the largest change first.
+    #[serde(default)]
+    pub functions: Vec<FunctionChange>,
+}
+
+/// A function whose own cost per request changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionChange {
+    /// What was counted: `instructions`, `allocations` or `allocated_bytes`.
+    pub metric: Metric,
+    /// Its name, demangled.
+    pub function: String,
+    /// Cost per request on the baseline, without what it calls.
+    pub baseline: f64,
+    /// The same on the candidate.
+    pub candidate: f64,
+    /// The change as a share of the baseline's whole cost per request, percent.
+    pub share_percent: f64,
 }
 
 /// One metric of one series.
@@ -165,6 +184,9 @@ pub struct ComparedMetric {
     pub dropped_baseline: u32,
     /// Pairs left out because the candidate's round was far from its neighbours.
     pub dropped_candidate: u32,
+    /// Flame graph of the difference, as a path relative to the run's folder; only of counts that changed for the worse.
+    #[serde(default)]
+    pub flame_graph: Option<String>,
 }
 
 /// The comparisons that reports are reviewed with, for tests of whatever reads one.

@@ -39,10 +39,55 @@ pub enum Metric {
     /// Largest resident memory of the server, bytes.
     #[serde(rename = "peak_rss")]
     PeakRss,
+    /// Instructions of the server per request, counted.
+    #[serde(rename = "instructions")]
+    Instructions,
+    /// Heap allocations of the server per request, counted.
+    #[serde(rename = "allocations")]
+    Allocations,
+    /// Heap bytes that the server allocates per request, counted.
+    #[serde(rename = "allocated_bytes")]
+    AllocatedBytes,
+    /// System calls of the server per request, counted.
+    #[serde(rename = "syscalls")]
+    Syscalls,
+    /// Bytes that the server sends per request, all of them: headers, framing, encryption.
+    #[serde(rename = "wire_bytes_sent")]
+    WireBytesSent,
+    /// Bytes that the server receives per request, likewise.
+    #[serde(rename = "wire_bytes_received")]
+    WireBytesReceived,
+    /// TCP segments with data that the server sends per request.
+    #[serde(rename = "segments_sent")]
+    SegmentsSent,
+    /// Body (HTTP) or message (gRPC) of one right answer, bytes.
+    #[serde(rename = "payload_bytes")]
+    PayloadBytes,
+    /// The server's program file, bytes.
+    #[serde(rename = "binary_bytes")]
+    BinaryBytes,
+    /// Instructions of the server from exec to exit without a request, counted.
+    #[serde(rename = "start_up_instructions")]
+    StartUpInstructions,
 }
 
 impl Metric {
-    /// Those that say something of the server, the most telling first: compared, exported and kept in histories.
+    /// Those that are counted, the most telling first: compared, exported and kept in histories.
+    pub const COUNTED: [Self; 10] = [
+        Self::Instructions,
+        Self::Allocations,
+        Self::AllocatedBytes,
+        Self::Syscalls,
+        Self::WireBytesSent,
+        Self::WireBytesReceived,
+        Self::SegmentsSent,
+        Self::PayloadBytes,
+        Self::BinaryBytes,
+        Self::StartUpInstructions,
+    ];
+
+    /// Those that are timed and say something of the server, the most telling first: compared, exported and kept in
+    /// histories.
     pub const OF_SERVER: [Self; 5] = [
         Self::ServerCpu,
         Self::Throughput,
@@ -61,6 +106,16 @@ impl Metric {
             Self::ServerCpu => "server_cpu",
             Self::DriverCpu => "driver_cpu",
             Self::PeakRss => "peak_rss",
+            Self::Instructions => "instructions",
+            Self::Allocations => "allocations",
+            Self::AllocatedBytes => "allocated_bytes",
+            Self::Syscalls => "syscalls",
+            Self::WireBytesSent => "wire_bytes_sent",
+            Self::WireBytesReceived => "wire_bytes_received",
+            Self::SegmentsSent => "segments_sent",
+            Self::PayloadBytes => "payload_bytes",
+            Self::BinaryBytes => "binary_bytes",
+            Self::StartUpInstructions => "start_up_instructions",
         }
     }
 
@@ -74,6 +129,16 @@ impl Metric {
             Self::ServerCpu => "server CPU per request",
             Self::DriverCpu => "driver CPU per request",
             Self::PeakRss => "server peak RSS",
+            Self::Instructions => "instructions per request",
+            Self::Allocations => "allocations per request",
+            Self::AllocatedBytes => "bytes allocated per request",
+            Self::Syscalls => "system calls per request",
+            Self::WireBytesSent => "wire bytes sent per request",
+            Self::WireBytesReceived => "wire bytes received per request",
+            Self::SegmentsSent => "segments sent per request",
+            Self::PayloadBytes => "payload of an answer",
+            Self::BinaryBytes => "program size",
+            Self::StartUpInstructions => "start-up instructions",
         }
     }
 
@@ -83,7 +148,16 @@ impl Metric {
         match self {
             Self::Throughput => "req/s",
             Self::LatencyP50 | Self::LatencyP99 | Self::ServerCpu | Self::DriverCpu => "ns",
-            Self::PeakRss => "bytes",
+            Self::Instructions | Self::StartUpInstructions => "instructions",
+            Self::Allocations => "allocations",
+            Self::Syscalls => "system calls",
+            Self::SegmentsSent => "segments",
+            Self::PeakRss
+            | Self::AllocatedBytes
+            | Self::WireBytesSent
+            | Self::WireBytesReceived
+            | Self::PayloadBytes
+            | Self::BinaryBytes => "bytes",
         }
     }
 
@@ -96,7 +170,13 @@ impl Metric {
         }
     }
 
-    /// Its value in one round; none when the round is not ok or did not measure it.
+    /// Whether it is counted, hence a figure of [`crate::record::counts::Counts`] and nothing of a round.
+    #[must_use]
+    pub fn is_counted(self) -> bool {
+        Self::COUNTED.contains(&self)
+    }
+
+    /// Its value in one round; none for a counted metric, and when the round is not ok or did not measure it.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
     pub fn of(self, round: &Round) -> Option<f64> {
@@ -114,6 +194,7 @@ impl Metric {
             Self::ServerCpu => Some(round.server_cpu_ns?.total() as f64 / ok),
             Self::DriverCpu => Some(round.driver_cpu_ns?.total() as f64 / ok),
             Self::PeakRss => Some(round.server_peak_rss_bytes? as f64),
+            _ => None,
         }
     }
 

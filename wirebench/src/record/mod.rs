@@ -2,6 +2,7 @@
 
 pub mod accepted;
 pub mod comparison;
+pub mod counts;
 pub mod history;
 pub mod imported;
 pub mod metric;

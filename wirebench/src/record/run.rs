@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::accepted::Accepted;
+use crate::record::counts::Counts;
 
 /// The schema's name, the value of [`Run::schema`].
 pub const SCHEMA: &str = "wirebench.run/v1";
@@ -84,6 +85,9 @@ pub struct Spent {
     pub start_ns: u64,
     /// jq and quantiles.
     pub normalise_ns: u64,
+    /// Counting, outside of what is measured in time.
+    #[serde(default)]
+    pub count_ns: u64,
 }
 
 /// The machine a run was made on.
@@ -221,7 +225,10 @@ pub struct Series {
     /// CPU time deliberately burnt in each request of the candidate, ns; only a self-test does this.
     #[serde(default)]
     pub injected_burn_ns: Option<u64>,
-    /// Every round, in the order measured.
+    /// What was counted, one entry for each variant; empty for a series that is timed.
+    #[serde(default)]
+    pub counts: Vec<Counts>,
+    /// Every round, in the order measured; empty for a series that is counted.
     pub rounds: Vec<Round>,
 }
 
@@ -239,6 +246,9 @@ pub struct LoadRecord {
     pub duration_ns: Option<u64>,
     /// Process starts in a round.
     pub starts: Option<u32>,
+    /// Requests of the longest counted server run; null for what is timed.
+    #[serde(default)]
+    pub counted: Option<u64>,
     /// Requests per second offered (open loop).
     pub rate_per_s: Option<u32>,
     /// Warm-up before each round, thrown away.
@@ -257,6 +267,8 @@ pub enum SeriesStatus {
     Failed,
     /// Not every planned round was measured, because the run was interrupted.
     Incomplete,
+    /// Not measured: this machine lacks the tools for it.
+    Skipped,
 }
 
 /// How a round went.

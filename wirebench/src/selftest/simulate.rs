@@ -160,6 +160,7 @@ fn empty_series(place: usize) -> Series {
             requests: Some(ANSWERS),
             duration_ns: None,
             starts: None,
+            counted: None,
             rate_per_s: None,
             warmup_ns: None,
         },
@@ -170,6 +171,7 @@ fn empty_series(place: usize) -> Series {
         missing_in: None,
         baseline_digest: None,
         injected_burn_ns: None,
+        counts: Vec::new(),
         rounds: Vec::new(),
     }
 }

@@ -131,6 +131,16 @@ fn short(metric: Metric) -> String {
         Metric::ServerCpu => "CPU/req",
         Metric::DriverCpu => "driver CPU/req",
         Metric::PeakRss => "RSS",
+        Metric::Instructions => "instructions/req",
+        Metric::Allocations => "allocations/req",
+        Metric::AllocatedBytes => "alloc B/req",
+        Metric::Syscalls => "syscalls/req",
+        Metric::WireBytesSent => "wire B sent/req",
+        Metric::WireBytesReceived => "wire B recv/req",
+        Metric::SegmentsSent => "segments/req",
+        Metric::PayloadBytes => "payload",
+        Metric::BinaryBytes => "program",
+        Metric::StartUpInstructions => "start-up instr.",
     };
     head.to_owned()
 }

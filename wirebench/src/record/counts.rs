@@ -1,0 +1,115 @@
+//! What a request costs, counted instead of timed: the figures of one variant of a counted series, with the points they
+//! are the slope of, and the functions that carry them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::record::metric::Metric;
+use crate::record::run::Variant;
+
+/// What was counted of one variant of a series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Which side of a comparison it belongs to.
+    pub variant: Variant,
+    /// How it went.
+    pub status: CountStatus,
+    /// Why it is not ok, in one sentence.
+    pub reason: Option<String>,
+    /// What to know before trusting the figures: an interpreter or a JIT compiler, work in the background, no symbols.
+    pub remarks: Vec<String>,
+    /// Every figure, in the order of [`Metric::COUNTED`]; those that could not be taken at all are left out.
+    pub figures: Vec<Figure>,
+    /// System calls per request by name.
+    pub syscalls: BTreeMap<String, f64>,
+    /// What single functions cost per request, the most expensive first.
+    pub functions: Vec<FunctionCost>,
+    /// Files of folded call stacks, relative to the run's folder, by what they weigh (`instructions`, `allocations` or
+    /// `allocated_bytes`, per request).
+    pub stacks: BTreeMap<Metric, String>,
+}
+
+/// How counting went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CountStatus {
+    /// Every figure that the tools at hand can give was taken.
+    Ok,
+    /// Some figures were refused, or a tool is missing; the others are good.
+    Partial,
+    /// Nothing could be counted: server or driver failed, or it was not the load asked for.
+    Failed,
+    /// Nothing was tried: no tool for it on this machine.
+    Skipped,
+}
+
+/// One counted number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// What was counted; its unit is the metric's.
+    pub metric: Metric,
+    /// Per request (or of one program, where the metric says so); null when it was refused.
+    pub value: Option<f64>,
+    /// The largest distance of a repetition from the value, in the metric's unit.
+    pub spread: Option<f64>,
+    /// Why there is no value, in one sentence.
+    pub refused: Option<String>,
+    /// What was counted over whole server runs, each of so many requests; empty where it is no slope.
+    pub points: Vec<Point>,
+}
+
+/// One whole server run, from exec to exit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Requests that the driver sent.
+    pub requests: u64,
+    /// The count over the whole run, start and stop included.
+    pub total: u64,
+}
+
+/// What one function costs per request by itself, without what it calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionCost {
+    /// Its name, demangled, without what changes from build to build; an address where there are no symbols.
+    pub function: String,
+    /// What is counted: `instructions`, `allocations` or `allocated_bytes`.
+    pub metric: Metric,
+    /// Per request.
+    pub cost: f64,
+}
+
+impl Counts {
+    /// Counts of which nothing is known but why.
+    #[must_use]
+    pub const fn without(variant: Variant, status: CountStatus, reason: String) -> Self {
+        Self {
+            variant,
+            status,
+            reason: Some(reason),
+            remarks: Vec::new(),
+            figures: Vec::new(),
+            syscalls: BTreeMap::new(),
+            functions: Vec::new(),
+            stacks: BTreeMap::new(),
+        }
+    }
+
+    /// The figure of a metric, refused ones included.
+    #[must_use]
+    pub fn figure(&self, metric: Metric) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.metric == metric)
+    }
+
+    /// The value of a metric and its spread.
+    #[must_use]
+    pub fn value(&self, metric: Metric) -> Option<(f64, f64)> {
+        let figure = self.figure(metric)?;
+        Some((figure.value?, figure.spread.unwrap_or(0.0)))
+    }
+}
