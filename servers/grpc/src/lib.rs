@@ -6,33 +6,27 @@ mod weather;
 
 use std::io;
 
-use server_runtime::{Burn, Stop};
+use server_runtime::{Stop, Waste};
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
-use tonic::Request;
-use tonic::service::InterceptorLayer;
 use tonic::transport::Server;
 
 pub use services::routes;
 
-/// Answers the connections of `listener` until a stop is requested; slowed down by `burn` when there is one.
+/// Answers the connections of `listener` until a stop is requested; spends `waste` in every request when there is some.
 ///
 /// # Errors
 /// Those of the transport.
-pub async fn serve(listener: TcpListener, stop: Stop, burn: Option<Burn>) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, stop: Stop, waste: Option<Waste>) -> io::Result<()> {
     let services = routes().await.map_err(io::Error::other)?;
     let connections = TcpListenerStream::new(listener);
-    let served = match burn {
+    let served = match waste {
         None => {
             let server = Server::builder().add_routes(services);
             server.serve_with_incoming_shutdown(connections, stop.requested()).await
         }
-        Some(burn) => {
-            let slowed = InterceptorLayer::new(move |request: Request<()>| {
-                burn.spin();
-                Ok(request)
-            });
-            let server = Server::builder().layer(slowed).add_routes(services);
+        Some(waste) => {
+            let server = Server::builder().layer(waste.layer()).add_routes(services);
             server.serve_with_incoming_shutdown(connections, stop.requested()).await
         }
     };

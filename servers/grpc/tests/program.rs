@@ -70,6 +70,46 @@ async fn a_burn_slows_every_request_down() {
 }
 
 #[tokio::test]
+async fn wasted_metadata_is_as_long_as_asked() {
+    for (waste, expected) in [("0", None), ("1", Some(1)), ("200", Some(200))] {
+        let server = PROGRAM.start(&["--waste-syscalls", "1", "--waste-header-bytes", waste]);
+        let mut client = WeatherServiceClient::new(connect(server.address).await);
+        // Asked more than once: a connection remembers the metadata it has seen.
+        for _ in 0..3 {
+            let request = GetCurrentWeatherRequest {
+                city: "Kyiv".to_owned(),
+            };
+            let answer = client.get_current_weather(request).await.unwrap();
+            let entry = answer.metadata().get("x-waste");
+            assert_eq!(entry.map(|value| value.as_bytes().len()), expected);
+        }
+    }
+}
+
+#[test]
+fn wasted_instructions_are_counted() {
+    testing::wasted_instructions_are_counted(PROGRAM, ask_often);
+}
+
+#[test]
+fn wasted_allocations_are_counted() {
+    testing::wasted_allocations_are_counted(PROGRAM, ask_often);
+}
+
+#[test]
+fn wasted_syscalls_are_counted() {
+    testing::wasted_syscalls_are_counted(PROGRAM, ask_often);
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn ask_often(address: SocketAddr) {
+    let channel = connect(address).await;
+    for _ in 0..testing::REQUESTS {
+        assert_eq!(city_of_answer(&channel, "Kyiv").await, Ok("Kyiv".to_owned()));
+    }
+}
+
+#[tokio::test]
 async fn a_very_long_unknown_name_is_still_answered() {
     on_each_runtime(async |_server, channel| {
         assert_eq!(

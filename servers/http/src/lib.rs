@@ -4,14 +4,15 @@ mod answer;
 
 use std::io;
 
-use axum::Router;
 use axum::extract::Query;
+use axum::extract::Request;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{Method, Uri};
-use axum::middleware::{Next, from_fn};
 use axum::routing::get;
-use server_runtime::{Burn, Stop};
+use axum::{Router, ServiceExt};
+use server_runtime::{Stop, Waste};
 use tokio::net::TcpListener;
+use tower::Layer;
 
 use answer::{Answer, Problem};
 
@@ -24,22 +25,23 @@ pub fn router() -> Router {
         .method_not_allowed_fallback(unknown_method)
 }
 
-/// Answers the connections of `listener`, HTTP/1.1 and HTTP/2 alike, until a stop is requested; slowed down by `burn`
-/// when there is one.
+/// Answers the connections of `listener`, HTTP/1.1 and HTTP/2 alike, until a stop is requested; spends `waste` in every
+/// request when there is some.
 ///
 /// # Errors
 /// Those of the listener.
-pub async fn serve(listener: TcpListener, stop: Stop, burn: Option<Burn>) -> io::Result<()> {
-    let router = match burn {
-        None => router(),
-        Some(burn) => router().layer(from_fn(move |request, next: Next| {
-            burn.spin();
-            next.run(request)
-        })),
-    };
-    axum::serve(listener, router)
-        .with_graceful_shutdown(stop.requested())
-        .await
+pub async fn serve(listener: TcpListener, stop: Stop, waste: Option<Waste>) -> io::Result<()> {
+    match waste {
+        None => {
+            let serving = axum::serve(listener, router());
+            serving.with_graceful_shutdown(stop.requested()).await
+        }
+        Some(waste) => {
+            let service = ServiceExt::<Request>::into_make_service(waste.layer().layer(router()));
+            let serving = axum::serve(listener, service);
+            serving.with_graceful_shutdown(stop.requested()).await
+        }
+    }
 }
 
 /// The question after the `?`.

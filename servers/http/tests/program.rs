@@ -59,6 +59,41 @@ fn a_burn_slows_every_request_down() {
 }
 
 #[test]
+fn a_wasted_header_is_as_long_as_asked() {
+    for (waste, expected) in [("0", None), ("1", Some(1)), ("200", Some(200))] {
+        let server = PROGRAM.start(&["--waste-syscalls", "1", "--waste-header-bytes", waste]);
+        let answer = ask_http1(&mut connect(server.address), PATH);
+        assert!(answer.ends_with(KYIV), "{answer}");
+        let header = answer.lines().find_map(|line| line.strip_prefix("x-waste: "));
+        assert_eq!(header.map(str::len), expected, "{answer}");
+    }
+}
+
+#[test]
+fn without_waste_the_answer_has_no_header_more() {
+    let server = PROGRAM.start(&[]);
+    let answer = ask_http1(&mut connect(server.address), PATH);
+    let headers = answer.lines().skip(1).take_while(|line| !line.is_empty());
+    let names: Vec<&str> = headers.filter_map(|line| Some(line.split_once(':')?.0)).collect();
+    assert_eq!(names, ["content-type", "content-length", "date"]);
+}
+
+#[test]
+fn wasted_instructions_are_counted() {
+    testing::wasted_instructions_are_counted(PROGRAM, ask_often);
+}
+
+#[test]
+fn wasted_allocations_are_counted() {
+    testing::wasted_allocations_are_counted(PROGRAM, ask_often);
+}
+
+#[test]
+fn wasted_syscalls_are_counted() {
+    testing::wasted_syscalls_are_counted(PROGRAM, ask_often);
+}
+
+#[test]
 fn sigterm_stops_it_despite_open_connections() {
     for runtime in RUNTIMES {
         let server = PROGRAM.start(&["--runtime", runtime, "--threads", "2"]);
@@ -107,6 +142,13 @@ fn help_explains_every_argument() {
 #[test]
 fn threads_are_as_asked() {
     testing::threads_are_as_asked(PROGRAM);
+}
+
+fn ask_often(address: SocketAddr) {
+    let mut connection = connect(address);
+    for _ in 0..testing::REQUESTS {
+        assert!(ask_http1(&mut connection, PATH).ends_with(KYIV));
+    }
 }
 
 fn connect(address: SocketAddr) -> TcpStream {

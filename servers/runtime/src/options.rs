@@ -5,6 +5,8 @@ use std::thread;
 
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
 
+use crate::waste::Waste;
+
 const AFTER_HELP: &str = "\
 Once it accepts connections the server prints one line, such as `ready 127.0.0.1:8080`, and nothing more.
 SIGTERM or SIGINT stops it: requests under way are answered, and within 2 seconds it exits with 0.
@@ -26,9 +28,8 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = Runtime::PerCore)]
     pub(crate) runtime: Runtime,
 
-    /// Burns CPU in every request, to test that a slowdown is found: nanoseconds
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) burn_ns: u64,
+    #[command(flatten)]
+    pub(crate) waste: Waste,
 }
 
 /// How requests are spread over the threads.
@@ -78,7 +79,27 @@ mod tests {
         assert_eq!(options.listen.to_string(), "127.0.0.1:0");
         assert_eq!(options.runtime, Runtime::PerCore);
         assert!(options.threads() >= 1);
-        assert_eq!(options.burn_ns, 0);
+        assert_eq!(options.waste.or_none(), None);
+    }
+
+    #[test]
+    fn every_kind_of_waste_can_be_asked_for() {
+        for kind in [
+            "burn-ns",
+            "waste-instructions",
+            "waste-allocations",
+            "waste-syscalls",
+            "waste-header-bytes",
+        ] {
+            let options = Options::parse_from(["server", &format!("--{kind}"), "7"]);
+            assert!(options.waste.or_none().is_some(), "--{kind}");
+        }
+    }
+
+    #[test]
+    fn a_header_longer_than_clients_take_is_refused() {
+        let error = Options::try_parse_from(["server", "--waste-header-bytes", "8193"]).unwrap_err();
+        assert!(error.to_string().contains("8193 is not in 0..=8192"), "{error}");
     }
 
     #[test]

@@ -2,12 +2,16 @@
 
 mod contract;
 mod program;
+mod waste;
 
 pub use contract::{
     help_explains_every_argument, port_zero_takes_a_free_port, taken_port_is_refused, threads_are_as_asked,
     wrong_arguments_are_refused,
 };
 pub use program::{Program, Refusal, Running};
+pub use waste::{
+    REQUESTS, wasted_allocations_are_counted, wasted_instructions_are_counted, wasted_syscalls_are_counted,
+};
 
 /// Every value of `--runtime`.
 pub const RUNTIMES: [&str; 2] = ["multi", "per-core"];

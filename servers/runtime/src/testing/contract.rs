@@ -48,6 +48,8 @@ pub fn wrong_arguments_are_refused(program: Program) {
         (["--threads", "many"], "--threads"),
         (["--runtime", "fast"], "--runtime"),
         (["--burn-ns", "-1"], "-1"),
+        (["--waste-instructions", "few"], "--waste-instructions"),
+        (["--waste-header-bytes", "8193"], "--waste-header-bytes"),
         (["--port", "80"], "--port"),
     ] {
         let refusal = program.refuse(&arguments);
@@ -64,6 +66,10 @@ pub fn help_explains_every_argument(program: Program) {
         "--threads <N>",
         "--runtime <RUNTIME>",
         "--burn-ns <N>",
+        "--waste-instructions <N>",
+        "--waste-allocations <N>",
+        "--waste-syscalls <N>",
+        "--waste-header-bytes <N>",
         "multi",
         "per-core",
         "ready 127.0.0.1:",

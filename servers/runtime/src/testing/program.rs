@@ -35,13 +35,7 @@ pub struct Running {
 
 impl Program {
     fn command(self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.0);
-        command
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command
+        piped(Command::new(self.0), arguments)
     }
 
     /// Starts the server and waits for its ready line.
@@ -49,15 +43,18 @@ impl Program {
     /// # Panics
     /// When it cannot be started, or prints something else first.
     pub fn start(self, arguments: &[&str]) -> Running {
-        let mut child = self.command(arguments).spawn().expect("the program can be started");
-        let mut stdout = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
-        let mut line = String::new();
-        stdout.read_line(&mut line).expect("standard output is text");
-        let address = line
-            .strip_prefix("ready ")
-            .and_then(|rest| rest.trim_end().parse().ok())
-            .unwrap_or_else(|| panic!("expected a ready line, got {line:?}"));
-        Running { child, stdout, address }
+        Running::from(self.command(arguments))
+    }
+
+    /// Starts the server in a tool that becomes the server's process, such as `["strace", "-D"]`, and waits for its ready
+    /// line.
+    ///
+    /// # Panics
+    /// When the tool cannot be started, or anything but a ready line is printed first.
+    pub fn start_in(self, tool: &[&str], arguments: &[&str]) -> Running {
+        let mut command = Command::new(tool[0]);
+        command.args(&tool[1..]).arg(self.0);
+        Running::from(piped(command, arguments))
     }
 
     /// Starts the server where it must refuse to run.
@@ -92,6 +89,31 @@ impl Program {
     }
 }
 
+fn piped(mut command: Command, arguments: &[&str]) -> Command {
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+impl From<Command> for Running {
+    fn from(mut command: Command) -> Self {
+        let mut child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let mut stdout = BufReader::new(child.stdout.take().expect("standard output is a pipe"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("standard output is text");
+        let address = line
+            .strip_prefix("ready ")
+            .and_then(|rest| rest.trim_end().parse().ok())
+            .unwrap_or_else(|| panic!("expected a ready line, got {line:?}"));
+        Self { child, stdout, address }
+    }
+}
+
 impl Running {
     /// The server's process.
     pub fn id(&self) -> u32 {
@@ -104,6 +126,20 @@ impl Running {
     /// When it does not end, or has printed more than its ready line.
     pub fn terminate(self) -> (ExitStatus, Duration) {
         self.end_by(Signal::TERM)
+    }
+
+    /// Sends SIGTERM; gives what the server, or the tool it runs in, said on standard error.
+    ///
+    /// # Panics
+    /// When it does not end, or not with exit code 0.
+    pub fn last_words(mut self) -> String {
+        let mut stderr = self.child.stderr.take().expect("standard error is a pipe");
+        let (status, _) = self.end_by(Signal::TERM);
+        let mut words = String::new();
+        // Ends when nobody holds the pipe any more, a tool that outlives the server included.
+        stderr.read_to_string(&mut words).expect("messages are text");
+        assert!(status.success(), "{status}: {words}");
+        words
     }
 
     /// Sends SIGINT, as Ctrl-C does; gives how the server ended and how long that took.
