@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::built;
+
 /// This repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
@@ -68,11 +70,24 @@ impl Bench {
 
     /// The fixture server in one of its modes; `more` is further TOML before the operations.
     pub(crate) fn server(self, name: &str, mode: &str, more: &str) -> Self {
+        self.fixture_server(name, &["python3", &fixture("server.py"), mode], more)
+    }
+
+    /// The fixture server in C in one of its modes, `mode` or `mode=amount` (see its source); with debug information.
+    pub(crate) fn c_server(self, name: &str, mode: &str, more: &str) -> Self {
+        self.fixture_server(name, &[&built::c_server().to_string_lossy(), mode], more)
+    }
+
+    /// The fixture server in C without any symbols.
+    pub(crate) fn stripped_c_server(self, name: &str, mode: &str, more: &str) -> Self {
+        self.fixture_server(name, &[&built::stripped_c_server().to_string_lossy(), mode], more)
+    }
+
+    fn fixture_server(self, name: &str, command: &[&str], more: &str) -> Self {
         let text = format!(
-            "about = \"test\"\nprotocols = [\"http\"]\ncommand = [\"python3\", {:?}, \"{mode}\"]\nargs = [\"{{port}}\"]\n\
+            "about = \"test\"\nprotocols = [\"http\"]\ncommand = {command:?}\nargs = [\"{{port}}\"]\n\
              ready = {{ http = \"/health\" }}\n{more}\n[operations.ask]\nrequest = {{ path = \"/ask\" }}\n\
-             expect = {{ status = 200, body = '{{\"answer\":\"forty-two\"}}' }}\n",
-            fixture("server.py")
+             expect = {{ status = 200, body = '{{\"answer\":\"forty-two\"}}' }}\n"
         );
         self.file(&format!("servers/{name}/server.toml"), &text)
     }

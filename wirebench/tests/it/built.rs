@@ -1,0 +1,50 @@
+//! The fixture server in C, built by the compiler of this machine once in a test process.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+use crate::bench::fixture;
+
+static C_SERVER: LazyLock<PathBuf> = LazyLock::new(|| {
+    made("c-server", |to| {
+        let options = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-pthread", "-o"];
+        Command::new("cc")
+            .args(options)
+            .arg(to)
+            .arg(fixture("server.c"))
+            .output()
+            .expect("cc: install a C compiler")
+    })
+});
+
+static STRIPPED: LazyLock<PathBuf> = LazyLock::new(|| {
+    made("c-server-stripped", |to| {
+        let options = [OsStr::new("-o"), to.as_os_str(), C_SERVER.as_os_str()];
+        Command::new("strip")
+            .args(options)
+            .output()
+            .expect("strip: install binutils")
+    })
+});
+
+/// The program, with symbols and lines.
+pub(crate) fn c_server() -> &'static Path {
+    &C_SERVER
+}
+
+/// The program without symbols.
+pub(crate) fn stripped_c_server() -> &'static Path {
+    &STRIPPED
+}
+
+/// Makes a file of that name; another test process may do the same at the same time, and either's file is good.
+fn made(name: &str, make: impl Fn(&Path) -> std::process::Output) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let (unfinished, file) = (folder.join(format!("{name}-{}", std::process::id())), folder.join(name));
+    let output = make(&unfinished);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::rename(unfinished, &file).unwrap();
+    file
+}
