@@ -3,7 +3,7 @@
 #
 # Usage: scripts/setup.sh [--check] [--dev]
 #   --check  install nothing: say what is missing and how to get it; exit 1 when something is
-#   --dev    also what the tests use: shellcheck, valgrind, cargo-deny, and a second jq for the filters
+#   --dev    also what the tests use: shellcheck, cargo-deny, and a second jq for the filters
 # Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
 # drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust and Go themselves are never installed.
 set -euo pipefail

@@ -36,10 +36,14 @@ main() {
   need gnuplot gnuplot-nox gnuplot
   need hyperfine hyperfine hyperfine
   need h2load nghttp2-client nghttp2
+  # What counting takes; there is neither for macOS.
+  if [[ "$(uname)" == Linux ]]; then
+    need valgrind valgrind valgrind
+    need strace strace strace
+  fi
   for module in "$root"/drivers/*/go.mod; do need_go "$module"; done
   [[ "${1:-}" == --dev ]] || return 0
   need shellcheck shellcheck shellcheck
-  if [[ "$(uname)" == Linux ]]; then need valgrind valgrind valgrind; fi
   if [[ "$("$bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $cargo_deny" ]]; then
     lack cargo "cargo-deny@$cargo_deny" "scripts/setup.sh --dev: a build of some minutes"
   fi
