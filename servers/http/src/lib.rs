@@ -37,7 +37,9 @@ pub async fn serve(listener: TcpListener, stop: Stop, waste: Option<Waste>) -> i
             serving.with_graceful_shutdown(stop.requested()).await
         }
         Some(waste) => {
-            let service = ServiceExt::<Request>::into_make_service(waste.layer().layer(router()));
+            // As `axum::serve` does with a router alone: its handlers are made once, not in every request.
+            let router = router().with_state::<()>(());
+            let service = ServiceExt::<Request>::into_make_service(waste.layer().layer(router));
             let serving = axum::serve(listener, service);
             serving.with_graceful_shutdown(stop.requested()).await
         }

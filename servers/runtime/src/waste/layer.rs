@@ -25,7 +25,7 @@ pub struct Spending<S> {
 
 impl Waste {
     /// Wastes in every request of the service it is put around. Around a whole router it takes no allocation and no system
-    /// call of its own, and some hundred instructions.
+    /// call of its own, and about a hundred instructions.
     #[must_use]
     pub fn layer<B>(self) -> (Spend, Adorn<impl Fn(Response<B>) -> Response<B> + Clone>) {
         let adorn = self.header().map(|(name, value)| {
