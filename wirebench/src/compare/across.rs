@@ -1,9 +1,12 @@
 //! Two runs made at different times: shown beside each other, not judged, and refused where they answer other questions.
 
 use crate::compare::Rules;
+use crate::compare::counted;
+use crate::compare::gates::Gates;
 use crate::compare::judge::method;
 use crate::compare::verdict::percent;
-use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Presence, SCHEMA, Side, Verdict};
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict};
+use crate::record::counts::Counts;
 use crate::record::metric::{Better, Metric};
 use crate::record::run::{Round, Run, Series, Variant};
 use crate::stats::quantile::median;
@@ -26,9 +29,18 @@ pub fn across(baseline: &Run, candidate: &Run, rules: &Rules) -> Result<Comparis
             revision,
         })
     };
+    let before = |head: &Series| baseline.series.iter().find(|base| base.id == head.id);
+    let counted = |head| {
+        let (base, after) = (
+            before(head)?.counts_of(Variant::Candidate)?,
+            head.counts_of(Variant::Candidate)?,
+        );
+        Some((head, base, after))
+    };
+    let gates = Gates::over(candidate.series.iter().filter_map(counted), rules.margins);
     let mut series: Vec<ComparedSeries> = (candidate.series.iter())
-        .map(|head| match baseline.series.iter().find(|base| base.id == head.id) {
-            Some(base) => both(baseline, base, candidate, head, rules),
+        .map(|head| match before(head) {
+            Some(base) => both(baseline, base, candidate, head, &gates),
             None => alone(head, Presence::Added),
         })
         .collect();
@@ -42,7 +54,10 @@ pub fn across(baseline: &Run, candidate: &Run, rules: &Rules) -> Result<Comparis
         candidate: side(candidate)?,
         paired: false,
         notes: notes(baseline, candidate),
-        method: method(candidate.seed, rules, (0, 0)),
+        method: Method {
+            gates: None,
+            ..method(candidate.seed, rules, (0, 0), &gates)
+        },
         host: candidate.host.clone(),
         tools: candidate.tools.clone(),
         repeat: candidate.repeat.clone(),
@@ -88,15 +103,20 @@ fn other_question(baseline: &Run, base: &Series, candidate: &Run, head: &Series)
     (before != after).then(|| format!("another driver: {driver} {before} against {after}"))
 }
 
-fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, rules: &Rules) -> ComparedSeries {
+fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, gates: &Gates) -> ComparedSeries {
     let question = other_question(baseline, base, candidate, head);
-    let metrics: Vec<ComparedMetric> = if question.is_some() {
-        Vec::new()
-    } else {
-        (Metric::OF_SERVER.into_iter())
-            .filter_map(|what| metric(base, head, what, rules))
-            .collect()
+    let metrics: Vec<ComparedMetric> = match (&question, counts(base, head)) {
+        (Some(_), _) => Vec::new(),
+        (None, Some((base, after))) => (Metric::COUNTED.into_iter())
+            .filter_map(|what| counted::beside(base, after, what, gates.margin(head, what)))
+            .collect(),
+        (None, None) => (Metric::OF_SERVER.into_iter())
+            .filter_map(|what| metric(base, head, what, gates))
+            .collect(),
     };
+    if question.is_none() && metrics.is_empty() && head.is_counted() {
+        return uncounted(base, head);
+    }
     let invalid = question.is_some() || metrics.is_empty();
     ComparedSeries {
         id: head.id.clone(),
@@ -113,6 +133,21 @@ fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, rules: &R
     }
 }
 
+/// What was counted in both runs.
+fn counts<'a>(base: &'a Series, head: &'a Series) -> Option<(&'a Counts, &'a Counts)> {
+    base.counts_of(Variant::Candidate)
+        .zip(head.counts_of(Variant::Candidate))
+}
+
+/// A counted series without a figure in one of the runs: nothing is judged, so nothing is invalid.
+fn uncounted(base: &Series, head: &Series) -> ComparedSeries {
+    let why = base.reason.clone().or_else(|| head.reason.clone());
+    ComparedSeries {
+        reason: why.or_else(|| Some("nothing was counted in one of the runs".into())),
+        ..alone(head, Presence::Both)
+    }
+}
+
 fn alone(series: &Series, presence: Presence) -> ComparedSeries {
     ComparedSeries {
         id: series.id.clone(),
@@ -125,7 +160,7 @@ fn alone(series: &Series, presence: Presence) -> ComparedSeries {
     }
 }
 
-fn metric(base: &Series, head: &Series, what: Metric, rules: &Rules) -> Option<ComparedMetric> {
+fn metric(base: &Series, head: &Series, what: Metric, gates: &Gates) -> Option<ComparedMetric> {
     let values = |series: &Series| -> Vec<f64> {
         let mine = |round: &&Round| round.variant == Variant::Candidate && round.dropped.is_none();
         (series.rounds.iter().filter(mine))
@@ -138,7 +173,7 @@ fn metric(base: &Series, head: &Series, what: Metric, rules: &Rules) -> Option<C
         Better::Lower => (to / from).ln(),
         Better::Higher => (from / to).ln(),
     };
-    let margin = rules.margins.of(&head.id, what);
+    let margin = gates.margin(head, what);
     let pairs = u32::try_from(before.len().min(after.len())).unwrap_or(u32::MAX);
     Some(ComparedMetric {
         metric: what,

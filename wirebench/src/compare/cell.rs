@@ -1,6 +1,6 @@
 //! One metric of one series in one stage: its pairs, and every number that is read off them.
 
-use crate::compare::Rules;
+use crate::compare::gates::Gates;
 use crate::declare::compare::Margin;
 use crate::record::metric::{Better, Metric};
 use crate::record::run::{Round, Series, Variant};
@@ -32,7 +32,7 @@ pub(super) struct Figures {
 
 impl Cell {
     /// The cell of a metric in a stage; none when not a single pair has it.
-    pub(super) fn new(series: &Series, metric: Metric, stage: u32, rules: &Rules) -> Option<Self> {
+    pub(super) fn new(series: &Series, metric: Metric, stage: u32, gates: &Gates) -> Option<Self> {
         let values: (Vec<f64>, Vec<f64>) = pairs(series, stage)
             .filter_map(|(base, head)| metric.comparable(base).zip(metric.comparable(head)))
             .unzip();
@@ -46,17 +46,17 @@ impl Cell {
         };
         (!values.0.is_empty()).then(|| Self {
             metric,
-            margin: rules.margins.of(&series.id, metric),
+            margin: gates.margin(series, metric),
             bad: (bad(&values.0), bad(&values.1)),
             values,
         })
     }
 
     /// Every compared metric of a series in a stage.
-    pub(super) fn all(series: &Series, stage: u32, rules: &Rules) -> Vec<Self> {
+    pub(super) fn all(series: &Series, stage: u32, gates: &Gates) -> Vec<Self> {
         Metric::OF_SERVER
             .into_iter()
-            .filter_map(|metric| Self::new(series, metric, stage, rules))
+            .filter_map(|metric| Self::new(series, metric, stage, gates))
             .collect()
     }
 

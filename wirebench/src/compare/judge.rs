@@ -1,6 +1,8 @@
 //! The verdict on a run whose variants were measured interleaved.
 
 use crate::compare::cell::{Cell, pairs};
+use crate::compare::counted;
+use crate::compare::gates::Gates;
 use crate::compare::screen::suspicion;
 use crate::compare::verdict::{Judged, metric};
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules};
@@ -33,10 +35,14 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
         })
     };
     let (baseline, candidate) = (side(Variant::Baseline)?, side(Variant::Candidate)?);
-    let mut judged = cells(run, rules);
+    let gates = Gates::of(run, rules.margins);
+    let mut judged = cells(run, &gates, rules);
     let tests = test(&mut judged);
     let series: Vec<ComparedSeries> = (run.series.iter().enumerate())
         .map(|(i, series)| {
+            if series.is_counted() {
+                return counted::compared(run, series, &gates);
+            }
             let mine = judged.iter().filter(|judged| judged.series == i);
             compared(
                 run,
@@ -52,7 +58,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
         candidate,
         paired: true,
         notes: notes(run),
-        method: method(run.seed, rules, tests),
+        method: method(run.seed, rules, tests, &gates),
         host: run.host.clone(),
         tools: run.tools.clone(),
         repeat: run.repeat.clone(),
@@ -60,7 +66,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
     })
 }
 
-pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize)) -> Method {
+pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize), gates: &Gates) -> Method {
     let count = |tests| u32::try_from(tests).unwrap_or(u32::MAX);
     Method {
         seed,
@@ -68,6 +74,7 @@ pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize)) -> Method 
         detect_percent: rules.compare.detect.percent(),
         inconclusive_above_percent: INCONCLUSIVE_ABOVE_PERCENT,
         tests: (count(tests.0), count(tests.1)),
+        gates: gates.sentence(),
     }
 }
 
@@ -77,15 +84,15 @@ pub(super) fn overall(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
 }
 
 /// Every cell of every series that both variants have; from the second stage where there is one.
-fn cells(run: &Run, rules: &Rules) -> Vec<Judged> {
+fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<Judged> {
     let mut judged = Vec::new();
     for (i, series) in run.series.iter().enumerate() {
         if series.missing_in.is_some() {
             continue;
         }
         let stage = if pairs(series, 2).next().is_some() { 2 } else { 1 };
-        for cell in Cell::all(series, stage, rules) {
-            let suspected = Cell::new(series, cell.metric, 1, rules).and_then(|first| suspicion(&first, rules));
+        for cell in Cell::all(series, stage, gates) {
+            let suspected = Cell::new(series, cell.metric, 1, gates).and_then(|first| suspicion(&first, rules));
             let figures = cell.figures();
             judged.push(Judged {
                 series: i,
@@ -121,29 +128,18 @@ fn test(judged: &mut [Judged]) -> (usize, usize) {
 }
 
 fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> ComparedSeries {
-    let presence = match series.missing_in {
-        None | Some(Variant::Reference) => Presence::Both,
-        Some(Variant::Baseline) => Presence::Added,
-        Some(Variant::Candidate) => Presence::Removed,
-    };
+    let presence = presence(series);
     let broken = [Variant::Baseline, Variant::Candidate]
         .into_iter()
         .filter(|_| presence == Presence::Both)
         .find_map(|variant| broken(series, variant));
-    let gating = || {
-        metrics
-            .iter()
-            .filter(|metric| metric.primary && metric.accepted.is_none())
-    };
     let verdict = if broken.is_some() {
         Some(Verdict::Invalid)
     } else {
-        gating().map(|metric| metric.verdict).min()
+        over_gating(&metrics)
     };
     let reason = broken.or_else(|| {
-        let digest = series.baseline_digest.as_ref().map(|_| {
-            "the baseline declares this series differently (server.toml, scenario or driver): part of the difference may be the question's"
-        });
+        let digest = declared_differently(series);
         digest.or_else(|| client_bound(series)).map(str::to_owned)
     });
     let unmeasured = presence == Presence::Both && verdict.is_none() && metrics.is_empty();
@@ -161,6 +157,30 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
         metrics,
         functions: Vec::new(),
     }
+}
+
+/// On which sides a series of one run is.
+pub(super) const fn presence(series: &Series) -> Presence {
+    match series.missing_in {
+        None | Some(Variant::Reference) => Presence::Both,
+        Some(Variant::Baseline) => Presence::Added,
+        Some(Variant::Candidate) => Presence::Removed,
+    }
+}
+
+/// The verdict of a series, over its gating metrics that are not accepted.
+pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
+    (metrics.iter())
+        .filter(|metric| metric.primary && metric.accepted.is_none())
+        .map(|metric| metric.verdict)
+        .min()
+}
+
+/// What to know of a series of which the baseline asks something else.
+pub(super) fn declared_differently(series: &Series) -> Option<&'static str> {
+    series.baseline_digest.as_ref().map(|_| {
+        "the baseline declares this series differently (server.toml, scenario or driver): part of the difference may be the question's"
+    })
 }
 
 /// Why a variant has no good round of a series.

@@ -2,6 +2,10 @@
 
 mod across;
 mod cell;
+mod counted;
+mod exact;
+mod functions;
+mod gates;
 mod judge;
 mod screen;
 mod verdict;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::compare::cell::Cell;
+use crate::compare::gates::Gates;
 use crate::compare::{
     ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS,
 };
@@ -57,9 +58,9 @@ pub(super) fn suspicion(cell: &Cell, rules: &Rules) -> Option<Suspicion> {
 }
 
 /// Why a series needs fresh rounds, and how many; none when it does not.
-fn need(series: &Series, tests: usize, rules: &Rules) -> Option<(Suspicion, u32)> {
+fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(Suspicion, u32)> {
     let mut found: Option<(Suspicion, u32)> = None;
-    for cell in Cell::all(series, 1, rules) {
+    for cell in Cell::all(series, 1, gates) {
         let suspicion = if cell.margin.gate {
             suspicion(&cell, rules)
         } else {
@@ -90,14 +91,15 @@ fn need(series: &Series, tests: usize, rules: &Rules) -> Option<(Suspicion, u32)
 /// Plans the second stage from the first; none when nothing needs it or no time is left for a useful number of pairs.
 #[must_use]
 pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
+    let gates = Gates::of(run, rules.margins);
     let compared = |series: &&Series| series.missing_in.is_none();
     let tests = (run.series.iter().filter(compared))
-        .flat_map(|series| Cell::all(series, 1, rules))
+        .flat_map(|series| Cell::all(series, 1, &gates))
         .filter(|cell| cell.margin.gate)
         .count();
     let needs: Vec<(usize, Suspicion, u32)> = (run.series.iter().enumerate())
         .filter(|(_, series)| compared(series))
-        .filter_map(|(i, series)| need(series, tests, rules).map(|(suspicion, rounds)| (i, suspicion, rounds)))
+        .filter_map(|(i, series)| need(series, tests, &gates, rules).map(|(suspicion, rounds)| (i, suspicion, rounds)))
         .collect();
     let wanted = needs.iter().map(|(_, _, rounds)| *rounds).max()?;
     let pass: Duration = needs.iter().map(|(i, _, _)| time.pair[*i]).sum();

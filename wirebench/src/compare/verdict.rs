@@ -67,11 +67,9 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
         primary: gate,
         verdict,
         reason,
-        accepted: (run.accepted.iter())
-            .filter(|_| verdict == Verdict::Regressed)
-            .filter_map(|entry| entry.clone().compile().ok())
-            .find(|accepted| accepted.covers(&series.id, Some(what), worse_by))
-            .map(|accepted| accepted.entry.reason),
+        accepted: (verdict == Verdict::Regressed)
+            .then(|| accepted(run, series, what, worse_by))
+            .flatten(),
         baseline: figures.baseline,
         candidate: figures.candidate,
         effect_percent: effect,
@@ -90,6 +88,14 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
         dropped_candidate: count(figures.kept.far_second),
         flame_graph: None,
     }
+}
+
+/// Why a worsening of this size, percent, is meant.
+pub(super) fn accepted(run: &Run, series: &Series, metric: Metric, worse_by: f64) -> Option<String> {
+    (run.accepted.iter())
+        .filter_map(|entry| entry.clone().compile().ok())
+        .find(|accepted| accepted.covers(&series.id, Some(metric), worse_by))
+        .map(|accepted| accepted.entry.reason)
 }
 
 /// Whether the whole interval lies beyond the margin: not a verdict, as it is one of many, but nothing to call unchanged.

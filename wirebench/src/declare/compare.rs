@@ -58,8 +58,10 @@ pub struct MarginRule {
 pub struct Margin {
     /// The worsening that is agreed to be ignored.
     pub margin: Percent,
-    /// Whether a regression fails the gate. Never with a margin of 0, which may only warn.
+    /// Whether a regression fails the gate. Never with a margin of 0 on what is timed, which may only warn.
     pub gate: bool,
+    /// Whether a rule of the project says if it gates; a default may give way to other gates.
+    pub gate_declared: bool,
 }
 
 /// Every margin of a project.
@@ -101,9 +103,10 @@ impl Margins {
             if glob.is_match(series) && rule.metric.is_none_or(|meant| meant == metric) {
                 found.margin = rule.margin.unwrap_or(found.margin);
                 found.gate = rule.gate.unwrap_or(found.gate);
+                found.gate_declared |= rule.gate.is_some();
             }
         }
-        found.gate &= found.margin.percent() > 0.0;
+        found.gate &= metric.is_counted() || found.margin.percent() > 0.0;
         found
     }
 }
@@ -125,7 +128,17 @@ const fn default_of(metric: Metric) -> Margin {
     };
     Margin {
         margin: Percent::of(percent),
-        gate: matches!(metric, Metric::ServerCpu),
+        gate: matches!(
+            metric,
+            Metric::ServerCpu
+                | Metric::Instructions
+                | Metric::Allocations
+                | Metric::AllocatedBytes
+                | Metric::Syscalls
+                | Metric::WireBytesSent
+                | Metric::WireBytesReceived
+        ),
+        gate_declared: false,
     }
 }
 
@@ -143,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rules_only_server_cpu_gates_at_one_percent() {
+    fn without_rules_server_cpu_gates_at_one_percent_and_nothing_else_that_is_timed() {
         let none = Margins::default();
         let cpu = none.of("any@thing@here", Metric::ServerCpu);
         assert_eq!((cpu.margin.percent(), cpu.gate), (1.0, true));
@@ -152,6 +165,42 @@ mod tests {
                 .iter()
                 .all(|metric| !none.of("any@thing@here", *metric).gate)
         );
+    }
+
+    #[test]
+    fn counts_gate_at_one_percent_or_exactly_and_what_follows_from_the_build_informs() {
+        let none = Margins::default();
+        let of = |metric: Metric| {
+            let found = none.of("count-weather@http@hey", metric);
+            (found.margin.percent(), found.gate)
+        };
+        assert_eq!(
+            Metric::COUNTED.map(of),
+            [
+                (1.0, true),
+                (1.0, true),
+                (1.0, true),
+                (0.0, true),
+                (0.0, true),
+                (0.0, true),
+                (1.0, false),
+                (1.0, false),
+                (1.0, false),
+                (1.0, false)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_rule_says_of_the_gate_is_told_from_the_default() {
+        let found = margins(
+            "[[margins]]\nseries = 'a@*'\nmargin = '3%'\n\
+             [[margins]]\nseries = 'b@*'\nmetric = 'server_cpu'\ngate = true\n",
+        )
+        .unwrap();
+        let declared = |series: &str, metric| found.of(series, metric).gate_declared;
+        assert!(!declared("a@http@hey", Metric::ServerCpu) && declared("b@http@hey", Metric::ServerCpu));
+        assert!(!declared("b@http@hey", Metric::Throughput));
     }
 
     #[test]
@@ -167,9 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn a_margin_of_nothing_may_only_warn() {
+    fn a_margin_of_nothing_may_only_warn_unless_it_is_counted() {
         let found = margins("[[margins]]\nseries = '*'\nmargin = '0%'\ngate = true\n").unwrap();
         assert!(!found.of("a@b@c", Metric::ServerCpu).gate);
+        assert!(found.of("a@b@c", Metric::Instructions).gate && found.of("a@b@c", Metric::PayloadBytes).gate);
     }
 
     #[test]

@@ -67,6 +67,9 @@ pub struct Method {
     pub inconclusive_above_percent: f64,
     /// Tests that share the error probability: gating, then informative ones.
     pub tests: (u32, u32),
+    /// What gates where something was counted, in one sentence; null without counts.
+    #[serde(default)]
+    pub gates: Option<String>,
 }
 
 /// What is said of a metric, a series or a whole comparison.
@@ -152,23 +155,25 @@ pub struct ComparedMetric {
     pub reason: String,
     /// Why this worsening is meant, when accepted.toml says so: it does not gate then.
     pub accepted: Option<String>,
-    /// Median over the kept rounds.
+    /// Median over the kept rounds, or the counted figure.
     pub baseline: Option<f64>,
-    /// Median over the kept rounds.
+    /// Median over the kept rounds, or the counted figure.
     pub candidate: Option<f64>,
-    /// Relative change, percent: Hodges–Lehmann estimate over the pairs.
+    /// Relative change, percent: Hodges–Lehmann estimate over the pairs, or of the counted figures; null after a baseline of 0.
     pub effect_percent: Option<f64>,
-    /// Lower end of its 95 % interval.
+    /// Lower end of its 95 % interval; of counts, what their spreads leave open.
     pub effect_low_percent: Option<f64>,
-    /// Upper end of its 95 % interval.
+    /// Upper end of its 95 % interval; likewise.
     pub effect_high_percent: Option<f64>,
-    /// With 95 % confidence it did not get worse by more than this, percent, in the direction that is worse.
+    /// With 95 % confidence (counts: within their spreads) it did not get worse by more than this, percent, in the direction
+    /// that is worse.
     pub worse_at_most_percent: Option<f64>,
     /// The change that is agreed to be ignored, percent.
     pub margin_percent: f64,
-    /// The smallest worsening this run would have called regressed in 80 % of cases, percent.
+    /// The smallest worsening this run would have called regressed in 80 % of cases (counts: always), percent.
     pub resolvable_percent: Option<f64>,
-    /// c: run-to-run spread of the machine, standard deviation of the paired ratio ÷ √2, percent.
+    /// c: run-to-run spread of the machine, standard deviation of the paired ratio ÷ √2, percent; of counts, the larger
+    /// spread over repetitions of both sides.
     pub spread_percent: Option<f64>,
     /// Probability of such rounds if the worsening were just the margin; null when it was not tested.
     pub p_worse: Option<f64>,
@@ -176,7 +181,7 @@ pub struct ComparedMetric {
     pub p_better: Option<f64>,
     /// The stage its figures are from.
     pub stage: u32,
-    /// Pairs measured in that stage.
+    /// Pairs measured in that stage; 0 for counts, as all that is about pairs.
     pub pairs: u32,
     /// Pairs used.
     pub kept: u32,

@@ -232,6 +232,20 @@ pub struct Series {
     pub rounds: Vec<Round>,
 }
 
+impl Series {
+    /// Whether it is counted; every other one is timed.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        self.load.counted.is_some()
+    }
+
+    /// What was counted of a variant.
+    #[must_use]
+    pub fn counts_of(&self, variant: Variant) -> Option<&Counts> {
+        self.counts.iter().find(|counts| counts.variant == variant)
+    }
+}
+
 /// The load of a series, after the profile's caps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

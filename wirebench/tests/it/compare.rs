@@ -10,19 +10,19 @@ use wirebench::selftest::{Model, Source};
 use crate::bench::{Ended, ended, wirebench};
 
 /// Records in a folder outside any project.
-struct Records {
-    folder: TempDir,
+pub(crate) struct Records {
+    pub(crate) folder: TempDir,
 }
 
 impl Records {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
     /// Writes a record and returns its file.
-    fn file(&self, name: &str, record: &Value) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, record: &Value) -> PathBuf {
         let folder = self.folder.path().join(name);
         fs::create_dir_all(&folder).unwrap();
         let file = folder.join("run.json");
@@ -30,13 +30,13 @@ impl Records {
         file
     }
 
-    fn command(&self, words: &[&str], files: &[&PathBuf]) -> Ended {
+    pub(crate) fn command(&self, words: &[&str], files: &[&PathBuf]) -> Ended {
         let mut command = wirebench(words);
         ended(command.args(files).current_dir(self.folder.path()))
     }
 
     /// Judges one record; the comparison that was written beside it, checked against its schema.
-    fn judged(&self, record: &Value) -> Value {
+    pub(crate) fn judged(&self, record: &Value) -> Value {
         let file = self.file("run", record);
         let done = self.command(&["compare"], &[&file]);
         assert_eq!(done.code, 0, "{}", done.stderr);
@@ -52,13 +52,13 @@ impl Records {
         done.stderr
     }
 
-    fn gate(&self) -> i32 {
+    pub(crate) fn gate(&self) -> i32 {
         self.command(&["gate"], &[&self.folder.path().join("run")]).code
     }
 }
 
 /// A run of one scenario on a quiet machine: `first` rounds of each variant in stage 1, `second` in stage 2.
-fn run(worse: f64, first: u32, second: u32) -> Value {
+pub(crate) fn run(worse: f64, first: u32, second: u32) -> Value {
     let mut model = Model::new(1, 0.01, worse, 11);
     let mut run = model.empty();
     for (stage, from, count) in [(1, 0, first), (2, first, second)] {
@@ -74,7 +74,7 @@ fn rounds(record: &mut Value) -> &mut Vec<Value> {
 }
 
 /// The server's CPU in a comparison of one series.
-fn cpu(comparison: &Value) -> &Value {
+pub(crate) fn cpu(comparison: &Value) -> &Value {
     let metrics = comparison["series"][0]["metrics"].as_array().unwrap();
     metrics.iter().find(|one| one["metric"] == "server_cpu").unwrap()
 }

@@ -7,6 +7,7 @@ mod bench;
 mod bisects;
 mod built;
 mod compare;
+mod counted;
 mod declarations;
 mod exports;
 mod failures;

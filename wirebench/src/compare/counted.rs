@@ -1,0 +1,211 @@
+//! A counted series: every figure that both sides have, judged; and why there is none where there is none.
+
+use crate::compare::exact::{Counted, judge};
+use crate::compare::functions;
+use crate::compare::gates::Gates;
+use crate::compare::judge::{declared_differently, over_gating, presence};
+use crate::compare::verdict::accepted;
+use crate::declare::compare::Margin;
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
+use crate::record::counts::{CountStatus, Counts};
+use crate::record::metric::Metric;
+use crate::record::run::{Run, RunStatus, Series, SeriesStatus, Variant};
+
+/// A rise from 0 has no percentage; it is accepted by an entry of this size, the largest that can be written.
+const FROM_NOTHING_PERCENT: f64 = 999.0;
+
+/// Why a series has no figures to compare.
+pub(super) enum Without {
+    /// Nothing was tried: no verdict. Says why.
+    Untried(String),
+    /// Something went wrong. Says what.
+    Broken(String),
+}
+
+/// What is said of a counted series of a run with a baseline.
+pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSeries {
+    let mut found = ComparedSeries {
+        id: series.id.clone(),
+        scenario: series.scenario.clone(),
+        presence: presence(series),
+        verdict: None,
+        reason: series.reason.clone(),
+        metrics: Vec::new(),
+        functions: Vec::new(),
+    };
+    if found.presence != Presence::Both {
+        return found;
+    }
+    match sides(run, series) {
+        Err(Without::Untried(reason)) => found.reason = Some(reason),
+        Err(Without::Broken(reason)) => {
+            (found.verdict, found.reason) = (Some(Verdict::Invalid), Some(reason));
+        }
+        Ok((base, head)) => {
+            let judged = |metric| judged(run, series, (base, head), metric, gates.margin(series, metric));
+            found.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
+            found.functions = functions::changes(base, head, &found.metrics);
+            found.verdict = over_gating(&found.metrics);
+            found.reason = if found.metrics.is_empty() {
+                Some("nothing was counted on both sides".into())
+            } else {
+                declared_differently(series)
+                    .map(str::to_owned)
+                    .or_else(|| remarks(base, head))
+            };
+        }
+    }
+    found
+}
+
+/// The counts of both sides, when both have some.
+pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Without> {
+    let why = |reason: Option<&String>| reason.map_or_else(|| "no reason recorded".to_owned(), Clone::clone);
+    if series.status == SeriesStatus::Skipped {
+        return Err(Without::Untried(why(series.reason.as_ref())));
+    }
+    let side = |variant: Variant| {
+        let name = variant.name();
+        match series.counts_of(variant) {
+            Some(counts) if counts.status == CountStatus::Skipped => Err(Without::Untried(why(counts.reason.as_ref()))),
+            Some(counts) if counts.status == CountStatus::Failed => {
+                let reason = format!("nothing was counted on the {name}: {}", why(counts.reason.as_ref()));
+                Err(Without::Broken(reason))
+            }
+            Some(counts) => Ok(counts),
+            None if run.status == RunStatus::Incomplete => {
+                Err(Without::Untried("not counted: the run was interrupted".into()))
+            }
+            None => {
+                let reason = format!("nothing was counted on the {name}: {}", why(series.reason.as_ref()));
+                Err(Without::Broken(reason))
+            }
+        }
+    };
+    match (side(Variant::Baseline), side(Variant::Candidate)) {
+        (Ok(base), Ok(head)) => Ok((base, head)),
+        // A side that was never tried says more than one that failed: there is nothing to compare it with.
+        (Err(untried @ Without::Untried(_)), _) | (_, Err(untried @ Without::Untried(_))) => Err(untried),
+        (Err(broken), _) | (_, Err(broken)) => Err(broken),
+    }
+}
+
+/// What to know before trusting the figures, each remark once.
+fn remarks(base: &Counts, head: &Counts) -> Option<String> {
+    let mut all: Vec<&str> = Vec::new();
+    for remark in base.remarks.iter().chain(&head.remarks) {
+        if !all.contains(&remark.as_str()) {
+            all.push(remark);
+        }
+    }
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// A figure of one side, or why it cannot be used; none when the side has no such figure.
+fn figure(counts: &Counts, metric: Metric) -> Option<Result<Counted, String>> {
+    let figure = counts.figure(metric)?;
+    let name = counts.variant.name();
+    Some(match figure.value {
+        Some(value) if value >= 0.0 => Ok(Counted {
+            value,
+            spread: figure.spread.unwrap_or(0.0).max(0.0),
+        }),
+        Some(value) => Err(format!("the {name}'s figure, {value}, is no count")),
+        None => {
+            let why = figure.refused.as_deref().unwrap_or("no reason recorded");
+            Err(format!("the {name}'s figure was refused: {why}"))
+        }
+    })
+}
+
+/// What is said of a metric; none when a side does not have it. A gating one that only one side has is not let go in
+/// silence: both were counted with the same tools.
+fn judged(
+    run: &Run,
+    series: &Series,
+    sides: (&Counts, &Counts),
+    metric: Metric,
+    margin: Margin,
+) -> Option<ComparedMetric> {
+    let figures = (figure(sides.0, metric), figure(sides.1, metric));
+    let missing = |counts: &Counts| {
+        let why = counts.reason.as_deref().unwrap_or("no reason recorded");
+        Err(format!("the {} has no such figure: {why}", counts.variant.name()))
+    };
+    let (base, head) = match figures {
+        (None, None) => return None,
+        (Some(base), Some(head)) => (base, head),
+        (base, head) if margin.gate => (
+            base.unwrap_or_else(|| missing(sides.0)),
+            head.unwrap_or_else(|| missing(sides.1)),
+        ),
+        _ => return None,
+    };
+    let mut found = unjudged(metric, margin);
+    found.baseline = base.as_ref().ok().map(|figure| figure.value);
+    found.candidate = head.as_ref().ok().map(|figure| figure.value);
+    match (base, head) {
+        (Ok(base), Ok(head)) => {
+            let said = judge(base, head, margin.margin.percent());
+            let worse_by = said.effect.map_or(FROM_NOTHING_PERCENT, |effect| effect.max(0.0));
+            found.accepted = (said.verdict == Verdict::Regressed)
+                .then(|| accepted(run, series, metric, worse_by))
+                .flatten();
+            (found.verdict, found.reason) = (said.verdict, said.reason);
+            found.effect_percent = said.effect;
+            (found.effect_low_percent, found.effect_high_percent) = (said.low, said.high);
+            (found.worse_at_most_percent, found.resolvable_percent) = (said.at_most, said.resolvable);
+            found.spread_percent = said.spread;
+        }
+        (Err(one), Err(other)) => found.reason = format!("{one}; {other}"),
+        (Err(reason), _) | (_, Err(reason)) => found.reason = reason,
+    }
+    Some(found)
+}
+
+/// A counted metric of which nothing is said yet.
+fn unjudged(metric: Metric, margin: Margin) -> ComparedMetric {
+    ComparedMetric {
+        metric,
+        unit: metric.unit().into(),
+        better: metric.better(),
+        primary: margin.gate,
+        verdict: Verdict::Invalid,
+        reason: String::new(),
+        accepted: None,
+        baseline: None,
+        candidate: None,
+        effect_percent: None,
+        effect_low_percent: None,
+        effect_high_percent: None,
+        worse_at_most_percent: None,
+        margin_percent: margin.margin.percent(),
+        resolvable_percent: None,
+        spread_percent: None,
+        p_worse: None,
+        p_better: None,
+        stage: 1,
+        pairs: 0,
+        kept: 0,
+        dropped_baseline: 0,
+        dropped_candidate: 0,
+        flame_graph: None,
+    }
+}
+
+/// A metric of two runs: its values, not judged; none when a run does not have it.
+pub(super) fn beside(base: &Counts, head: &Counts, metric: Metric, margin: Margin) -> Option<ComparedMetric> {
+    let (Ok(base), Ok(head)) = (figure(base, metric)?, figure(head, metric)?) else {
+        return None;
+    };
+    let said = judge(base, head, margin.margin.percent());
+    Some(ComparedMetric {
+        verdict: Verdict::Inconclusive,
+        reason: "counted at different times: shown, not judged; processor and system libraries change counts".into(),
+        baseline: Some(base.value),
+        candidate: Some(head.value),
+        effect_percent: said.effect,
+        spread_percent: said.spread,
+        ..unjudged(metric, margin)
+    })
+}

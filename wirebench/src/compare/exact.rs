@@ -1,0 +1,258 @@
+//! The rule for counted figures: no test, because what is counted repeats; the spread over repetitions gives an interval,
+//! and the interval is held against the margin.
+//!
+//! Everything is a difference of logarithms, candidate over baseline, so that a change and its reverse have one size.
+
+use crate::record::comparison::Verdict;
+
+/// What is left of two equal numbers after dividing and taking logarithms.
+const ROUNDING: f64 = 1e-9;
+/// A metric that must stay exactly equal (a margin of 0) is unchanged only as long as its spread leaves open no worsening
+/// from here on, percent.
+const EXACT_OPEN_PERCENT: f64 = 1.0;
+
+/// A counted figure of one side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Counted {
+    /// Not below 0.
+    pub(super) value: f64,
+    /// Largest distance of a repetition from it, not below 0.
+    pub(super) spread: f64,
+}
+
+/// What is said of two figures. Percentages of the metric's own value; none where there is no such number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Judgement {
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+    pub(super) effect: Option<f64>,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+    /// No worsening above this.
+    pub(super) at_most: Option<f64>,
+    /// The smallest worsening that would be called regressed.
+    pub(super) resolvable: Option<f64>,
+    /// The larger of both relative spreads.
+    pub(super) spread: Option<f64>,
+}
+
+impl Counted {
+    /// Logarithms of the smallest, the given and the largest value that the figure may stand for; minus infinity for 0.
+    fn logs(self) -> [f64; 3] {
+        [self.value - self.spread, self.value, self.value + self.spread].map(|value| value.max(0.0).ln())
+    }
+
+    fn relative_spread(self) -> Option<f64> {
+        let share = if self.spread > 0.0 {
+            self.spread / self.value
+        } else {
+            0.0
+        };
+        share.is_finite().then_some(share)
+    }
+}
+
+/// Holds two figures against a margin, percent; less is better.
+pub(super) fn judge(baseline: Counted, candidate: Counted, margin_percent: f64) -> Judgement {
+    let margin = (margin_percent / 100.0).ln_1p();
+    let (base, head) = (baseline.logs(), candidate.logs());
+    // Two infinities have no difference: the end is open.
+    let or = |end: f64, open: f64| if end.is_nan() { open } else { end };
+    let (mut low, mut high) = (
+        or(head[0] - base[2], f64::NEG_INFINITY),
+        or(head[2] - base[0], f64::INFINITY),
+    );
+    let same = baseline.value.total_cmp(&candidate.value).is_eq();
+    let exact = baseline.spread <= 0.0 && candidate.spread <= 0.0;
+    if same && exact {
+        (low, high) = (0.0, 0.0);
+    }
+    let effect = if same { 0.0 } else { head[1] - base[1] };
+    let (lower, upper) = (
+        (head[1] - head[0]) + (base[2] - base[1]),
+        (head[2] - head[1]) + (base[1] - base[0]),
+    );
+    let smallest = (margin - upper).max(margin / 2.0 + lower);
+    let open_from = if margin_percent > 0.0 {
+        margin
+    } else {
+        (EXACT_OPEN_PERCENT / 100.0).ln_1p()
+    };
+    let beyond = |far: f64, near: f64| far >= margin - ROUNDING && near > margin / 2.0 + ROUNDING;
+    let verdict = match () {
+        () if beyond(high, low) => Verdict::Regressed,
+        () if beyond(-low, -high) => Verdict::Improved,
+        () if high >= open_from - ROUNDING => Verdict::Inconclusive,
+        () => Verdict::Unchanged,
+    };
+    let at_most = percent(high.max(0.0));
+    let spread =
+        (baseline.relative_spread().zip(candidate.relative_spread())).map(|(one, other)| one.max(other) * 100.0);
+    let said = |direction: &str| match percent(effect) {
+        Some(effect) if margin_percent > 0.0 => {
+            format!("{effect:+.2} %: {direction} beyond the margin of {margin_percent}%")
+        }
+        Some(effect) => format!("{effect:+.2} %: {direction}, and it is to stay exactly equal"),
+        None => "0 on the baseline, and more on the candidate: a worsening without a percentage".to_owned(),
+    };
+    Judgement {
+        verdict,
+        reason: match verdict {
+            Verdict::Regressed => said("worse"),
+            Verdict::Improved => said("better"),
+            Verdict::Unchanged if same && exact => "exactly equal".into(),
+            Verdict::Unchanged => format!("no worsening above {:.2} %", at_most.unwrap_or_default()),
+            _ => format!(
+                "the spread over repetitions is too wide: a worsening of {} % can be neither shown nor excluded",
+                if margin_percent > 0.0 {
+                    margin_percent
+                } else {
+                    EXACT_OPEN_PERCENT
+                }
+            ),
+        },
+        effect: percent(effect),
+        low: percent(low),
+        high: percent(high),
+        at_most,
+        resolvable: percent(smallest),
+        spread,
+    }
+}
+
+/// A difference of logarithms in percent; none when it is no finite number.
+fn percent(log: f64) -> Option<f64> {
+    let percent = log.exp_m1() * 100.0;
+    percent.is_finite().then_some(percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
+    use proptest::strategy::Just;
+
+    use super::*;
+
+    fn counted(value: f64, spread: f64) -> Counted {
+        Counted { value, spread }
+    }
+
+    fn verdict(baseline: (f64, f64), candidate: (f64, f64), margin: f64) -> Verdict {
+        judge(
+            counted(baseline.0, baseline.1),
+            counted(candidate.0, candidate.1),
+            margin,
+        )
+        .verdict
+    }
+
+    #[test]
+    fn without_spread_the_margin_itself_is_the_border() {
+        let of = |candidate| verdict((10_000.0, 0.0), (candidate, 0.0), 1.0);
+        assert_eq!(of(10_100.0), Verdict::Regressed);
+        assert_eq!(of(10_099.0), Verdict::Unchanged);
+        assert_eq!(of(9_900.0), Verdict::Improved);
+        assert_eq!(of(9_950.0), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn what_is_to_stay_exactly_equal_may_not_move_at_all() {
+        let of = |candidate| verdict((163.0, 0.0), (candidate, 0.0), 0.0);
+        assert_eq!(
+            [163.01, 163.0, 162.0].map(of),
+            [Verdict::Regressed, Verdict::Unchanged, Verdict::Improved]
+        );
+        let equal = judge(counted(163.0, 0.0), counted(163.0, 0.0), 0.0);
+        assert_eq!((equal.reason.as_str(), equal.at_most), ("exactly equal", Some(0.0)));
+    }
+
+    #[test]
+    fn a_spread_around_equal_values_says_what_it_excludes_until_it_is_too_wide() {
+        let close = judge(counted(4.0, 0.01), counted(4.0, 0.0), 0.0);
+        assert_eq!(close.verdict, Verdict::Unchanged);
+        assert_eq!(close.reason, "no worsening above 0.25 %");
+        assert_eq!(verdict((4.0, 0.05), (4.0, 0.0), 0.0), Verdict::Inconclusive);
+        assert_eq!(verdict((100.0, 0.4), (100.0, 0.4), 1.0), Verdict::Unchanged);
+        assert_eq!(verdict((100.0, 0.6), (100.0, 0.6), 1.0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_rise_from_nothing_is_a_worsening_without_a_percentage() {
+        let found = judge(counted(0.0, 0.0), counted(2.0, 0.0), 1.0);
+        assert_eq!(
+            (found.verdict, found.effect, found.high),
+            (Verdict::Regressed, None, None)
+        );
+        assert!(found.reason.contains("without a percentage"));
+        let gone = judge(counted(2.0, 0.0), counted(0.0, 0.0), 1.0);
+        assert_eq!((gone.verdict, gone.effect), (Verdict::Improved, Some(-100.0)));
+        let nothing = judge(counted(0.0, 0.0), counted(0.0, 0.0), 1.0);
+        assert_eq!((nothing.verdict, nothing.effect), (Verdict::Unchanged, Some(0.0)));
+        assert_eq!(verdict((0.0, 0.0), (0.01, 0.02), 1.0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_smallest_worsening_seen_is_the_margin_where_nothing_varies() {
+        let seen = |spread, margin| {
+            judge(counted(100.0, spread), counted(100.0, spread), margin)
+                .resolvable
+                .unwrap()
+        };
+        assert!((seen(0.0, 1.0) - 1.0).abs() < 1e-9 && seen(0.0, 0.0).abs() < 1e-9);
+        assert!(seen(0.2, 0.0) > 0.39 && seen(0.5, 1.0) > 1.0);
+    }
+
+    fn margin() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.0), Just(1.0), 0.1_f64..20.0]
+    }
+
+    fn figure() -> impl Strategy<Value = (f64, f64)> {
+        (
+            prop_oneof![Just(0.0), 0.01_f64..1e9],
+            prop_oneof![Just(0.0), 0.0_f64..1.0],
+        )
+            .prop_map(|(value, share)| (value, value * share))
+    }
+
+    proptest! {
+        #[test]
+        fn equal_values_never_change_whatever_the_spreads(value in 0.0_f64..1e9, one in 0.0_f64..1e9, other in 0.0_f64..1e9, margin in margin()) {
+            let found = verdict((value, one), (value, other), margin);
+            prop_assert!(!matches!(found, Verdict::Regressed | Verdict::Improved), "{:?}", found);
+        }
+
+        #[test]
+        fn a_worsening_of_the_margin_is_always_found(value in 0.01_f64..1e9, margin in 0.01_f64..50.0, shares in (0.0_f64..=1.0, 0.0_f64..=1.0)) {
+            let tenth = value * margin / 1000.0;
+            let candidate = value * (1.0 + margin / 100.0);
+            prop_assert_eq!(verdict((value, shares.0 * tenth), (candidate, shares.1 * tenth), margin), Verdict::Regressed);
+        }
+
+        #[test]
+        fn a_change_and_its_reverse_are_judged_alike(one in figure(), other in figure(), margin in margin()) {
+            let (there, back) = (verdict(one, other, margin), verdict(other, one, margin));
+            prop_assert_eq!(there == Verdict::Regressed, back == Verdict::Improved);
+            prop_assert_eq!(there == Verdict::Improved, back == Verdict::Regressed);
+        }
+
+        #[test]
+        fn what_is_called_unchanged_excludes_the_margin(one in figure(), other in figure(), margin in margin()) {
+            let found = judge(counted(one.0, one.1), counted(other.0, other.1), margin);
+            if found.verdict == Verdict::Unchanged {
+                prop_assert!(found.at_most.unwrap() < margin.max(EXACT_OPEN_PERCENT));
+            }
+            for number in [found.effect, found.low, found.high, found.at_most, found.resolvable, found.spread] {
+                prop_assert!(number.is_none_or(f64::is_finite));
+            }
+        }
+
+        #[test]
+        fn a_worsening_of_the_smallest_size_seen_is_found(value in 0.1_f64..1e6, shares in (0.0_f64..0.05, 0.0_f64..0.05), margin in margin()) {
+            let base = counted(value, value * shares.0);
+            let seen = judge(base, counted(value, value * shares.1), margin).resolvable.unwrap();
+            let worse = |percent: f64| { let value = value * (1.0 + percent / 100.0); counted(value, value * shares.1) };
+            prop_assert_eq!(judge(base, worse(seen + 0.001), margin).verdict, Verdict::Regressed);
+            prop_assert!(seen < 0.01 || judge(base, worse(seen * 0.99 - 0.001), margin).verdict != Verdict::Regressed);
+        }
+    }
+}

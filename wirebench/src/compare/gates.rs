@@ -1,0 +1,67 @@
+//! What gates in a run: counts where there are any, server CPU where there are none. The one place that decides it, for
+//! the second stage and for the verdict alike.
+
+use std::collections::BTreeSet;
+
+use crate::compare::counted::sides;
+use crate::declare::compare::{Margin, Margins};
+use crate::record::counts::Counts;
+use crate::record::metric::Metric;
+use crate::record::run::{Run, Series};
+
+/// The margins of a run, and which servers' counts gate.
+#[derive(Debug, Clone)]
+pub(super) struct Gates<'a> {
+    margins: &'a Margins,
+    /// Servers of which at least one gating count can be compared.
+    counted: BTreeSet<&'a str>,
+}
+
+impl<'a> Gates<'a> {
+    /// Of a run with baseline and candidate.
+    pub(super) fn of(run: &'a Run, margins: &'a Margins) -> Self {
+        let both = |series: &'a Series| {
+            let (base, head) = sides(run, series).ok()?;
+            Some((series, base, head))
+        };
+        Self::over(run.series.iter().filter_map(both), margins)
+    }
+
+    /// Of series with the counts of both sides.
+    pub(super) fn over(
+        series: impl Iterator<Item = (&'a Series, &'a Counts, &'a Counts)>,
+        margins: &'a Margins,
+    ) -> Self {
+        let gates = |series: &Series, base: &Counts, head: &Counts| {
+            (Metric::COUNTED.into_iter())
+                .filter(|metric| base.value(*metric).is_some() && head.value(*metric).is_some())
+                .any(|metric| margins.of(&series.id, metric).gate)
+        };
+        let counted = series.filter(|(series, base, head)| gates(series, base, head));
+        Self {
+            margins,
+            counted: counted.map(|(series, _, _)| series.server.as_str()).collect(),
+        }
+    }
+
+    /// The margin of a metric in a series. Server CPU gives way to the counts of its own server, unless the project says
+    /// itself whether it gates.
+    pub(super) fn margin(&self, series: &Series, metric: Metric) -> Margin {
+        let mut found = self.margins.of(&series.id, metric);
+        if metric == Metric::ServerCpu && !found.gate_declared && self.counted.contains(series.server.as_str()) {
+            found.gate = false;
+        }
+        found
+    }
+
+    /// What gates, in one sentence; none when nothing was counted.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let servers: Vec<&str> = self.counted.iter().copied().collect();
+        (!servers.is_empty()).then(|| {
+            format!(
+                "counts gate and server CPU per request informs, unless wirebench.toml says otherwise, for {}",
+                servers.join(", ")
+            )
+        })
+    }
+}
