@@ -8,6 +8,7 @@ mod completions;
 mod conclude;
 mod export;
 mod first_answer;
+mod flames;
 mod gate;
 mod git;
 mod history;

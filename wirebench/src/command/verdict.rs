@@ -5,14 +5,15 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::command::stored;
+use crate::command::{flames, stored};
 use crate::compare::{self, Rules};
 use crate::record::comparison::Comparison;
 use crate::record::run::Run;
 
-/// Judges a run that has a baseline, and writes the comparison beside it.
+/// Judges a run that has a baseline, and writes the comparison beside it, with flame graphs of the counts that changed.
 pub(super) fn write(run: &Run, rules: &Rules, folder: &Path) -> anyhow::Result<Comparison> {
-    let comparison = compare::paired(run, rules).map_err(anyhow::Error::msg)?;
+    let mut comparison = compare::paired(run, rules).map_err(anyhow::Error::msg)?;
+    flames::draw(run, &mut comparison, folder);
     save(&comparison, &folder.join(stored::FILE))?;
     Ok(comparison)
 }

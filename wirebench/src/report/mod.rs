@@ -5,6 +5,7 @@ pub mod charts;
 mod columns;
 pub mod comparison;
 pub mod escape;
+pub mod flames;
 pub mod format;
 pub mod github_action_benchmark;
 pub mod imported;
