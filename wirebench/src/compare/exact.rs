@@ -72,6 +72,7 @@ pub(super) fn judge(baseline: Counted, candidate: Counted, margin_percent: f64) 
         (head[1] - head[0]) + (base[2] - base[1]),
         (head[2] - head[1]) + (base[1] - base[0]),
     );
+    let nothing = same && exact && baseline.value <= 0.0;
     let smallest = (margin - upper).max(margin / 2.0 + lower);
     let open_from = if margin_percent > 0.0 {
         margin
@@ -115,7 +116,8 @@ pub(super) fn judge(baseline: Counted, candidate: Counted, margin_percent: f64) 
         low: percent(low),
         high: percent(high),
         at_most,
-        resolvable: percent(smallest),
+        // Whatever rises from an exact 0 is seen.
+        resolvable: if nothing { Some(0.0) } else { percent(smallest) },
         spread,
     }
 }

@@ -19,6 +19,23 @@ pub fn count(value: f64) -> String {
     format!("{sign}{out}")
 }
 
+/// A counted number: `16,148`, `37.02`, `4`. Two decimals at most, and none from 10,000 on.
+#[must_use]
+pub fn number(value: f64) -> String {
+    if value.abs() >= 9_999.995 || (value - value.round()).abs() < 0.005 {
+        // Adding 0 turns a negative zero round.
+        return count(value.round() + 0.0);
+    }
+    let text = format!("{value:.2}");
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let whole = count(digits.parse().unwrap_or_default());
+    match part.trim_end_matches('0') {
+        "" => format!("{sign}{whole}"),
+        part => format!("{sign}{whole}.{part}"),
+    }
+}
+
 /// A time in ns with the unit that fits: `850 ns`, `12.2 µs`, `3.40 ms`, `1.25 s`.
 #[must_use]
 pub fn time(ns: f64) -> String {
@@ -137,6 +154,18 @@ mod tests {
     fn counts_are_grouped_by_three() {
         let found = [0.0, 999.0, 1000.0, 1_234_567.4, -12_345.0].map(count);
         assert_eq!(found, ["0", "999", "1,000", "1,234,567", "-12,345"]);
+    }
+
+    #[test]
+    fn counted_numbers_have_decimals_only_where_they_say_something() {
+        let found = [
+            16_148.3, 37.02, 4.0, 4.5, 0.0, -0.001, 9_999.996, 1_234.56, -0.25, 9.9951, 163.0,
+        ]
+        .map(number);
+        let expected = [
+            "16,148", "37.02", "4", "4.5", "0", "0", "10,000", "1,234.56", "-0.25", "10", "163",
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::record::run::{Pinning, Run, RunStatus, SeriesStatus};
 use crate::report::cells;
 use crate::report::charts::Chart;
+use crate::report::counted;
 use crate::report::format::{self, bytes, count, plain, three_digits, time};
 use crate::summary::{Row, Section, harness_share, relatives, sections};
 
@@ -18,17 +19,16 @@ pub fn render(run: &Run, charts: &[Chart]) -> String {
     for section in sections(run) {
         scenario(&section, charts, &mut out);
     }
+    out.push_str(&counted::markdown(run));
     out.push_str(HOW_TO_READ);
     machine(run, &mut out);
     out
 }
 
 fn headline(run: &Run) -> String {
-    let good = run
-        .series
-        .iter()
-        .filter(|series| series.status == SeriesStatus::Ok)
-        .count();
+    let timed = || run.series.iter().filter(|series| !series.is_counted());
+    let good = timed().filter(|series| series.status == SeriesStatus::Ok).count();
+    let counted = counted::tally(run).map_or_else(String::new, |tally| format!(" {tally}."));
     let state = match run.status {
         RunStatus::Complete => "complete",
         RunStatus::Incomplete => "**incomplete**",
@@ -39,9 +39,9 @@ fn headline(run: &Run) -> String {
         .as_ref()
         .map_or(String::new(), |reason| format!(" ({})", plain(reason)));
     format!(
-        "{} of {} series good in every round, {} rounds each, profile `{}`: {state}{reason}.",
+        "{} of {} series good in every round, {} rounds each, profile `{}`: {state}{reason}.{counted}",
         good,
-        run.series.len(),
+        timed().count(),
         run.rounds_planned,
         run.profile
     )
@@ -51,7 +51,7 @@ fn troubles(run: &Run, out: &mut String) {
     let troubled: Vec<_> = run
         .series
         .iter()
-        .filter(|series| series.status != SeriesStatus::Ok)
+        .filter(|series| series.status != SeriesStatus::Ok && !series.is_counted())
         .collect();
     if troubled.is_empty() {
         return;

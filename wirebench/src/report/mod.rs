@@ -4,6 +4,7 @@ pub mod cells;
 pub mod charts;
 mod columns;
 pub mod comparison;
+pub mod counted;
 pub mod escape;
 pub mod flames;
 pub mod format;

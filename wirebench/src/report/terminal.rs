@@ -7,6 +7,7 @@ use comfy_table::Table;
 use crate::record::run::{Run, SeriesStatus};
 use crate::report::cells;
 use crate::report::columns::Columns;
+use crate::report::counted;
 use crate::report::format::plain;
 use crate::summary::{Row, Section, sections};
 
@@ -18,10 +19,11 @@ pub fn render(run: &Run, width: Option<u16>) -> String {
         let _ = writeln!(out, "\n{}", section.scenario);
         let _ = writeln!(out, "{}", fitting(&section, width));
     }
+    out.push_str(&counted::terminal(run, width));
     let troubled: Vec<_> = run
         .series
         .iter()
-        .filter(|series| series.status != SeriesStatus::Ok)
+        .filter(|series| series.status != SeriesStatus::Ok && !series.is_counted())
         .collect();
     if !troubled.is_empty() {
         let _ = writeln!(out, "\nNot every round is good:");

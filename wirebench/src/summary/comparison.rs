@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Presence, Verdict};
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Presence, Verdict};
 use crate::record::metric::{Better, Metric};
 use crate::summary::Spread;
 
@@ -64,6 +64,19 @@ impl<'a> Row<'a> {
             metric,
             standing,
         }
+    }
+
+    /// Whether its metric is counted; others are timed.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.metric.is_some_and(|metric| metric.metric.is_counted())
+    }
+
+    /// The functions that carry the change of its metric, the largest change first.
+    pub fn functions(&self) -> impl Iterator<Item = &'a FunctionChange> {
+        let metric = self.metric.map(|metric| metric.metric);
+        let all = self.series.functions.iter();
+        all.filter(move |function| Some(function.metric) == metric)
     }
 
     /// How much worse it may have become, percent: the end of the interval that is worse, or else the estimate.
@@ -152,7 +165,8 @@ impl<'a> Findings<'a> {
         }
         for rows in [&mut found.gating, &mut found.informative] {
             rows.sort_by(|a, b| {
-                let looks = b.looks_worse().cmp(&a.looks_worse());
+                let open = |row: &Row| row.standing == Standing::Inconclusive && row.looks_worse();
+                let looks = open(b).cmp(&open(a));
                 (a.standing.cmp(&b.standing))
                     .then(looks)
                     .then(b.size().total_cmp(&a.size()))
@@ -213,11 +227,24 @@ impl<'a> Findings<'a> {
             .max_by(f64::total_cmp)
     }
 
-    /// The run-to-run spread of each metric over all series, percent, in the metrics' own order.
+    /// Counts that changed and of which more is known: their functions, or a flame graph. The most alarming first.
+    pub fn explained(&self) -> impl Iterator<Item = &Row<'a>> {
+        (self.gating.iter().chain(&self.informative)).filter(|row| {
+            let changed = matches!(
+                row.standing,
+                Standing::Regressed | Standing::Accepted | Standing::Improved
+            );
+            let drawn = row.metric.is_some_and(|metric| metric.flame_graph.is_some());
+            changed && row.is_counted() && (drawn || row.functions().next().is_some())
+        })
+    }
+
+    /// The run-to-run spread of each timed metric over all series, percent, in the metrics' own order.
     #[must_use]
     pub fn spreads(&self) -> Vec<(Metric, Spread)> {
         let mut values: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
-        for metric in self.gating.iter().chain(&self.informative).filter_map(|row| row.metric) {
+        let timed = (self.gating.iter().chain(&self.informative)).filter(|row| !row.is_counted());
+        for metric in timed.filter_map(|row| row.metric) {
             values.entry(metric.metric).or_default().extend(metric.spread_percent);
         }
         let mut found: Vec<(Metric, Spread)> = (values.into_iter())

@@ -128,11 +128,16 @@ pub fn harness_share(run: &Run) -> Option<f64> {
     (spent.measure_ns > 0).then(|| outside as f64 / spent.measure_ns as f64)
 }
 
-/// Every series by scenario.
+/// Every counted series; the others are timed.
+pub fn counted(run: &Run) -> impl Iterator<Item = &Series> {
+    run.series.iter().filter(|series| series.is_counted())
+}
+
+/// Every timed series by scenario.
 #[must_use]
 pub fn sections(run: &Run) -> Vec<Section<'_>> {
     let mut sections: Vec<Section> = Vec::new();
-    for series in &run.series {
+    for series in run.series.iter().filter(|series| !series.is_counted()) {
         let row = Row::new(series);
         match sections.iter_mut().find(|section| section.scenario == series.scenario) {
             Some(section) => section.rows.push(row),

@@ -11,6 +11,8 @@ use crate::summary::comparison::{Findings, Row, Standing};
 const COMMANDS: usize = 5;
 /// A longer name is not written by this program, and not put into a command.
 const NAME: usize = 300;
+/// What accepts a rise from 0, which has no percentage: the largest size that can be written.
+const FROM_NOTHING_PERCENT: f64 = 999.0;
 /// With more measuring than this many times, another way is better.
 const FACTOR_WORTH_IT: f64 = 8.0;
 
@@ -79,11 +81,15 @@ fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
         0 => String::new(),
         more => format!(" The other {more} take the same command, or one glob for all."),
     };
+    // Within a counted series the function is known.
+    let place = (first.functions().next()).map_or_else(
+        || name(&first.series.id),
+        |function| format!("{} on {}", name(&function.function), name(&first.series.id)),
+    );
     Advice {
         text: format!(
-            "look at {} first; the command at the end repeats the measurement. If the change is meant, say so and why; \
-             the entry is reviewed with it:{left}",
-            name(&first.series.id)
+            "look at {place} first; the command at the end repeats the measurement. If the change is meant, say so and \
+             why; the entry is reviewed with it:{left}"
         ),
         commands,
     }
@@ -100,6 +106,12 @@ fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -
     let detect = comparison.method.detect_percent;
     let bounds = row.metric.and_then(bounds).unwrap_or_else(|| sentence(row));
     let known = format!("least is known of {}: {}.", row_name(row, name), prose(&bounds));
+    if row.is_counted() {
+        return format!(
+            "{known} What repeats no better than this does work that requests do not cause: look for timers, background \
+             threads and caches."
+        );
+    }
     let Some((metric, pairs)) = row.metric.zip(row.pairs_to_see(detect)) else {
         return format!("{known} More rounds, or a quieter machine, tell more.");
     };
@@ -129,7 +141,13 @@ fn row_name(row: &Row, name: Inert) -> String {
 /// The command that says that a worsening is meant, up to the end of its interval.
 fn accept(row: &Row) -> Option<String> {
     let metric = row.metric?;
-    let at_most = row.worst_percent().filter(|percent| *percent > 0.0)?;
+    let from_nothing = metric.effect_percent.is_none() && row.is_counted();
+    let worst = if from_nothing {
+        Some(FROM_NOTHING_PERCENT)
+    } else {
+        row.worst_percent()
+    };
+    let at_most = worst.filter(|percent| *percent > 0.0)?;
     let at_most = format!("{:.0}%", at_most.ceil().min(999.0));
     let series = globset::escape(&row.series.id);
     let words = [

@@ -2,6 +2,7 @@
 
 use crate::record::comparison::{Comparison, Side, Verdict};
 use crate::record::run::short_commit;
+use crate::report::comparison::functions;
 use crate::report::comparison::words::{self, declared, effect, size};
 use crate::summary::comparison::{Findings, Row, Standing};
 
@@ -64,28 +65,38 @@ pub(super) fn summary(comparison: &Comparison, findings: &Findings, name: Inert)
                 margin(n)
             )
         }
-        Verdict::Unchanged => match findings.unchanged_at_most_percent().filter(|percent| *percent > 0.0) {
-            Some(percent) if findings.gating.len() == 1 => {
-                format!(
-                    "No worsening above {}, with 95 % confidence, in the one gating metric.",
-                    size(percent)
-                )
-            }
-            Some(percent) => {
-                let of = if n == findings.gating.len() {
-                    format!("any of {total}")
-                } else {
-                    format!("{n} of {total}")
-                };
-                format!(
-                    "No worsening above {} in {of}, with 95 % confidence for each.",
-                    size(percent)
-                )
-            }
-            None => format!("None of {total} regressed."),
-        },
+        Verdict::Unchanged => unchanged(findings, n, &total),
     };
     said + &others(findings, standing)
+}
+
+/// `n` unchanged rows of `total`.
+fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
+    let of = match findings.gating.len() {
+        1 => "the one gating metric".to_owned(),
+        all if all == n => format!("any of {total}"),
+        _ => format!("{n} of {total}"),
+    };
+    let counted = findings
+        .gating_that(Standing::Unchanged)
+        .filter(|row| row.is_counted())
+        .count();
+    let most = findings
+        .unchanged_at_most_percent()
+        .filter(|percent| *percent > 0.0)
+        .map(size);
+    match most {
+        Some(most) if counted == n => format!("Counted, not timed: no worsening above {most} in {of}."),
+        None if counted == n && n > 0 => format!("Counted, not timed: no worsening in {of}."),
+        Some(most) if counted > 0 => {
+            format!("No worsening above {most} in {of}, with 95 % confidence for each that is timed.")
+        }
+        Some(most) if findings.gating.len() == 1 => {
+            format!("No worsening above {most}, with 95 % confidence, in {of}.")
+        }
+        Some(most) => format!("No worsening above {most} in {of}, with 95 % confidence for each."),
+        None => format!("None of {total} regressed."),
+    }
 }
 
 fn metrics(count: usize) -> String {
@@ -101,8 +112,9 @@ fn leading(row: &Row, of: usize, name: Inert) -> String {
         return String::new();
     };
     let most = if of > 1 { "most of all " } else { "" };
+    let function = functions::leading(row, name).map_or_else(String::new, |function| format!(", {function}"));
     format!(
-        ": {most}{} {} {}",
+        ": {most}{} {} {}{function}",
         name(&row.series.id),
         metric.metric.label(),
         effect(metric)

@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison};
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange};
 use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::part::Part;
 use crate::report::comparison::words::{self, declared, effect, size, symbol, word};
-use crate::report::comparison::{headline, sections};
+use crate::report::comparison::{functions, headline, sections};
 use crate::report::escape::{code, command, prose};
 use crate::report::format;
 use crate::summary::comparison::{Findings, Row, Standing};
@@ -15,6 +15,8 @@ use crate::summary::comparison::{Findings, Row, Standing};
 pub const LIMIT: usize = 65_536;
 /// Notes shown; a record with more was not written by this program.
 const NOTES: usize = 10;
+/// Counts whose functions are listed.
+const EXPLAINED: usize = 10;
 /// Bytes of a command line that are shown.
 const COMMAND: usize = 2000;
 
@@ -65,6 +67,10 @@ fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)>
     if !findings.gating.is_empty() {
         parts.push((Part::open(ROWS, findings.gating.iter().map(gating)), 70));
     }
+    for row in findings.explained().take(EXPLAINED) {
+        let lines = row.functions().map(function);
+        parts.push((Part::list(&explained(row), lines), 40));
+    }
     if !findings.informative.is_empty() {
         let title = format!(
             "Informative metrics, which do not gate: {}",
@@ -101,6 +107,28 @@ const PAIRS: &str = "| series | metric | margin | stage | kept of measured | lef
                      |---|---|--:|--:|--:|--:|--:|--:|\n";
 const PAIRS_ABOUT: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
                            Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
+
+/// What stands above the functions that carry a change.
+fn explained(row: &Row) -> String {
+    let head = functions::head(row, code);
+    let drawn = row.metric.and_then(|metric| metric.flame_graph.as_deref());
+    match drawn.map(|path| link(path).unwrap_or_else(|| code(path))) {
+        Some(picture) => format!("{head}; flame graph {picture} in the run's folder"),
+        None => head,
+    }
+}
+
+/// A path within the run's folder as a link, where it is one that this program writes.
+fn link(path: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "@_-./".contains(c);
+    let ours =
+        path.starts_with("flames/") && path.ends_with(".svg") && path.chars().all(allowed) && !path.contains("..");
+    (ours && path.len() <= 300).then(|| format!("[`{path}`]({path})"))
+}
+
+fn function(change: &FunctionChange) -> String {
+    format!("- {} {}\n", code(&change.function), functions::change(change))
+}
 
 fn gating(row: &Row) -> String {
     let word = word(row.standing);
@@ -166,7 +194,8 @@ fn pairs(series: &ComparedSeries, metric: &ComparedMetric) -> String {
 }
 
 fn foot(comparison: &Comparison, findings: &Findings) -> String {
-    let mut out = String::from(HOW_TO_READ);
+    let counted = (findings.gating.iter().chain(&findings.informative)).any(Row::is_counted);
+    let mut out = HOW_TO_READ.replace("{counted}", if counted { HOW_TO_READ_COUNTS } else { "" });
     let side = |side| headline::side(side, code);
     let _ = write!(
         out,
@@ -196,6 +225,9 @@ fn foot(comparison: &Comparison, findings: &Findings) -> String {
         }
         let seed = comparison.method.seed;
         let _ = writeln!(out, "- seed {seed}; {}", sections::false_alarms(comparison));
+        if let Some(gates) = &comparison.method.gates {
+            let _ = writeln!(out, "- {}", prose(gates));
+        }
     }
     match command(&comparison.repeat).filter(|line| line.len() <= COMMAND) {
         Some(line) => {
@@ -217,9 +249,13 @@ const HOW_TO_READ: &str = "<details><summary>How to read this</summary>
 - **~ accepted**: worse, and accepted.toml says why that is meant; it does not gate.
 - **– not judged**: the two sides were measured at different times, maybe on different machines; the values are shown.
 - **smallest seen**: the smallest worsening that would have been called regressed in 80 % of cases. Smaller ones cannot be seen here.
-
+{counted}
 </details>
 
+";
+const HOW_TO_READ_COUNTS: &str = "\
+- What is **counted** (instructions, allocations, system calls, bytes) is held against its margin without a test: in brackets is what the spread over \
+repetitions leaves open, and nothing where there was none. A worsening of the smallest size seen is always called regressed.
 ";
 
 #[cfg(test)]
@@ -258,9 +294,12 @@ mod tests {
             "| a | b |\n|---|---|\n| <b>",
             "**a** __b__ ~~c~~ ^d^ $e$ <https://evil.example> www.evil.example fixes #7 GH-7",
         ] {
-            let mut value = serde_json::to_value(golden("mixed")).unwrap();
-            overwrite(&mut value, nasty);
-            let text = render(&serde_json::from_value(value).unwrap());
+            let text = [golden("mixed"), golden("counted-regressed")].map(|comparison| {
+                let mut value = serde_json::to_value(comparison).unwrap();
+                overwrite(&mut value, nasty);
+                render(&serde_json::from_value(value).unwrap())
+            });
+            let text = text.join("\n\n");
             let (mut headings, mut in_code) = (0, false);
             for event in Parser::new_ext(&text, Options::all().difference(Options::ENABLE_SMART_PUNCTUATION)) {
                 match event {
@@ -280,7 +319,7 @@ mod tests {
                     _ => {}
                 }
             }
-            assert_eq!(headings, 1, "{text}");
+            assert_eq!(headings, 2, "{text}");
             assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
         }
     }
@@ -306,12 +345,36 @@ mod tests {
     }
 
     #[test]
+    fn names_of_functions_and_paths_of_pictures_are_only_shown_as_what_they_are() {
+        let mut comparison = golden("counted-regressed");
+        let text = render(&comparison);
+        assert!(text.contains("](flames/count-weather@http@hey/instructions-difference.svg)"));
+        assert!(text.contains("most of it in `server_runtime::waste::spin`"), "{text}");
+        for path in [
+            "flames/../../x.svg",
+            "https://evil.example/x.svg",
+            "flames/a b.svg",
+            "flames/x)y.svg",
+        ] {
+            for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+                metric.flame_graph = Some(path.into());
+            }
+            comparison.series[0].functions[0].function = "<T as a|b>::`c`*d*\n# e".into();
+            let text = render(&comparison);
+            assert!(!text.contains("]("), "{text}");
+            assert!(text.contains("- `<T as a/b>::'c'*d* # e` "), "{text}");
+        }
+    }
+
+    #[test]
     fn the_longest_texts_fit_too() {
         for sign in ["$", "<", "𝄞", "a b "] {
-            let mut value = serde_json::to_value(golden("mixed")).unwrap();
-            overwrite(&mut value, &sign.repeat(20_000));
-            let text = render(&serde_json::from_value(value).unwrap());
-            assert!(text.len() <= LIMIT, "{} bytes of {sign}", text.len());
+            for name in ["mixed", "counted-regressed"] {
+                let mut value = serde_json::to_value(golden(name)).unwrap();
+                overwrite(&mut value, &sign.repeat(20_000));
+                let text = render(&serde_json::from_value(value).unwrap());
+                assert!(text.len() <= LIMIT, "{} bytes of {sign}", text.len());
+            }
         }
     }
 }

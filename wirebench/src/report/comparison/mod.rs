@@ -1,6 +1,7 @@
 //! A comparison for people: the pull request comment and the terminal. Both say the same in the same words.
 
 pub mod advice;
+mod functions;
 pub mod headline;
 pub mod markdown;
 mod part;

@@ -19,6 +19,14 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// A list that is seen at once, under a sentence.
+    pub(super) fn list(about: &str, rows: impl Iterator<Item = String> + 'a) -> Self {
+        Self {
+            open: format!("{about}:\n\n"),
+            ..Self::open("", rows)
+        }
+    }
+
     /// A table under a title that is clicked, after some words.
     pub(super) fn folded(
         title: &str,

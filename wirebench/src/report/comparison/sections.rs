@@ -27,12 +27,18 @@ pub(super) fn tally(rows: &[Row]) -> String {
 
 /// Baseline and candidate, each with its unit, which is the record's text.
 pub(super) fn values(metric: &ComparedMetric) -> [String; 2] {
-    [metric.baseline, metric.candidate].map(|value| words::value(value, &metric.unit))
+    [metric.baseline, metric.candidate].map(|value| match value {
+        Some(value) if metric.metric.is_counted() => words::figure(metric.metric, value),
+        value => words::value(value, &metric.unit),
+    })
 }
 
-/// The smallest worsening that would have been seen.
+/// The smallest worsening that would have been seen; any at all of a count that varies by nothing.
 pub(super) fn resolvable(metric: &ComparedMetric) -> String {
-    metric.resolvable_percent.map_or("–".into(), size)
+    match metric.resolvable_percent {
+        Some(percent) if metric.metric.is_counted() && percent < 1e-6 => "any".into(),
+        percent => percent.map_or("–".into(), size),
+    }
 }
 
 /// How often equal code is called regressed.

@@ -7,7 +7,7 @@ use crate::record::metric::Metric;
 use crate::report::columns::Columns;
 use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::words::{self, effect, symbol, word};
-use crate::report::comparison::{headline, sections};
+use crate::report::comparison::{functions, headline, sections};
 use crate::report::escape::command;
 use crate::report::format::{self, plain, shortened};
 use crate::summary::comparison::{Findings, Row, Standing};
@@ -34,6 +34,9 @@ const COLUMNS: Columns = Columns {
 /// Characters of a series' name that are shown.
 const NAME: usize = 60;
 
+/// Characters of a function's name that are shown.
+const FUNCTION: usize = 100;
+
 /// The comparison as text; `width` is the terminal's, none means unlimited.
 #[must_use]
 pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
@@ -51,6 +54,9 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let all: Vec<&Row> = findings.gating.iter().collect();
     out.push_str(&table(&all, width));
     remarks(&all, &mut out);
+    for row in findings.explained() {
+        explained(row, &mut out);
+    }
     if !findings.informative.is_empty() {
         let _ = writeln!(
             out,
@@ -163,6 +169,18 @@ fn remarks(rows: &[&Row], out: &mut String) {
     }
 }
 
+/// The functions that carry a change, and where it is drawn.
+fn explained(row: &Row, out: &mut String) {
+    let _ = writeln!(out, "\n{}:", functions::head(row, plain));
+    for function in row.functions() {
+        let name = shortened(&plain(&function.function), FUNCTION);
+        let _ = writeln!(out, "  {name} {}", functions::change(function));
+    }
+    if let Some(path) = row.metric.and_then(|metric| metric.flame_graph.as_deref()) {
+        let _ = writeln!(out, "  flame graph {} in the run's folder", plain(path));
+    }
+}
+
 fn foot(comparison: &Comparison, findings: &Findings, out: &mut String) {
     let side = |side| headline::side(side, plain);
     let _ = writeln!(
@@ -191,6 +209,9 @@ fn foot(comparison: &Comparison, findings: &Findings, out: &mut String) {
             comparison.method.seed,
             sections::false_alarms(comparison)
         );
+        if let Some(gates) = &comparison.method.gates {
+            let _ = writeln!(out, "gates    {}", plain(gates));
+        }
     }
     if let Some(line) = command(&comparison.repeat) {
         let _ = writeln!(out, "repeat   {line}");

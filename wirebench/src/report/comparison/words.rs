@@ -1,7 +1,8 @@
 //! What stands for a verdict and how a change is written: the same words and shapes wherever a comparison is read.
 
 use crate::record::comparison::ComparedMetric;
-use crate::report::format::{bytes, count, three_digits, time};
+use crate::record::metric::Metric;
+use crate::report::format::{bytes, count, number, three_digits, time};
 use crate::summary::comparison::{Row, Standing};
 
 /// One word.
@@ -40,6 +41,7 @@ pub fn remark(row: &Row) -> String {
         return series_reason(row);
     };
     match row.standing {
+        Standing::Regressed if metric.effect_percent.is_none() => metric.reason.clone(),
         Standing::Regressed | Standing::Improved | Standing::NotJudged => String::new(),
         Standing::Unchanged => no_worsening(metric).unwrap_or_default(),
         Standing::Inconclusive if row.looks_worse() => "looks worse, not confirmed".into(),
@@ -59,16 +61,8 @@ pub fn sentence(row: &Row) -> String {
         return series_reason(row);
     };
     match row.standing {
-        Standing::Regressed => format!(
-            "{}, worse by more than {}",
-            effect(metric),
-            declared(metric.margin_percent)
-        ),
-        Standing::Improved => format!(
-            "{}, better by more than {}",
-            effect(metric),
-            declared(metric.margin_percent)
-        ),
+        Standing::Regressed => format!("{}, worse {}", effect(metric), beyond(metric)),
+        Standing::Improved => format!("{}, better {}", effect(metric), beyond(metric)),
         Standing::Unchanged => no_worsening(metric).unwrap_or_else(|| metric.reason.clone()),
         Standing::Inconclusive if row.looks_worse() => metric.reason.clone(),
         Standing::Inconclusive => {
@@ -87,8 +81,21 @@ fn series_reason(row: &Row) -> String {
     row.series.reason.clone().unwrap_or_else(|| "no reason recorded".into())
 }
 
+/// What a change goes beyond.
+fn beyond(metric: &ComparedMetric) -> String {
+    if metric.margin_percent > 0.0 {
+        format!("by more than {}", declared(metric.margin_percent))
+    } else {
+        "where nothing may change".into()
+    }
+}
+
 fn no_worsening(metric: &ComparedMetric) -> Option<String> {
     let percent = metric.worse_at_most_percent?;
+    let same = |percent: Option<f64>| percent.is_some_and(|percent| percent.abs() < 1e-9);
+    if metric.metric.is_counted() && same(metric.effect_percent) && same(metric.worse_at_most_percent) {
+        return Some("exactly equal".into());
+    }
     Some(if percent > 0.0 {
         format!("no worsening above {}", size(percent))
     } else {
@@ -107,13 +114,19 @@ pub fn bounds(metric: &ComparedMetric) -> Option<String> {
     })
 }
 
-/// The change with its interval: `+11.8 % (+9.9 to +13.6 %)`; a dash when it is not known.
+/// The change with its interval: `+11.8 % (+9.9 to +13.6 %)`, without one where a count is exact; a dash when it is not
+/// known.
 #[must_use]
 pub fn effect(metric: &ComparedMetric) -> String {
     let Some(percent) = metric.effect_percent else {
-        return "–".into();
+        let (baseline, candidate) = (metric.baseline, metric.candidate);
+        return match baseline.zip(candidate) {
+            Some((from, to)) if metric.metric.is_counted() => format!("from {} to {}", number(from), number(to)),
+            _ => "–".into(),
+        };
     };
     match (metric.effect_low_percent, metric.effect_high_percent) {
+        (Some(low), Some(high)) if metric.metric.is_counted() && change(low) == change(high) => change(percent),
         (Some(low), Some(high)) => format!("{} ({})", change(percent), interval(low, high)),
         _ => change(percent),
     }
@@ -130,6 +143,18 @@ pub fn value(value: Option<f64>, unit: &str) -> String {
         "bytes" => bytes(value),
         _ if value.abs() < 1000.0 => format!("{} {unit}", three_digits(value)),
         _ => format!("{} {unit}", count(value)),
+    }
+}
+
+/// A counted figure: `16,148`, `163 B`; what it is of stands beside it.
+#[must_use]
+pub fn figure(metric: Metric, value: f64) -> String {
+    match metric {
+        Metric::BinaryBytes => bytes(value),
+        Metric::AllocatedBytes | Metric::WireBytesSent | Metric::WireBytesReceived | Metric::PayloadBytes => {
+            format!("{} B", number(value))
+        }
+        _ => number(value),
     }
 }
 
@@ -176,7 +201,8 @@ pub fn declared(percent: f64) -> String {
     }
 }
 
-fn signed(percent: f64) -> String {
+/// A change in percent with its sign and without its unit: `+5.2`, `−0.3`.
+pub(super) fn signed(percent: f64) -> String {
     let digits = digits(percent.abs());
     match percent {
         _ if digits == "0.0" => digits,

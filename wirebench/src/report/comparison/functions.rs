@@ -1,0 +1,50 @@
+//! The functions that carry a change of a count, in words: which one most, and each with its own change.
+
+use crate::record::comparison::FunctionChange;
+use crate::record::metric::Metric;
+use crate::report::comparison::headline::Inert;
+use crate::report::comparison::words::signed;
+use crate::report::format::number;
+use crate::summary::comparison::Row;
+
+/// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
+pub(super) fn change(function: &FunctionChange) -> String {
+    let difference = function.candidate - function.baseline;
+    let sign = if difference < 0.0 { '−' } else { '+' };
+    let unit = match function.metric {
+        Metric::Instructions => "instruction",
+        Metric::Allocations => "allocation",
+        _ => "byte",
+    };
+    let size = number(difference.abs());
+    let plural = if size == "1" { "" } else { "s" };
+    format!(
+        "{sign}{size} {unit}{plural} per request ({} %)",
+        signed(function.share_percent)
+    )
+}
+
+/// The function that went the way of the whole metric and furthest, with how much of the change it carries: `most of it
+/// in NAME`; none where no function is known. `name` makes names inert.
+pub(super) fn leading(row: &Row, name: Inert) -> Option<String> {
+    let metric = row.metric?;
+    let whole = metric.candidate? - metric.baseline?;
+    let of = |function: &FunctionChange| function.candidate - function.baseline;
+    let first = row.functions().find(|function| of(function) * whole > 0.0)?;
+    let word = if of(first) / whole > 0.5 {
+        "most of it"
+    } else {
+        "first of all"
+    };
+    Some(format!("{word} in {}", name(&first.function)))
+}
+
+/// What a list of a row's functions is headed with.
+pub(super) fn head(row: &Row, name: Inert) -> String {
+    let label = row.metric.map_or("", |metric| metric.metric.label());
+    let what = match row.functions().next() {
+        Some(_) => "the functions whose own cost changed most",
+        None => "no function's own cost changed by more than the spread",
+    };
+    format!("{} {label}, {what}", name(&row.series.id))
+}
