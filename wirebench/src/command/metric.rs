@@ -4,7 +4,7 @@ use crate::record::metric::Metric;
 
 /// The metric of that name.
 pub(super) fn metric(name: &str) -> Result<Metric, String> {
-    let known = || Metric::OF_SERVER.into_iter().chain([Metric::DriverCpu]);
+    let known = || Metric::all().chain([Metric::DriverCpu]);
     known().find(|metric| metric.name() == name).ok_or_else(|| {
         let names: Vec<&str> = known().map(Metric::name).collect();
         format!("expected one of {}", names.join(", "))

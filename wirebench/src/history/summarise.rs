@@ -49,7 +49,7 @@ impl Columns {
                     digest: series.digest.clone(),
                 });
             }
-            for metric in Metric::OF_SERVER {
+            for metric in Metric::all() {
                 set(&mut columns.metrics, metric, here, series);
             }
         }
@@ -115,6 +115,10 @@ fn of_variant(round: &Round, variant: Variant, metric: Metric) -> Option<f64> {
 }
 
 fn value(series: &Series, metric: Metric) -> Option<f64> {
+    if metric.is_counted() {
+        let (value, _) = series.counts_of(Variant::Candidate)?.value(metric)?;
+        return Some(to_seven_digits(value));
+    }
     let values: Vec<f64> = series
         .rounds
         .iter()
@@ -147,6 +151,7 @@ fn to_seven_digits(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::counts::{CountStatus, Counts};
 
     /// A series of the recorded run with these rounds: variant, round, CPU ns for each of 1,000 answers, dropped.
     fn run(rounds: &[(Variant, u32, u64, bool)]) -> Run {
@@ -198,6 +203,32 @@ mod tests {
         assert!(written.contains("\"ratios\":[null,1.1]"), "{written}");
         let read: Month = serde_json::from_str(&written).unwrap();
         assert_eq!(cpu(&read).values, found.values);
+    }
+
+    #[test]
+    fn of_what_is_counted_the_figure_is_kept_and_nothing_of_refused_ones() {
+        let mut made = run(&[]);
+        let counts = |value: Option<f64>| {
+            let figures = serde_json::json!([
+                {"metric": "instructions", "value": value, "spread": null, "refused": null, "points": []}
+            ]);
+            Counts {
+                figures: serde_json::from_value(figures).unwrap(),
+                ..Counts::without(Variant::Candidate, CountStatus::Ok, String::new())
+            }
+        };
+        let mut columns = Columns::of("2026-11");
+        for (file, value) in [("a", Some(16_148.23)), ("b", None), ("c", Some(16_313.0))] {
+            made.series[0].counts = vec![counts(value)];
+            columns.add(file, &made);
+        }
+        let month = columns.finish();
+        let metrics = &month.series[0].metrics;
+        assert_eq!(metrics.len(), 1);
+        let found = &metrics[0];
+        assert_eq!((found.metric, found.ratios.len()), (Metric::Instructions, 0));
+        assert_eq!((found.values[0], found.values[2]), (16_148.23, 16_313.0));
+        assert!(found.values[1].is_nan());
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn of_runs(stored: &Stored, question: &Question) -> Vec<Trace> {
     let runs: Vec<&StoredRun> = stored.runs().collect();
     let timeline = timeline(&runs);
     let wanted = |metric: &Metric| question.metric.is_none_or(|one| one == *metric);
-    let metrics: Vec<Metric> = Metric::OF_SERVER.into_iter().filter(wanted).collect();
+    let metrics: Vec<Metric> = Metric::all().filter(wanted).collect();
     let mut names = Names::default();
     let contexts = contexts(&runs, &mut names);
     let rows: Vec<(&str, Vec<Option<&StoredSeries>>, Metric)> = stored

@@ -79,7 +79,7 @@ pub struct DigestFrom {
 pub struct StoredMetric {
     /// The metric; its unit is the metric's.
     pub metric: Metric,
-    /// Median over the candidate's good rounds that were not dropped, to seven digits.
+    /// Median over the candidate's good rounds that were not dropped, or what was counted of it, to seven digits.
     #[serde(with = "column")]
     #[schemars(with = "Vec<Option<f64>>")]
     pub values: Vec<f64>,

@@ -96,6 +96,11 @@ impl Metric {
         Self::PeakRss,
     ];
 
+    /// Every one that is compared, exported and kept in histories: timed ones first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::OF_SERVER.into_iter().chain(Self::COUNTED)
+    }
+
     /// Its name in every file.
     #[must_use]
     pub const fn name(self) -> &'static str {

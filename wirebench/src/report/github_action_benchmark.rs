@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::record::metric::{Better, Metric};
-use crate::record::run::Run;
-use crate::summary::{Row, sections};
+use crate::record::run::{Run, Series, Variant};
+use crate::summary::{Row, counted, sections};
 
 /// One value of its custom format (`customBiggerIsBetter`, `customSmallerIsBetter`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -13,22 +13,42 @@ pub struct Entry {
     pub name: String,
     /// The value's unit.
     pub unit: &'static str,
-    /// Median over the good rounds.
+    /// Median over the good rounds, or what was counted.
     pub value: f64,
-    /// Half the range of the rounds, in the same unit.
+    /// Half the range of the rounds, or the spread of a count, in the same unit.
     pub range: String,
-    /// How many rounds, and what held the throughput back.
+    /// How many rounds, and what held the throughput back; or that it is counted.
     pub extra: String,
 }
 
-/// Every metric of every series whose better direction is `better`; series without a good round are left out.
+/// Every metric of every series, timed or counted, whose better direction is `better`; series without a good round are left out.
 #[must_use]
 pub fn suite(run: &Run, better: Better) -> Vec<Entry> {
     let wanted = || Metric::OF_SERVER.into_iter().filter(|metric| metric.better() == better);
     let sections = sections(run);
     let rows = sections.iter().flat_map(|section| &section.rows);
-    rows.flat_map(|row| wanted().filter_map(move |metric| entry(row, metric)))
-        .collect()
+    let timed = rows.flat_map(|row| wanted().filter_map(move |metric| entry(row, metric)));
+    let counted = counted(run).flat_map(|series| {
+        let wanted = Metric::COUNTED.into_iter().filter(|metric| metric.better() == better);
+        wanted.filter_map(|metric| count(series, metric))
+    });
+    timed.chain(counted).collect()
+}
+
+fn count(series: &Series, metric: Metric) -> Option<Entry> {
+    let (value, spread) = series.counts_of(Variant::Candidate)?.value(metric)?;
+    Some(Entry {
+        name: format!("{} {}", series.id, metric.label()),
+        unit: metric.unit(),
+        value: to_hundredths(value),
+        range: format!("± {}", to_hundredths(spread)),
+        extra: "counted".into(),
+    })
+}
+
+/// A count may be exact: one in a hundred requests more is seen.
+fn to_hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
 }
 
 fn entry(row: &Row, metric: Metric) -> Option<Entry> {

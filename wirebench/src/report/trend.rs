@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::record::metric::Metric;
 use crate::record::run::short_commit;
 use crate::record::trend::{Basis, ChangePoint, Direction, Push, Segment, Trace, Trend};
+use crate::report::comparison::words::figure;
 use crate::report::format::{bytes, count, plain, three_digits, time};
 
 /// Names longer than this do not widen the columns of all others.
@@ -72,6 +73,7 @@ fn standing(trace: &Trace) -> String {
 fn level(trace: &Trace, level: f64) -> String {
     match (trace.basis, trace.metric) {
         (Basis::Ratio, _) => format!("{level:.3} of the reference"),
+        (Basis::Value, Some(metric)) if metric.is_counted() => figure(metric, level),
         (Basis::Value, Some(Metric::PeakRss)) => bytes(level),
         (Basis::Value, Some(Metric::Throughput)) => format!("{} req/s", count(level)),
         (Basis::Value, Some(_)) => time(level),

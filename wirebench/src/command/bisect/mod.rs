@@ -11,6 +11,7 @@ use anyhow::Context as _;
 use crate::command::metric::metric;
 use crate::command::{Outcome, UsageError, git, results, stored};
 use crate::declare::Project;
+use crate::declare::count::PREFIX;
 use crate::declare::span::Span;
 use crate::record::comparison::{ComparedMetric, Comparison, Verdict};
 use crate::record::metric::Metric;
@@ -23,6 +24,7 @@ use search::{Found, search};
 #[command(after_help = "Examples:
   wirebench bisect v1 main --series weather-fixed-count@http@hey
   wirebench bisect 1a2b3c4 HEAD --series weather-fixed-count@http@hey --metric throughput --budget 5m
+  wirebench bisect v1 main --series count-weather@http@hey --metric allocations
 Every step measures GOOD beside a commit; its run is kept under results/bisect/. Exit code 1 when BAD is not worse.")]
 pub(super) struct Args {
     /// A revision before the worsening.
@@ -32,9 +34,9 @@ pub(super) struct Args {
     /// The series to follow, scenario@server@driver.
     #[arg(long, value_name = "ID")]
     series: String,
-    /// The metric to follow.
-    #[arg(long, value_parser = metric, default_value = "server_cpu", value_name = "NAME")]
-    metric: Metric,
+    /// The metric to follow; without it, server_cpu, or instructions of a counted series.
+    #[arg(long, value_parser = metric, value_name = "NAME")]
+    metric: Option<Metric>,
     /// Profile of every step; without it, the default profile of wirebench.toml.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -60,6 +62,19 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     Ok(answer.outcome)
 }
 
+impl Args {
+    /// The metric to follow.
+    fn followed(&self) -> Metric {
+        let counted = self.series.starts_with(PREFIX);
+        let otherwise = if counted {
+            Metric::Instructions
+        } else {
+            Metric::ServerCpu
+        };
+        self.metric.unwrap_or(otherwise)
+    }
+}
+
 /// What was found, for stdout.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
@@ -75,12 +90,12 @@ fn walk(
     mut compare: impl FnMut(&str) -> anyhow::Result<Comparison>,
 ) -> anyhow::Result<Answer> {
     let mut seen = BTreeMap::new();
-    let what = format!("{} {}", args.series, args.metric.label());
+    let what = format!("{} {}", args.series, args.followed().label());
     let found = search(commits.len(), |place| {
         let (step, commit) = (seen.len() + 1, short_commit(&commits[place]));
         let of = format!("commit {} of {}", place + 1, commits.len());
         eprintln!("step {step}: {commit} ({of}) beside {}", short_commit(good));
-        let (verdict, why) = judged(&compare(&commits[place])?, &args.series, args.metric);
+        let (verdict, why) = judged(&compare(&commits[place])?, &args.series, args.followed());
         eprintln!("step {step}: {commit} is {}: {why}", word(verdict.into()));
         seen.insert(place, why);
         anyhow::Ok(verdict)
@@ -235,13 +250,37 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_counted_series_is_followed_by_its_instructions_unless_another_count_is_named() {
+        let counted = "count-weather@http@hey";
+        let found = judged(&golden("counted-regressed"), counted, Metric::Instructions);
+        assert_eq!(found, (Verdict::Regressed, "+1.0 % (+0.9 to +1.2 %)".into()));
+        let found = judged(&golden("counted-regressed"), counted, Metric::Allocations);
+        assert_eq!(found.0, Verdict::Improved);
+        assert_eq!(
+            judged(&golden("counted-refused"), counted, Metric::Instructions).0,
+            Verdict::Invalid
+        );
+        let args = |series: &str, metric| Args {
+            good: "g".into(),
+            bad: "b".into(),
+            series: series.into(),
+            metric,
+            profile: None,
+            budget: None,
+        };
+        assert_eq!(args(counted, None).followed(), Metric::Instructions);
+        assert_eq!(args("weather@http@hey", None).followed(), Metric::ServerCpu);
+        assert_eq!(args(counted, Some(Metric::Syscalls)).followed(), Metric::Syscalls);
+    }
+
     /// Follows six commits, named by their digits, of which some are as a golden comparison says and the others unchanged.
     fn walked(told: &[(&str, &str)]) -> Answer {
         let args = Args {
             good: "g".into(),
             bad: "6".into(),
             series: "weather-fixed-count@http@hey".into(),
-            metric: Metric::ServerCpu,
+            metric: None,
             profile: None,
             budget: None,
         };
@@ -294,6 +333,7 @@ mod tests {
     #[test]
     fn metrics_are_named_as_in_every_file() {
         assert_eq!(metric("latency_p50"), Ok(Metric::LatencyP50));
+        assert_eq!(metric("wire_bytes_sent"), Ok(Metric::WireBytesSent));
         assert!(metric("cpu").unwrap_err().contains("server_cpu"));
     }
 }
