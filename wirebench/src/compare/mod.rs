@@ -1,4 +1,5 @@
-//! Run → comparison: base against head, judged by the two-stage rule of docs/METHODOLOGY.md. Reads only records.
+//! Run → comparison: base against head, judged by the rules of docs/VERDICT.md, in two stages what is timed, by its
+//! spread what is counted. Reads only records.
 
 mod across;
 mod cell;

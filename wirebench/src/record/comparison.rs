@@ -189,7 +189,7 @@ pub struct ComparedMetric {
     pub dropped_baseline: u32,
     /// Pairs left out because the candidate's round was far from its neighbours.
     pub dropped_candidate: u32,
-    /// Flame graph of the difference, as a path relative to the run's folder; only of counts that changed for the worse.
+    /// Flame graph of the difference, as a path relative to the run's folder; of counts that regressed or improved.
     #[serde(default)]
     pub flame_graph: Option<String>,
 }
