@@ -4,6 +4,7 @@
 
 pub mod command;
 pub mod compare;
+pub mod count;
 pub mod declare;
 pub mod history;
 pub mod measure;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record"]),
     ("measure", &["declare", "plan", "record", "measure"]),
@@ -12,6 +12,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
         "normalise",
         &["declare", "plan", "measure", "record", "stats", "normalise"],
     ),
+    ("count", &["declare", "plan", "measure", "record", "normalise", "count"]),
     ("record", &["record"]),
     ("stats", &["stats"]),
     ("compare", &["declare", "record", "stats", "compare"]),

@@ -20,6 +20,7 @@ mod imports;
 mod interrupt;
 mod kept;
 mod made;
+mod profiles;
 mod reports;
 mod schema;
 mod selftests;

@@ -1,0 +1,239 @@
+//! Callgrind's file format, version 1, as valgrind writes it with `--dump-instr=yes`: who spent what at which address.
+//!
+//! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are inclusive, a
+//! sum over costs that stand elsewhere in the file, and left out here.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::count::profile::error::{ProfileError, quoted};
+
+/// A function in one calling context.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Context<'a> {
+    /// The function and its callers, as written.
+    pub(super) text: &'a str,
+    /// The file that its code is in, as written.
+    pub(super) object: &'a str,
+}
+
+/// Instructions that one context spent by itself at one address of its object.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    /// Position in [`Costs::contexts`].
+    pub(super) context: usize,
+    /// The address in the object's file.
+    pub(super) address: u64,
+    /// Instructions.
+    pub(super) instructions: u64,
+}
+
+/// All that is read of a file.
+#[derive(Debug, Default)]
+pub(super) struct Costs<'a> {
+    /// Every context that is mentioned, in the order of the file.
+    pub(super) contexts: Vec<Context<'a>>,
+    /// Own costs, in the order of the file.
+    pub(super) costs: Vec<Cost>,
+    /// What callgrind says that it counted.
+    pub(super) total: u64,
+}
+
+/// Reads the text of `file`, whose name is for errors only.
+pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, ProfileError> {
+    let whole = |wrong: &str| ProfileError::Whole {
+        file: file.to_owned(),
+        wrong: wrong.to_owned(),
+    };
+    if !text.starts_with("# callgrind format\n") {
+        return Err(whole(
+            "does not begin with `# callgrind format`: not a file of valgrind's callgrind, or of one before 3.13",
+        ));
+    }
+    let mut reader = Reader::default();
+    for (at, line) in text.lines().enumerate() {
+        reader.line(line).map_err(|wrong| ProfileError::Line {
+            file: file.to_owned(),
+            line: at + 1,
+            wrong: format!("{wrong}, found {}", quoted(line)),
+        })?;
+    }
+    if !reader.ended || !text.ends_with('\n') {
+        return Err(whole(
+            "ends without its `totals:` line: valgrind was killed while writing; stop the server with SIGINT or SIGTERM and wait",
+        ));
+    }
+    Ok(reader.read)
+}
+
+/// What the next line of numbers is.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// A function's own cost.
+    #[default]
+    Own,
+    /// The inclusive cost of a call, or the place of a jump.
+    Other,
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    read: Costs<'a>,
+    objects: HashMap<&'a str, &'a str>,
+    functions: HashMap<&'a str, usize>,
+    object: &'a str,
+    callee_object: Option<&'a str>,
+    context: Option<usize>,
+    next: Next,
+    /// Columns before the costs, and which of the costs are instructions.
+    columns: Option<(usize, usize)>,
+    events: Option<usize>,
+    address: u64,
+    ended: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &'a str) -> Result<(), &'static str> {
+        match line.as_bytes().first() {
+            None | Some(b'#') => Ok(()),
+            Some(b'0'..=b'9' | b'+' | b'-' | b'*') => self.numbers(line),
+            Some(_) => {
+                let Some(at) = line.find(['=', ':']) else {
+                    return Err("expected `key: value`, `key=value` or numbers");
+                };
+                let (key, value) = (&line[..at], &line[at + 1..]);
+                if line.as_bytes()[at] == b':' {
+                    self.header(key, value.trim())
+                } else {
+                    self.place(key, value)
+                }
+            }
+        }
+    }
+
+    fn header(&mut self, key: &str, value: &'a str) -> Result<(), &'static str> {
+        match key {
+            "positions" => {
+                if value.split_whitespace().next() != Some("instr") {
+                    return Err("expected addresses, written with --dump-instr=yes");
+                }
+                let costs = self.columns.map_or(0, |(_, event)| event);
+                self.columns = Some((value.split_whitespace().count(), costs));
+            }
+            "events" => {
+                let event = value.split_whitespace().position(|event| event == "Ir");
+                self.events = Some(event.ok_or("expected instructions, Ir, among the events")?);
+            }
+            "part" => self.ended = false,
+            "totals" => {
+                let cell = value.split_whitespace().nth(self.events.unwrap_or(0));
+                let total: u64 = cell
+                    .and_then(|cell| cell.parse().ok())
+                    .ok_or("expected the sum of all costs")?;
+                self.read.total = self.read.total.saturating_add(total);
+                self.ended = true;
+            }
+            _ if key.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {}
+            _ => return Err("expected a heading"),
+        }
+        Ok(())
+    }
+
+    fn place(&mut self, key: &str, value: &'a str) -> Result<(), &'static str> {
+        match key {
+            "ob" => self.object = self.object_of(value)?,
+            "cob" => self.callee_object = Some(self.object_of(value)?),
+            "fn" => self.context = Some(self.context_of(value, self.object)?),
+            "cfn" => {
+                let object = self.callee_object.take().unwrap_or(self.object);
+                self.context_of(value, object)?;
+            }
+            "calls" | "jump" | "jcnd" => self.next = Next::Other,
+            "fl" | "fi" | "fe" | "cfi" | "cfl" | "jfi" | "jfn" => {}
+            _ => return Err("expected a place such as `fn=`"),
+        }
+        Ok(())
+    }
+
+    fn object_of(&mut self, value: &'a str) -> Result<&'a str, &'static str> {
+        let (id, name) = compressed(value)?;
+        match (id, name) {
+            (Some(id), Some(name)) => {
+                self.objects.insert(id, name);
+                Ok(name)
+            }
+            (Some(id), None) => self.objects.get(id).copied().ok_or("expected an object named before"),
+            (None, name) => Ok(name.unwrap_or("")),
+        }
+    }
+
+    fn context_of(&mut self, value: &'a str, object: &'a str) -> Result<usize, &'static str> {
+        let (id, name) = compressed(value)?;
+        let key = id.or(name).unwrap_or("");
+        let Some(text) = name else {
+            return self
+                .functions
+                .get(key)
+                .copied()
+                .ok_or("expected a function named before");
+        };
+        if id.is_none()
+            && let Some(&known) = self.functions.get(key)
+        {
+            return Ok(known);
+        }
+        self.read.contexts.push(Context { text, object });
+        self.functions.insert(key, self.read.contexts.len() - 1);
+        Ok(self.read.contexts.len() - 1)
+    }
+
+    fn numbers(&mut self, line: &str) -> Result<(), &'static str> {
+        let mut cells = line.split_ascii_whitespace();
+        let address = cells.next().unwrap_or("");
+        self.address = subposition(address, self.address).ok_or("expected an address")?;
+        if std::mem::take(&mut self.next) == Next::Other {
+            return Ok(());
+        }
+        let (Some((columns, _)), Some(event)) = (self.columns, self.events) else {
+            return Err("expected `positions:` and `events:` before the first cost");
+        };
+        let context = self
+            .context
+            .ok_or("expected a function, `fn=`, before the first cost")?;
+        // Costs of 0 at the end of a line may be left out.
+        let instructions = match cells.nth(columns - 1 + event) {
+            Some(cell) => cell.parse().map_err(|_| "expected a count of instructions")?,
+            None => 0,
+        };
+        self.read.costs.push(Cost {
+            context,
+            address: self.address,
+            instructions,
+        });
+        Ok(())
+    }
+}
+
+/// `(7) text`, `(7)` or `text`.
+fn compressed(value: &str) -> Result<(Option<&str>, Option<&str>), &'static str> {
+    let id = value.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    match id.filter(|(id, _)| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some((id, "")) => Ok((Some(id), None)),
+        Some((id, rest)) => Ok((Some(id), Some(rest.strip_prefix(' ').ok_or("expected `(id) name`")?))),
+        None => Ok((None, Some(value))),
+    }
+}
+
+/// An address: `0x…` or decimal, `+n` and `-n` from the last one, `*` the same.
+fn subposition(cell: &str, last: u64) -> Option<u64> {
+    let number = |digits: &str| match digits.strip_prefix("0x") {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => digits.parse().ok(),
+    };
+    match cell.as_bytes().first()? {
+        b'+' => last.checked_add(number(&cell[1..])?),
+        b'-' => last.checked_sub(number(&cell[1..])?),
+        b'*' if cell.len() == 1 => Some(last),
+        _ => number(cell),
+    }
+}

@@ -1,0 +1,243 @@
+//! Reads what `valgrind --tool=callgrind --dump-instr=yes --separate-callers=N` writes: instructions by call stack.
+//!
+//! Callgrind writes every function once per calling context, so own costs by whole stack are read off and nothing is
+//! guessed from call edges. Inlined functions are in the program's line tables only: each address of the server's own files
+//! is looked up there. Callers are given as physical functions; what was inlined shows at the innermost one.
+
+mod context;
+mod format;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::count::profile::callgrind::format::{Context, Costs};
+use crate::count::profile::error::{ProfileError, text_of};
+use crate::count::profile::frame::Frame;
+use crate::count::profile::owner::Rule;
+use crate::count::profile::stacks::{FrameId, Stacks};
+use crate::count::profile::symbols::{Symbols, is_system};
+use crate::count::profile::{names, origin};
+
+/// The share of a run's instructions below which nothing is remarked, in percent.
+const REMARKED_PERCENT: u64 = 1;
+
+/// The instructions of one run.
+#[derive(Debug, Clone)]
+pub struct Instructions {
+    /// All instructions that callgrind counted.
+    pub total: u64,
+    /// The same by call stack.
+    pub stacks: Stacks,
+    /// What to know before trusting the names, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// Reads a file, and the line tables of the programs that it names, where they are still in their places.
+///
+/// # Errors
+/// A file that cannot be read, that is not callgrind's, was written without `--dump-instr=yes`, or was cut off.
+pub fn read(file: &Path) -> Result<Instructions, ProfileError> {
+    let text = text_of(file)?;
+    Ok(Resolver::new(format::parse(file, &text)?).resolved())
+}
+
+/// What is known of one object file.
+struct Object<'a> {
+    path: &'a str,
+    symbols: Option<Symbols>,
+    instructions: u64,
+    unnamed: u64,
+}
+
+impl<'a> Object<'a> {
+    fn open(path: &'a str) -> Self {
+        let own = path.starts_with('/') && !is_system(path);
+        Self {
+            path,
+            symbols: if own { Symbols::open(Path::new(path)) } else { None },
+            instructions: 0,
+            unnamed: 0,
+        }
+    }
+
+    /// Its file's name; none for code of no file.
+    fn name(&self) -> Option<&'a str> {
+        self.path
+            .rsplit('/')
+            .next()
+            .filter(|name| !name.is_empty() && *name != "???")
+    }
+
+    fn remark(&self, total: u64) -> Option<String> {
+        let share = |part: u64, whole: u64| u128::from(part) * 100 / u128::from(whole.max(1));
+        let percent = share(self.instructions, total);
+        if percent < u128::from(REMARKED_PERCENT) || is_system(self.path) {
+            return None;
+        }
+        let Some(name) = self.name() else {
+            return Some(format!(
+                "{percent} % of the instructions ran in code of no file, as a JIT compiler makes it: its functions are addresses"
+            ));
+        };
+        if share(self.unnamed, self.instructions) >= 50 {
+            return Some(format!(
+                "{name} has no symbols: its functions are addresses; build it with debug = \"line-tables-only\" and without strip"
+            ));
+        }
+        let lines = self.symbols.as_ref().is_some_and(|symbols| symbols.has_lines);
+        (!lines).then(|| {
+            format!(
+                "{name} has no line tables: inlined functions are not named; build it with debug = \"line-tables-only\""
+            )
+        })
+    }
+}
+
+struct Resolver<'a> {
+    read: Costs<'a>,
+    stacks: Stacks,
+    objects: Vec<Object<'a>>,
+    object_ids: HashMap<&'a str, usize>,
+    /// Objects by whole context, for callers.
+    by_context: HashMap<&'a str, &'a str>,
+    /// Physical functions by name as written and by object.
+    physical: HashMap<(&'a str, Option<&'a str>), FrameId>,
+    chains: HashMap<(usize, u64), usize>,
+    chain_ids: HashMap<Vec<FrameId>, usize>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(read: Costs<'a>) -> Self {
+        let by_context = read
+            .contexts
+            .iter()
+            .map(|context| (context.text, context.object))
+            .collect();
+        Self {
+            read,
+            stacks: Stacks::new(Rule::Instructions),
+            objects: Vec::new(),
+            object_ids: HashMap::new(),
+            by_context,
+            physical: HashMap::new(),
+            chains: HashMap::new(),
+            chain_ids: HashMap::new(),
+        }
+    }
+
+    fn resolved(mut self) -> Instructions {
+        let mut by_chain: HashMap<(usize, usize), u64> = HashMap::new();
+        for cost in std::mem::take(&mut self.read.costs) {
+            let Context { text, object } = self.read.contexts[cost.context];
+            let object = self.object(object);
+            self.objects[object].instructions += cost.instructions;
+            if names::is_address(text.split('\'').next().unwrap_or("")) {
+                self.objects[object].unnamed += cost.instructions;
+            }
+            let chain = self.chain(object, cost.address);
+            let held = by_chain.entry((cost.context, chain)).or_insert(0);
+            *held = held.saturating_add(cost.instructions);
+        }
+        let chains: HashMap<usize, Vec<FrameId>> = std::mem::take(&mut self.chain_ids)
+            .into_iter()
+            .map(|(chain, id)| (id, chain))
+            .collect();
+        let mut callers: HashMap<usize, Vec<FrameId>> = HashMap::new();
+        for ((context, chain), cost) in by_chain {
+            let mut stack = callers
+                .entry(context)
+                .or_insert_with(|| self.physical_stack(context))
+                .clone();
+            stack.extend_from_slice(chains.get(&chain).map_or(&[], Vec::as_slice));
+            self.stacks.add(&stack, cost);
+        }
+        let mut remarks: Vec<String> = self
+            .objects
+            .iter()
+            .filter_map(|object| object.remark(self.read.total))
+            .collect();
+        let sum = self.stacks.total();
+        if sum != self.read.total {
+            remarks.push(format!(
+                "the functions add up to {sum} instructions, callgrind counted {}",
+                self.read.total
+            ));
+        }
+        Instructions {
+            total: self.read.total,
+            stacks: self.stacks,
+            remarks,
+        }
+    }
+
+    fn object(&mut self, path: &'a str) -> usize {
+        if let Some(&id) = self.object_ids.get(path) {
+            return id;
+        }
+        self.objects.push(Object::open(path));
+        self.object_ids.insert(path, self.objects.len() - 1);
+        self.objects.len() - 1
+    }
+
+    /// What was inlined at an address, as a number that is the same for equal chains.
+    fn chain(&mut self, object: usize, address: u64) -> usize {
+        if let Some(&id) = self.chains.get(&(object, address)) {
+            return id;
+        }
+        let inlined = match &mut self.objects[object].symbols {
+            Some(symbols) => symbols.inlined(address),
+            None => Vec::new(),
+        };
+        let chain: Vec<FrameId> = inlined.into_iter().map(|frame| self.stacks.frame(frame)).collect();
+        let next = self.chain_ids.len();
+        let id = *self.chain_ids.entry(chain).or_insert(next);
+        self.chains.insert((object, address), id);
+        id
+    }
+
+    /// A context's functions, outermost first.
+    fn physical_stack(&mut self, context: usize) -> Vec<FrameId> {
+        let Context { text, object } = self.read.contexts[context];
+        let parts = context::frames(text);
+        let mut stack: Vec<FrameId> = parts
+            .iter()
+            .enumerate()
+            .map(|(at, &(name, own_context))| {
+                let object = match at {
+                    0 => Some(object),
+                    _ if names::is_address(name) => self.by_context.get(own_context).copied(),
+                    _ => None,
+                };
+                self.physical(name, object)
+            })
+            .collect();
+        stack.reverse();
+        stack
+    }
+
+    fn physical(&mut self, name: &'a str, object: Option<&'a str>) -> FrameId {
+        // Only an address needs its object: a name is the same function wherever it is called from.
+        let object = object.filter(|_| names::is_address(name));
+        if let Some(&id) = self.physical.get(&(name, object)) {
+            return id;
+        }
+        let program = object
+            .and_then(|path| path.rsplit('/').next())
+            .filter(|program| *program != "???");
+        let function = if names::is_address(name) {
+            names::of_address(name, program)
+        } else {
+            names::clean(name)
+        };
+        let origin = origin::of(&function, None);
+        let id = self.stacks.frame(Frame {
+            function,
+            origin,
+            inlined: false,
+        });
+        self.physical.insert((name, object), id);
+        id
+    }
+}

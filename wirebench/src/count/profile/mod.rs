@@ -1,0 +1,22 @@
+//! What valgrind and strace write of a counted run, read into costs by call stack and by function.
+//!
+//! Files in, data out: nothing is started here. [`callgrind`] gives instructions, [`dhat`] allocations, [`strace`] system
+//! calls; [`per_request::per_request`] takes the slope of the first two, stack by stack.
+
+pub mod callgrind;
+pub mod dhat;
+mod error;
+mod frame;
+mod names;
+mod origin;
+mod owner;
+pub mod per_request;
+mod stacks;
+pub mod strace;
+mod symbols;
+
+pub use error::ProfileError;
+pub use frame::{Frame, Origin};
+pub use owner::Rule;
+pub use per_request::{PerRequest, per_request};
+pub use stacks::{FrameId, Stacks};

@@ -1,0 +1,153 @@
+//! Function names as people read them, and the same in every build.
+
+use std::borrow::Cow;
+
+use addr2line::demangle_auto;
+
+/// A name from a symbol table or from valgrind: demangled where it is not yet, without what changes from build to build.
+pub(super) fn clean(name: &str) -> String {
+    let bare = without_endings(name);
+    let demangled = match bare.as_bytes() {
+        [b'_', b'Z' | b'R', ..] => demangle_auto(Cow::Borrowed(bare), None),
+        _ => Cow::Borrowed(bare),
+    };
+    without_crate_hashes(without_endings(&demangled))
+}
+
+/// The name of a function at an address without a symbol; without the program when that is not known.
+pub(super) fn of_address(address: &str, program: Option<&str>) -> String {
+    let digits = address.trim_start_matches("0x").trim_start_matches('0');
+    let digits = if digits.is_empty() { "0" } else { digits };
+    match program {
+        Some(program) => format!("0x{digits} in {program}"),
+        None => format!("0x{digits}"),
+    }
+}
+
+/// Whether valgrind wrote an address in place of a name.
+pub(super) fn is_address(name: &str) -> bool {
+    name == "???"
+        || name
+            .strip_prefix("0x")
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Cuts off, as often as there is one: the version of a symbol, a compiler's copy of a function, a legacy Rust hash.
+fn without_endings(name: &str) -> &str {
+    let mut rest = name;
+    loop {
+        let shorter = without_one_ending(rest);
+        if shorter.len() == rest.len() || shorter.is_empty() {
+            return rest;
+        }
+        rest = shorter;
+    }
+}
+
+fn without_one_ending(name: &str) -> &str {
+    if let Some(bare) = name.strip_suffix(']').and_then(|name| name.rsplit_once(" [clone ")) {
+        return bare.0;
+    }
+    if let Some((bare, version)) = name.split_once('@')
+        && !bare.is_empty()
+        && version.trim_start_matches('@').bytes().all(is_version)
+    {
+        return bare;
+    }
+    if let Some((bare, hash)) = name.rsplit_once("::h")
+        && hash.len() == 16
+        && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    {
+        return bare;
+    }
+    let numbered = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let stem = numbered.strip_suffix('.').filter(|_| numbered.len() < name.len());
+    for copy in [".llvm", ".part", ".constprop", ".isra", ".lto_priv", ".cold"] {
+        if let Some(bare) = stem.and_then(|stem| stem.strip_suffix(copy)) {
+            return bare;
+        }
+    }
+    name.strip_suffix(".cold").unwrap_or(name)
+}
+
+fn is_version(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_'
+}
+
+/// `core[1a2b3c4d5e6f7a8b]::fmt` is `core::fmt`.
+fn without_crate_hashes(name: &str) -> String {
+    let mut clean = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some((before, after)) = rest.split_once('[') {
+        clean.push_str(before);
+        let hash = after.split_once(']').map_or("", |(hash, _)| hash);
+        if (8..=16).contains(&hash.len())
+            && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && after[hash.len() + 1..].starts_with("::")
+        {
+            rest = &after[hash.len() + 1..];
+        } else {
+            clean.push('[');
+            rest = after;
+        }
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    use super::{clean, is_address, of_address};
+
+    #[test]
+    fn what_changes_from_build_to_build_is_cut_off() {
+        for (name, expected) in [
+            ("main", "main"),
+            ("memcpy@@GLIBC_2.14", "memcpy"),
+            ("pthread_create@GLIBC_2.34", "pthread_create"),
+            ("tcache_init.part.0", "tcache_init"),
+            ("work.constprop.0.isra.3.cold", "work"),
+            ("work.cold.12", "work"),
+            ("work.llvm.1234567890", "work"),
+            ("work(int) [clone .part.0] [clone .cold]", "work(int)"),
+            ("http::router::h0123456789abcdef", "http::router"),
+            ("_ZN4http6router17h0123456789abcdefE", "http::router"),
+            ("_ZN4http6router17h0123456789abcdefE.llvm.77", "http::router"),
+            ("_RNvNtCsgEmfK2I1SDS_4core3fmt5write", "core::fmt::write"),
+            ("_ZN5shape4areaEi", "shape::area(int)"),
+            ("core[0123456789abcdef]::fmt::write", "core::fmt::write"),
+            ("<[u8]>::to_vec", "<[u8]>::to_vec"),
+            ("<[deadbeef]>::f", "<[deadbeef]>::f"),
+            ("<a as b>::{{closure}}", "<a as b>::{{closure}}"),
+            ("v1.2", "v1.2"),
+            (".cold", ".cold"),
+            ("@plt", "@plt"),
+            ("", ""),
+        ] {
+            assert_eq!(clean(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_told_from_names() {
+        assert!(is_address("0x00000000000102f0") && is_address("???"));
+        assert!(!is_address("0xyz") && !is_address("main") && !is_address("0x"));
+        assert_eq!(
+            of_address("0x00000000000102f0", Some("libm.so.6")),
+            "0x102f0 in libm.so.6"
+        );
+        assert_eq!(of_address("0x000", None), "0x0");
+    }
+
+    proptest! {
+        #[test]
+        fn cleaning_twice_changes_nothing_more(name in "[a-z:@.<>\\[\\]0-9' ]{0,40}", more in any::<String>()) {
+            let once = clean(&name);
+            // A cut may uncover a hash in brackets, which is cut as well; after that nothing is left to cut.
+            prop_assert_eq!(clean(&clean(&once)), clean(&once));
+            clean(&more);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Whose function it is: read off its source file where line tables name one, else off its name.
+
+use crate::count::profile::frame::Origin;
+
+/// The allocator's entries by exact name.
+const ALLOCATOR: [&str; 11] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "reallocarray",
+    "memalign",
+    "posix_memalign",
+    "aligned_alloc",
+    "valloc",
+    "pvalloc",
+    "__libc_malloc",
+    "__libc_memalign",
+];
+/// The allocator's entries by the beginning of the name.
+const ALLOCATOR_STARTS: [&str; 7] = [
+    "operator new",
+    "_Zn",
+    "__rust_alloc",
+    "__rust_realloc",
+    "__rdl_",
+    "__rg_",
+    "__rustc::__r",
+];
+const STANDARD_ROOTS: [&str; 5] = ["core::", "alloc::", "std::", "__rustc::", "__gnu_cxx::"];
+/// Folders that hold standard libraries: Rust's as it is built, remapped and shipped, with what is built into it; C++'s.
+const STANDARD_FOLDERS: [&str; 5] = [
+    "/library/core/src/",
+    "/library/alloc/src/",
+    "/library/std/src/",
+    "/rust/deps/",
+    "/include/c++/",
+];
+
+/// Whose function it is, by its clean name and by the source file of its body, if that is known.
+pub(super) fn of(name: &str, file: Option<&str>) -> Origin {
+    if ALLOCATOR.contains(&name) || ALLOCATOR_STARTS.iter().any(|start| name.starts_with(start)) {
+        return Origin::Allocator;
+    }
+    if file.map_or_else(|| named_standard(name), in_standard_folder) {
+        Origin::Standard
+    } else {
+        Origin::Own
+    }
+}
+
+/// Whether a source file is the standard library's.
+pub(super) fn in_standard_folder(file: &str) -> bool {
+    file.starts_with("library/")
+        || (file.starts_with("/rustc/") && file.contains("/library/"))
+        || STANDARD_FOLDERS.iter().any(|folder| file.contains(folder))
+}
+
+fn named_standard(name: &str) -> bool {
+    match name.strip_prefix('<') {
+        Some(rest) => {
+            let (inner, _) = to_closing_bracket(rest);
+            match split_trait(inner) {
+                (of, Some(implemented)) => is_rooted(implemented) && (is_rooted(of) || !of.contains("::")),
+                (of, None) => is_rooted(of) || !of.contains("::"),
+            }
+        }
+        None => is_rooted(after_return_type(name)),
+    }
+}
+
+/// Whether a path begins in the standard library, behind `&`, `mut`, `dyn`, brackets and pointers.
+fn is_rooted(path: &str) -> bool {
+    let mut rest = path;
+    loop {
+        let before = rest.len();
+        rest = rest.trim_start_matches(['&', '[', '(', '*', ' ']);
+        for word in ["mut ", "const ", "dyn "] {
+            rest = rest.strip_prefix(word).unwrap_or(rest);
+        }
+        if let Some((_, after)) = rest.strip_prefix('\'').and_then(|rest| rest.split_once(' ')) {
+            rest = after;
+        }
+        if rest.len() == before {
+            return STANDARD_ROOTS.iter().any(|root| rest.starts_with(root));
+        }
+    }
+}
+
+/// What stands before the `>` that closes an already opened `<`, and what after it.
+fn to_closing_bracket(text: &str) -> (&str, &str) {
+    let mut depth = 0usize;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if before == '-' => {}
+            '>' if depth == 0 => return (&text[..at], &text[at + 1..]),
+            '>' => depth -= 1,
+            _ => {}
+        }
+        before = c;
+    }
+    (text, "")
+}
+
+/// `T as Trait` in its two parts, at the outermost level.
+fn split_trait(inner: &str) -> (&str, Option<&str>) {
+    let mut depth = 0usize;
+    for (at, c) in inner.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 && inner[at..].starts_with(" as ") => return (&inner[..at], Some(&inner[at + 4..])),
+            _ => {}
+        }
+    }
+    (inner, None)
+}
+
+/// A C++ template's name begins with its return type: `void std::sort<int*>(int*, int*)`.
+fn after_return_type(name: &str) -> &str {
+    let mut depth = 0usize;
+    let mut start = 0;
+    for (at, c) in name.char_indices() {
+        match c {
+            '(' if depth == 0 => break,
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 => start = at + 1,
+            _ => {}
+        }
+    }
+    &name[start..]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+
+    use super::of;
+    use crate::count::profile::frame::Origin;
+
+    #[test]
+    fn a_source_file_decides() {
+        for (file, expected) in [
+            ("/rustc/59807616e1fa/library/core/src/iter/range.rs", Origin::Standard),
+            ("library/alloc/src/raw_vec/mod.rs", Origin::Standard),
+            ("/rust/deps/hashbrown-0.15.4/src/raw.rs", Origin::Standard),
+            ("/usr/include/c++/12/bits/stl_vector.h", Origin::Standard),
+            ("/root/.cargo/registry/src/index/bytes-1.0.0/src/buf.rs", Origin::Own),
+            ("servers/http/src/library/shelf.rs", Origin::Own),
+        ] {
+            assert_eq!(of("core::next", Some(file)), expected, "{file}");
+        }
+    }
+
+    #[test]
+    fn without_a_file_the_name_decides() {
+        for (name, expected) in [
+            ("core::fmt::write", Origin::Standard),
+            ("<alloc::vec::Vec<u8>>::push", Origin::Standard),
+            ("<alloc::vec::Vec<T,A> as core::clone::Clone>::clone", Origin::Standard),
+            (
+                "<&'a mut [core::cell::Cell<u8>] as core::fmt::Debug>::fmt",
+                Origin::Standard,
+            ),
+            ("<T as core::convert::Into<U>>::into", Origin::Standard),
+            ("<[u8]>::to_vec_in::<alloc::alloc::Global>", Origin::Standard),
+            ("<alloc::vec::Vec<u8> as bytes::buf::Buf>::advance", Origin::Own),
+            ("<http::Uri as core::fmt::Debug>::fmt", Origin::Own),
+            ("<u8 as bytes::Take>::take", Origin::Own),
+            ("<fn() -> T as core::ops::FnOnce>::call_once", Origin::Standard),
+            ("tokio::runtime::core::poll", Origin::Own),
+            ("std::vector<int>::push_back(int const&)", Origin::Standard),
+            ("void std::sort<int*>(int*, int*)", Origin::Standard),
+            ("void shop::sell<std::string>(std::string)", Origin::Own),
+            ("main", Origin::Own),
+            ("malloc", Origin::Allocator),
+            ("operator new(unsigned long)", Origin::Allocator),
+            ("__rustc::__rust_alloc", Origin::Allocator),
+            ("__rdl_realloc", Origin::Allocator),
+            ("mallocator", Origin::Own),
+        ] {
+            assert_eq!(of(name, None), expected, "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_has_an_origin(name in any::<String>(), crooked in "[<>&'a-z :()*\\[\\]-]{0,30}") {
+            of(&name, None);
+            of(&crooked, None);
+        }
+    }
+}

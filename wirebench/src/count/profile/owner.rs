@@ -1,0 +1,96 @@
+//! Whose own cost it is: the one frame of a call stack that is charged.
+//!
+//! People look for their function, not for `Range::next` or `malloc`, so a cost goes to the innermost function that
+//! somebody wrote for this program or for one of its dependencies, as far as it can be said without guessing.
+
+use crate::count::profile::frame::{Frame, Origin};
+
+/// Which frame of a stack a cost belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Instructions: the innermost frame; what was inlined of the standard library is skipped outwards, up to and including
+    /// the physical function around it. A physical function of the standard library keeps its own cost.
+    Instructions,
+    /// Allocations: the innermost frame that is neither an allocator's nor the standard library's: the function that asked.
+    Allocations,
+}
+
+impl Rule {
+    /// The position of the owner in a stack, outermost frame first; 0 in an empty one.
+    #[must_use]
+    pub fn owner(self, stack: &[&Frame]) -> usize {
+        let last = |is_owner: &dyn Fn(&Frame) -> bool| stack.iter().rposition(|frame| is_owner(frame));
+        match self {
+            Self::Instructions => last(&|frame| !frame.inlined || frame.origin == Origin::Own),
+            Self::Allocations => {
+                last(&|frame| frame.origin == Origin::Own).or_else(|| last(&|frame| frame.origin != Origin::Allocator))
+            }
+        }
+        .unwrap_or(stack.len().saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rule;
+    use crate::count::profile::frame::{Frame, Origin};
+
+    /// `name`, or `+name` when inlined; `std:` and `alloc:` say whose it is.
+    fn frame(said: &str) -> Frame {
+        let (inlined, rest) = said.strip_prefix('+').map_or((false, said), |rest| (true, rest));
+        let origin = match rest.split(':').next() {
+            Some("std") => Origin::Standard,
+            Some("alloc") => Origin::Allocator,
+            _ => Origin::Own,
+        };
+        Frame {
+            function: rest.to_owned(),
+            origin,
+            inlined,
+        }
+    }
+
+    fn owner(rule: Rule, stack: &str) -> String {
+        let frames: Vec<Frame> = stack.split(' ').map(frame).collect();
+        let borrowed: Vec<&Frame> = frames.iter().collect();
+        frames[rule.owner(&borrowed)].function.clone()
+    }
+
+    #[test]
+    fn instructions_belong_to_the_innermost_function_that_was_written_here() {
+        for (stack, expected) in [
+            ("main", "main"),
+            ("main handler", "handler"),
+            ("main handler +burn", "burn"),
+            ("main handler +burn +std:next", "burn"),
+            ("main handler +std:next +std:step", "handler"),
+            ("main handler +std:map +closure +std:add", "closure"),
+            ("main handler std:memcpy", "std:memcpy"),
+            ("main handler std:sort +std:swap", "std:sort"),
+            ("main handler std:sort +less", "less"),
+            ("main malloc", "malloc"),
+        ] {
+            assert_eq!(owner(Rule::Instructions, stack), expected, "{stack}");
+        }
+    }
+
+    #[test]
+    fn allocations_belong_to_the_function_that_asked() {
+        for (stack, expected) in [
+            ("main alloc:malloc", "main"),
+            ("main handler +std:push std:grow alloc:malloc", "handler"),
+            ("main handler +answer +std:format std:grow alloc:malloc", "answer"),
+            ("std:start std:thread alloc:malloc", "std:thread"),
+            ("alloc:new alloc:malloc", "alloc:malloc"),
+            ("main strdup alloc:malloc", "strdup"),
+        ] {
+            assert_eq!(owner(Rule::Allocations, stack), expected, "{stack}");
+        }
+    }
+
+    #[test]
+    fn an_empty_stack_is_no_panic() {
+        assert_eq!(Rule::Instructions.owner(&[]), 0);
+        assert_eq!(Rule::Allocations.owner(&[]), 0);
+    }
+}

@@ -1,0 +1,107 @@
+//! Where valgrind loaded a program: process addresses turned back into those of its file.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+use object::{Object as _, ObjectSymbol as _};
+
+use crate::count::profile::names;
+
+const PAGE: u64 = 4096;
+
+/// The functions of a program's symbol table by name: where each begins and how long it is.
+pub(in crate::count::profile) struct Places {
+    functions: HashMap<String, Option<(u64, u64)>>,
+}
+
+impl Places {
+    /// Reads a program's symbols; none when it is not there, no program, or stripped.
+    pub(in crate::count::profile) fn open(path: &Path) -> Option<Self> {
+        let bytes = fs::read(path).ok()?;
+        let object = object::File::parse(bytes.as_slice()).ok()?;
+        let mut functions: HashMap<String, Option<(u64, u64)>> = HashMap::new();
+        for symbol in object
+            .symbols()
+            .filter(|symbol| symbol.is_definition() && symbol.size() > 0)
+        {
+            if let Ok(name) = symbol.name() {
+                let place = Some((symbol.address(), symbol.size()));
+                functions
+                    .entry(names::clean(name))
+                    // Two functions of one name say nothing about an address.
+                    .and_modify(|held| *held = (*held).filter(|_| *held == place))
+                    .or_insert(place);
+            }
+        }
+        Some(Self { functions }).filter(|places| !places.functions.is_empty())
+    }
+
+    /// How far above its own addresses the program was loaded, from process addresses and the functions valgrind says they
+    /// lie in: the whole number of pages that most of them agree on. None when not one of them can be placed.
+    pub(in crate::count::profile) fn offset<'a>(&self, seen: impl Iterator<Item = (u64, &'a str)>) -> Option<u64> {
+        let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
+        for (address, name) in seen {
+            let Some(Some((start, size))) = self.functions.get(name) else {
+                continue;
+            };
+            let Some(above) = address.checked_sub(*start) else {
+                continue;
+            };
+            // A function longer than a page fits at several offsets; a wrong one gets fewer votes.
+            let furthest = above / PAGE;
+            let nearest = above.saturating_sub(size - 1).div_ceil(PAGE);
+            for pages in (nearest..=furthest).take(16) {
+                *votes.entry(pages * PAGE).or_insert(0) += 1;
+            }
+        }
+        // Of equals the smallest, so that the same file gives the same answer.
+        votes
+            .into_iter()
+            .rev()
+            .max_by_key(|&(_, count)| count)
+            .map(|(offset, _)| offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::{prop_assert_eq, proptest};
+
+    use super::{PAGE, Places};
+
+    fn places() -> Places {
+        let functions = [
+            ("main", 0x1000, 0x55d),
+            ("long", 0x2000, 0x4000),
+            ("short", 0x7000, 0x10),
+        ];
+        Places {
+            functions: HashMap::from(functions.map(|(name, start, size)| (name.to_owned(), Some((start, size))))),
+        }
+    }
+
+    #[test]
+    fn functions_say_where_a_program_was_loaded() {
+        let seen = [
+            (0x10_9200, "main"),
+            (0x10_b100, "long"),
+            (0x10_f004, "short"),
+            (0x4_0000_0000, "malloc"),
+        ];
+        assert_eq!(places().offset(seen.into_iter()), Some(0x10_8000));
+        assert_eq!(places().offset([(0x1200, "main")].into_iter()), Some(0));
+        assert_eq!(places().offset([(0x900, "main"), (5, "unknown")].into_iter()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_offset_is_found(pages in 0u64..1 << 30, into in 0u64..0x55d, deep in 0u64..0x10) {
+            let offset = pages * PAGE;
+            let seen = [(offset + 0x1000 + into, "main"), (offset + 0x7000 + deep, "short")];
+            prop_assert_eq!(places().offset(seen.into_iter()), Some(offset));
+        }
+    }
+}
