@@ -85,8 +85,9 @@ struct Reader<'a> {
     callee_object: Option<&'a str>,
     context: Option<usize>,
     next: Next,
-    /// Columns before the costs, and which of the costs are instructions.
-    columns: Option<(usize, usize)>,
+    /// How many columns stand before the costs.
+    columns: Option<usize>,
+    /// Which of the costs are instructions.
     events: Option<usize>,
     address: u64,
     ended: bool,
@@ -117,8 +118,7 @@ impl<'a> Reader<'a> {
                 if value.split_whitespace().next() != Some("instr") {
                     return Err("expected addresses, written with --dump-instr=yes");
                 }
-                let costs = self.columns.map_or(0, |(_, event)| event);
-                self.columns = Some((value.split_whitespace().count(), costs));
+                self.columns = Some(value.split_whitespace().count());
             }
             "events" => {
                 let event = value.split_whitespace().position(|event| event == "Ir");
@@ -194,7 +194,7 @@ impl<'a> Reader<'a> {
         if std::mem::take(&mut self.next) == Next::Other {
             return Ok(());
         }
-        let (Some((columns, _)), Some(event)) = (self.columns, self.events) else {
+        let (Some(columns), Some(event)) = (self.columns, self.events) else {
             return Err("expected `positions:` and `events:` before the first cost");
         };
         let context = self

@@ -62,6 +62,13 @@ impl<'a> Object<'a> {
         }
     }
 
+    fn spent(&mut self, instructions: u64, unnamed: bool) {
+        self.instructions = self.instructions.saturating_add(instructions);
+        if unnamed {
+            self.unnamed = self.unnamed.saturating_add(instructions);
+        }
+    }
+
     /// Its file's name; none for code of no file.
     fn name(&self) -> Option<&'a str> {
         self.path
@@ -132,10 +139,8 @@ impl<'a> Resolver<'a> {
         for cost in std::mem::take(&mut self.read.costs) {
             let Context { text, object } = self.read.contexts[cost.context];
             let object = self.object(object);
-            self.objects[object].instructions += cost.instructions;
-            if names::is_address(text.split('\'').next().unwrap_or("")) {
-                self.objects[object].unnamed += cost.instructions;
-            }
+            let unnamed = names::is_address(text.split('\'').next().unwrap_or(""));
+            self.objects[object].spent(cost.instructions, unnamed);
             let chain = self.chain(object, cost.address);
             let held = by_chain.entry((cost.context, chain)).or_insert(0);
             *held = held.saturating_add(cost.instructions);

@@ -4,7 +4,7 @@
 //! file does; and the name of a compilation unit, `FOLDER/src/lib.rs/@/CRATE.HASH-cgu.0`, says which crate a folder holds.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use addr2line::gimli::{self, AttributeValue, DW_AT_comp_dir, DW_AT_name, EndianSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
@@ -15,6 +15,8 @@ type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     crates: BTreeMap<String, String>,
+    /// The files that crates begin in, without their ending.
+    roots: BTreeSet<String>,
 }
 
 impl Sources {
@@ -61,15 +63,15 @@ impl Sources {
         let Some((file, codegen)) = unit.split_once("/@/") else {
             return;
         };
-        let (Some((folder, _)), Some((name, _))) = (file.rsplit_once('/'), codegen.split_once('.')) else {
-            return;
-        };
-        let folder = if folder.starts_with('/') {
-            folder.to_owned()
+        let file = if file.starts_with('/') {
+            file.to_owned()
         } else {
-            format!("{compiled_in}/{folder}")
+            format!("{compiled_in}/{file}")
         };
-        self.crates.insert(folder, name.to_owned());
+        if let (Some((folder, _)), Some((name, _))) = (file.rsplit_once('/'), codegen.split_once('.')) {
+            self.crates.insert(folder.to_owned(), name.to_owned());
+            self.roots.insert(file.trim_end_matches(".rs").to_owned());
+        }
     }
 
     /// A short name as rustc writes it, without its generic arguments and with its module; other names as they are.
@@ -91,7 +93,7 @@ impl Sources {
     fn module(&self, path: &str) -> Option<String> {
         let (name, rest) = self.known(path).or_else(|| guessed(path))?;
         let mut parts: Vec<&str> = rest.split('/').collect();
-        if matches!(parts.last(), Some(&("mod" | "lib" | "main"))) {
+        if matches!(parts.last(), Some(&("mod" | "lib" | "main"))) || self.roots.contains(path) {
             parts.pop();
         }
         parts.insert(0, &name);
@@ -138,6 +140,7 @@ mod tests {
             "/rustc/59807/library/std/src/lib.rs/@/std.e28293b1-cgu.0",
             "/rustc/59807",
         );
+        sources.add("stall.rs/@/stall.77-cgu.0", "/market");
         sources.add("compiler_builtins", "/rustc/59807");
         sources
     }
@@ -177,6 +180,8 @@ mod tests {
                 "weather.v1::encode",
             ),
             ("encode", Some("lone.rs"), "lone::encode"),
+            ("haggle", Some("/market/stall.rs"), "stall::haggle"),
+            ("haggle", Some("/market/price.rs"), "stall::price::haggle"),
             ("area<int>", Some("/work/shape.cc"), "area<int>"),
             ("work", None, "work"),
         ] {
