@@ -72,7 +72,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 24] = [
+pub const PLACEHOLDERS: [&str; 25] = [
     "driver_folder",
     "connections",
     "streams",
@@ -80,6 +80,7 @@ pub const PLACEHOLDERS: [&str; 24] = [
     "requests",
     "duration",
     "rate",
+    "request_timeout",
     "url",
     "origin",
     "address",

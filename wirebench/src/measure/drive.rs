@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +38,8 @@ pub struct Drive<'a> {
     pub driver_cores: usize,
     /// Cores the server can use.
     pub server_cores: usize,
+    /// Takes the driver's process group once it is started.
+    pub group: Option<&'a AtomicI32>,
 }
 
 /// What was seen of a driver run.
@@ -135,6 +138,9 @@ impl Drive<'_> {
             driver: driver(),
             source,
         })?;
+        if let Some(known) = self.group {
+            known.store(group.id(), Ordering::Relaxed);
+        }
         let watched = Watched::leader(group.id());
         let (ended, end) = mpsc::channel();
         let wait = group.waiter();

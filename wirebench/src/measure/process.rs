@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::measure::cores;
+use crate::measure::{cores, usage};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -105,12 +105,39 @@ impl Group {
     pub fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus> {
         if !self.has_ended() {
             let _ = killpg(self.id, Signal::SIGTERM);
-            let deadline = Instant::now() + grace;
-            while !self.has_ended() && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            self.await_end(grace);
         }
         self.kill_and_reap()
+    }
+
+    /// The same; whether the leader ended by itself. A leader that only watches the others is not asked: it ends after
+    /// them, and sees them end.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    pub fn end(&mut self, grace: Duration, leader_watches: bool) -> io::Result<bool> {
+        if leader_watches {
+            // The leader is not reaped yet, so the group's number cannot belong to anyone else.
+            for member in usage::members(self.id())
+                .into_iter()
+                .filter(|member| *member != self.id())
+            {
+                let _ = kill(Pid::from_raw(member), Signal::SIGTERM);
+            }
+        } else {
+            let _ = killpg(self.id, Signal::SIGTERM);
+        }
+        self.await_end(grace);
+        let ended = self.has_ended();
+        self.kill_and_reap()?;
+        Ok(ended)
+    }
+
+    fn await_end(&self, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        while !self.has_ended() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Kills whatever of the group still runs and reaps the leader.

@@ -197,10 +197,7 @@ impl Bench<'_> {
         if raw.exists() {
             write(&raw, fs::remove_file(&raw))?;
         }
-        let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
-        let argv: Vec<String> = std::iter::once(program)
-            .chain(expand(&series.mode.args, values)?)
-            .collect();
+        let argv = self.driver_argv(series, values)?;
         let drive = Drive {
             launch: Launch {
                 argv: &argv,
@@ -219,8 +216,22 @@ impl Bench<'_> {
                 .map_or(usize::MAX, usize::from)
                 .min(self.cores.driver_threads()),
             server_cores: self.cores.server_threads(),
+            group: None,
         };
         Ok(drive.run(target, seen, &self.interrupt)?)
+    }
+
+    /// The driver's command for a series, program first.
+    ///
+    /// # Errors
+    /// When an argument that is not optional has no value.
+    ///
+    /// # Panics
+    /// When the driver's program was not found before.
+    pub fn driver_argv(&self, series: &PlannedSeries, values: &Values) -> Result<Vec<String>, MissingValue> {
+        let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
+        let args = expand(&series.mode.args, values)?;
+        Ok(std::iter::once(program).chain(args).collect())
     }
 
     fn start_up(&self, series: &PlannedSeries, side: &Side, question: &Question, verified_body: Vec<u8>) -> StartUp {

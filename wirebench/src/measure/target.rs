@@ -1,9 +1,11 @@
 //! A target: a server started, awaited, watched, and stopped.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::declare::args::{Value, Values, expand};
@@ -140,6 +142,10 @@ pub fn argv(side: &Side, server: &Server, port: &str, threads: usize) -> Vec<Str
     program.chain(args).collect()
 }
 
+/// Ports given lately, so that two servers that start at once never get the same: one that shares its port would not notice.
+static GIVEN: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
+const REMEMBERED: usize = 64;
+
 /// A port nobody uses now: the server's fixed one, or any.
 ///
 /// # Errors
@@ -151,8 +157,16 @@ pub fn free_port(server: &Server) -> Result<u16, TargetError> {
         port: wanted,
         source,
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)).map_err(taken)?;
-    Ok(listener.local_addr().map_err(taken)?.port())
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)).map_err(taken)?;
+        let port = listener.local_addr().map_err(taken)?.port();
+        if wanted != 0 || !given.contains(&port) {
+            given.push_front(port);
+            given.truncate(REMEMBERED);
+            return Ok(port);
+        }
+    }
 }
 
 impl Target {
@@ -167,6 +181,18 @@ impl Target {
         cores: &Cores,
         interrupt: &Interrupt,
     ) -> Result<Self, TargetError> {
+        let mut target = Self::launch(side, server, folder, cores)?;
+        let address = target.address.clone();
+        let look = || is_ready(&server.ready, &address, server.protocols[0]);
+        target.wait_until_ready(server, interrupt, look)?;
+        Ok(target)
+    }
+
+    /// Starts one of a side's servers on a free port; it is not ready yet. Its output goes to `folder`.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn launch(side: &Side, server: &Server, folder: &Path, cores: &Cores) -> Result<Self, TargetError> {
         let port = free_port(server)?;
         let argv = argv(side, server, &port.to_string(), cores.server_threads());
         let output = folder.join("server.stderr");
@@ -185,22 +211,28 @@ impl Target {
         })?;
         let address = format!("127.0.0.1:{port}");
         let watched = Rc::new(Watched::leader(group.id()));
-        let mut target = Self {
+        Ok(Self {
             group,
             address,
             ready_after: Duration::ZERO,
             watched,
             output,
-        };
-        target.wait_until_ready(server, interrupt)?;
-        target.watched = Rc::new(Watched::group(target.group.id()));
-        Ok(target)
+        })
     }
 
-    fn wait_until_ready(&mut self, server: &Server, interrupt: &Interrupt) -> Result<(), TargetError> {
+    /// Looks again and again until the server is ready; `look` says what it found instead.
+    ///
+    /// # Errors
+    /// When the server ends early or is not ready in time.
+    pub fn wait_until_ready(
+        &mut self,
+        server: &Server,
+        interrupt: &Interrupt,
+        look: impl Fn() -> Result<(), String>,
+    ) -> Result<(), TargetError> {
         let timeout = server.ready_timeout.0;
         loop {
-            let looked = is_ready(&server.ready, &self.address, server.protocols[0]);
+            let looked = look();
             let waited = self.group.started.elapsed();
             if self.group.has_ended() {
                 let how = self
@@ -216,6 +248,7 @@ impl Target {
             match looked {
                 Ok(()) => {
                     self.ready_after = waited;
+                    self.watched = Rc::new(Watched::group(self.group.id()));
                     return Ok(());
                 }
                 Err(last) if waited > timeout => {
@@ -246,6 +279,15 @@ impl Target {
             .kill_and_reap()
             .map_or_else(|error| error.to_string(), in_words);
         Err(format!("{how}{}", said(&tail(&self.output))))
+    }
+
+    /// Asks it to end and gives it `grace`, then kills it; whether it ended by itself. The leader of its group is not asked
+    /// when that only watches the server.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn end(mut self, grace: Duration, watched: bool) -> io::Result<bool> {
+        self.group.end(grace, watched)
     }
 
     /// Stops it: asked first, killed after two seconds.

@@ -31,7 +31,7 @@ impl CpuUsed {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::{Watched, steal_ns};
+pub use linux::{Watched, members, steal_ns};
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -54,14 +54,10 @@ mod linux {
         #[must_use]
         pub fn group(id: i32) -> Self {
             let mut group = Self::leader(id);
-            let others = all_processes()
-                .into_iter()
-                .flatten()
-                .flatten()
-                .filter(|process| process.pid != id);
+            let others = members(id).into_iter().filter(|member| *member != id);
             group
                 .processes
-                .extend(others.filter(|process| process.stat().is_ok_and(|stat| stat.pgrp == id)));
+                .extend(others.filter_map(|member| Process::new(member).ok()));
             group
         }
 
@@ -126,6 +122,16 @@ mod linux {
         }
     }
 
+    /// The processes of a group, by id.
+    #[must_use]
+    pub fn members(group: i32) -> Vec<i32> {
+        let processes = all_processes().into_iter().flatten().flatten();
+        processes
+            .filter(|process| process.stat().is_ok_and(|stat| stat.pgrp == group))
+            .map(|process| process.pid)
+            .collect()
+    }
+
     /// The kernel's accounting tick, ns.
     fn tick_ns() -> u64 {
         1_000_000_000 / procfs::ticks_per_second().max(1)
@@ -140,7 +146,7 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Watched, steal_ns};
+pub use elsewhere::{Watched, members, steal_ns};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -182,6 +188,12 @@ mod elsewhere {
     #[must_use]
     pub fn steal_ns() -> Option<u64> {
         None
+    }
+
+    /// Unknown.
+    #[must_use]
+    pub fn members(_group: i32) -> Vec<i32> {
+        Vec::new()
     }
 }
 

@@ -20,6 +20,9 @@ pub struct Places<'a> {
     pub project: &'a str,
 }
 
+/// How long a driver waits for the answer to a request.
+const REQUEST_TIMEOUT: &str = "20s";
+
 /// Every placeholder that has a value for this series, but for the amount of load.
 #[must_use]
 pub fn of(series: &PlannedSeries, places: &Places) -> Values {
@@ -44,6 +47,7 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         ("port", one(port)),
         ("raw", one(places.raw)),
         ("driver_folder", one(places.driver_folder)),
+        ("request_timeout", one(REQUEST_TIMEOUT)),
     ]);
     if let Some(rate) = load.rate {
         values.insert("rate", Value::One(rate.to_string()));

@@ -80,6 +80,13 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
     round
 }
 
+/// How many answers were good, and every other outcome by its kind, with its number.
+#[must_use]
+pub fn good_and_bad(series: &PlannedSeries, shape: Shape) -> (usize, BTreeMap<String, u64>) {
+    let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
+    (good.len(), errors)
+}
+
 /// The status text that means a good answer of this series.
 fn good_status(series: &PlannedSeries) -> String {
     if let Some(good) = &series.mode.good {
