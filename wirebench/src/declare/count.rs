@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use globset::Glob;
 use serde::Deserialize;
 
 use crate::declare::percent::Percent;
@@ -28,9 +29,9 @@ pub struct Count {
 impl Default for Count {
     fn default() -> Self {
         Self {
-            enabled: false,
+            enabled: true,
             drivers: vec!["*".into()],
-            requests: (100, 600),
+            requests: (100, 400),
             spread_at_most: Percent::of(0.5),
         }
     }
@@ -48,7 +49,11 @@ impl Count {
         if self.drivers.is_empty() {
             return Some(("drivers", "expected at least one glob, such as \"*\"".into()));
         }
-        None
+        let not_a_glob = self
+            .drivers
+            .iter()
+            .find_map(|text| Some((text, Glob::new(text).err()?)));
+        not_a_glob.map(|(text, error)| ("drivers", format!("\"{text}\" is not a glob: {error}")))
     }
 
     /// One scenario for each operation that a server declares; none when counting is off.

@@ -12,7 +12,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
         "normalise",
         &["declare", "plan", "measure", "record", "stats", "normalise"],
     ),
-    ("count", &["declare", "plan", "measure", "record", "normalise", "count"]),
+    ("count", &["declare", "plan", "measure", "normalise", "record", "count"]),
     ("record", &["record"]),
     ("stats", &["stats"]),
     ("compare", &["declare", "record", "stats", "compare"]),

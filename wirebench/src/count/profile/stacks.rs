@@ -51,6 +51,14 @@ impl Stacks {
         }
     }
 
+    /// Adds every stack of another process of the same run.
+    pub fn absorb(&mut self, other: &Self) {
+        for (stack, cost) in other.iter() {
+            let ids: Vec<FrameId> = stack.into_iter().map(|frame| self.frame(frame.clone())).collect();
+            self.add(&ids, cost);
+        }
+    }
+
     /// The sum over all stacks.
     #[must_use]
     pub fn total(&self) -> u64 {

@@ -34,6 +34,15 @@ pub struct Instructions {
     pub remarks: Vec<String>,
 }
 
+impl Instructions {
+    /// Adds those of another process of the same run.
+    pub fn absorb(&mut self, other: Self) {
+        self.total = self.total.saturating_add(other.total);
+        self.stacks.absorb(&other.stacks);
+        self.remarks.extend(other.remarks);
+    }
+}
+
 /// Reads a file, and the line tables of the programs that it names, where they are still in their places.
 ///
 /// # Errors

@@ -35,6 +35,17 @@ pub struct Allocated {
     pub remarks: Vec<String>,
 }
 
+impl Allocated {
+    /// Adds those of another process of the same run.
+    pub fn absorb(&mut self, other: Self) {
+        self.blocks = self.blocks.saturating_add(other.blocks);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.block_stacks.absorb(&other.block_stacks);
+        self.byte_stacks.absorb(&other.byte_stacks);
+        self.remarks.extend(other.remarks);
+    }
+}
+
 /// The parts of DHAT's JSON that are used.
 #[derive(Deserialize)]
 struct Document {

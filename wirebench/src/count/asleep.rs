@@ -1,0 +1,210 @@
+//! Whether every thread of a process group waits: nothing more will happen there until something arrives.
+
+#[cfg(target_os = "linux")]
+pub use linux::Sleepers;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::{self, File};
+    use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+    use std::path::{Path, PathBuf};
+
+    use crate::measure::usage;
+
+    /// The processes of one group, as found when it was made.
+    #[derive(Debug)]
+    pub struct Sleepers(Vec<Process>);
+
+    /// A process and its threads. Their files stay open: they are read some times for every request.
+    #[derive(Debug)]
+    struct Process {
+        tasks: PathBuf,
+        /// Links of the folder of threads: two and one for each thread.
+        links: u64,
+        threads: Vec<Thread>,
+    }
+
+    #[derive(Debug)]
+    struct Thread {
+        stat: File,
+        schedstat: File,
+    }
+
+    /// What is known of a thread.
+    enum State {
+        Waits,
+        Runs,
+        Gone,
+    }
+
+    impl Sleepers {
+        /// Finds the group's processes.
+        #[must_use]
+        pub fn group(id: i32) -> Self {
+            let process = |member: i32| Process {
+                tasks: PathBuf::from(format!("/proc/{member}/task")),
+                links: 0,
+                threads: Vec::new(),
+            };
+            Self(usage::members(id).into_iter().map(process).collect())
+        }
+
+        /// Whether no thread runs or is about to.
+        #[must_use]
+        pub fn asleep(&mut self) -> bool {
+            self.0.iter_mut().all(Process::asleep)
+        }
+
+        /// The same, beyond doubt: a thread that wakes another one and goes to sleep may be seen asleep, and so may the
+        /// other one a little earlier; but then the time they ran has moved between two looks.
+        #[must_use]
+        pub fn surely_asleep(&mut self) -> bool {
+            let before = self.ran_ns();
+            self.asleep() && self.ran_ns() == before && self.asleep()
+        }
+
+        /// CPU time of all threads so far, ns.
+        #[must_use]
+        pub fn ran_ns(&mut self) -> u64 {
+            let threads = self.0.iter_mut().flat_map(|process| {
+                process.refresh();
+                &process.threads
+            });
+            threads.filter_map(Thread::ran_ns).sum()
+        }
+    }
+
+    impl Process {
+        /// A process that has ended does nothing more.
+        fn asleep(&mut self) -> bool {
+            self.refresh();
+            for thread in &self.threads {
+                match thread.state() {
+                    State::Waits => {}
+                    State::Runs => return false,
+                    // Another one may have come in its place.
+                    State::Gone => self.links = 0,
+                }
+            }
+            true
+        }
+
+        /// Opens the files of all threads when there are others than before.
+        fn refresh(&mut self) {
+            let links = fs::metadata(&self.tasks).map_or(0, |folder| folder.nlink());
+            if links != self.links || links == 0 {
+                let entries = fs::read_dir(&self.tasks).into_iter().flatten().flatten();
+                self.threads = entries.filter_map(|entry| Thread::open(&entry.path())).collect();
+                self.links = links;
+            }
+        }
+    }
+
+    impl Thread {
+        fn open(folder: &Path) -> Option<Self> {
+            Some(Self {
+                stat: File::open(folder.join("stat")).ok()?,
+                schedstat: File::open(folder.join("schedstat")).ok()?,
+            })
+        }
+
+        /// The state is the letter after the name, which stands in parentheses.
+        fn state(&self) -> State {
+            let mut buffer = [0; 512];
+            let Ok(length) = self.stat.read_at(&mut buffer, 0) else {
+                return State::Gone;
+            };
+            let named = buffer[..length].windows(2).rposition(|pair| pair == b") ");
+            match named.and_then(|end| buffer.get(end + 2)) {
+                Some(b'S') => State::Waits,
+                Some(b'Z' | b'X') | None => State::Gone,
+                Some(_) => State::Runs,
+            }
+        }
+
+        /// The first number of its schedstat.
+        fn ran_ns(&self) -> Option<u64> {
+            let mut buffer = [0; 128];
+            let length = self.schedstat.read_at(&mut buffer, 0).ok()?;
+            let text = std::str::from_utf8(&buffer[..length]).ok()?;
+            text.split(' ').next()?.parse().ok()
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::Sleepers;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    /// Nothing is known of processes on this system: they count as asleep.
+    #[derive(Debug)]
+    pub struct Sleepers;
+
+    impl Sleepers {
+        /// Nothing.
+        #[must_use]
+        pub fn group(_id: i32) -> Self {
+            Self
+        }
+
+        /// Always.
+        #[must_use]
+        pub fn asleep(&mut self) -> bool {
+            true
+        }
+
+        /// Always.
+        #[must_use]
+        pub fn surely_asleep(&mut self) -> bool {
+            true
+        }
+
+        /// Unknown: 0.
+        #[must_use]
+        pub fn ran_ns(&mut self) -> u64 {
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    use super::Sleepers;
+
+    /// Whether it becomes true within ten seconds.
+    fn soon(mut what: impl FnMut() -> bool) -> bool {
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_secs(10) {
+            if what() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        false
+    }
+
+    #[test]
+    fn a_process_that_waits_is_asleep_and_one_that_computes_is_not() {
+        let start = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]).process_group(0).spawn().unwrap()
+        };
+        let (mut waiting, mut busy) = (start("sleep 30"), start("while :; do :; done"));
+        let group = |id: u32| Sleepers::group(i32::try_from(id).unwrap());
+        assert!(soon(|| group(waiting.id()).surely_asleep()));
+        let mut computing = group(busy.id());
+        assert!(soon(|| computing.ran_ns() > 0));
+        assert!(!(0..50).any(|_| computing.surely_asleep()));
+        for child in [&mut waiting, &mut busy] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert!(computing.asleep(), "what has ended does nothing more");
+    }
+}

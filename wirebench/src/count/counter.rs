@@ -1,0 +1,268 @@
+//! Makes all runs that counting needs, several at once: counts do not depend on how busy the machine is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::count::pass::{Pass, PassError};
+use crate::count::profile::callgrind::Instructions;
+use crate::count::profile::dhat::Allocated;
+use crate::count::profile::{ProfileError, callgrind, dhat, strace};
+use crate::count::series::{Counted, Good, Runs};
+use crate::count::tool::{Tool, Toolbox, written};
+use crate::declare::scenario::Amount;
+use crate::measure::side::Side;
+use crate::measure::slot::Bench;
+use crate::normalise::Jq;
+use crate::plan::PlannedSeries;
+use crate::record::counts::{CountStatus, Counts};
+
+/// The most runs at once: more gain little, and valgrind takes memory.
+const MOST_WORKERS: usize = 8;
+
+/// A load that took so long did not lie within one second of the wall clock, and might have: the machine was busy.
+const NEARLY_A_SECOND: Range<Duration> = Duration::from_secs(1)..Duration::from_millis(1_700);
+/// How often such a run is made again.
+const REPEATS: usize = 2;
+
+/// One variant of a counted series.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// The question.
+    pub series: &'a PlannedSeries<'a>,
+    /// Whose server.
+    pub side: &'a Side,
+    /// Why it cannot be counted, when that is known before.
+    pub broken: Option<String>,
+}
+
+/// What every run shares.
+#[derive(Debug, Clone, Copy)]
+pub struct Counter<'a> {
+    /// The project and its drivers.
+    pub bench: &'a Bench<'a>,
+    /// What watches servers.
+    pub toolbox: &'a Toolbox,
+    /// For what drivers wrote.
+    pub jq: &'a Jq,
+    /// The run's folder; call stacks stay there.
+    pub folder: &'a Path,
+    /// Whether what tools and drivers wrote is kept too.
+    pub keep_raw: bool,
+    /// The largest spread, as a share, with which a figure is given.
+    pub spread_at_most: f64,
+}
+
+/// One run of the list.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    job: usize,
+    tool: Tool,
+    requests: u64,
+    number: usize,
+}
+
+/// Why a run that was made counts for nothing.
+#[derive(Debug, thiserror::Error)]
+enum TurnError {
+    #[error(transparent)]
+    Pass(#[from] PassError),
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    #[error("{0} wrote no counts")]
+    Nothing(&'static str),
+}
+
+impl Counter<'_> {
+    /// Counts every job; none of them when the user interrupted. `say` is told of each job once its last run is made.
+    ///
+    /// # Errors
+    /// When the run's folder cannot be written.
+    pub fn count(&self, jobs: &[Job], say: &(dyn Fn(usize, usize) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
+        let turns = self.turns(jobs);
+        let runs = Mutex::new(jobs.iter().map(|_| self.nothing_yet()).collect::<Vec<_>>());
+        let done = AtomicUsize::new(0);
+        let take = |turn: &Turn| {
+            if !self.bench.interrupt.asked() {
+                self.take(&jobs[turn.job], turn, &runs);
+            }
+            say(done.fetch_add(1, Ordering::Relaxed) + 1, turns.len());
+        };
+        // What kind of program a server is, the plain runs tell.
+        let (plain, tools): (Vec<_>, Vec<_>) = turns.iter().partition(|turn| turn.tool == Tool::Plain);
+        for turns in [plain, tools] {
+            let next = AtomicUsize::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..self.workers(jobs) {
+                    scope.spawn(|| {
+                        while let Some(turn) = turns.get(next.fetch_add(1, Ordering::Relaxed)) {
+                            take(turn);
+                        }
+                    });
+                }
+            });
+        }
+        if self.bench.interrupt.asked() {
+            return Ok(None);
+        }
+        let runs = runs.into_inner().expect("no holder of this lock panics");
+        let counts = jobs.iter().zip(&runs).map(|(job, runs)| self.counts(job, runs));
+        counts.collect::<Result<_, _>>().map(Some)
+    }
+
+    fn nothing_yet(&self) -> Runs {
+        Runs {
+            missing: Tool::ALL.into_iter().filter(|tool| !self.toolbox.has(*tool)).collect(),
+            ..Runs::default()
+        }
+    }
+
+    /// One more than cores, as every run waits for the clock for some of its time; servers with a fixed port must follow
+    /// each other.
+    fn workers(&self, jobs: &[Job]) -> usize {
+        let fixed = |job: &Job| job.side.server_of(job.series).port.is_some();
+        if jobs.iter().any(fixed) {
+            1
+        } else {
+            (self.bench.cores.available + 1).clamp(1, MOST_WORKERS)
+        }
+    }
+
+    /// Every run in the order in which it is made. Two short and two long ones under each tool: their spread is the
+    /// figure's, and what goes over the wire is the same in all of them; a third length under callgrind shows whether the cost stays the same.
+    fn turns(&self, jobs: &[Job]) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        for (place, job) in jobs.iter().enumerate().filter(|(_, job)| job.broken.is_none()) {
+            let Amount::Counted { few, many } = job.series.load.amount else {
+                continue;
+            };
+            for tool in Tool::ALL.into_iter().filter(|tool| self.toolbox.has(*tool)) {
+                let lengths = match tool {
+                    Tool::Plain => vec![few, many],
+                    Tool::Strace | Tool::Dhat => vec![few, many, few, many],
+                    Tool::Callgrind => vec![few, many, few.midpoint(many), few, many],
+                };
+                turns.extend(lengths.into_iter().enumerate().map(|(number, requests)| Turn {
+                    job: place,
+                    tool,
+                    requests,
+                    number,
+                }));
+            }
+        }
+        turns
+    }
+
+    /// Makes one run, unless one before it showed that it is in vain.
+    fn take(&self, job: &Job, turn: &Turn, runs: &Mutex<Vec<Runs>>) {
+        let lock = || runs.lock().expect("no holder of this lock panics");
+        let callers = {
+            let known = &lock()[turn.job];
+            if known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
+                return;
+            }
+            known.plain().map_or(0, |plain| plain.nature.callers())
+        };
+        let folder = self.folder.join(format!(
+            "raw/{}/{}/{}-{}-{}",
+            job.series.id,
+            job.side.revision.variant.name(),
+            turn.tool.name(),
+            turn.requests,
+            turn.number
+        ));
+        let counted = self.make(job, turn, callers, &folder);
+        let good = counted.is_ok();
+        match counted {
+            Ok(good) => lock()[turn.job].good.push(good),
+            Err(TurnError::Pass(error)) if error.is_interrupt() => {}
+            Err(error) => {
+                lock()[turn.job].failed.insert(turn.tool, error.to_string());
+            }
+        }
+        if good && !self.keep_raw {
+            let _ = fs::remove_dir_all(&folder);
+        }
+    }
+
+    fn make(&self, job: &Job, turn: &Turn, callers: u32, folder: &Path) -> Result<Good, TurnError> {
+        let pass = Pass {
+            series: job.series,
+            side: job.side,
+            tool: turn.tool,
+            requests: turn.requests,
+            callers,
+        };
+        let mut seen = pass.make(self.bench, self.toolbox, self.jq, folder)?;
+        for _ in 0..REPEATS {
+            if !NEARLY_A_SECOND.contains(&seen.took) {
+                break;
+            }
+            fs::remove_dir_all(folder).map_err(|error| PassError::unwritable(folder, error))?;
+            seen = pass.make(self.bench, self.toolbox, self.jq, folder)?;
+        }
+        let files = written(turn.tool, folder);
+        let nothing = || TurnError::Nothing(turn.tool.name());
+        let wire = seen.wire;
+        // A server of several processes leaves a file for each.
+        let counted = match (turn.tool, seen.plain) {
+            (Tool::Plain, plain) => Counted::Nothing(plain.ok_or_else(nothing)?),
+            (Tool::Strace, _) if files.is_empty() => return Err(nothing()),
+            (Tool::Strace, _) => {
+                let mut calls = BTreeMap::new();
+                for file in &files {
+                    for (name, count) in strace::read(file)? {
+                        *calls.entry(name).or_default() += count;
+                    }
+                }
+                Counted::Syscalls(calls)
+            }
+            (Tool::Dhat, _) => {
+                let all = files.iter().map(|file| dhat::read(file));
+                Counted::Heap(sum(all, Allocated::absorb)?.ok_or_else(nothing)?)
+            }
+            (Tool::Callgrind, _) => {
+                let all = files.iter().map(|file| callgrind::read(file));
+                Counted::Code(sum(all, Instructions::absorb)?.ok_or_else(nothing)?)
+            }
+        };
+        Ok(Good {
+            requests: turn.requests,
+            wire,
+            counted,
+        })
+    }
+
+    fn counts(&self, job: &Job, runs: &Runs) -> std::io::Result<Counts> {
+        let variant = job.side.revision.variant;
+        if let Some(why) = &job.broken {
+            return Ok(Counts::without(variant, CountStatus::Failed, why.clone()));
+        }
+        runs.counts(
+            variant,
+            self.spread_at_most,
+            self.folder,
+            &format!("counts/{}", job.series.id),
+        )
+    }
+}
+
+/// What all processes of one run did together; none when there is none.
+fn sum<T>(
+    all: impl Iterator<Item = Result<T, ProfileError>>,
+    absorb: fn(&mut T, T),
+) -> Result<Option<T>, ProfileError> {
+    let mut found: Option<T> = None;
+    for one in all {
+        let one = one?;
+        match &mut found {
+            Some(found) => absorb(found, one),
+            None => found = Some(one),
+        }
+    }
+    Ok(found)
+}

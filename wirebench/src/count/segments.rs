@@ -1,0 +1,54 @@
+//! TCP segments that arrived on a connection, as the kernel counts them.
+
+use std::net::TcpStream;
+
+/// Segments with data that arrived on an open connection so far; none where the kernel does not tell.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn received(stream: &TcpStream) -> Option<u64> {
+    linux::received(stream)
+}
+
+/// Nothing is known on this system.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn received(_stream: &TcpStream) -> Option<u64> {
+    None
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::mem::offset_of;
+    use std::net::TcpStream;
+    use std::os::fd::AsRawFd as _;
+
+    /// Where tcp_info(7) keeps the number; kernels append to the structure, and older ones fill less of it.
+    const PLACE: usize = offset_of!(libc::tcp_info, tcpi_data_segs_in);
+
+    pub(super) fn received(stream: &TcpStream) -> Option<u64> {
+        let mut info = [0u8; 512];
+        let length = uapi::getsockopt(stream.as_raw_fd(), libc::SOL_TCP, libc::TCP_INFO, &mut info).ok()?;
+        let field = info[..length].get(PLACE..PLACE + 4)?;
+        Some(u32::from_ne_bytes(field.try_into().ok()?).into())
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn every_write_that_is_not_held_back_is_a_segment() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut here = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut there, _) = listener.accept().unwrap();
+        there.set_nodelay(true).unwrap();
+        for _ in 0..3 {
+            there.write_all(b"five!").unwrap();
+            here.read_exact(&mut [0; 5]).unwrap();
+        }
+        assert_eq!(super::received(&here), Some(3));
+        assert_eq!(super::received(&there), Some(0));
+    }
+}

@@ -1,0 +1,265 @@
+//! The runs of one variant of a counted series → its counts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::count::figures;
+use crate::count::nature::Nature;
+use crate::count::pass::Plain;
+use crate::count::profile::callgrind::Instructions;
+use crate::count::profile::dhat::Allocated;
+use crate::count::profile::{PerRequest, Stacks, per_request};
+use crate::count::tool::Tool;
+use crate::count::wire::Wire;
+use crate::record::counts::{CountStatus, Counts, Figure, FunctionCost, Point};
+use crate::record::metric::Metric;
+use crate::record::run::Variant;
+
+/// Functions kept of each kind; further ones cost too little to matter.
+const FUNCTIONS: usize = 400;
+
+/// Takes the call stacks out of what a tool counted; none when it counts something else.
+type StacksOf = fn(&Counted) -> Option<&Stacks>;
+
+/// A run that ended well.
+#[derive(Debug)]
+pub struct Good {
+    /// Its requests.
+    pub requests: u64,
+    /// What the relay saw.
+    pub wire: Wire,
+    /// What the tool counted.
+    pub counted: Counted,
+}
+
+/// What a tool counted in one run.
+#[derive(Debug)]
+pub enum Counted {
+    /// Without a tool: what was seen of the server.
+    Nothing(Plain),
+    /// System calls by name.
+    Syscalls(BTreeMap<String, u64>),
+    /// Heap allocations.
+    Heap(Allocated),
+    /// Instructions.
+    Code(Instructions),
+}
+
+/// Everything that the runs of one variant gave.
+#[derive(Debug, Default)]
+pub struct Runs {
+    /// Each run that ended well.
+    pub good: Vec<Good>,
+    /// Why the runs under a tool count for nothing.
+    pub failed: BTreeMap<Tool, String>,
+    /// Tools that this machine lacks.
+    pub missing: Vec<Tool>,
+}
+
+impl Runs {
+    /// The counts of a variant; call stacks are written to `folder` and named relative to `base`.
+    ///
+    /// # Errors
+    /// When the stacks cannot be written.
+    pub fn counts(&self, variant: Variant, spread_at_most: f64, base: &Path, folder: &str) -> std::io::Result<Counts> {
+        if let Some(why) = self.failed.get(&Tool::Plain) {
+            return Ok(Counts::without(variant, CountStatus::Failed, why.clone()));
+        }
+        let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
+        counts.figures = self.figures(spread_at_most);
+        counts.remarks = self.remarks(&counts.figures);
+        counts.syscalls = self.syscalls();
+        for (metric, costs) in self.costs() {
+            let function = |(function, cost)| FunctionCost { function, metric, cost };
+            counts
+                .functions
+                .extend(costs.functions(FUNCTIONS).into_iter().map(function));
+            let file = format!("{folder}/{}.{}.folded", variant.name(), metric.name());
+            fs::create_dir_all(base.join(folder))?;
+            fs::write(base.join(&file), costs.folded())?;
+            counts.stacks.insert(metric, file);
+        }
+        (counts.status, counts.reason) = self.status(&counts.figures);
+        Ok(counts)
+    }
+
+    fn figures(&self, spread_at_most: f64) -> Vec<Figure> {
+        let slope = |metric, of: &dyn Fn(&Good) -> Option<u64>| {
+            let points: Vec<Point> = self.points(of);
+            let under = tool_of(metric);
+            match self.failed.get(&under) {
+                Some(why) => Some(figures::refused(metric, format!("under {}: {why}", under.name()))),
+                None if points.is_empty() => None,
+                None => Some(figures::slope(metric, points, spread_at_most)),
+            }
+        };
+        let wire = |of: fn(&Wire) -> Option<u64>| move |run: &Good| of(&run.wire);
+        let heap = |of: fn(&Allocated) -> u64| {
+            move |run: &Good| match &run.counted {
+                Counted::Heap(heap) => Some(of(heap)),
+                _ => None,
+            }
+        };
+        let code = |run: &Good| match &run.counted {
+            Counted::Code(code) => Some(code.total),
+            _ => None,
+        };
+        let calls = |run: &Good| match &run.counted {
+            Counted::Syscalls(calls) => Some(calls.values().sum()),
+            _ => None,
+        };
+        let instructions = slope(Metric::Instructions, &code);
+        let start_up = instructions
+            .as_ref()
+            .and_then(|slope| figures::intercept(Metric::StartUpInstructions, slope));
+        let plain = self.plain();
+        let program = plain.and_then(|plain| program_bytes(&plain.nature));
+        let found = [
+            instructions,
+            slope(Metric::Allocations, &heap(|heap| heap.blocks)),
+            slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes)),
+            slope(Metric::Syscalls, &calls),
+            slope(Metric::WireBytesSent, &wire(|wire| Some(wire.sent))),
+            slope(Metric::WireBytesReceived, &wire(|wire| Some(wire.received))),
+            slope(Metric::SegmentsSent, &wire(|wire| wire.segments_sent)),
+            plain.map(|plain| figures::known(Metric::PayloadBytes, plain.payload_bytes)),
+            program.map(|bytes| figures::known(Metric::BinaryBytes, bytes)),
+            start_up,
+        ];
+        found.into_iter().flatten().collect()
+    }
+
+    fn remarks(&self, figures: &[Figure]) -> Vec<String> {
+        let mut remarks = self.plain().map(|plain| plain.nature.remarks()).unwrap_or_default();
+        let code = self.good.iter().find_map(|run| match &run.counted {
+            Counted::Code(code) => Some(&code.remarks),
+            _ => None,
+        });
+        remarks.extend(code.into_iter().flatten().cloned());
+        let instructions = figures.iter().find(|figure| figure.metric == Metric::Instructions);
+        if let Some(dearer) = instructions.and_then(|figure| figures::curvature(&figure.points)) {
+            remarks.push(format!(
+                "a request costs {:+.0} % instructions in the second half of a run: work in the background, or data that grows",
+                dearer * 100.0
+            ));
+        }
+        let zero = |metric| {
+            figures
+                .iter()
+                .any(|figure| figure.metric == metric && figure.value == Some(0.0))
+        };
+        if zero(Metric::Allocations) {
+            remarks.push("no allocation per request through malloc: none at all, or an allocator of its own".into());
+        }
+        let restless = self.good.iter().any(|run| run.wire.restless * 10 > run.wire.turns);
+        if restless {
+            remarks.push("server or driver never rest between requests: counts vary with their timing".into());
+        }
+        remarks
+    }
+
+    /// System calls per request by name; those whose number does not depend on requests are left out.
+    fn syscalls(&self) -> BTreeMap<String, f64> {
+        let names = self.good.iter().flat_map(|run| match &run.counted {
+            Counted::Syscalls(calls) => calls.keys().cloned().collect(),
+            _ => Vec::new(),
+        });
+        let names: std::collections::BTreeSet<String> = names.collect();
+        let per_request = |name: String| {
+            let points = self.points(&|run| match &run.counted {
+                Counted::Syscalls(calls) => Some(calls.get(&name).copied().unwrap_or(0)),
+                _ => None,
+            });
+            let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
+            (value > 0.0).then_some((name, value))
+        };
+        names.into_iter().filter_map(per_request).collect()
+    }
+
+    /// Costs per request by call stack, of everything that has stacks.
+    fn costs(&self) -> Vec<(Metric, PerRequest)> {
+        let stacks: [(Metric, StacksOf); 3] = [
+            (Metric::Instructions, |counted| match counted {
+                Counted::Code(code) => Some(&code.stacks),
+                _ => None,
+            }),
+            (Metric::Allocations, |counted| match counted {
+                Counted::Heap(heap) => Some(&heap.block_stacks),
+                _ => None,
+            }),
+            (Metric::AllocatedBytes, |counted| match counted {
+                Counted::Heap(heap) => Some(&heap.byte_stacks),
+                _ => None,
+            }),
+        ];
+        let ends = self.good.iter().map(|run| run.requests);
+        let (Some(few), Some(many)) = (ends.clone().min(), ends.max()) else {
+            return Vec::new();
+        };
+        let costs = stacks.into_iter().filter_map(|(metric, of)| {
+            let at = |wanted: u64| -> Vec<&Stacks> {
+                let same = self.good.iter().filter(|run| run.requests == wanted);
+                same.filter_map(|run| of(&run.counted)).collect()
+            };
+            let (short, long) = (at(few), at(many));
+            let both = !short.is_empty() && !long.is_empty() && many > few;
+            both.then(|| (metric, per_request(&short, &long, many - few)))
+        });
+        costs.collect()
+    }
+
+    fn status(&self, figures: &[Figure]) -> (CountStatus, Option<String>) {
+        let mut why: Vec<String> = Vec::new();
+        if !self.missing.is_empty() {
+            let names: Vec<&str> = self.missing.iter().filter_map(|tool| tool.program()).collect();
+            let names: std::collections::BTreeSet<&str> = names.into_iter().collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            why.push(format!("without {}", names.join(" and ")));
+        }
+        let refused = figures.iter().filter_map(|figure| {
+            let reason = figure.refused.as_ref()?;
+            Some(format!("{}: {reason}", figure.metric.label()))
+        });
+        why.extend(refused);
+        if why.is_empty() {
+            (CountStatus::Ok, None)
+        } else {
+            (CountStatus::Partial, Some(why.join("; ")))
+        }
+    }
+
+    fn points(&self, of: &dyn Fn(&Good) -> Option<u64>) -> Vec<Point> {
+        let point = |run: &Good| {
+            Some(Point {
+                requests: run.requests,
+                total: of(run)?,
+            })
+        };
+        self.good.iter().filter_map(point).collect()
+    }
+
+    /// What a plain run saw, once there was one.
+    pub fn plain(&self) -> Option<&Plain> {
+        self.good.iter().find_map(|run| match &run.counted {
+            Counted::Nothing(plain) => Some(plain),
+            _ => None,
+        })
+    }
+}
+
+/// The tool whose runs a metric is counted in.
+const fn tool_of(metric: Metric) -> Tool {
+    match metric {
+        Metric::Instructions => Tool::Callgrind,
+        Metric::Allocations | Metric::AllocatedBytes => Tool::Dhat,
+        Metric::Syscalls => Tool::Strace,
+        _ => Tool::Plain,
+    }
+}
+
+/// The size of a server's own program file; an interpreter is not its own.
+fn program_bytes(nature: &Nature) -> Option<u64> {
+    let program = nature.program.as_ref().filter(|_| nature.interpreter.is_none())?;
+    fs::metadata(program).ok().map(|file| file.len())
+}

@@ -1,0 +1,174 @@
+//! The tools under which a server is run to be counted.
+
+use std::path::{Path, PathBuf};
+
+use crate::measure::tools;
+
+/// What watches a server run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Tool {
+    /// Nothing: only the relay counts.
+    Plain,
+    /// strace: system calls by name.
+    Strace,
+    /// valgrind's DHAT: heap allocations.
+    Dhat,
+    /// valgrind's callgrind: instructions.
+    Callgrind,
+}
+
+impl Tool {
+    /// Every tool, the quickest first.
+    pub const ALL: [Self; 4] = [Self::Plain, Self::Strace, Self::Dhat, Self::Callgrind];
+
+    /// Its name in folders and messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Strace => "strace",
+            Self::Dhat => "dhat",
+            Self::Callgrind => "callgrind",
+        }
+    }
+
+    /// The program that must be there; none for a plain run.
+    #[must_use]
+    pub const fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Strace => Some("strace"),
+            Self::Dhat | Self::Callgrind => Some("valgrind"),
+        }
+    }
+
+    /// How many times longer a server may take to get ready.
+    #[must_use]
+    pub const fn patience(self) -> u32 {
+        match self {
+            Self::Plain => 1,
+            Self::Strace => 4,
+            Self::Dhat | Self::Callgrind => 8,
+        }
+    }
+
+    /// The words that go before a server's command. Counts are written to `folder`, one file for each process. How
+    /// functions call each other is kept as far as `callers` up.
+    fn prefix(self, program: &Path, folder: &Path, callers: u32) -> Vec<String> {
+        let path = |path: PathBuf| path.to_string_lossy().into_owned();
+        let mut words = vec![path(program.to_path_buf())];
+        let file = path(folder.join(self.name()));
+        match self {
+            Self::Plain => {}
+            Self::Strace => words.extend(["-c", "-f", "-q", "-o"].map(str::to_owned).into_iter().chain([file])),
+            Self::Dhat => words.extend([
+                "--tool=dhat".into(),
+                "--trace-children=yes".into(),
+                format!("--num-callers={}", callers.max(2)),
+                format!("--dhat-out-file={file}.%p"),
+            ]),
+            // Own cost by whole calling context and by instruction address: for call stacks with inlined functions.
+            Self::Callgrind => words.extend([
+                "--tool=callgrind".into(),
+                "--trace-children=yes".into(),
+                "--dump-instr=yes".into(),
+                format!("--separate-callers={callers}"),
+                format!("--callgrind-out-file={file}.%p"),
+            ]),
+        }
+        words
+    }
+}
+
+/// The tools there are on this machine.
+#[derive(Debug, Clone, Default)]
+pub struct Toolbox {
+    found: Vec<(&'static str, PathBuf)>,
+}
+
+impl Toolbox {
+    /// Looks for every tool, in the project's tool folder and on PATH.
+    #[must_use]
+    pub fn look(root: &Path) -> Self {
+        let found = ["strace", "valgrind"]
+            .into_iter()
+            .filter_map(|program| Some((program, tools::locate(root, program)?)));
+        Self { found: found.collect() }
+    }
+
+    /// Where a tool's program is; none when it is missing or needs none.
+    fn program(&self, tool: Tool) -> Option<&Path> {
+        let wanted = tool.program()?;
+        self.found
+            .iter()
+            .find(|(program, _)| *program == wanted)
+            .map(|(_, path)| &**path)
+    }
+
+    /// Whether a tool can be used.
+    #[must_use]
+    pub fn has(&self, tool: Tool) -> bool {
+        tool.program().is_none() || self.program(tool).is_some()
+    }
+
+    /// Each tool's program and where it is.
+    #[must_use]
+    pub fn found(&self) -> &[(&'static str, PathBuf)] {
+        &self.found
+    }
+
+    /// Programs that are missing, each with what is not counted without it.
+    #[must_use]
+    pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
+        let all = [("strace", "system calls"), ("valgrind", "instructions and allocations")];
+        all.into_iter()
+            .filter(|(program, _)| self.found.iter().all(|(found, _)| found != program))
+            .collect()
+    }
+
+    /// A server's command, run under a tool that keeps `callers` callers of each function.
+    #[must_use]
+    pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path, callers: u32) -> Vec<String> {
+        let prefix = self.program(tool).map(|program| tool.prefix(program, folder, callers));
+        prefix.into_iter().flatten().chain(command.iter().cloned()).collect()
+    }
+}
+
+/// The files that a tool wrote into a folder.
+#[must_use]
+pub fn written(tool: Tool, folder: &Path) -> Vec<PathBuf> {
+    let ours = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name == tool.name() || name.starts_with(&format!("{}.", tool.name()))
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(ours).collect();
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_is_missing_is_named_with_what_it_would_count() {
+        let none = Toolbox::default();
+        assert!(none.has(Tool::Plain));
+        assert!(!none.has(Tool::Callgrind));
+        assert_eq!(none.missing().len(), 2);
+        let command = ["server".to_owned()];
+        assert_eq!(none.wrap(Tool::Plain, &command, Path::new("/x"), 40), command);
+    }
+
+    #[test]
+    fn only_its_own_files_are_a_tools() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["callgrind.7", "callgrind.12", "callgrinds", "strace", "stdout"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(written(Tool::Callgrind, folder.path()).len(), 2);
+        assert_eq!(written(Tool::Strace, folder.path()).len(), 1);
+        assert_eq!(written(Tool::Dhat, folder.path()).len(), 0);
+    }
+}
