@@ -1,5 +1,6 @@
 //! Rounds → how a series went, series → how a run went.
 
+use crate::record::counts::{CountStatus, Counts};
 use crate::record::run::{Round, RoundStatus, RunStatus, Series, SeriesStatus, Variant};
 
 /// How a series went. `planned` rounds of each of `variants`; `unfinished` when more of them could still have come.
@@ -22,6 +23,37 @@ pub(super) fn series(
         }
         if rank(status) > rank(worst.0) {
             worst = (status, reason);
+        }
+    }
+    worst
+}
+
+/// How a counted series went, by what was counted of `variants`; a reference is never counted.
+pub(super) fn counted(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option<String>) {
+    let mut worst = (SeriesStatus::Ok, None);
+    for variant in variants.iter().filter(|variant| **variant != Variant::Reference) {
+        let found = match counts.iter().find(|counts| counts.variant == *variant) {
+            None => (
+                SeriesStatus::Incomplete,
+                Some("interrupted before it was counted".to_owned()),
+            ),
+            Some(counts) => {
+                let status = match counts.status {
+                    CountStatus::Ok => SeriesStatus::Ok,
+                    CountStatus::Partial => SeriesStatus::Partial,
+                    CountStatus::Failed => SeriesStatus::Failed,
+                    CountStatus::Skipped => SeriesStatus::Skipped,
+                };
+                let several = variants.len() > 1;
+                let named = |reason: &String| match several {
+                    true => format!("{}: {reason}", variant.name()),
+                    false => reason.clone(),
+                };
+                (status, counts.reason.as_ref().map(named))
+            }
+        };
+        if rank(found.0) > rank(worst.0) || worst.1.is_none() {
+            worst = found;
         }
     }
     worst

@@ -6,6 +6,8 @@ mod calibrate;
 mod compare;
 mod completions;
 mod conclude;
+mod count;
+mod counting;
 mod export;
 mod first_answer;
 mod flames;
@@ -62,6 +64,7 @@ pub enum Outcome {
   wirebench run --profile quick                   every scenario, about a minute of load
   wirebench run --scenario 'weather-*' --driver h2load --rounds 5
   wirebench run --baseline main                   the working tree beside a revision
+  wirebench count --baseline main                 what a request costs, counted, and the functions that changed
   wirebench report                                the newest run again, as a table
   wirebench gate                                  exit code 3 when the newest comparison says regressed
 Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed."
@@ -82,6 +85,8 @@ enum Verb {
     Verify(verify::Args),
     /// Builds, measures, normalises and reports.
     Run(run::Args),
+    /// Counts what a request costs: instructions, allocations, system calls, bytes on the wire.
+    Count(count::Args),
     /// Shows a stored run again, and draws its report and charts anew.
     Report(report::Args),
     /// Exits with 3 when a comparison says regressed, and says what did.
@@ -119,6 +124,7 @@ impl Cli {
             Verb::List(args) => list::execute(&project(root)?, &args),
             Verb::Verify(args) => verify::execute(&project(root)?, &args),
             Verb::Run(args) => run::execute(&project(root)?, &args),
+            Verb::Count(args) => count::execute(&project(root)?, args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
             Verb::Gate(args) => gate::execute(root, &args),
             Verb::Compare(args) => compare::execute(root, &args),

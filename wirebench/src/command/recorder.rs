@@ -136,7 +136,11 @@ impl Recorder {
     pub(super) fn conclude(&mut self, unfinished: bool) {
         let planned: Vec<usize> = self.run.series.iter().map(|series| self.planned(series)).collect();
         for ((series, variants), planned) in self.run.series.iter_mut().zip(&self.variants).zip(planned) {
-            (series.status, series.reason) = conclude::series(&series.rounds, variants, planned, unfinished);
+            (series.status, series.reason) = if series.load.counted.is_some() {
+                conclude::counted(&series.counts, variants)
+            } else {
+                conclude::series(&series.rounds, variants, planned, unfinished)
+            };
         }
         (self.run.status, self.run.reason) = conclude::run(&self.run.series, unfinished);
         self.run.finished_at = Timestamp::now().to_string();

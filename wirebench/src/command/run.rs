@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 
 use crate::command::calibrate;
+use crate::command::counting;
 use crate::command::lineup::{self, Lineup};
 use crate::command::opened;
 use crate::command::recorder::{self, Opening, Recorder};
@@ -20,7 +21,8 @@ use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::side::Side;
 use crate::plan::{self, PlannedSeries};
-use crate::record::run::{RunStatus, Stage, Variant};
+use crate::record::comparison::Comparison;
+use crate::record::run::{Run, RunStatus, Stage, Variant};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -35,11 +37,14 @@ pub(super) struct Args {
     pub(super) sides: SideArgs,
     #[command(flatten)]
     pub(super) selection: SelectionArgs,
+    /// Leave the other half out.
+    #[arg(long, value_enum)]
+    pub(super) only: Option<Only>,
     /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`, to which a second
     /// stage adds. With fewer than 8 there is no second stage, and no verdict.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) rounds: Option<u32>,
-    /// With a baseline: wall time for measuring, such as 10m; without it, `compare.budget` of wirebench.toml.
+    /// With a baseline: wall time for rounds of load, such as 10m; without it, `compare.budget` of wirebench.toml.
     #[arg(long, value_name = "TIME")]
     pub(super) budget: Option<Span>,
     /// Seed of the order of rounds; without it, a new one, which the record keeps.
@@ -54,6 +59,14 @@ pub(super) struct Args {
     /// Keep every driver's raw output (hundreds of MB); without it, only that of rounds that are not good.
     #[arg(long)]
     pub(super) keep_raw: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Only {
+    /// What a request costs; as `wirebench count`.
+    Counts,
+    /// Rounds of load.
+    Timings,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -74,20 +87,38 @@ pub(super) enum Purpose {
 }
 
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
-    let recorder = measure(project, args, Purpose::Measure)?;
+    let (recorder, comparison) = judged(project, args)?;
     report::print(&recorder.run, &recorder.folder);
-    report::write(&project.root, &recorder.run, &recorder.folder)?;
-    if recorder.run.variants.iter().any(|one| one.variant == Variant::Baseline) {
-        let rules = Rules::from(&project.config);
-        let comparison = verdict::write(&recorder.run, &rules, &recorder.folder)?;
-        report::write_comparison(&comparison, &recorder.folder)?;
+    if let Some(comparison) = comparison {
         report::print_comparison(&comparison, &recorder.folder);
     }
-    Ok(if recorder.run.status == RunStatus::Complete {
+    Ok(outcome(&recorder.run))
+}
+
+/// Measures, judges where there is a baseline, and leaves record, comparison and reports in the run's folder.
+///
+/// # Errors
+/// When nothing can be measured, or the folder cannot be written.
+pub(super) fn judged(project: &Project, args: &Args) -> anyhow::Result<(Recorder, Option<Comparison>)> {
+    let recorder = measure(project, args, Purpose::Measure)?;
+    report::write(&project.root, &recorder.run, &recorder.folder)?;
+    let mut comparison = None;
+    if recorder.run.variants.iter().any(|one| one.variant == Variant::Baseline) {
+        let rules = Rules::from(&project.config);
+        let judged = verdict::write(&recorder.run, &rules, &recorder.folder)?;
+        report::write_comparison(&judged, &recorder.folder)?;
+        comparison = Some(judged);
+    }
+    Ok((recorder, comparison))
+}
+
+/// How a command ends whose run ended so.
+pub(super) fn outcome(run: &Run) -> Outcome {
+    if run.status == RunStatus::Complete {
         Outcome::Done
     } else {
         Outcome::Failed
-    })
+    }
 }
 
 /// Measures what the arguments ask for; the record is in its folder.
@@ -103,7 +134,8 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         args.selection.profile(project)?
     };
     let selection = args.selection.selection();
-    let series = plan::series(project, profile, &selection)?;
+    let mut series = plan::series(project, profile, &selection)?;
+    series.retain(|one| wanted(args.only, purpose, one));
     let by_default = if has_baseline {
         project.config.compare.rounds
     } else {
@@ -163,19 +195,34 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         calibrate::slow_down(&mut sides, &mut recorder, &burns);
     }
     recorder.save()?;
-    let mut session = Session::new(Setup { sides: &sides, ..setup }, recorder);
     let rules = Rules::from(&project.config);
     let budget = args.budget.unwrap_or(rules.compare.budget).0;
     let judged = has_baseline && purpose == Purpose::Measure;
+    let setup = Setup { sides: &sides, ..setup };
+    counting::count(&setup, &mut recorder, &project.config.count)?;
     let deadline = judged.then(|| Instant::now() + budget);
-    let ending = session.stage(&screen(&series, &lineup, rounds), deadline)?;
+    let mut session = Session::new(setup, recorder);
+    let screen = screen(&series, &lineup, rounds);
+    if screen.series.is_empty() {
+        return session.finish();
+    }
+    let ending = session.stage(&screen, deadline)?;
     // Fewer first rounds than a verdict needs were asked for on purpose: they are measured, and nothing is decided.
     let enough = rounds as usize >= compare::FEWEST_PAIRS;
     if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
         decide(&mut session, &rules, deadline)?;
     }
-    let recorder = session.finish()?;
-    Ok(recorder)
+    session.finish()
+}
+
+/// Whether a series belongs to what was asked for. A self-test is one of timings.
+fn wanted(only: Option<Only>, purpose: Purpose, series: &PlannedSeries) -> bool {
+    let counted = series.load.is_counted();
+    match (purpose, only) {
+        (Purpose::SelfTest(_), _) | (_, Some(Only::Timings)) => !counted,
+        (_, Some(Only::Counts)) => counted,
+        (Purpose::Measure, None) => true,
+    }
 }
 
 /// The second stage: fresh rounds of what the first could not settle, as many as the time allows.
@@ -202,7 +249,7 @@ fn decide(session: &mut Session, rules: &Rules, deadline: Instant) -> anyhow::Re
 fn screen(series: &[PlannedSeries], lineup: &Lineup, rounds: u32) -> Stage {
     let measured = series.iter().zip(&lineup.entries);
     let ids: Vec<String> = measured
-        .filter(|(_, entry)| !entry.variants.is_empty())
+        .filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty())
         .map(|(one, _)| one.id.clone())
         .collect();
     Stage {
@@ -231,6 +278,9 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
         }
     }
     words.extend(args.selection.as_flags());
+    if let Some(only) = args.only.and_then(|only| only.to_possible_value()) {
+        words.extend(["--only".into(), only.get_name().to_owned()]);
+    }
     words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
     if let Some(budget) = args.budget {
         words.extend(["--budget".into(), budget.as_flag()]);

@@ -95,6 +95,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
     let folder = if within { Path::new(".") } else { root };
     let here = || vec![folder.to_string_lossy().into_owned()];
     run::Args {
+        only: None,
         sides: SideArgs {
             baseline: here(),
             candidate: here(),

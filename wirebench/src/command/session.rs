@@ -84,7 +84,9 @@ impl<'a> Session<'a> {
             .iter()
             .zip(self.setup.entries)
             .enumerate()
-            .filter(|(_, (series, entry))| stage.series.contains(&series.id) && !entry.variants.is_empty())
+            .filter(|(_, (series, entry))| {
+                !series.load.is_counted() && stage.series.contains(&series.id) && !entry.variants.is_empty()
+            })
             .map(|(index, (_, entry))| (index, entry.variants.clone()))
             .collect();
         if self.is_paired() {

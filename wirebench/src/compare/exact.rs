@@ -9,7 +9,7 @@ use crate::record::comparison::Verdict;
 const ROUNDING: f64 = 1e-9;
 /// A metric that must stay exactly equal (a margin of 0) is unchanged only as long as its spread leaves open no worsening
 /// from here on, percent.
-const EXACT_OPEN_PERCENT: f64 = 1.0;
+const EXACT_OPEN_PERCENT: f64 = 5.0;
 
 /// A counted figure of one side.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,7 +63,8 @@ pub(super) fn judge(baseline: Counted, candidate: Counted, margin_percent: f64) 
         or(head[2] - base[0], f64::INFINITY),
     );
     let same = baseline.value.total_cmp(&candidate.value).is_eq();
-    let exact = baseline.spread <= 0.0 && candidate.spread <= 0.0;
+    let nothing = same && baseline.value <= 0.0;
+    let exact = nothing || (baseline.spread <= 0.0 && candidate.spread <= 0.0);
     if same && exact {
         (low, high) = (0.0, 0.0);
     }
@@ -72,7 +73,6 @@ pub(super) fn judge(baseline: Counted, candidate: Counted, margin_percent: f64) 
         (head[1] - head[0]) + (base[2] - base[1]),
         (head[2] - head[1]) + (base[1] - base[0]),
     );
-    let nothing = same && exact && baseline.value <= 0.0;
     let smallest = (margin - upper).max(margin / 2.0 + lower);
     let open_from = if margin_percent > 0.0 {
         margin
@@ -173,7 +173,7 @@ mod tests {
         let close = judge(counted(4.0, 0.01), counted(4.0, 0.0), 0.0);
         assert_eq!(close.verdict, Verdict::Unchanged);
         assert_eq!(close.reason, "no worsening above 0.25 %");
-        assert_eq!(verdict((4.0, 0.05), (4.0, 0.0), 0.0), Verdict::Inconclusive);
+        assert_eq!(verdict((4.0, 0.25), (4.0, 0.0), 0.0), Verdict::Inconclusive);
         assert_eq!(verdict((100.0, 0.4), (100.0, 0.4), 1.0), Verdict::Unchanged);
         assert_eq!(verdict((100.0, 0.6), (100.0, 0.6), 1.0), Verdict::Inconclusive);
     }

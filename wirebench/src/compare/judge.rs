@@ -216,7 +216,7 @@ fn notes(run: &Run) -> Vec<String> {
             ));
         }
     }
-    if run.pinning.server_cores.is_empty() {
+    if run.pinning.server_cores.is_empty() && run.series.iter().any(|series| !series.is_counted()) {
         notes.push("Server and load generator shared all cores.".into());
     }
     notes

@@ -43,6 +43,10 @@ pub(super) fn resolvable(metric: &ComparedMetric) -> String {
 
 /// How often equal code is called regressed.
 pub(super) fn false_alarms(comparison: &Comparison) -> String {
+    let mut metrics = comparison.series.iter().flat_map(|series| &series.metrics).peekable();
+    if metrics.peek().is_some() && metrics.all(|metric| metric.metric.is_counted()) {
+        return "counted, not timed: equal figures are never called regressed".into();
+    }
     let method = &comparison.method;
     let (gating, informative) = method.tests;
     format!(

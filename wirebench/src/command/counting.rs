@@ -1,0 +1,113 @@
+//! Counts every counted series of a run and writes what was counted into its record.
+
+use std::io::IsTerminal as _;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use indicatif::ProgressBar;
+
+use crate::command::prepare::INSTALL;
+use crate::command::recorder::{self, Recorder};
+use crate::command::session::Setup;
+use crate::count::counter::{Counter, Job};
+use crate::count::tool::Toolbox;
+use crate::declare::count::Count;
+use crate::declare::span::nanos;
+use crate::measure::tools;
+use crate::record::counts::{CountStatus, Counts};
+use crate::record::run::{ToolVersion, Variant};
+
+/// Counts, series by series and variant by variant; nothing when no series is counted.
+///
+/// # Errors
+/// When the run's folder cannot be written.
+pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> anyhow::Result<()> {
+    let (places, jobs): (Vec<usize>, Vec<Job>) = jobs(setup).into_iter().unzip();
+    if jobs.is_empty() {
+        return Ok(());
+    }
+    let began = Instant::now();
+    let counts = if cfg!(target_os = "linux") {
+        let toolbox = Toolbox::look(setup.prepared.bench.root);
+        for (program, what) in toolbox.missing() {
+            eprintln!("not counted: {what}, as {program} is not installed; run: {INSTALL}");
+        }
+        recorder.run.tools.extend(versions(&toolbox));
+        let counter = Counter {
+            bench: &setup.prepared.bench,
+            toolbox: &toolbox,
+            jq: setup.jq,
+            folder: &recorder.folder,
+            keep_raw: setup.keep_raw,
+            spread_at_most: rules.spread_at_most.share(),
+        };
+        counted(&counter, &jobs).with_context(|| recorder::unwritable(&recorder.folder))?
+    } else {
+        eprintln!("not counted: what a request costs; valgrind and strace need Linux");
+        let skipped = |job: &Job| {
+            let why = "counting needs Linux";
+            Counts::without(job.side.revision.variant, CountStatus::Skipped, why.into())
+        };
+        Some(jobs.iter().map(skipped).collect())
+    };
+    for (place, counts) in places.into_iter().zip(counts.unwrap_or_default()) {
+        if let (Some(reason), true) = (&counts.reason, counts.status == CountStatus::Failed) {
+            eprintln!(
+                "failed: {}: {}: {reason}",
+                setup.series[place].id,
+                counts.variant.name()
+            );
+        }
+        recorder.run.series[place].counts.push(counts);
+    }
+    recorder.run.spent.count_ns = nanos(began.elapsed());
+    recorder.conclude(true);
+    recorder.save()
+}
+
+/// Every variant of every counted series, with the series' place in the plan. A reference only serves ratios of times.
+fn jobs<'a>(setup: &Setup<'a>) -> Vec<(usize, Job<'a>)> {
+    let mut jobs = Vec::new();
+    let counted = setup.series.iter().zip(setup.entries).enumerate();
+    for (place, (series, entry)) in counted.filter(|(_, (series, _))| series.load.is_counted()) {
+        let variants = entry.variants.iter().filter(|variant| **variant != Variant::Reference);
+        for variant in variants {
+            let side = setup.sides.iter().find(|side| side.revision.variant == *variant);
+            let side = side.expect("an entry of the lineup names only variants that have a side");
+            let broken_driver = setup.prepared.broken_drivers.get(&series.driver.name);
+            let broken = broken_driver.or_else(|| side.broken.get(&series.server.name));
+            jobs.push((
+                place,
+                Job {
+                    series,
+                    side,
+                    broken: broken.cloned(),
+                },
+            ));
+        }
+    }
+    jobs
+}
+
+fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts>>> {
+    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(0));
+    eprintln!("counting {} servers in lock step with their drivers", jobs.len());
+    let counts = counter.count(jobs, &|done, all| {
+        if let Some(bar) = &bar {
+            bar.set_length(all as u64);
+            bar.set_position(done as u64);
+        }
+    });
+    if let Some(bar) = &bar {
+        bar.finish_and_clear();
+    }
+    counts
+}
+
+fn versions(toolbox: &Toolbox) -> Vec<ToolVersion> {
+    let version = |(name, path): &(&str, std::path::PathBuf)| ToolVersion {
+        name: (*name).to_owned(),
+        version: tools::plain_version(path).unwrap_or_else(|| "unknown".into()),
+    };
+    toolbox.found().iter().map(version).collect()
+}
