@@ -47,7 +47,7 @@ impl Bench {
         bench
             .file(
                 "wirebench.toml",
-                "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[compare]\ndetect = \"900%\"\nbudget = \"30s\"\n",
+                "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"30s\"\n",
             )
             .scenario("ask", "connections = 1, requests = 200")
     }
@@ -70,7 +70,7 @@ impl Bench {
 
     /// The fixture server in one of its modes; `more` is further TOML before the operations.
     pub(crate) fn server(self, name: &str, mode: &str, more: &str) -> Self {
-        self.fixture_server(name, &["python3", &fixture("server.py"), mode], more)
+        self.fixture_server(name, &[built::python(), &fixture("server.py"), mode], more)
     }
 
     /// The fixture server in C in one of its modes, `mode` or `mode=amount` (see its source); with debug information.
@@ -156,7 +156,12 @@ impl Bench {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ended {
-        let ended = ended(&mut self.command(args));
+        self.run_with(args, &[])
+    }
+
+    /// The same with environment variables of its own.
+    pub(crate) fn run_with(&self, args: &[&str], environment: &[(&str, &str)]) -> Ended {
+        let ended = ended(self.command(args).envs(environment.iter().copied()));
         assert_eq!(
             self.left_behind(),
             Vec::<String>::new(),

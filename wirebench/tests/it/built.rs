@@ -1,4 +1,4 @@
-//! The fixture server in C, built by the compiler of this machine once in a test process.
+//! What runs the fixture servers: the one in C, built by the compiler of this machine once in a test process, and Python.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,22 @@ static STRIPPED: LazyLock<PathBuf> = LazyLock::new(|| {
             .expect("strip: install binutils")
     })
 });
+
+static PYTHON: LazyLock<String> = LazyLock::new(|| {
+    let output = Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .output()
+        .expect("python3: install it");
+    String::from_utf8(output.stdout)
+        .expect("a path in UTF-8")
+        .trim()
+        .to_owned()
+});
+
+/// The interpreter itself: `python3` may be a script that looks for it.
+pub(crate) fn python() -> &'static str {
+    &PYTHON
+}
 
 /// The program, with symbols and lines.
 pub(crate) fn c_server() -> &'static Path {

@@ -8,6 +8,7 @@ mod bisects;
 mod built;
 mod compare;
 mod counted;
+mod counts;
 mod declarations;
 mod exports;
 mod failures;

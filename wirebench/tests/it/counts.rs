@@ -1,0 +1,322 @@
+//! `wirebench count` through the real command line: a server in C under the real valgrind and strace, driven by the real hey.
+
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Ended, assert_fits, record_in};
+use crate::built;
+
+/// A project that counts one operation, with hey.
+fn counting() -> Bench {
+    Bench::new()
+        .file(
+            "wirebench.toml",
+            "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 220]\n[compare]\nrounds = 8\n",
+        )
+        .real_driver("hey")
+}
+
+/// The only line of `count --json`.
+fn line(ended: &Ended) -> Value {
+    assert_eq!(ended.stdout.lines().count(), 1, "{}{}", ended.stdout, ended.stderr);
+    serde_json::from_str(&ended.stdout).unwrap()
+}
+
+fn value(line: &Value, metric: &str) -> f64 {
+    line[metric]["value"]
+        .as_f64()
+        .unwrap_or_else(|| panic!("{metric} of {line:#}"))
+}
+
+/// The command of the C server in a mode, as a side.
+fn c(mode: &str) -> String {
+    format!("c={} {mode}", built::c_server().display())
+}
+
+fn remarks(line: &Value) -> String {
+    line["remarks"].to_string()
+}
+
+#[test]
+fn a_request_costs_what_it_costs_and_the_record_says_so() {
+    let bench = counting().c_server("c", "alloc=7", "");
+    let ended = bench.run(&["count", "--json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let line = line(&ended);
+    assert_eq!(line["series"], "count-ask@c@hey");
+    assert!((value(&line, "allocations") - 7.0).abs() < 0.001, "{line:#}");
+    assert!((value(&line, "allocated_bytes") - 7.0 * 32.0).abs() < 0.001, "{line:#}");
+    // poll, read, write.
+    assert!((value(&line, "syscalls") - 3.0).abs() < 0.02, "{line:#}");
+    assert!((value(&line, "segments_sent") - 1.0).abs() < 0.01, "{line:#}");
+    assert!(value(&line, "wire_bytes_sent") > value(&line, "payload_bytes"));
+    let instructions = &line["instructions"];
+    assert!(instructions["spread"].as_f64().unwrap() < 0.005 * instructions["value"].as_f64().unwrap());
+    assert_eq!(line.get("remarks"), None, "{line:#}");
+
+    let record = bench.record();
+    assert_fits("run.v1.schema.json", &record);
+    assert_eq!(record["status"], "complete");
+    let counts = &record["series"][0]["counts"][0];
+    assert_eq!(counts["status"], "ok");
+    let names: Vec<&str> = counts["syscalls"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert!(names.contains(&"poll"), "{names:?}");
+    let functions = counts["functions"].as_array().unwrap();
+    let allocates = functions.iter().find(|one| one["metric"] == "allocations").unwrap();
+    assert_eq!(allocates["function"], "allocate");
+    let stacks = counts["stacks"]["instructions"].as_str().unwrap();
+    let run = crate::bench::run_folder(&bench.path("results"));
+    let folded = std::fs::read_to_string(run.join(stacks)).unwrap();
+    assert!(folded.contains("allocate"), "{folded}");
+}
+
+#[test]
+fn a_dearer_request_is_regressed_named_by_its_function_and_fails_the_gate() {
+    let bench = counting().c_server("c", "work=1000", "");
+    let (before, after) = (c("work=1000"), c("work=1012"));
+    let ended = bench.run(&["count", "--baseline", &before, "--candidate", &after]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("Regressed"), "{}", ended.stdout);
+    let run = crate::bench::run_folder(&bench.path("results"));
+    let comparison: Value = serde_json::from_slice(&std::fs::read(run.join("comparison.json")).unwrap()).unwrap();
+    assert_fits("comparison.v1.schema.json", &comparison);
+    assert_eq!(comparison["verdict"], "regressed");
+    let series = &comparison["series"][0];
+    assert_eq!(series["functions"][0]["function"], "compute", "{series:#}");
+    let metrics = series["metrics"].as_array().unwrap();
+    let of = |name: &str| metrics.iter().find(|one| one["metric"] == name).unwrap();
+    assert_eq!(of("instructions")["verdict"], "regressed");
+    for same in [
+        "allocations",
+        "allocated_bytes",
+        "syscalls",
+        "wire_bytes_sent",
+        "wire_bytes_received",
+    ] {
+        assert_eq!(of(same)["verdict"], "unchanged", "{}", of(same));
+        assert_eq!(of(same)["primary"], true);
+    }
+    let graph = of("instructions")["flame_graph"].as_str().unwrap();
+    assert!(std::fs::read_to_string(run.join(graph)).unwrap().contains("compute"));
+    assert_eq!(bench.run(&["gate"]).code, 3);
+}
+
+#[test]
+fn one_more_allocation_is_found_and_equal_code_is_exactly_equal() {
+    let bench = counting().c_server("c", "alloc=10", "");
+    let verdict = |candidate: &str, out: &str| {
+        let (before, after) = (c("alloc=10"), c(candidate));
+        let out_folder = bench.path(out).display().to_string();
+        let ended = bench.run(&[
+            "count",
+            "--baseline",
+            &before,
+            "--candidate",
+            &after,
+            "--out",
+            &out_folder,
+        ]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let run = crate::bench::run_folder(&bench.path(out));
+        let text = std::fs::read(run.join("comparison.json")).unwrap();
+        let comparison: Value = serde_json::from_slice(&text).unwrap();
+        let metrics = comparison["series"][0]["metrics"].as_array().unwrap().clone();
+        let of = |name: &str| metrics.iter().find(|one| one["metric"] == name).unwrap()["verdict"].clone();
+        (comparison["verdict"].clone(), of("allocations"))
+    };
+    assert_eq!(verdict("alloc=10", "equal").0, "unchanged");
+    assert_eq!(verdict("alloc=11", "more").1, "regressed");
+}
+
+/// A busy loop for each core, ended when dropped.
+struct Load(Vec<Child>);
+
+impl Load {
+    fn on_every_core() -> Self {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let spin = || {
+            let mut command = Command::new("sh");
+            command.args(["-c", "while :; do :; done"]).stdout(Stdio::null());
+            command.spawn().unwrap()
+        };
+        Self((0..cores).map(|_| spin()).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+fn a_busy_machine_counts_the_same() {
+    let bench = counting().c_server("c", "good", "");
+    let count = |out: &str| {
+        let out_folder = bench.path(out).display().to_string();
+        line(&bench.run(&["count", "--json", "--out", &out_folder]))
+    };
+    let quiet = count("quiet");
+    let load = Load::on_every_core();
+    let busy = count("busy");
+    drop(load);
+    for metric in [
+        "instructions",
+        "allocations",
+        "syscalls",
+        "wire_bytes_sent",
+        "wire_bytes_received",
+    ] {
+        let spread = quiet[metric]["spread"].as_f64().unwrap() + busy[metric]["spread"].as_f64().unwrap();
+        let apart = (value(&quiet, metric) - value(&busy, metric)).abs();
+        assert!(apart <= spread, "{metric}: {} against {}", quiet[metric], busy[metric]);
+    }
+}
+
+#[test]
+fn what_valgrind_cannot_run_keeps_its_other_figures() {
+    let bench = counting().c_server("c", "unknown-instruction", "");
+    let ended = bench.run(&["count", "--json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let line = line(&ended);
+    let why = line["instructions"]["reason"].as_str().unwrap();
+    assert!(
+        why.contains("under callgrind") && why.contains("before it was ready"),
+        "{why}"
+    );
+    assert!(value(&line, "syscalls") > 2.0 && value(&line, "wire_bytes_sent") > 0.0);
+    assert_eq!(bench.record()["series"][0]["status"], "partial");
+}
+
+#[test]
+fn a_server_that_never_gets_ready_or_crashes_fails_its_series_alone() {
+    let bench = counting()
+        .c_server("never", "never-ready", "ready_timeout = \"300ms\"")
+        .c_server("crashes", "crash=5", "")
+        .c_server("good", "good", "");
+    let ended = bench.run(&["count"]);
+    assert_eq!(ended.code, 1);
+    let record = bench.record();
+    let reason = |place: usize| {
+        record["series"][place]["reason"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(record["series"][0]["id"], "count-ask@crashes@hey");
+    assert!(reason(0).contains("ended by signal 6"), "{}", reason(0));
+    assert_eq!(record["series"][1]["status"], "ok");
+    assert!(reason(2).contains("not ready within 300ms"), "{}", reason(2));
+    assert!(ended.stderr.contains("failed: count-ask@never@hey"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_driver_that_has_to_connect_again_is_not_counted() {
+    let bench = counting().c_server("c", "drop=3", "");
+    let ended = bench.run(&["count", "--json"]);
+    assert_eq!(ended.code, 1);
+    let why = line(&ended)["instructions"]["reason"].to_string();
+    assert!(
+        why.contains("connections, 1 was asked for") || why.contains("requests failed"),
+        "{why}"
+    );
+}
+
+#[test]
+fn what_is_not_to_be_taken_at_face_value_is_remarked() {
+    let bench = counting()
+        .c_server("background", "background=100000", "")
+        .c_server("dearer", "dearer=100", "")
+        .stripped_c_server("stripped", "good", "")
+        .server("python", "good", "");
+    let ended = bench.run(&["count", "--json"]);
+    let of = |server: &str| -> Value {
+        let found = ended.stdout.lines().find(|line| line.contains(&format!("@{server}@")));
+        serde_json::from_str(found.unwrap_or_else(|| panic!("{server}: {}", ended.stderr))).unwrap()
+    };
+    assert!(
+        remarks(&of("background")).contains("of a core without being asked"),
+        "{}",
+        of("background")
+    );
+    assert!(
+        remarks(&of("dearer")).contains("second half of a run"),
+        "{}",
+        of("dearer")
+    );
+    assert!(remarks(&of("stripped")).contains("no symbols"), "{}", of("stripped"));
+    assert!(remarks(&of("python")).contains("interpreted"), "{}", of("python"));
+}
+
+#[test]
+fn without_valgrind_and_strace_a_run_is_still_good_and_says_what_it_lacks() {
+    let bench = counting().c_server("c", "good", "");
+    // Everything but the two: a folder of links to what else is needed.
+    let tools = bench.path("tools");
+    std::fs::create_dir_all(&tools).unwrap();
+    for program in ["jq", "go", "sh", "git"] {
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .output()
+            .unwrap();
+        let path = String::from_utf8(found.stdout).unwrap();
+        std::os::unix::fs::symlink(path.trim(), tools.join(program)).unwrap();
+    }
+    let ended = bench.run_with(&["count", "--json"], &[("PATH", &tools.display().to_string())]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("strace is not installed") && ended.stderr.contains("valgrind is not installed"));
+    let line = line(&ended);
+    assert!(value(&line, "wire_bytes_sent") > 0.0);
+    assert!(line["instructions"]["value"].is_null());
+}
+
+#[test]
+fn a_run_counts_and_times_in_one_go_and_either_can_be_left_out() {
+    let bench = counting()
+        .c_server("c", "good", "")
+        .scenario("ask", "connections = 1, requests = 2000");
+    let series = |only: &[&str], out: &str| {
+        let out_folder = bench.path(out).display().to_string();
+        let mut args = vec!["run", "--out", &out_folder];
+        args.extend(only);
+        let ended = bench.run(&args);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let record = record_in(&bench.path(out));
+        let ids = record["series"].as_array().unwrap().iter();
+        ids.map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(series(&[], "both"), ["ask@c@hey", "count-ask@c@hey"]);
+    assert_eq!(series(&["--only", "counts"], "counts"), ["count-ask@c@hey"]);
+    assert_eq!(series(&["--only", "timings"], "timings"), ["ask@c@hey"]);
+}
+
+#[test]
+fn counting_that_is_switched_off_or_wrongly_declared_is_said() {
+    let bench = Bench::new().c_server("c", "good", "").real_driver("hey");
+    let ended = bench.run(&["count"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("enabled = true"), "{}", ended.stderr);
+    for (text, key) in [
+        ("requests = [100, 120]", "count.requests"),
+        ("drivers = []", "count.drivers"),
+        ("drivers = [\"[\"]", "count.drivers"),
+        ("spread = 1", "spread"),
+    ] {
+        let toml =
+            format!("default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\n{text}\n");
+        let bench = Bench::new().file("wirebench.toml", &toml);
+        let ended = bench.run(&["list"]);
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.contains(key), "{}", ended.stderr);
+    }
+}
