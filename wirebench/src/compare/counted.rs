@@ -1,26 +1,19 @@
 //! A counted series: every figure that both sides have, judged; and why there is none where there is none.
 
+use crate::compare::both_sides::{Without, sides};
 use crate::compare::exact::{Counted, judge};
 use crate::compare::functions;
 use crate::compare::gates::Gates;
-use crate::compare::judge::{declared_differently, over_gating, presence};
+use crate::compare::series::{declared_differently, over_gating, presence};
 use crate::compare::verdict::accepted;
 use crate::declare::compare::Margin;
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
-use crate::record::counts::{CountStatus, Counts};
+use crate::record::counts::Counts;
 use crate::record::metric::Metric;
-use crate::record::run::{Run, RunStatus, Series, SeriesStatus, Variant};
+use crate::record::run::{Run, Series};
 
 /// A rise from 0 has no percentage; it is accepted by an entry of this size, the largest that can be written.
 const FROM_NOTHING_PERCENT: f64 = 999.0;
-
-/// Why a series has no figures to compare.
-pub(super) enum Without {
-    /// Nothing was tried: no verdict. Says why.
-    Untried(String),
-    /// Something went wrong. Says what.
-    Broken(String),
-}
 
 /// What is said of a counted series of a run with a baseline.
 pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSeries {
@@ -56,38 +49,6 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
         }
     }
     found
-}
-
-/// The counts of both sides, when both have some.
-pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Without> {
-    let why = |reason: Option<&String>| reason.map_or_else(|| "no reason recorded".to_owned(), Clone::clone);
-    if series.status == SeriesStatus::Skipped {
-        return Err(Without::Untried(why(series.reason.as_ref())));
-    }
-    let side = |variant: Variant| {
-        let name = variant.name();
-        match series.counts_of(variant) {
-            Some(counts) if counts.status == CountStatus::Skipped => Err(Without::Untried(why(counts.reason.as_ref()))),
-            Some(counts) if counts.status == CountStatus::Failed => {
-                let reason = format!("nothing was counted on the {name}: {}", why(counts.reason.as_ref()));
-                Err(Without::Broken(reason))
-            }
-            Some(counts) => Ok(counts),
-            None if run.status == RunStatus::Incomplete => {
-                Err(Without::Untried("not counted: the run was interrupted".into()))
-            }
-            None => {
-                let reason = format!("nothing was counted on the {name}: {}", why(series.reason.as_ref()));
-                Err(Without::Broken(reason))
-            }
-        }
-    };
-    match (side(Variant::Baseline), side(Variant::Candidate)) {
-        (Ok(base), Ok(head)) => Ok((base, head)),
-        // A side that was never tried says more than one that failed: there is nothing to compare it with.
-        (Err(untried @ Without::Untried(_)), _) | (_, Err(untried @ Without::Untried(_))) => Err(untried),
-        (Err(broken), _) | (_, Err(broken)) => Err(broken),
-    }
 }
 
 /// What to know before trusting the figures, each remark once.

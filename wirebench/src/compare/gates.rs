@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::compare::counted::sides;
+use crate::compare::both_sides::sides;
 use crate::declare::compare::{Margin, Margins};
 use crate::record::counts::Counts;
 use crate::record::metric::Metric;

@@ -4,6 +4,7 @@ use crate::compare::cell::{Cell, pairs};
 use crate::compare::counted;
 use crate::compare::gates::Gates;
 use crate::compare::screen::suspicion;
+use crate::compare::series::{declared_differently, over_gating, presence};
 use crate::compare::verdict::{Judged, metric};
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules};
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict};
@@ -157,30 +158,6 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
         metrics,
         functions: Vec::new(),
     }
-}
-
-/// On which sides a series of one run is.
-pub(super) const fn presence(series: &Series) -> Presence {
-    match series.missing_in {
-        None | Some(Variant::Reference) => Presence::Both,
-        Some(Variant::Baseline) => Presence::Added,
-        Some(Variant::Candidate) => Presence::Removed,
-    }
-}
-
-/// The verdict of a series, over its gating metrics that are not accepted.
-pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
-    (metrics.iter())
-        .filter(|metric| metric.primary && metric.accepted.is_none())
-        .map(|metric| metric.verdict)
-        .min()
-}
-
-/// What to know of a series of which the baseline asks something else.
-pub(super) fn declared_differently(series: &Series) -> Option<&'static str> {
-    series.baseline_digest.as_ref().map(|_| {
-        "the baseline declares this series differently (server.toml, scenario or driver): part of the difference may be the question's"
-    })
 }
 
 /// Why a variant has no good round of a series.

@@ -2,6 +2,7 @@
 //! spread what is counted. Reads only records.
 
 mod across;
+mod both_sides;
 mod cell;
 mod counted;
 mod exact;
@@ -9,6 +10,7 @@ mod functions;
 mod gates;
 mod judge;
 mod screen;
+mod series;
 mod verdict;
 
 use crate::declare::compare::{Compare, Margins};

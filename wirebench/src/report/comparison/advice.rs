@@ -2,8 +2,7 @@
 
 use crate::record::comparison::{Comparison, Side};
 use crate::record::run::short_commit;
-use crate::report::comparison::headline::Inert;
-use crate::report::comparison::words::{bounds, declared, effect, sentence};
+use crate::report::comparison::words::{Inert, bounds, declared, effect, sentence};
 use crate::report::format::plain;
 use crate::summary::comparison::{Findings, Row, Standing};
 

@@ -2,8 +2,7 @@
 
 use crate::record::comparison::FunctionChange;
 use crate::record::metric::Metric;
-use crate::report::comparison::headline::Inert;
-use crate::report::comparison::words::signed;
+use crate::report::comparison::words::{Inert, signed};
 use crate::report::format::number;
 use crate::summary::comparison::Row;
 

@@ -3,11 +3,8 @@
 use crate::record::comparison::{Comparison, Side, Verdict};
 use crate::record::run::short_commit;
 use crate::report::comparison::functions;
-use crate::report::comparison::words::{self, declared, effect, size};
+use crate::report::comparison::words::{self, Inert, declared, effect, size};
 use crate::summary::comparison::{Findings, Row, Standing};
-
-/// Text made up of our own words and of names from the record; the names must be made inert for where it is shown.
-pub(super) type Inert = fn(&str) -> String;
 
 /// How the whole comparison stands.
 #[must_use]

@@ -1,8 +1,7 @@
 //! The parts that comment and terminal have in common, as words without markup.
 
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison};
-use crate::report::comparison::headline::Inert;
-use crate::report::comparison::words::{self, declared, size};
+use crate::report::comparison::words::{self, Inert, declared, size};
 use crate::report::format::count;
 use crate::summary::comparison::{Findings, Row, Standing};
 

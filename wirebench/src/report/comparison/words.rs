@@ -5,6 +5,9 @@ use crate::record::metric::Metric;
 use crate::report::format::{bytes, count, number, three_digits, time};
 use crate::summary::comparison::{Row, Standing};
 
+/// Text made up of our own words and of names from the record; the names must be made inert for where it is shown.
+pub(super) type Inert = fn(&str) -> String;
+
 /// One word.
 #[must_use]
 pub const fn word(standing: Standing) -> &'static str {

@@ -1,0 +1,28 @@
+//! What is said of a series whether it is timed or counted.
+
+use crate::record::comparison::{ComparedMetric, Presence, Verdict};
+use crate::record::run::{Series, Variant};
+
+/// On which sides a series of one run is.
+pub(super) const fn presence(series: &Series) -> Presence {
+    match series.missing_in {
+        None | Some(Variant::Reference) => Presence::Both,
+        Some(Variant::Baseline) => Presence::Added,
+        Some(Variant::Candidate) => Presence::Removed,
+    }
+}
+
+/// The verdict of a series, over its gating metrics that are not accepted.
+pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
+    (metrics.iter())
+        .filter(|metric| metric.primary && metric.accepted.is_none())
+        .map(|metric| metric.verdict)
+        .min()
+}
+
+/// What to know of a series of which the baseline asks something else.
+pub(super) fn declared_differently(series: &Series) -> Option<&'static str> {
+    series.baseline_digest.as_ref().map(|_| {
+        "the baseline declares this series differently (server.toml, scenario or driver): part of the difference may be the question's"
+    })
+}
