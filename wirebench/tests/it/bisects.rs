@@ -65,3 +65,38 @@ fn a_search_that_cannot_be_is_refused_before_anything_is_measured() {
     }
     assert!(!bench.path("results").exists());
 }
+
+#[test]
+fn a_dearer_request_is_found_by_counting_without_a_single_round_of_load() {
+    let bench = Bench::new()
+        .file(
+            "wirebench.toml",
+            "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 220]\n[compare]\nrounds = 8\n",
+        )
+        .real_driver("hey")
+        .c_server("c", "work=1000", "")
+        .commit("v1")
+        .file("notes.txt", "nothing that matters")
+        .commit("v2")
+        .c_server("c", "work=1100", "")
+        .commit("v3");
+    let ended = bench.run(&[
+        "bisect",
+        "v1",
+        "v3",
+        "--series",
+        "count-ask@c@hey",
+        "--metric",
+        "instructions",
+    ]);
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    let culprit = bench.git(&["rev-parse", "v3"]);
+    assert!(
+        ended.stdout.starts_with(&format!(
+            "{culprit} brought it: count-ask@c@hey instructions per request"
+        )),
+        "{}",
+        ended.stdout
+    );
+    assert!(!ended.stderr.contains("round 1/"), "{}", ended.stderr);
+}
