@@ -115,6 +115,7 @@ impl Pass<'_> {
         fs::create_dir_all(folder).map_err(|source| PassError::unwritable(folder, source))?;
         let mut server = self.side.server_of(self.series);
         server.ready_timeout = Span(server.ready_timeout.0 * self.tool.patience());
+        alone(&mut server.env);
         let side = self.wrapped(toolbox, folder);
         let question = Question::new(
             bench.root,
@@ -240,6 +241,17 @@ impl Pass<'_> {
         }
         Ok(())
     }
+}
+
+/// What makes runtimes that take no `{threads}` use one thread; others do not know these variables. Go moves work between
+/// threads by signals, at which callgrind gives up.
+fn alone(env: &mut BTreeMap<String, String>) {
+    env.entry("GOMAXPROCS".into()).or_insert_with(|| "1".into());
+    let settings = env.entry("GODEBUG".into()).or_default();
+    if !settings.is_empty() {
+        settings.push(',');
+    }
+    settings.push_str("asyncpreemptoff=1");
 }
 
 /// Waits for the wall clock to begin a second, so that most loads lie within one. Servers do some things once a second: a new
