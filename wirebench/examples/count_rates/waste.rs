@@ -7,8 +7,8 @@ use crate::runner::{Runner, Server};
 
 /// No arguments: the server as it is.
 pub(crate) const PLAIN: &str = "";
-/// What the names of all wasting functions begin with.
-const WASTING: &str = "server_runtime::waste::";
+/// What the names of all wasting functions begin with, and the system call that they waste.
+const WASTING: [&str; 2] = ["server_runtime::waste::", "getppid"];
 /// The servers waste a multiple of this.
 const STEP: f64 = 5.0;
 
@@ -21,7 +21,7 @@ pub(crate) struct Kind {
     amounts: (u64, u64),
     /// The count that has to grow.
     pub(crate) metric: Metric,
-    /// The list of functions that has to begin with the wasting one; none where no list can show it.
+    /// The list of functions or system calls that has to begin with the wasting one; none where no list can show it.
     list: Option<Metric>,
 }
 
@@ -61,7 +61,7 @@ impl Kind {
                 "--waste-syscalls",
                 (1, 2),
                 Metric::Syscalls,
-                Some(Metric::Instructions),
+                Some(Metric::Syscalls),
             ),
             kind(
                 "one header byte",
@@ -83,6 +83,6 @@ impl Kind {
     pub(crate) fn is_first(&self, made: &crate::runner::Made) -> Option<bool> {
         let list = self.list?;
         let first = made.judged.functions.iter().find(|change| change.metric == list);
-        Some(first.is_some_and(|change| change.function.contains(WASTING)))
+        Some(first.is_some_and(|change| WASTING.iter().any(|name| change.function.contains(name))))
     }
 }

@@ -1,4 +1,4 @@
-//! The functions that carry a change of a counted series: matched by name, the largest changes first.
+//! The functions and system calls that carry a change of a counted series: matched by name, the largest changes first.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,13 @@ use crate::record::metric::Metric;
 
 /// Functions listed of each metric.
 const LISTED: usize = 10;
-/// What functions are known to cost.
-const OF_FUNCTIONS: [Metric; 3] = [Metric::Instructions, Metric::Allocations, Metric::AllocatedBytes];
+/// What is known by name.
+const BY_NAME: [Metric; 4] = [
+    Metric::Instructions,
+    Metric::Allocations,
+    Metric::AllocatedBytes,
+    Metric::Syscalls,
+];
 
 /// The largest changes: of instructions always, of the others when the metric regressed or improved. A change within the
 /// spread of the metric is left out; a function that only one side has costs 0 on the other.
@@ -22,7 +27,7 @@ pub(super) fn changes(baseline: &Counts, candidate: &Counts, metrics: &[Compared
             Some(_) => *metric == Metric::Instructions,
         }
     };
-    (OF_FUNCTIONS.into_iter().filter(worth))
+    (BY_NAME.into_iter().filter(worth))
         .flat_map(|metric| of(baseline, candidate, metric))
         .collect()
 }
@@ -36,11 +41,11 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
     let whole = if base > 0.0 { base } else { head };
     // One name may stand for several copies of a function: their costs add up.
     let mut costs: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for one in baseline.functions.iter().filter(|one| one.metric == metric) {
-        costs.entry(&one.function).or_default().0 += one.cost;
+    for (name, cost) in named(baseline, metric) {
+        costs.entry(name).or_default().0 += cost;
     }
-    for one in candidate.functions.iter().filter(|one| one.metric == metric) {
-        costs.entry(&one.function).or_default().1 += one.cost;
+    for (name, cost) in named(candidate, metric) {
+        costs.entry(name).or_default().1 += cost;
     }
     let mut found: Vec<FunctionChange> = (costs.into_iter())
         .filter(|(_, (base, head))| (head - base).abs() > noise && whole > 0.0)
@@ -60,4 +65,14 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
     });
     found.truncate(LISTED);
     found
+}
+
+/// Cost per request by name: of system calls the kernel's names, of everything else those of functions.
+fn named(counts: &Counts, metric: Metric) -> Vec<(&str, f64)> {
+    if metric == Metric::Syscalls {
+        let calls = counts.syscalls.iter();
+        return calls.map(|(name, calls)| (name.as_str(), *calls)).collect();
+    }
+    let functions = counts.functions.iter().filter(|one| one.metric == metric);
+    functions.map(|one| (one.function.as_str(), one.cost)).collect()
 }

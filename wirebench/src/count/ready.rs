@@ -3,6 +3,7 @@
 
 use crate::count::relay::Relay;
 use crate::declare::server::{Ready, Server};
+use crate::measure::port;
 use crate::measure::ready::is_ready;
 use crate::measure::target::Target;
 
@@ -10,8 +11,10 @@ use crate::measure::target::Target;
 pub(super) fn look(server: &Server, target: &Target) -> impl Fn() -> Result<(), String> + use<> {
     let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
     let (address, group) = (target.address.clone(), target.group.id());
+    let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
     move || {
-        if !is_listened_on(&address) {
+        let listened_on = port.is_some_and(port::is_listened_on);
+        if !listened_on {
             return Err(format!("nobody listens on {address}"));
         }
         if matches!(ready, Ready::Tcp(_)) {
@@ -21,39 +24,5 @@ pub(super) fn look(server: &Server, target: &Target) -> impl Fn() -> Result<(), 
         let looked = is_ready(&ready, &relay.address, protocol);
         relay.finish().map_err(|error| error.to_string())?;
         looked
-    }
-}
-
-/// Whether the kernel has a listener on that port; known without connecting.
-#[cfg(target_os = "linux")]
-fn is_listened_on(address: &str) -> bool {
-    use procfs::net::{TcpState, tcp, tcp6};
-
-    let port = address.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
-    let listens = |entries: procfs::ProcResult<Vec<procfs::net::TcpNetEntry>>| {
-        let mut entries = entries.into_iter().flatten();
-        entries.any(|entry| entry.state == TcpState::Listen && Some(entry.local_address.port()) == port)
-    };
-    listens(tcp()) || listens(tcp6())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_listened_on(address: &str) -> bool {
-    std::net::TcpStream::connect(address).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::TcpListener;
-
-    use super::is_listened_on;
-
-    #[test]
-    fn a_listener_is_seen_as_long_as_it_is_there() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        assert!(is_listened_on(&address));
-        drop(listener);
-        assert!(!is_listened_on(&address));
     }
 }

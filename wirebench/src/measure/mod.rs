@@ -7,6 +7,7 @@ pub mod drive;
 pub mod grpc;
 pub mod host;
 pub mod interrupt;
+pub mod port;
 pub mod probe;
 pub mod process;
 pub mod question;

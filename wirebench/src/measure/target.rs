@@ -1,11 +1,8 @@
 //! A target: a server started, awaited, watched, and stopped.
 
-use std::collections::VecDeque;
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::declare::args::{Value, Values, expand};
@@ -13,6 +10,7 @@ use crate::declare::server::Server;
 use crate::measure::cores::Cores;
 use crate::measure::grpc::GrpcError;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::port;
 use crate::measure::probe::ProbeError;
 use crate::measure::process::{Group, Launch, in_words, tail};
 use crate::measure::ready::is_ready;
@@ -142,33 +140,6 @@ pub fn argv(side: &Side, server: &Server, port: &str, threads: usize) -> Vec<Str
     program.chain(args).collect()
 }
 
-/// Ports given lately, so that two servers that start at once never get the same: one that shares its port would not notice.
-static GIVEN: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
-const REMEMBERED: usize = 64;
-
-/// A port nobody uses now: the server's fixed one, or any.
-///
-/// # Errors
-/// When the fixed port is taken.
-pub fn free_port(server: &Server) -> Result<u16, TargetError> {
-    let wanted = server.port.unwrap_or(0);
-    let taken = |source| TargetError::PortTaken {
-        server: server.name.clone(),
-        port: wanted,
-        source,
-    };
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    loop {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)).map_err(taken)?;
-        let port = listener.local_addr().map_err(taken)?.port();
-        if wanted != 0 || !given.contains(&port) {
-            given.push_front(port);
-            given.truncate(REMEMBERED);
-            return Ok(port);
-        }
-    }
-}
-
 impl Target {
     /// Starts one of a side's servers on a free port and waits until it is ready. Its output goes to `folder`.
     ///
@@ -193,7 +164,11 @@ impl Target {
     /// # Errors
     /// When it cannot be started.
     pub fn launch(side: &Side, server: &Server, folder: &Path, cores: &Cores) -> Result<Self, TargetError> {
-        let port = free_port(server)?;
+        let port = port::free(server.port).map_err(|(port, source)| TargetError::PortTaken {
+            server: server.name.clone(),
+            port,
+            source,
+        })?;
         let argv = argv(side, server, &port.to_string(), cores.server_threads());
         let output = folder.join("server.stderr");
         let launch = Launch {

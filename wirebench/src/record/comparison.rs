@@ -121,13 +121,13 @@ pub struct ComparedSeries {
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function whose own cost per request changed.
+/// A function whose own cost per request changed, or a system call that is made more or less often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionChange {
-    /// What was counted: `instructions`, `allocations` or `allocated_bytes`.
+    /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`.
     pub metric: Metric,
-    /// Its name, demangled.
+    /// The function's name, demangled; of `syscalls`, the system call's.
     pub function: String,
     /// Cost per request on the baseline, without what it calls.
     pub baseline: f64,

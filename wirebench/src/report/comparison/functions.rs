@@ -13,6 +13,7 @@ pub(super) fn change(function: &FunctionChange) -> String {
     let unit = match function.metric {
         Metric::Instructions => "instruction",
         Metric::Allocations => "allocation",
+        Metric::Syscalls => "system call",
         _ => "byte",
     };
     let size = number(difference.abs());
@@ -42,6 +43,7 @@ pub(super) fn leading(row: &Row, name: Inert) -> Option<String> {
 pub(super) fn head(row: &Row, name: Inert) -> String {
     let label = row.metric.map_or("", |metric| metric.metric.label());
     let what = match row.functions().next() {
+        Some(call) if call.metric == Metric::Syscalls => "the calls whose number changed most",
         Some(_) => "the functions whose own cost changed most",
         None => "no function's own cost changed by more than the spread",
     };
