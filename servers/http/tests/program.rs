@@ -4,7 +4,7 @@
     reason = "a test may stop at the first surprise, its helpers too"
 )]
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -163,7 +163,11 @@ fn ask_http1(connection: &mut TcpStream, path: &str) -> String {
     let mut answer = String::new();
     while !is_whole(&answer) {
         let mut piece = [0; 4096];
-        let length = connection.read(&mut piece).unwrap();
+        let length = match connection.read(&mut piece) {
+            // A read with a time limit is not taken up again by the kernel after a signal.
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            other => other.unwrap(),
+        };
         assert_ne!(length, 0, "the server closed the connection after {answer:?}");
         answer.push_str(str::from_utf8(&piece[..length]).unwrap());
     }
