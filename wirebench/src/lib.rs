@@ -13,5 +13,6 @@ pub mod plan;
 pub mod record;
 pub mod report;
 pub mod selftest;
+pub mod site;
 pub mod stats;
 pub mod summary;

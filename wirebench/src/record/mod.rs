@@ -7,4 +7,5 @@ pub mod history;
 pub mod imported;
 pub mod metric;
 pub mod run;
+pub mod site;
 pub mod trend;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record"]),
     ("measure", &["declare", "plan", "record", "measure"]),
@@ -20,6 +20,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
     ("history", &["declare", "record", "stats", "history"]),
     ("summary", &["record", "stats", "summary"]),
     ("report", &["record", "summary", "report"]),
+    ("site", &["history", "record", "report", "stats", "summary", "site"]),
     ("main", &[]),
 ];
 
