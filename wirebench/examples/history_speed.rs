@@ -124,6 +124,7 @@ fn month(number: usize, levels: &mut [f64], rng: &mut ChaCha8Rng) -> anyhow::Res
                 )
             })
             .collect(),
+        failures: Vec::new(),
     });
     Ok(Month {
         schema: SCHEMA.into(),
@@ -150,6 +151,7 @@ fn column(metric: Metric, noise: usize, level: &mut f64, rng: &mut ChaCha8Rng) -
         metric,
         values: ratios.iter().map(|ratio| seven(ratio * 19_412.37)).collect(),
         ratios,
+        half_permille: Vec::new(),
     }
 }
 

@@ -40,6 +40,7 @@ impl Columns {
                     id: series.id.clone(),
                     digests: Vec::new(),
                     metrics: Vec::new(),
+                    failures: Vec::new(),
                 });
             }
             let columns = &mut self.month.series[place];
@@ -96,6 +97,7 @@ fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Se
             metric,
             values: Vec::new(),
             ratios: Vec::new(),
+            half_permille: Vec::new(),
         });
         metrics.len() - 1
     });

@@ -12,6 +12,36 @@ use crate::record::metric::Metric;
 /// The schema's name, the value of [`Month::schema`].
 pub const SCHEMA: &str = "wirebench.history-month/v1";
 
+/// The schema's name, the value of [`Facts::schema`].
+pub const FACTS: &str = "wirebench.history/v1";
+
+/// `history.json`: what is known of a history as a whole. A history needs none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Facts {
+    /// Always `wirebench.history/v1`.
+    pub schema: String,
+    /// How it was made up, in a sentence; null for a history that was measured.
+    #[serde(default)]
+    pub synthetic: Option<String>,
+    /// `owner/name` on GitHub.
+    #[serde(default)]
+    pub repository: Option<String>,
+    /// Commits that were released.
+    #[serde(default)]
+    pub releases: Vec<Released>,
+}
+
+/// A commit that was released.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Released {
+    /// At least 7 hex digits.
+    pub commit: String,
+    /// `v1.4.0`.
+    pub name: String,
+}
+
 /// The runs that started in one month, UTC.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,6 +91,19 @@ pub struct StoredSeries {
     pub digests: Vec<DigestFrom>,
     /// Its metrics, those of which any run has a value.
     pub metrics: Vec<StoredMetric>,
+    /// Runs in which it is not whole, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<StoredFailure>,
+}
+
+/// A run in which a series has failed rounds, or none that are good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoredFailure {
+    /// Place of the run.
+    pub at: usize,
+    /// Why, in one sentence.
+    pub why: String,
 }
 
 /// A digest and where it begins.
@@ -87,6 +130,11 @@ pub struct StoredMetric {
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "column")]
     #[schemars(with = "Vec<Option<f64>>")]
     pub ratios: Vec<f64>,
+    /// Half of the 95 % interval of what a trend judges (the ratio where there is one, else the value), in thousandths of
+    /// it. Empty when no run has one: it takes six rounds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "column")]
+    #[schemars(with = "Vec<Option<f64>>")]
+    pub half_permille: Vec<f64>,
 }
 
 /// A column of numbers: null in the file is NaN in memory, which takes half the space of an option.
