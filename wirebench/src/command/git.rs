@@ -49,6 +49,38 @@ fn command(folder: &Path, args: &[&str]) -> Command {
     git
 }
 
+/// `owner/name` on GitHub, when that is where the project comes from.
+pub(super) fn github(root: &Path) -> Option<String> {
+    owner_and_name(&says(root, &["remote", "get-url", "origin"])?)
+}
+
+/// What a remote's address names on GitHub: `https://github.com/owner/name.git`, `git@github.com:owner/name`.
+fn owner_and_name(url: &str) -> Option<String> {
+    let (_, path) = url.split_once("github.com")?;
+    let path = path.trim_start_matches([':', '/']).trim_end_matches('/');
+    let name = path.strip_suffix(".git").unwrap_or(path);
+    let letters = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    (name.split('/').count() == 2 && name.chars().all(letters)).then(|| name.to_owned())
+}
+
+/// Tags that look like versions, each with the commit it stands for.
+pub(super) fn versions(root: &Path) -> Vec<(String, String)> {
+    // An annotated tag names its commit in the second field.
+    let format = "--format=%(refname:short) %(*objectname) %(objectname)";
+    let listed = says(root, &["for-each-ref", format, "refs/tags/v[0-9]*"]).unwrap_or_default();
+    let tag = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), words.next()?.to_owned()))
+    };
+    listed.lines().filter_map(tag).collect()
+}
+
+/// How many commits of the project's history came after one; none when it is not part of it.
+pub(super) fn commits_since(root: &Path, commit: &str) -> Option<usize> {
+    says(root, &["merge-base", "--is-ancestor", commit, "HEAD"])?;
+    says(root, &["rev-list", "--count", &format!("{commit}..HEAD")])?.parse().ok()
+}
+
 /// The commit that a revision names, 40 hex digits.
 ///
 /// # Errors
@@ -170,6 +202,20 @@ fn is_at(tree: &Path, commit: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::fetch;
+
+    #[test]
+    fn a_remote_on_github_names_a_repository() {
+        for url in [
+            "https://github.com/owner/name.git",
+            "git@github.com:owner/name.git",
+            "ssh://git@github.com/owner/name",
+        ] {
+            assert_eq!(owner_and_name(url).as_deref(), Some("owner/name"), "{url}");
+        }
+        for url in ["https://example.org/owner/name", "/srv/name.git", "https://github.com/owner"] {
+            assert_eq!(owner_and_name(url), None, "{url}");
+        }
+    }
 
     #[test]
     fn what_is_missing_in_a_shallow_clone_is_fetched_by_its_kind() {

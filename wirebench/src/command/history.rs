@@ -132,7 +132,7 @@ fn summarise(args: &IndexArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Names what was left out; that makes the command fail, after it has done all it could.
-fn named(skipped: &[String]) -> Outcome {
+pub(super) fn named(skipped: &[String]) -> Outcome {
     for one in skipped {
         eprintln!("error: skipped: {one}");
     }
@@ -175,7 +175,7 @@ fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
 }
 
 /// The acceptances of the project around, when there is one.
-fn acceptances(root: Option<PathBuf>) -> anyhow::Result<Vec<Acceptance>> {
+pub(super) fn acceptances(root: Option<PathBuf>) -> anyhow::Result<Vec<Acceptance>> {
     let wanted = root.is_some();
     let folder = match folder(root) {
         Err(_) if !wanted => return Ok(Vec::new()),
@@ -200,7 +200,7 @@ fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn text_of(file: &Path) -> anyhow::Result<String> {
+pub(super) fn text_of(file: &Path) -> anyhow::Result<String> {
     let bytes = fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -29,6 +29,7 @@ mod selection;
 mod selftest;
 mod session;
 mod sides;
+mod site;
 mod stored;
 mod verdict;
 mod verify;
@@ -102,6 +103,9 @@ enum Verb {
     /// Keeps runs over time and says where a series stepped.
     #[command(subcommand)]
     History(history::Verb),
+    /// Builds the dashboard, and shows it on this machine.
+    #[command(subcommand)]
+    Site(site::Verb),
     /// Says that a change for the worse is meant.
     Accept(accept::Args),
     /// Brings one recorded driver output into the common shape; for writing a driver.
@@ -132,6 +136,7 @@ impl Cli {
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
             Verb::History(verb) => history::execute(root, &verb),
+            Verb::Site(verb) => site::execute(root, &verb),
             Verb::Accept(args) => accept::execute(&folder(root)?, &args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),

@@ -62,6 +62,13 @@ impl HistoryError {
         }
     }
 
+    /// A folder without anything of a history in it.
+    pub(super) fn empty(history: &Path) -> Self {
+        let message =
+            "holds no history: no runs/, months/ or imported/; append a run with: wirebench history append --to DIR";
+        Self::broken(history, message)
+    }
+
     pub(super) fn broken(file: &Path, message: impl Into<String>) -> Self {
         Self::Broken {
             file: file.to_path_buf(),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::history::error::HistoryError;
-use crate::record::history::{self, Month};
+use crate::record::history::{self, Facts, Month, StoredRun};
 use crate::record::imported::{self, Imported};
 use crate::record::run::{self, Run, short_commit};
 
@@ -59,6 +59,13 @@ pub(super) fn months(history: &Path) -> Result<Vec<MonthFiles>, HistoryError> {
         }
     }
     Ok(found)
+}
+
+/// The file of a run that a history's summaries know.
+#[must_use]
+pub fn run_file(history: &Path, stored: &StoredRun) -> PathBuf {
+    let month = stored.started_at.get(..7).unwrap_or_default();
+    runs_folder(history, month).join(&stored.file)
 }
 
 /// The newest stored run of a commit, named by all or the first of its digits; none when there is none.
@@ -122,6 +129,13 @@ impl OfSchema for Run {
 
 impl OfSchema for Month {
     const SCHEMA: &str = history::SCHEMA;
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+}
+
+impl OfSchema for Facts {
+    const SCHEMA: &str = history::FACTS;
     fn schema(&self) -> &str {
         &self.schema
     }

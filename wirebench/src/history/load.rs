@@ -1,7 +1,7 @@
 //! Reads what a trend needs: the summaries, and the run files that are in none of them.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -9,10 +9,15 @@ use std::thread;
 use jiff::Timestamp;
 
 use crate::history::error::HistoryError;
-use crate::history::files::{json_files, months, read};
+use crate::history::files::{MonthFiles, json_files, months, read};
 use crate::history::index::summarised;
+use crate::history::summarise::Columns;
 use crate::record::history::{Month, StoredRun, StoredSeries};
 use crate::record::imported::Imported;
+use crate::record::run::Run;
+
+/// What the runs beside a history have for a month.
+const BESIDE: &str = "";
 
 /// The runs of a history in commit order.
 #[derive(Debug)]
@@ -58,6 +63,13 @@ impl Stored {
         found
     }
 
+    /// Places of the runs that are in no history.
+    pub(super) fn beside(&self) -> Vec<usize> {
+        let months = self.order.iter().map(|(month, _)| &self.months[*month].month);
+        let beside = months.enumerate().filter(|(_, month)| *month == BESIDE);
+        beside.map(|(place, _)| place).collect()
+    }
+
     /// Month and place of each run, in commit order.
     pub(super) fn order(&self) -> &[(usize, usize)] {
         &self.order
@@ -88,19 +100,22 @@ fn key(run: &StoredRun) -> (Option<Timestamp>, Option<Timestamp>, String) {
     (committed.or(started), started, run.id.clone())
 }
 
-/// Reads a history.
+impl Loaded {
+    /// Whether there is nothing in it at all, not even a broken file.
+    pub(super) fn is_empty(&self) -> bool {
+        self.stored.months.is_empty() && self.imported.is_empty() && self.skipped.is_empty()
+    }
+}
+
+/// Reads a history, and beside it runs that are in none.
 ///
 /// # Errors
-/// When the folder cannot be read or is no history. A broken file is no error: it is skipped and named.
-pub(super) fn load(history: &Path) -> Result<Loaded, HistoryError> {
-    let summaries = json_files(&history.join("months"))?;
-    let run_files = months(history)?;
-    let imports = json_files(&history.join("imported"))?;
-    if summaries.is_empty() && run_files.is_empty() && imports.is_empty() {
-        let message =
-            "holds no history: no runs/, months/ or imported/; append a run with: wirebench history append --to DIR";
-        return Err(HistoryError::broken(history, message));
-    }
+/// When the folder cannot be read. A broken file is no error: it is skipped and named.
+pub(super) fn load(history: Option<&Path>, beside: &[Run]) -> Result<Loaded, HistoryError> {
+    let (summaries, run_files, imports) = match history {
+        Some(history) => files(history)?,
+        None => Default::default(),
+    };
     let mut skipped = Vec::new();
     let mut months: Vec<Month> = Vec::new();
     for read in side_by_side(&summaries, |file| read::<Month>(file)) {
@@ -122,6 +137,13 @@ pub(super) fn load(history: &Path) -> Result<Loaded, HistoryError> {
         skipped.extend(broken);
         months.push(rest);
     }
+    if !beside.is_empty() {
+        let mut columns = Columns::of(BESIDE);
+        for run in beside {
+            columns.add("", run);
+        }
+        months.push(columns.finish());
+    }
     let mut imported = Vec::new();
     for file in imports {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -138,6 +160,15 @@ pub(super) fn load(history: &Path) -> Result<Loaded, HistoryError> {
     })
 }
 
+/// A history's summaries, run files by month, and imports.
+type Files = (Vec<PathBuf>, Vec<MonthFiles>, Vec<PathBuf>);
+
+fn files(history: &Path) -> Result<Files, HistoryError> {
+    let summaries = json_files(&history.join("months"))?;
+    let imports = json_files(&history.join("imported"))?;
+    Ok((summaries, months(history)?, imports))
+}
+
 /// A summary whose columns have as many places as it has runs; a hand-edited one may not.
 fn sound(month: Month) -> Result<Month, HistoryError> {
     let places = month.runs.len();
@@ -145,7 +176,7 @@ fn sound(month: Month) -> Result<Month, HistoryError> {
     let whole = month.series.iter().flat_map(|series| &series.metrics);
     if whole
         .into_iter()
-        .all(|column| fits(&column.values, false) && fits(&column.ratios, true))
+        .all(|column| fits(&column.values, false) && fits(&column.ratios, true) && fits(&column.half_permille, true))
     {
         return Ok(month);
     }

@@ -5,16 +5,20 @@
 //! DIR/runs/<yyyy>/<mm>/<sha12>-<run id>.json   one run, never changed: two pushes never write the same file
 //! DIR/months/<yyyy>-<mm>.json                  what a trend needs of a month's runs, derived
 //! DIR/imported/<name>.json                     another program's history
+//! DIR/history.json                             releases, and whether it is made up; a history needs none
 //! ```
 
 pub mod append;
 pub mod error;
 mod files;
+pub mod follow;
 pub mod import;
 pub mod index;
 mod load;
 mod row;
+pub mod standing;
 mod summarise;
 pub mod trend;
 
-pub use files::newest_run;
+pub use files::{newest_run, run_file};
+pub use row::{SegmentPlaces, StepPlaces};

@@ -48,6 +48,35 @@ pub(super) struct Row<'a> {
     pub(super) points: Vec<Point>,
 }
 
+/// A judged row, and where in its timeline everything lies that the trace names by pushes.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) trace: Trace,
+    pub(super) segments: Vec<SegmentPlaces>,
+}
+
+/// Places of a segment in its timeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentPlaces {
+    /// Of its first value.
+    pub first: usize,
+    /// Of its last value.
+    pub last: usize,
+    /// Of each of its change points.
+    pub steps: Vec<StepPlaces>,
+}
+
+/// Places of a change point in its timeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StepPlaces {
+    /// Of the last push before it.
+    pub last_before: usize,
+    /// Of the first push after it.
+    pub first_after: usize,
+    /// Of the push at which it was first reported.
+    pub reported: usize,
+}
+
 /// Texts that stand for numbers, so that contexts compare quickly.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -82,8 +111,8 @@ impl Names {
 }
 
 /// Judges a row. `words` says what the two context numbers are, `names` what they stand for.
-pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, words: [&str; 2], names: &Names) -> Trace {
-    let mut segments = Vec::new();
+pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, words: [&str; 2], names: &Names) -> Judged {
+    let (mut segments, mut places) = (Vec::new(), Vec::new());
     let mut previous: Option<[u32; 2]> = None;
     for points in row.points.chunk_by(|one, next| one.context == next.context) {
         let context = points[0].context;
@@ -95,10 +124,12 @@ pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, words: [&str; 
             });
             texts.collect::<Vec<_>>().join(", ")
         });
-        segments.push(segment(row, points, timeline, rules, broken_by));
+        let (segment, found) = segment(row, points, timeline, rules, broken_by);
+        segments.push(segment);
+        places.push(found);
         previous = Some(context);
     }
-    Trace {
+    let trace = Trace {
         source: row.source.to_owned(),
         series: row.series.to_owned(),
         metric: row.metric,
@@ -108,17 +139,40 @@ pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, words: [&str; 
         points: row.points.len(),
         left_out: row.left_out,
         segments,
+    };
+    Judged {
+        trace,
+        segments: places,
     }
 }
 
-fn segment(row: &Row, points: &[Point], timeline: &Timeline, rules: Rules, broken_by: Option<String>) -> Segment {
+fn segment(
+    row: &Row,
+    points: &[Point],
+    timeline: &Timeline,
+    rules: Rules,
+    broken_by: Option<String>,
+) -> (Segment, SegmentPlaces) {
     let mut detector = Detector::default();
     for point in points {
         detector.push(point.value.ln());
     }
     let push = |place: usize| timeline.pushes[points[place].place].clone();
     let steps = detector.change_points();
-    Segment {
+    let place = |number: usize| points[number].place;
+    let places = SegmentPlaces {
+        first: place(0),
+        last: place(points.len() - 1),
+        steps: steps
+            .iter()
+            .map(|step| StepPlaces {
+                last_before: place(step.last_before),
+                first_after: place(step.first_after),
+                reported: place(step.reported),
+            })
+            .collect(),
+    };
+    let segment = Segment {
         broken_by,
         first: push(0),
         last: push(points.len() - 1),
@@ -129,7 +183,8 @@ fn segment(row: &Row, points: &[Point], timeline: &Timeline, rules: Rules, broke
             .iter()
             .map(|step| described(row, points, step, timeline, rules))
             .collect(),
-    }
+    };
+    (segment, places)
 }
 
 fn described(

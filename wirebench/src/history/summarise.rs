@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::record::history::{DigestFrom, Month, SCHEMA, StoredMetric, StoredRun, StoredSeries};
+use crate::record::history::{DigestFrom, Month, SCHEMA, StoredFailure, StoredMetric, StoredRun, StoredSeries};
 use crate::record::metric::Metric;
-use crate::record::run::{Round, RoundStatus, Run, Series, Variant, VariantRevision};
+use crate::record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Variant, VariantRevision};
+use crate::stats::location::locate;
 use crate::stats::quantile::median;
 
 /// The columns of a month while they grow.
@@ -50,8 +51,15 @@ impl Columns {
                     digest: series.digest.clone(),
                 });
             }
+            let mut any = false;
             for metric in Metric::all() {
-                set(&mut columns.metrics, metric, here, series);
+                any |= set(&mut columns.metrics, metric, here, series);
+            }
+            if !any && series.status != SeriesStatus::Skipped {
+                columns.failures.push(StoredFailure {
+                    at: here,
+                    why: series.reason.clone().unwrap_or_else(|| "no round was good".into()),
+                });
             }
         }
     }
@@ -61,8 +69,10 @@ impl Columns {
         let count = self.month.runs.len();
         for column in self.month.series.iter_mut().flat_map(|series| &mut series.metrics) {
             column.values.resize(count, f64::NAN);
-            if !column.ratios.is_empty() {
-                column.ratios.resize(count, f64::NAN);
+            for optional in [&mut column.ratios, &mut column.half_permille] {
+                if !optional.is_empty() {
+                    optional.resize(count, f64::NAN);
+                }
             }
         }
         self.month.series.sort_by(|one, other| one.id.cmp(&other.id));
@@ -87,10 +97,10 @@ fn stored(file: &str, run: &Run) -> StoredRun {
     }
 }
 
-/// Writes a run's value and ratio into the columns of a metric.
-fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Series) {
+/// Writes a run's value, ratio and uncertainty into the columns of a metric; false when the run has none of it.
+fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Series) -> bool {
     let Some(value) = value(series, metric) else {
-        return;
+        return false;
     };
     let place = metrics.iter().position(|one| one.metric == metric).unwrap_or_else(|| {
         metrics.push(StoredMetric {
@@ -102,12 +112,26 @@ fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Se
         metrics.len() - 1
     });
     let column = &mut metrics[place];
-    column.values.resize(here, f64::NAN);
-    column.values.push(value);
-    if let Some(ratio) = ratio(series, metric) {
-        column.ratios.resize(here, f64::NAN);
-        column.ratios.push(ratio);
+    let logs = log_ratios(series, metric);
+    let put = |column: &mut Vec<f64>, value: f64| {
+        column.resize(here, f64::NAN);
+        column.push(to_seven_digits(value));
+    };
+    put(&mut column.values, value.figure);
+    if let Some(log) = median(&logs) {
+        put(&mut column.ratios, log.exp());
     }
+    let half = if logs.is_empty() { value.half } else { half(&logs) };
+    if let Some(half) = half {
+        put(&mut column.half_permille, (1e4 * half).round() / 10.0);
+    }
+    true
+}
+
+/// Half of the 95 % interval around where logarithms lie, as a share; none from fewer than six.
+fn half(logs: &[f64]) -> Option<f64> {
+    let found = locate(logs)?;
+    Some((found.high? - found.low?) / 2.0)
 }
 
 /// A round's value when the round is good, not dropped, and of that variant.
@@ -116,21 +140,33 @@ fn of_variant(round: &Round, variant: Variant, metric: Metric) -> Option<f64> {
     usable.then(|| metric.comparable(round)).flatten()
 }
 
-fn value(series: &Series, metric: Metric) -> Option<f64> {
+/// What is kept of a metric in a run.
+struct Value {
+    figure: f64,
+    /// Half of its 95 % interval, as a share; of counts, their spread.
+    half: Option<f64>,
+}
+
+fn value(series: &Series, metric: Metric) -> Option<Value> {
     if metric.is_counted() {
-        let (value, _) = series.counts_of(Variant::Candidate)?.value(metric)?;
-        return Some(to_seven_digits(value));
+        let (figure, spread) = series.counts_of(Variant::Candidate)?.value(metric)?;
+        let half = (figure > 0.0).then_some(spread / figure);
+        return Some(Value { figure, half });
     }
     let values: Vec<f64> = series
         .rounds
         .iter()
         .filter_map(|round| of_variant(round, Variant::Candidate, metric))
         .collect();
-    median(&values).map(to_seven_digits)
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    Some(Value {
+        figure: median(&values)?,
+        half: half(&logs),
+    })
 }
 
-/// Candidate over reference, from the rounds that were measured back to back.
-fn ratio(series: &Series, metric: Metric) -> Option<f64> {
+/// Logarithms of candidate over reference, of the rounds that were measured back to back.
+fn log_ratios(series: &Series, metric: Metric) -> Vec<f64> {
     let of = |variant| {
         let rounds = series.rounds.iter();
         let placed =
@@ -138,11 +174,10 @@ fn ratio(series: &Series, metric: Metric) -> Option<f64> {
         placed.collect::<BTreeMap<_, _>>()
     };
     let reference = of(Variant::Reference);
-    let logs: Vec<f64> = of(Variant::Candidate)
+    of(Variant::Candidate)
         .iter()
         .filter_map(|(place, candidate)| Some((candidate / reference.get(place)?).ln()))
-        .collect();
-    median(&logs).map(|log| to_seven_digits(log.exp()))
+        .collect()
 }
 
 /// Far finer than any noise, and half the size in the file.

@@ -7,7 +7,7 @@ use globset::GlobMatcher;
 use crate::history::error::HistoryError;
 use crate::history::import::rows;
 use crate::history::load::{Stored, load, side_by_side};
-use crate::history::row::{Names, Point, Row, Rules, Timeline, judge};
+use crate::history::row::{Judged, Names, Point, Row, Rules, Timeline, judge};
 use crate::record::accepted::Acceptance;
 use crate::record::history::{StoredMetric, StoredRun, StoredSeries};
 use crate::record::metric::Metric;
@@ -45,23 +45,38 @@ pub struct Answer {
 /// # Errors
 /// When the folder cannot be read or holds no history. Broken files are skipped and named in the trend.
 pub fn trend(history: &Path, question: &Question) -> Result<Answer, HistoryError> {
-    let loaded = load(history)?;
-    let mut traces = of_runs(&loaded.stored, question);
+    let loaded = load(Some(history), &[])?;
+    if loaded.is_empty() {
+        return Err(HistoryError::empty(history));
+    }
+    let timeline = timeline(&loaded.stored);
+    let mut traces = of_runs(&loaded.stored, &timeline, question, |judged, _| judged.trace);
     if question.metric.is_none() {
         for (name, imported) in &loaded.imported {
-            let rules = question.rules();
-            traces.extend(rows::traces(name, imported, rules, |series| question.wants(series)));
+            for suite in &imported.suites {
+                let found = rows::of_suite(name, suite, question.rules(), |series| question.wants(series));
+                traces.extend(found.rows.into_iter().map(|row| row.judged.trace));
+            }
         }
     }
+    let not_indexed = loaded.not_indexed;
+    Ok(Answer {
+        trend: described(traces, question, loaded.stored.len(), loaded.skipped),
+        not_indexed,
+    })
+}
+
+/// The trend that these traces make.
+pub(super) fn described(traces: Vec<Trace>, question: &Question, runs: usize, skipped: Vec<String>) -> Trend {
     let alerts = || {
         let segments = traces.iter().flat_map(|trace| &trace.segments);
         segments
             .flat_map(|segment| &segment.change_points)
             .filter(|point| point.alert)
     };
-    let trend = Trend {
+    Trend {
         schema: SCHEMA.into(),
-        runs: loaded.stored.len(),
+        runs,
         method: TrendMethod {
             window: WINDOW,
             least_after: LEAST_AFTER,
@@ -69,33 +84,35 @@ pub fn trend(history: &Path, question: &Question) -> Result<Answer, HistoryError
             smallest_step_percent: 100.0 * SMALLEST_STEP.exp_m1(),
             newest: question.newest,
         },
-        skipped: loaded.skipped,
+        skipped,
         alerts: alerts().count(),
         recent_alerts: alerts().filter(|point| point.recent).count(),
         traces,
-    };
-    Ok(Answer {
-        trend,
-        not_indexed: loaded.not_indexed,
-    })
+    }
 }
 
 impl Question {
-    fn rules(&self) -> Rules<'_> {
+    pub(super) fn rules(&self) -> Rules<'_> {
         Rules {
             accepted: &self.accepted,
             newest: self.newest,
         }
     }
 
-    fn wants(&self, series: &str) -> bool {
+    pub(super) fn wants(&self, series: &str) -> bool {
         self.series.as_ref().is_none_or(|glob| glob.is_match(series))
     }
 }
 
-fn of_runs(stored: &Stored, question: &Question) -> Vec<Trace> {
+/// Judges every wanted row of the stored runs. `keep` takes of each what is wanted, with the columns it was made of, by
+/// month.
+pub(super) fn of_runs<T: Send>(
+    stored: &Stored,
+    timeline: &Timeline,
+    question: &Question,
+    keep: impl Fn(Judged, &[Option<(&StoredSeries, &StoredMetric)>]) -> T + Sync,
+) -> Vec<T> {
     let runs: Vec<&StoredRun> = stored.runs().collect();
-    let timeline = timeline(&runs);
     let wanted = |metric: &Metric| question.metric.is_none_or(|one| one == *metric);
     let metrics: Vec<Metric> = Metric::all().filter(wanted).collect();
     let mut names = Names::default();
@@ -112,17 +129,30 @@ fn of_runs(stored: &Stored, question: &Question) -> Vec<Trace> {
         }
     }
     let traces = side_by_side(&rows, |(id, months, metric)| {
-        let row = row(id, months, *metric, stored, &contexts, &names);
+        let columns = columns(months, *metric);
+        let row = row(id, &columns, *metric, stored, &contexts, &names);
         let word = match row.basis {
             Basis::Ratio => "reference",
             Basis::Value => "machine",
         };
-        (!row.points.is_empty()).then(|| judge(&row, &timeline, question.rules(), ["question", word], &names))
+        let judged = || judge(&row, timeline, question.rules(), ["question", word], &names);
+        (!row.points.is_empty()).then(|| keep(judged(), &columns))
     });
     traces.into_iter().flatten().collect()
 }
 
-fn timeline(runs: &[&StoredRun]) -> Timeline {
+/// The columns of a metric, by month.
+fn columns<'a>(months: &[Option<&'a StoredSeries>], metric: Metric) -> Vec<Option<(&'a StoredSeries, &'a StoredMetric)>> {
+    let of = |series: &&'a StoredSeries| {
+        let column = series.metrics.iter().find(|one| one.metric == metric)?;
+        Some((*series, column))
+    };
+    months.iter().map(|series| series.as_ref().and_then(of)).collect()
+}
+
+/// The pushes of the stored runs, in commit order.
+pub(super) fn timeline(stored: &Stored) -> Timeline {
+    let runs: Vec<&StoredRun> = stored.runs().collect();
     let pushes = runs.iter().map(|run| Push {
         run: Some(run.id.clone()),
         commit: run.commit.clone(),
@@ -152,29 +182,25 @@ fn contexts(runs: &[&StoredRun], names: &mut Names) -> Vec<[u32; 2]> {
 /// The values of a metric in commit order: ratios when there are any, else raw values.
 fn row<'a>(
     id: &'a str,
-    months: &[Option<&StoredSeries>],
+    columns: &[Option<(&StoredSeries, &StoredMetric)>],
     metric: Metric,
     stored: &Stored,
     contexts: &[[u32; 2]],
     names: &Names,
 ) -> Row<'a> {
-    let columns: Vec<Option<&StoredMetric>> = months
-        .iter()
-        .map(|series| series.and_then(|series| series.metrics.iter().find(|one| one.metric == metric)))
-        .collect();
-    let basis = if columns.iter().flatten().any(|column| !column.ratios.is_empty()) {
+    let basis = if columns.iter().flatten().any(|(_, column)| !column.ratios.is_empty()) {
         Basis::Ratio
     } else {
         Basis::Value
     };
-    let mut digests: Vec<Vec<(usize, u32)>> = Vec::with_capacity(months.len());
-    for series in months {
-        let known = series.iter().flat_map(|series| &series.digests);
+    let mut digests: Vec<Vec<(usize, u32)>> = Vec::with_capacity(columns.len());
+    for month in columns {
+        let known = month.iter().flat_map(|(series, _)| &series.digests);
         digests.push(known.map(|one| (one.from, names.find(&one.digest))).collect());
     }
     let (mut points, mut left_out) = (Vec::with_capacity(stored.len()), 0);
     for (place, (month, inside)) in stored.order().iter().enumerate() {
-        let Some(column) = columns[*month] else { continue };
+        let Some((_, column)) = columns[*month] else { continue };
         let value = match basis {
             Basis::Ratio => column.ratios.get(*inside).copied(),
             Basis::Value => Some(column.values[*inside]),

@@ -11,5 +11,6 @@ pub mod format;
 pub mod github_action_benchmark;
 pub mod imported;
 pub mod markdown;
+pub mod stills;
 pub mod terminal;
 pub mod trend;

@@ -1,5 +1,12 @@
 //! What every page has around its content.
 
+use jiff::Timestamp;
+
+use crate::site::Input;
+use crate::site::gather::Source;
+use crate::site::timeline::seconds;
+use crate::site::words::counted;
+
 /// The pages that every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -61,7 +68,47 @@ pub(super) struct Frame {
     place: Place,
 }
 
+/// A newest run older than this is worth a warning, days.
+const STALE_DAYS: i64 = 7;
+/// So are more commits than this without a run.
+const STALE_COMMITS: usize = 20;
+
 impl Site {
+    /// The site of an input.
+    pub(super) fn of(input: &Input, sources: &[Source]) -> Self {
+        let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
+        let freshness = match newest(sources) {
+            Some(newest) => format!("{}, the newest of {}.", counted(pushes, "run"), newest.strftime("%Y-%m-%d")),
+            None => "No run yet.".into(),
+        };
+        Self {
+            name: input.title.clone(),
+            repository: input.repository.clone(),
+            synthetic: input.followed.facts.synthetic.is_some(),
+            made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            freshness,
+        }
+    }
+
+    /// Why the newest run may be too old to go by, when it was when the site was built.
+    pub(super) fn stale(&self, input: &Input, sources: &[Source]) -> Option<String> {
+        let newest = newest(sources)?;
+        let days = (input.now.as_second() - newest.as_second()) / 86_400;
+        let untested = input.untested.unwrap_or(0);
+        if self.synthetic || (days <= STALE_DAYS && untested <= STALE_COMMITS) {
+            return None;
+        }
+        let commits = match untested {
+            0 => String::new(),
+            count => format!(" and {} ago", counted(count, "commit")),
+        };
+        Some(format!(
+            "Stale: the newest run is of {}, {} before this page was built{commits}. What came after it was not measured.",
+            newest.strftime("%Y-%m-%d"),
+            counted(usize::try_from(days).unwrap_or(0), "day"),
+        ))
+    }
+
     /// The frame of a page at the site's root.
     pub(super) fn frame(&self, title: &str, place: Place) -> Frame {
         Frame {
@@ -108,4 +155,11 @@ impl Frame {
             current: place == self.place,
         })
     }
+}
+
+/// When the newest push of all sources was made.
+fn newest(sources: &[Source]) -> Option<Timestamp> {
+    let pushes = sources.iter().flat_map(|source| &source.line.pushes);
+    let newest = pushes.filter_map(seconds).max()?;
+    Timestamp::from_second(newest).ok()
 }

@@ -5,36 +5,67 @@ use jiff::Timestamp;
 use crate::history::import::check::sound_values;
 use crate::history::import::direction::proper;
 use crate::history::load::side_by_side;
-use crate::history::row::{Names, Point, Row, Rules, Timeline, judge};
-use crate::record::imported::{Imported, ImportedRun, ImportedSeries, Suite};
-use crate::record::trend::{Basis, Push, Trace};
+use crate::history::row::{Judged, Names, Point, Row, Rules, Timeline, judge};
+use crate::record::imported::{ImportedRun, ImportedSeries, Suite};
+use crate::record::trend::{Basis, Push};
 
-/// The traces of the series that are wanted.
-pub(in crate::history) fn traces(
+/// What a suite says.
+#[derive(Debug)]
+pub(in crate::history) struct SuiteRows {
+    /// `imported/NAME: SUITE`.
+    pub(in crate::history) source: String,
+    /// Its runs, in commit order.
+    pub(in crate::history) timeline: Timeline,
+    /// Its series that have a value which may be judged.
+    pub(in crate::history) rows: Vec<ImportedRow>,
+    /// Names of those that have none.
+    pub(in crate::history) without: Vec<String>,
+}
+
+/// A judged series of a suite.
+#[derive(Debug)]
+pub(in crate::history) struct ImportedRow {
+    pub(in crate::history) judged: Judged,
+    /// Its values, with their places.
+    pub(in crate::history) values: Vec<(usize, f64)>,
+    /// Values that are not judged, as they were written, with their places.
+    pub(in crate::history) unsound: Vec<(usize, String)>,
+}
+
+/// Judges the series of a suite that are wanted.
+pub(in crate::history) fn of_suite(
     name: &str,
-    imported: &Imported,
+    suite: &Suite,
     rules: Rules,
     wanted: impl Fn(&str) -> bool,
-) -> Vec<Trace> {
-    let mut traces = Vec::new();
-    for suite in &imported.suites {
-        let order = order(&suite.runs);
-        let timeline = Timeline {
-            pushes: order.iter().map(|run| push(&suite.runs[*run])).collect(),
-            accepted: Vec::new(),
-        };
-        let source = format!("imported/{name}: {}", suite.name);
-        let chosen: Vec<&ImportedSeries> = suite
-            .series
-            .iter()
-            .filter(|series| series.occurrence == 1 && wanted(&series.name))
-            .collect();
-        let found = side_by_side(&chosen, |series| {
-            trace(&source, suite, series, &order, &timeline, rules)
-        });
-        traces.extend(found.into_iter().flatten());
+) -> SuiteRows {
+    let order = order(&suite.runs);
+    let timeline = Timeline {
+        pushes: order.iter().map(|run| push(&suite.runs[*run])).collect(),
+        accepted: Vec::new(),
+    };
+    let source = format!("imported/{name}: {}", suite.name);
+    let chosen: Vec<&ImportedSeries> = suite
+        .series
+        .iter()
+        .filter(|series| series.occurrence == 1 && wanted(&series.name))
+        .collect();
+    let found = side_by_side(&chosen, |series| {
+        trace(&source, suite, series, &order, &timeline, rules).ok_or_else(|| series.name.clone())
+    });
+    let (mut rows, mut without) = (Vec::new(), Vec::new());
+    for one in found {
+        match one {
+            Ok(row) => rows.push(row),
+            Err(name) => without.push(name),
+        }
     }
-    traces
+    SuiteRows {
+        source,
+        timeline,
+        rows,
+        without,
+    }
 }
 
 /// Places of the runs in commit order; a run without a commit's time is placed by when it was measured.
@@ -69,7 +100,7 @@ fn trace(
     order: &[usize],
     timeline: &Timeline,
     rules: Rules,
-) -> Option<Trace> {
+) -> Option<ImportedRow> {
     let mut values: Vec<Option<f64>> = vec![None; suite.runs.len()];
     for (place, value) in sound_values(series) {
         values[place] = Some(value);
@@ -80,8 +111,11 @@ fn trace(
         .iter()
         .map(|from| (from.from, names.number(proper(&from.unit))))
         .collect();
-    let mut points = Vec::new();
+    let (mut points, mut unsound) = (Vec::new(), Vec::new());
     for (place, run) in order.iter().enumerate() {
+        if let Some(written) = series.values[*run].as_ref().filter(|_| values[*run].is_none()) {
+            unsound.push((place, written.get().to_owned()));
+        }
         if let Some(value) = values[*run] {
             let unit = units.partition_point(|(from, _)| from <= run).saturating_sub(1);
             let context = [0, units.get(unit).map_or(0, |(_, unit)| *unit)];
@@ -100,5 +134,9 @@ fn trace(
         left_out: present - points.len(),
         points,
     };
-    (!row.points.is_empty()).then(|| judge(&row, timeline, rules, ["", "unit"], &names))
+    (!row.points.is_empty()).then(|| ImportedRow {
+        judged: judge(&row, timeline, rules, ["", "unit"], &names),
+        values: row.points.iter().map(|point| (point.place, point.value)).collect(),
+        unsound,
+    })
 }

@@ -1,0 +1,172 @@
+//! What was noticed and what was decided: every change point, as a page and as a feed.
+
+use askama::Template;
+
+use crate::record::run::short_commit;
+use crate::record::trend::{ChangePoint, Direction};
+use crate::report::comparison::words::{change, interval};
+use crate::site::frame::{Frame, Site};
+use crate::site::gather::{Drawn, Series, Source};
+use crate::site::timeline::{day, seconds};
+use crate::site::words::counted;
+
+/// Entries of the feed.
+const IN_FEED: usize = 50;
+
+#[derive(Template)]
+#[template(path = "changes.html")]
+struct Page<'a> {
+    frame: Frame,
+    lead: String,
+    rows: &'a [Noticed],
+}
+
+#[derive(Template)]
+#[template(path = "changes.xml")]
+struct Feed<'a> {
+    title: String,
+    id: String,
+    updated: String,
+    rows: &'a [Noticed],
+}
+
+/// A change point as it is shown.
+#[derive(Debug, Clone)]
+pub(super) struct Noticed {
+    pub(super) state: &'static str,
+    pub(super) word: &'static str,
+    series: String,
+    pub(super) label: String,
+    href: String,
+    pub(super) change: String,
+    pub(super) after: String,
+    pub(super) up_to: String,
+    pub(super) url: Option<String>,
+    pub(super) day: String,
+    /// RFC 3339, for the feed.
+    at: String,
+    pub(super) status: &'static str,
+    pub(super) note: String,
+    time: i64,
+}
+
+/// Every change point, the newest first.
+pub(super) fn noticed(site: &Site, sources: &[Source]) -> Vec<Noticed> {
+    let series = sources.iter().flat_map(|source| &source.series);
+    newest_first(series.flat_map(|series| of_all(site, series)).collect())
+}
+
+/// The change points of one series, the newest first.
+pub(super) fn of_series(site: &Site, series: &Series) -> Vec<Noticed> {
+    newest_first(of_all(site, series))
+}
+
+fn of_all(site: &Site, series: &Series) -> Vec<Noticed> {
+    let mut found = Vec::new();
+    for drawn in &series.metrics {
+        for (number, segment) in drawn.trace.segments.iter().enumerate() {
+            let current = number + 1 == drawn.trace.segments.len();
+            let points = segment.change_points.iter();
+            found.extend(points.map(|point| one(site, series, drawn, point, current)));
+        }
+    }
+    found
+}
+
+fn newest_first(mut found: Vec<Noticed>) -> Vec<Noticed> {
+    found.sort_by_key(|noticed| std::cmp::Reverse(noticed.time));
+    found
+}
+
+fn one(site: &Site, series: &Series, drawn: &Drawn, point: &ChangePoint, current: bool) -> Noticed {
+    let (state, word) = match point.direction {
+        Direction::Better => ("better", "▲ better"),
+        Direction::Worse => ("worse", "▼ worse"),
+        Direction::Unknown => ("changed", "◇ changed"),
+    };
+    let (status, note) = status(drawn, point, current);
+    let short = |commit: &str| short_commit(commit).to_owned();
+    let time = seconds(&point.first_after).unwrap_or(0);
+    let (after, up_to) = (short(&point.last_before.commit), short(&point.first_after.commit));
+    Noticed {
+        state,
+        word,
+        series: series.name.to_owned(),
+        label: drawn.label.to_owned(),
+        href: format!("series/{}.html?metric={}&pin={up_to}", series.page, drawn.word),
+        change: format!(
+            "{} ({})",
+            change(point.change_percent),
+            interval(point.low_percent, point.high_percent)
+        ),
+        url: site.range_url(&point.last_before.commit, &point.first_after.commit),
+        day: day(&point.first_after).to_owned(),
+        at: jiff::Timestamp::from_second(time).map(|time| time.to_string()).unwrap_or_default(),
+        after,
+        up_to,
+        status,
+        note,
+        time,
+    }
+}
+
+/// What became of a change point, and what else to know of it.
+fn status(drawn: &Drawn, point: &ChangePoint, current: bool) -> (&'static str, String) {
+    if let Some(reason) = &point.accepted {
+        return ("accepted", reason.clone());
+    }
+    match point.direction {
+        Direction::Better => ("better", String::new()),
+        Direction::Unknown => ("unknown", "nothing says which way is better".into()),
+        Direction::Worse if !current => ("past", "machine, question or reference changed since".into()),
+        Direction::Worse if made_good(drawn, point) => ("fixed", "a later step took it back".into()),
+        Direction::Worse => ("open", String::new()),
+    }
+}
+
+/// Whether later steps of the same segment took a worsening back, by half or more.
+fn made_good(drawn: &Drawn, point: &ChangePoint) -> bool {
+    let Some(segment) = drawn.trace.segments.last() else {
+        return false;
+    };
+    let log = |point: &ChangePoint| (point.change_percent / 100.0).ln_1p();
+    let later = segment.change_points.iter().skip_while(|other| *other != point).skip(1);
+    let back: f64 = later.map(log).sum();
+    back * log(point) < 0.0 && back.abs() >= log(point).abs() / 2.0
+}
+
+/// The page.
+///
+/// # Errors
+/// When the template cannot be written out.
+pub(super) fn render(frame: Frame, rows: &[Noticed]) -> Result<String, askama::Error> {
+    let of = |status| rows.iter().filter(|row| row.status == status).count();
+    let lead = if rows.is_empty() {
+        "No series has stepped yet.".to_owned()
+    } else {
+        format!(
+            "{} noticed: {} open, {} accepted, {} fixed, {} for the better.",
+            counted(rows.len(), "change"),
+            of("open"),
+            of("accepted"),
+            of("fixed"),
+            of("better")
+        )
+    };
+    Page { frame, lead, rows }.render()
+}
+
+/// The newest of them as an Atom feed.
+///
+/// # Errors
+/// When the template cannot be written out.
+pub(super) fn feed(site: &Site, rows: &[Noticed]) -> Result<String, askama::Error> {
+    let rows = &rows[..rows.len().min(IN_FEED)];
+    let feed = Feed {
+        title: format!("{}: changes", site.name),
+        id: site.repository.clone().unwrap_or_else(|| "history".into()),
+        updated: rows.first().map_or("1970-01-01T00:00:00Z", |row| row.at.as_str()).to_owned(),
+        rows,
+    };
+    feed.render()
+}

@@ -1,0 +1,106 @@
+//! Still pictures of columns, for print and for readers without scripts, drawn by one gnuplot for all of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::record::site::MOST_POINTS;
+use crate::report::stills::{self, Still};
+use crate::site::SiteError;
+use crate::site::buckets::stretches;
+use crate::site::gather::{Drawn, Source};
+use crate::site::write::Writer;
+use crate::stats::quantile::median;
+
+/// Which data each picture was drawn from, by its digest: a picture is drawn again only when they changed.
+const DRAWN: &str = "charts/drawn.json";
+
+/// Draws what is not current; gives how many that were.
+pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Source]) -> Result<usize, SiteError> {
+    let Some(gnuplot) = gnuplot else {
+        return Ok(0);
+    };
+    let before: BTreeMap<String, String> = fs::read(writer.path(DRAWN))
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok())
+        .unwrap_or_default();
+    let mut now = BTreeMap::new();
+    let mut wanted = Vec::new();
+    for source in sources {
+        for series in &source.series {
+            for drawn in &series.metrics {
+                let name = format!("charts/{}.svg", drawn.column);
+                let data = data(drawn);
+                let title = format!("{}: {}", series.name, drawn.label);
+                let unit = unit(drawn);
+                let digest = digest(&[&title, &unit, &data]);
+                let current = before.get(&drawn.column) == Some(&digest) && writer.path(&name).is_file();
+                if !current {
+                    wanted.push(Still {
+                        file: writer.path(&name),
+                        title,
+                        unit,
+                        data,
+                    });
+                }
+                writer.keep(&name);
+                now.insert(drawn.column.clone(), digest);
+            }
+        }
+    }
+    stills::draw(gnuplot, &wanted).map_err(|error| SiteError::Stills(error.to_string()))?;
+    writer.json(DRAWN, &now)?;
+    Ok(wanted.len())
+}
+
+fn unit(drawn: &Drawn) -> String {
+    let unit = match &drawn.reference {
+        Some(reference) => format!("ratio to {reference}"),
+        None => drawn.trace.unit.clone(),
+    };
+    match drawn.direction() {
+        "" => unit,
+        direction => format!("{unit} ({direction})"),
+    }
+}
+
+/// A line for each point, or for each whole stretch of many: place, smallest, middle, largest. Empty lines where nothing is
+/// compared across. The last stretch is left out while it fills up, so that a picture of a long row changes rarely.
+fn data(drawn: &Drawn) -> String {
+    let values = drawn.judged();
+    let known = |value: &f64| value.is_finite();
+    let from = values.iter().position(known).unwrap_or(0);
+    let end = values.iter().rposition(known).map_or(from, |last| last + 1);
+    let mut breaks: Vec<usize> = drawn.values.segments.iter().skip(1).map(|segment| segment.first).collect();
+    breaks.sort_unstable();
+    let mut edges = stretches(from, end, &breaks);
+    if end - from <= MOST_POINTS {
+        edges.push(end);
+    }
+    let mut text = String::from("# place\tsmallest\tmiddle\tlargest\n");
+    for pair in edges.windows(2) {
+        if breaks.contains(&pair[0]) {
+            text.push('\n');
+        }
+        let mut stretch: Vec<f64> = values[pair[0]..pair[1]].iter().copied().filter(known).collect();
+        stretch.sort_by(f64::total_cmp);
+        let (Some(low), Some(middle), Some(high)) = (stretch.first(), median(&stretch), stretch.last()) else {
+            text.push('\n');
+            continue;
+        };
+        let _ = writeln!(text, "{}\t{low:.6e}\t{middle:.6e}\t{high:.6e}", pair[0]);
+    }
+    text
+}
+
+fn digest(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update(text.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}

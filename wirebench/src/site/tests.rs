@@ -1,0 +1,1 @@
+//! A whole site from a small history.
