@@ -49,7 +49,7 @@ function row(chart, place) {
   return el('tr', null,
     el('td', null, href ? el('a', { href, rel: 'noreferrer' }, name) : name),
     el('td', { class: 'nowrap' }, at == null ? '' : date(at)),
-    el('td', { class: 'number' }, value ? [value, other && `(${other.split(' against')[0]})`].filter(Boolean).join(' ') : '–'),
+    el('td', { class: 'number' }, value ? [value, other && `(${other})`].filter(Boolean).join(' ').replace(/ against [^()]*/, '') : '–'),
     el('td', { class: 'number' }, interval ?? ''),
     el('td', { class: 'number' }, percent || (change ? 'not comparable' : '')),
     el('td', null, ...notes.flatMap((note, i) => (i ? [' · ', note] : [note]))));

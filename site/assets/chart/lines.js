@@ -48,6 +48,7 @@ export function lines(chart) {
     chart.view.all = whole;
     chart.setLines(fit);
     chart.draw(how);
+    performance.mark('lines-drawn');
   }
   const everything = (how) => show(heads, how, true);
 

@@ -52,6 +52,7 @@ function drawLevels(ctx, { X, Y, px }, levels, width) {
 }
 
 function drawEnvelope(ctx, { X, Y, crowd, small }, { column, shape }) {
+  const dash = ctx.getLineDash();
   const { from, min, middle, max, end } = shape;
   const right = (i) => (i + 1 < from.length ? from[i + 1] : end + 1) - 0.5;
   const area = new Path2D();
@@ -76,8 +77,8 @@ function drawEnvelope(ctx, { X, Y, crowd, small }, { column, shape }) {
     }
     area.closePath();
   }
-  ctx.globalAlpha = crowd ? 0.3 : small ? 0.25 : 0.22;
-  if (crowd) ctx.stroke(area); else ctx.fill(area);
+  ctx.globalAlpha = crowd ? 0.15 : small ? 0.25 : 0.22;
+  if (crowd) { ctx.setLineDash([]); ctx.stroke(area); ctx.setLineDash(dash); } else ctx.fill(area);
   ctx.globalAlpha = 1;
   ctx.stroke(path);
 }
@@ -126,7 +127,7 @@ function drawDots(ctx, { X, Y, px, colours, crowd, small, hollow, box }, { colum
 export function drawFailures(ctx, { X, box, px, colours }, failures) {
   const path = new Path2D();
   const y = box.top + box.height - 10 * px;
-  const [r, t] = [5.5 * px, 2 * px];
+  const [r, t] = [7 * px, 2.6 * px];
   for (const { at } of failures) {
     const x = X(at);
     if (x < box.left - r || x > box.left + box.width + r) continue;

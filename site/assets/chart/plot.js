@@ -33,7 +33,7 @@ export class Plot {
       series: [{}, { paths: () => null, points: { show: false } }],
       scales: {
         x: { time: false, range: () => this.x },
-        y: { auto: false, distr: 100, fwd: (value) => (this.scene.view.log ? Math.log(value) : value), bwd: (value) => (this.scene.view.log ? Math.exp(value) : value), range: () => this.y },
+        y: { distr: 100, fwd: (value) => (this.scene.view.log ? Math.log(value) : value), bwd: (value) => (this.scene.view.log ? Math.exp(value) : value), range: () => this.y },
       },
       axes: [
         { ...axis, size: small ? 24 : 28, grid: { show: false }, splits: () => this.#xSplits(), values: (_, splits) => splits.map((at) => this.#xName(at)) },
@@ -76,10 +76,7 @@ export class Plot {
   /** Draws what the source now gives. */
   redraw() {
     this.#arrange();
-    this.frame.batch(() => {
-      this.frame.setScale('x', { min: this.x[0], max: this.x[1] });
-      this.frame.setScale('y', { min: this.y[0], max: this.y[1] });
-    });
+    this.frame.redraw(true, true);
   }
 
   /** Fits the plot to its host. */
