@@ -1,128 +1,118 @@
 // The series page: puts the moving chart in place of the still when everything it needs is there.
 import { el } from './lib/dom.js';
+import { loadLine, loadPoints } from './lib/column.js';
 import { Broken, load, root } from './lib/load.js';
-import { direction } from './lib/format.js';
-import { read } from './lib/query.js';
 import { Timeline } from './lib/timeline.js';
-import { Address } from './chart/address.js';
-import { card, tip } from './chart/card.js';
-import { Chart, loadLine } from './chart/chart.js';
-import { commits } from './chart/commits.js';
+import { keep, places, query, read } from './chart/address.js';
+import { card, commits, tip } from './chart/card.js';
+import { Chart } from './chart/chart.js';
 import { help, listen } from './chart/keys.js';
 import { lines } from './chart/lines.js';
 import { multiples } from './chart/multiples.js';
-import { follow } from './chart/pointer.js';
-import { strip } from './chart/strip.js';
+import { follow, strip } from './chart/pointer.js';
 import { toolbar } from './chart/toolbar.js';
 
 const figure = document.getElementById('chart');
 const { page, column: first } = figure.dataset;
 const still = figure.querySelector('img');
-const caption = figure.querySelector('figcaption');
 const note = el('p', { class: 'note', role: 'status' });
 figure.append(note);
+const metricOf = (column) => column.slice(page.length + 1);
+const say = (...content) => note.replaceChildren(...content);
 
-/** The column that the address asks for, and its metric when that is not the page's first. */
-function wanted() {
-  const { metric } = read(location.search);
-  const own = first.slice(page.length + 1);
-  return metric && metric !== own && /^[\w.-]+$/.test(metric) ? { name: `${page}.${metric}`, metric } : { name: first, metric: null };
+/** One line about what went wrong, and a button that tries again. */
+function trouble(error) {
+  const known = error instanceof Broken;
+  if (!known) console.error(error);
+  say(known ? error.message : `The moving chart failed: ${error.message}.`, ' ', el('button', { type: 'button', click: () => { say(); start().catch(trouble); } }, 'Try again'));
 }
 
-const say = (text, ...more) => note.replaceChildren(text, ...more);
-
-function retry(error) {
-  const text = error instanceof Broken ? error.message : `The moving chart failed: ${error.message}.`;
-  if (!(error instanceof Broken)) console.error(error);
-  say(`${text} `, el('button', { type: 'button', click: () => { say(''); start().catch(retry); } }, 'Try again'));
+/** Shows a metric that is not the page's first: its still, and of the change points its own. */
+function showMetric(name) {
+  still.alt = document.querySelector(`#metrics a[data-column="${CSS.escape(name)}"] img`)?.alt ?? '';
+  still.src = `${root}charts/${encodeURIComponent(name)}.svg`;
+  for (const row of document.querySelectorAll('#changes [data-column]')) row.hidden = row.dataset.column !== name;
 }
 
 async function start() {
-  const { name, metric } = wanted();
+  const asked = read(location.search);
+  const metric = /^[\w.-]+$/.test(asked.metric ?? '') && asked.metric !== metricOf(first) ? asked.metric : null;
+  const name = metric ? `${page}.${metric}` : first;
   if (metric) showMetric(name);
   const manifest = load('manifest', 'wirebench.site/v1');
-  manifest.catch(() => {});
+  manifest.catch(() => {}); // Told of below, when the chart is drawn.
   const line = await loadLine(name, page);
+  const { label, unit, better, timeline: id, places: count, few } = line.column;
   if (!window.uPlot) throw new Broken('assets/vendor/uplot/uPlot.iife.min.js is missing.');
-  const { column } = line;
-  if (!column.places) return;
-  if (metric) caption.textContent = [`${column.label}, ${column.unit}`, direction(column.better) && ` (${direction(column.better)})`].filter(Boolean).join('');
+  if (!count) return;
 
-  const timeline = new Timeline(column.timeline, column.places);
-  const address = new Address(metric);
-  const { range, pin, notice } = await address.places(timeline, column.places).catch((error) => ({ range: null, pin: null, notice: error.message }));
-  if (range && range[1] - range[0] < 600 && !column.points) await new Chart(line, timeline, {}, () => {}).points(line);
-  const chart = new Chart(line, timeline, { ...address.asked, lines: null, range, byDate: false }, (how) => {
-    if (how === 'push' || how === 'replace') address.keep(chart, how);
-  });
-  if (address.asked.byDate) chart.dates = await timeline.dates().catch(() => null);
-  chart.view.byDate = Boolean(chart.dates);
-  chart.view.all = false;
-  chart.say = say;
-  chart.trouble = retry;
-  chart.metric = metric;
+  const caption = figure.querySelector('figcaption');
+  if (metric) caption.textContent = `${label}, ${unit}${better ? ` (${better} is better)` : ''}`;
+  const timeline = new Timeline(id, count);
+  const found = await places(asked, timeline).catch(({ message }) => ({ range: null, held: null, notice: message }));
+  const dates = asked.byDate ? await timeline.dates().catch(() => null) : null;
+  if (found.range && found.range[1] - found.range[0] < 600) await loadPoints(line).catch(() => {});
+  const { raw, zero, log } = asked;
+  const chart = new Chart(line, timeline, { range: found.range, raw, zero, log, byDate: Boolean(dates), all: false }, dates);
+  Object.assign(chart, { say, trouble });
 
-  const host = el('div', { class: 'plot', id: 'plot', tabindex: '0', role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${still.alt || caption.textContent} Arrow keys move by push, question mark lists the keys.` });
+  const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${still.alt || caption.textContent} Arrow keys move by push; question mark lists the keys.` });
   const stage = el('div', { class: 'stage' }, host);
   figure.querySelector('.stage')?.remove();
-  figure.insertBefore(stage, note);
+  note.before(stage);
   still.hidden = true;
   chart.mount(host);
   performance.mark('chart-drawn');
   figure.dataset.ready = 'true';
-  if (notice) say(notice);
-  else if (column.few) say('Up to four values: verdicts start at five runs.');
+  say(found.notice || (few ? 'Up to four values: verdicts start at five runs.' : ''));
 
-  const metrics = { href: (other) => address.query(chart, other && `${page}.${other}` !== first ? other : null) || location.pathname };
-  const bar = toolbar(chart, metrics);
+  const href = (other) => query(chart, other === metricOf(first) ? null : other);
   const list = lines(chart);
   const dialog = help();
-  const { voice } = tip(chart);
-  stage.prepend(bar.host, list.legend);
-  stage.append(strip(chart), voice, card(chart), list.host,
-    el('p', { class: 'quiet keys' }, 'Drag to zoom, click to hold a value. ', el('button', { type: 'button', click: () => dialog.showModal() }, 'Keys (?)')), dialog);
+  const bar = toolbar(chart);
+  const voice = tip(chart);
+  stage.prepend(bar, list.legend);
+  stage.append(strip(chart), card(chart), list.host, voice, dialog,
+    el('p', { class: 'quiet keys' }, 'Drag to zoom, click to hold a value. ', el('button', { type: 'button', click: () => dialog.showModal() }, 'Keys (?)')));
   follow(chart);
-  listen(chart, { dialog, find: list.find });
+  listen(chart, dialog, list.find);
   commits(chart, document.getElementById('commits'));
-  multiples(chart, document.getElementById('metrics'), metrics.href);
-  addEventListener('popstate', () => back(chart, address, list));
+  multiples(chart, document.getElementById('metrics'), href);
+  chart.listeners.push((what) => { if (what === 'push' || what === 'replace') keep(chart, metric, what); });
+  addEventListener('popstate', () => back(chart, asked.metric, list).catch(trouble));
 
   chart.settle();
-  if (pin !== null) chart.points(line).catch(() => {}).then(() => chart.hold(chart.spotAt(line, pin), 'data'));
-  try { await offer(chart, await manifest, { bar, list, address, name }); } catch (error) { retry(error); }
+  if (found.held !== null) chart.hold(chart.spotAt(line, found.held), 'data');
+  try {
+    const { repository, timelines, columns } = await manifest;
+    chart.repository = repository;
+    chart.releases = timelines.find((one) => one.id === id)?.releases ?? [];
+    chart.found = null;
+    choose(bar, columns.filter((head) => head.page === page), name, href);
+    list.offer(columns.filter((head) => head.column !== name && head.label === label && head.timeline === id));
+    await list.ask(asked);
+  } catch (error) { trouble(error); }
 }
 
-/** Shows what the manifest knows: releases, links, other lines and metrics. */
-async function offer(chart, manifest, { bar, list, address, name }) {
-  chart.repository = manifest.repository;
-  chart.setReleases(manifest.timelines.find((timeline) => timeline.id === chart.timeline.id)?.releases ?? []);
-  const own = manifest.columns.filter((head) => head.page === page).map((head) => ({ ...head, metric: head.column.slice(page.length + 1) }));
-  bar.offer(own, name.slice(page.length + 1));
-  const others = manifest.columns.filter((head) => head.column !== name && head.label === chart.main.label && head.timeline === chart.timeline.id);
-  await list.offer(others, address.asked);
-  chart.draw('data');
-}
-
-/** A metric other than the page's first: its still, its fact, its steps. */
-function showMetric(name) {
-  const link = document.querySelector(`#metrics a[data-column="${CSS.escape(name)}"] img`);
-  still.src = `${root}charts/${encodeURIComponent(name)}.svg`;
-  still.alt = link?.alt ?? '';
-  for (const row of document.querySelectorAll('#changes [data-column]')) row.hidden = row.dataset.column !== name;
+/** A choice of the metrics of this series. */
+function choose(bar, heads, name, href) {
+  if (heads.length < 2) return;
+  const select = el('select', { 'aria-label': 'Metric', change: () => location.assign(location.pathname + href(select.value)) },
+    ...heads.map(({ column, label }) => el('option', { value: metricOf(column), selected: column === name }, label)));
+  bar.append(select);
 }
 
 /** Back and forward. */
-async function back(chart, address, list) {
-  const asked = address.asked = read(location.search);
-  if (asked.metric !== chart.metric) { location.reload(); return; }
-  const { range, pin, notice } = await address.places(chart.timeline, chart.places);
+async function back(chart, metric, list) {
+  const asked = read(location.search);
+  if (asked.metric !== metric) { location.reload(); return; }
+  const { range, held, notice } = await places(asked, chart.timeline);
   say(notice);
   if (asked.byDate) chart.dates ??= await chart.timeline.dates();
-  const { raw, zero, log } = asked;
-  chart.set({ raw, zero, log, byDate: asked.byDate && Boolean(chart.dates), range: range ?? chart.whole }, 'back');
-  await list.show(asked);
-  if (pin !== null) await chart.points(chart.lines[0]);
-  chart.hold(pin === null ? null : chart.spotAt(chart.lines[0], pin), 'back');
+  const { raw, zero, log, byDate } = asked;
+  chart.set({ raw, zero, log, byDate: byDate && Boolean(chart.dates), range: range ?? chart.whole }, 'data');
+  await list.ask(asked);
+  chart.hold(held === null ? null : chart.spotAt(chart.lines[0], held), 'data');
 }
 
-start().catch(retry);
+start().catch(trouble);

@@ -1,49 +1,51 @@
-// Keeps the view in the page's address, as commits, and brings it back from there.
-import { read, write } from '../lib/query.js';
+// The view in the page's address: readable, ranges as commits, so that a link shows the same tomorrow.
 
-export class Address {
-  constructor(metric) {
-    this.asked = read(location.search);
-    this.metric = metric;
-    this.turn = 0;
-  }
+const sha = (text) => (/^[0-9a-f]{7,40}$/.test(text ?? '') ? text.slice(0, 12) : null);
 
-  /** The range and pin that the address asks for, as places, and a sentence when a commit is not known. */
-  async places(timeline, places) {
-    const { from, to, pin } = this.asked;
-    const missing = [];
-    const at = async (sha, otherwise, end) => {
-      if (!sha) return otherwise;
-      const place = await timeline.find(sha);
-      if (place === null) missing.push(`${sha} is not in this history: shown ${end}.`);
-      return place ?? otherwise;
-    };
-    const [a, b, held] = [await at(from, 0, 'from its start'), await at(to, places - 1, 'up to its end'), await at(pin, null, 'without it')];
-    return { range: from || to ? [Math.min(a, b), Math.max(a, b)] : null, pin: held, notice: missing.map((text) => `Commit ${text}`).join(' ') };
-  }
+/** What an address asks for. Parts that make no sense count as not there. */
+export function read(search) {
+  const query = new URLSearchParams(search);
+  return {
+    metric: query.get('metric'), from: sha(query.get('from')), to: sha(query.get('to')), held: sha(query.get('pin')),
+    raw: query.get('y') === 'value', zero: query.has('zero'), log: query.has('log'), byDate: query.get('x') === 'date', all: query.get('lines') === 'all',
+    lines: (query.get('with') ?? '').split(',').filter((page) => /^[\w.~@+-]{1,200}$/.test(page)).slice(0, 60),
+  };
+}
 
-  /** The query of a chart's view. */
-  query(chart, metric = this.metric) {
-    const { view, timeline, pin } = chart;
-    const [a, b] = view.range;
-    return write({
-      ...view, metric,
-      from: chart.isWhole ? null : timeline.push(a).commit,
-      to: chart.isWhole ? null : timeline.push(b).commit,
-      lines: chart.lines.slice(1).map((line) => line.page),
-      pin: pin && timeline.push(pin.place).commit,
-    });
-  }
+/** The query of a view; what is as at first is left out. */
+export function write({ metric, from, to, raw, zero, log, byDate, all, lines, held }) {
+  const parts = { metric, from, to, y: raw && 'value', zero: zero && 1, log: log && 1, x: byDate && 'date', lines: all && 'all', with: !all && lines?.join(), pin: held };
+  const query = new URLSearchParams(Object.entries(parts).filter(([, value]) => value)).toString().replaceAll('%2C', ',');
+  return query && `?${query}`;
+}
 
-  /** Writes the view into the address: a step of the history, or in place of the last one. */
-  async keep(chart, how) {
-    const turn = ++this.turn;
-    const { timeline, view, pin } = chart;
-    if (how === 'push') history.pushState(null, '', location.href);
-    // Dragging asks many times a second; browsers allow a hundred in half a minute.
-    else await new Promise((done) => setTimeout(done, 120));
-    const wanted = [...(chart.isWhole ? [] : view.range), ...(pin ? [pin.place] : [])];
-    await Promise.all(wanted.map((place) => timeline.need(place))).catch(() => {});
-    if (turn === this.turn) history.replaceState(null, '', location.pathname + this.query(chart));
-  }
+/** What is asked for as places, `{ range, held, notice }`; the notice names commits that are not known. */
+export async function places({ from, to, held }, timeline) {
+  const missing = [];
+  const at = async (commit, otherwise, shown) => {
+    const place = commit && (await timeline.find(commit));
+    if (commit && place === null) missing.push(`Commit ${commit} is not in this history: shown ${shown}.`);
+    return place ?? otherwise;
+  };
+  const [a, b] = [await at(from, 0, 'from its start'), await at(to, timeline.places - 1, 'up to its end')];
+  return { range: from || to ? [Math.min(a, b), Math.max(a, b)] : null, held: await at(held, null, 'without it'), notice: missing.join(' ') };
+}
+
+/** The query of a chart's view with a metric; null is the page's first. */
+export function query({ view, timeline, held, lines, isWhole }, metric) {
+  const [from, to] = isWhole ? [] : view.range.map((place) => timeline.push(place).commit);
+  return write({ ...view, metric, from, to, lines: lines.slice(1).map(({ page }) => page), held: held && timeline.push(held.place).commit });
+}
+
+let turn = 0;
+
+/** Writes a chart's view into the address: a step of the history for `push`, else in place of the last one. */
+export async function keep(chart, metric, how) {
+  const mine = ++turn;
+  if (how === 'push') history.pushState(null, '', location.href);
+  // Dragging asks many times a second; browsers allow a hundred in half a minute.
+  else await new Promise((done) => setTimeout(done, 120));
+  const wanted = [...(chart.isWhole ? [] : chart.view.range), ...(chart.held ? [chart.held.place] : [])];
+  await chart.gather(wanted.map((place) => chart.timeline.need(place)));
+  if (mine === turn) history.replaceState(null, '', location.pathname + query(chart, metric));
 }

@@ -1,88 +1,119 @@
-// The words for one value: beside the pointer, read aloud, and held in a card with its links.
+// The words for one value: beside the pointer, read aloud, held in a card with its links, and in the table of what is in view.
 import { el, later } from '../lib/dom.js';
-import { facts, say } from '../lib/facts.js';
-import { commitLink, compareLink, date, isRun } from '../lib/format.js';
+import { valueAt } from '../lib/column.js';
 import { root } from '../lib/load.js';
+import { commitLink, compareLink, date, facts, isRun, number, percent, quantity, short } from '../lib/text.js';
 
-const short = (commit, place) => commit?.slice(0, 8) ?? `push ${place + 1}`;
+const runLink = (run) => (isRun(run) ? `${root}run/${encodeURIComponent(run)}.html` : null);
+const link = (href, ...content) => (href ? el('a', { href, rel: /^https/.test(href) ? 'noreferrer' : null }, ...content) : null);
+const notesAt = (chart, place) => chart.marks.filter(({ at, kind }) => at === place && kind !== 'failure');
 
 /** What is to say of a spot: lines of text, the most important first. */
-export function words(chart, spot) {
-  const { line, place, bucket } = spot;
-  const { column } = line;
-  const { commit, at } = chart.timeline.push(place);
-  const many = chart.lines.length > 1 ? [column.server] : [];
-  if (bucket && !column.points) {
-    const size = bucket.end - bucket.from + 1;
-    return [...many, `${say(column, spot.value, chart.percent)} in the middle of ${size} pushes`, `${say(column, bucket.min, chart.percent)} to ${say(column, bucket.max, chart.percent)}`];
-  }
-  const found = column.points ? facts(column, place, chart.percent) : { value: null };
-  const marks = column === chart.main ? chart.marks.filter((mark) => mark.at === place) : [];
+export function words(chart, { line: { column }, place, value, stretch }) {
+  const { commit, at, provisional } = chart.timeline.push(place);
+  const say = (one) => (chart.percent ? percent(one) : quantity(one, column.unit));
+  const name = chart.lines.length > 1 && column.server;
+  if (stretch && !column.points) return [name, `${say(value)} in the middle of ${stretch.end - stretch.from + 1} pushes`, `${say(stretch.min)} to ${say(stretch.max)}`].filter(Boolean);
+  const found = facts(column, place, chart.percent);
   return [
-    ...many,
-    found.value ? [found.value, found.interval].filter(Boolean).join(' ') : found.failure ? `✕ no value: ${found.failure}` : 'no value here',
-    found.other,
-    found.change,
-    ...marks.filter((mark) => mark.kind !== 'failure').map((mark) => mark.text),
-    [short(commit, place), at != null && date(at), chart.timeline.push(place).provisional && 'provisional: in no history'].filter(Boolean).join(' · '),
+    name,
+    found.value ? `${found.value} ${found.interval ?? ''}` : found.failure ? `✕ no value: ${found.failure}` : 'no value here',
+    found.other, found.change,
+    ...(column === chart.main ? notesAt(chart, place).map(({ text }) => text) : []),
+    [short(commit, place), date(at), provisional && 'provisional: in no history'].filter(Boolean).join(' · '),
   ].filter(Boolean);
 }
 
-/** The address of the page that sets two pushes side by side: of their runs when both have one, else on GitHub. */
+/** The page that sets two pushes side by side: of their runs when both have one, else on GitHub. */
 export function comparison(chart, a, b) {
   const [one, two] = [chart.timeline.push(a), chart.timeline.push(b)];
   if (isRun(one.run) && isRun(two.run)) return `${root}compare/index.html?a=${encodeURIComponent(one.run)}&b=${encodeURIComponent(two.run)}`;
   return compareLink(chart.repository, one.commit, two.commit);
 }
 
-/** A box beside the pointer, and a voice for screen readers. */
+/** Puts a box beside the pointer; gives a voice for screen readers. */
 export function tip(chart) {
-  const box = el('div', { class: 'tip', 'aria-hidden': 'true', hidden: true });
-  const voice = el('p', { class: 'unseen', role: 'status', 'aria-live': 'polite' });
+  const box = el('div', { class: 'tip', 'aria-hidden': 'true' });
+  const voice = el('p', { class: 'unseen', role: 'status' });
   const speak = later((text) => { voice.textContent = text; }, 250);
-  chart.plot.frame.over.append(box);
-  chart.listeners.push((how) => {
-    const spot = chart.cursor;
-    if (how !== 'hover' && how !== 'keys') { if (!spot) box.hidden = true; return; }
-    box.hidden = !spot;
-    if (!spot) return;
-    const texts = words(chart, spot);
+  const { over } = chart.plot.frame;
+  over.append(box);
+  chart.listeners.push((what) => {
+    const { cursor } = chart;
+    box.hidden = !cursor;
+    if (!cursor || (what !== 'hover' && what !== 'keys')) return;
+    const texts = words(chart, cursor);
     box.replaceChildren(...texts.map((text) => el('div', null, text)));
-    const { clientWidth } = chart.plot.frame.over;
-    const right = spot.x > clientWidth / 2;
-    box.style.left = right ? '' : `${Math.max(0, spot.x) + 12}px`;
-    box.style.right = right ? `${clientWidth - Math.min(spot.x, clientWidth) + 12}px` : '';
-    box.style.top = `${Math.max(0, Math.min(spot.y - 20, chart.plot.frame.over.clientHeight - box.offsetHeight))}px`;
-    if (how === 'keys') speak(texts.join(', '));
+    const right = cursor.x > over.clientWidth / 2;
+    box.style.left = right ? '' : `${Math.max(0, cursor.x) + 12}px`;
+    box.style.right = right ? `${Math.max(0, over.clientWidth - cursor.x) + 12}px` : '';
+    box.style.top = `${Math.max(0, Math.min(cursor.y - 20, over.clientHeight - box.offsetHeight))}px`;
+    if (what === 'keys') speak(texts.join(', '));
   });
-  return { voice, speak };
+  return voice;
 }
 
 /** The card of the value that a click or Enter holds. */
 export function card(chart) {
   const host = el('section', { class: 'card', 'aria-label': 'Held value', hidden: true });
-  const link = (href, text, outside) => (href || null) && el('a', { href, rel: outside ? 'noreferrer' : null }, text);
-  chart.listeners.push((how) => {
-    host.hidden = !chart.pin;
-    if (!chart.pin || how === 'hover' || how === 'keys') return;
-    const { line, place } = chart.pin;
-    const push = chart.timeline.push(place);
-    const since = line.column.points && facts(line.column, place, chart.percent).since;
-    const last = since == null ? {} : chart.timeline.push(since);
-    const both = since != null && comparison(chart, since, place);
-    const outside = compareLink(chart.repository, last.commit, push.commit);
-    const [first, ...rest] = words(chart, chart.pin);
+  const close = el('button', { type: 'button', click: () => { chart.hold(null); chart.host.focus(); } }, 'Let go');
+  chart.listeners.push((what) => {
+    const { held, timeline, repository } = chart;
+    host.hidden = !held;
+    if (!held || what === 'hover' || what === 'keys') return;
+    const { line: { column }, place } = held;
+    const { commit, at, run } = timeline.push(place);
+    const since = column.points && facts(column, place).since;
+    const before = since != null && timeline.push(since);
+    const github = before && compareLink(repository, before.commit, commit);
+    const both = before && comparison(chart, since, place);
+    const [first, ...rest] = words(chart, held);
     host.replaceChildren(
-      el('p', null, el('strong', null, first), ...rest.slice(0, -1).flatMap((text) => [' · ', text])),
-      el('p', { class: 'quiet' }, el('code', null, push.commit ?? short(null, place)), push.at == null ? '' : ` · ${date(push.at, true)}`, push.provisional ? ' · provisional: in no history' : ''),
-      el('p', { class: 'links' },
-        link(commitLink(chart.repository, push.commit), 'commit on GitHub', true),
-        link(outside, 'changes since the one before', true),
-        (isRun(push.run) || null) && link(`${root}run/${encodeURIComponent(push.run)}.html`, 'the run'),
-        both && both !== outside ? link(both, 'compare with the run before') : null,
-        el('button', { type: 'button', class: 'close', click: () => { chart.hold(null); chart.host.focus(); } }, 'Let go')),
-    );
-    if (since != null && !last.commit) chart.timeline.need(since).then(() => { for (const listener of chart.listeners) listener('data'); }, () => {});
+      el('p', null, el('strong', null, first), ...rest.slice(0, -1).map((text) => ` · ${text}`)),
+      el('p', { class: 'quiet' }, el('code', null, commit ?? short(commit, place)), ` ${date(at, true)}`, timeline.push(place).provisional ? ' · provisional: in no history' : null),
+      el('p', { class: 'links' }, link(commitLink(repository, commit), 'commit on GitHub'), link(github, 'changes since the one before'),
+        link(runLink(run), 'the run'), both === github ? null : link(both, 'compare with the run before'), close));
   });
   return host;
+}
+
+const MOST_ROWS = 20;
+
+/** Makes the table of commits follow what is in view. */
+export function commits(chart, section) {
+  const table = section?.querySelector('table');
+  if (!table) return;
+  const more = el('p', { class: 'quiet' });
+  (table.closest('.scroll') ?? table).after(more);
+  const draw = () => {
+    const { main, timeline, view: { range: [a, b] } } = chart;
+    if (!main.points) return;
+    const places = [];
+    for (let place = b; place >= a; place--) if (main.failed.has(place) || Number.isFinite(valueAt(main, place))) places.push(place);
+    const shown = places.slice(0, MOST_ROWS);
+    if (shown.length && !timeline.knows(shown.at(-1), b)) { chart.gather([timeline.need(shown.at(-1), b)]).then((news) => news && draw()); return; }
+    table.replaceChildren(
+      el('caption', null, shown.length ? `The newest ${shown.length} in view, newest first` : 'Nothing in view has a value'),
+      el('thead', null, el('tr', null, ...['Commit', 'Date', 'Value', '95 %', 'Change', 'Note'].map((name, i) => el('th', { scope: 'col', class: i > 1 && i < 5 && 'number' }, name)))),
+      el('tbody', null, ...shown.map((place) => row(chart, place))));
+    more.textContent = places.length > MOST_ROWS ? `… ${number(places.length - MOST_ROWS)} more in view` : '';
+  };
+  const soon = later(draw, 100);
+  chart.listeners.push((what) => { if (what !== 'hover' && what !== 'keys') soon(); });
+}
+
+function row(chart, place) {
+  const { commit, at, run, provisional } = chart.timeline.push(place);
+  const { value, other, interval, change, failure } = facts(chart.main, place, chart.percent);
+  const code = el('code', null, short(commit, place));
+  const notes = [
+    failure && `✕ ${failure}`,
+    ...notesAt(chart, place).map(({ colour, text }) => el('span', { class: colour }, text)),
+    provisional && 'provisional',
+    link(runLink(run), 'run'),
+  ].filter(Boolean);
+  const brief = (text) => text?.split(' against ')[0];
+  const texts = [value ? [brief(value), other && `(${brief(other)})`].filter(Boolean).join(' ') : '–', interval, change?.startsWith('not') ? 'not comparable' : brief(change)];
+  return el('tr', null, el('td', { class: 'nowrap' }, link(commitLink(chart.repository, commit), code) ?? code), el('td', { class: 'nowrap' }, date(at)),
+    ...texts.map((text) => el('td', { class: 'number' }, text)), el('td', null, ...notes.flatMap((note, i) => (i ? [' · ', note] : [note]))));
 }

@@ -1,100 +1,82 @@
 // What of a column is drawn between two places: dots while they are few, else smallest, middle and largest of stretches.
-import { bucketise, MOST_POINTS, valuesIn } from '../lib/column.js';
-import { lastUpTo } from '../lib/nearest.js';
+import { MOST_POINTS, valueAt, valuesIn } from '../lib/column.js';
+import { lastUpTo } from '../lib/range.js';
+
+/** Smallest, middle and largest of stretches between places a and b: about 400, none across a break. */
+export function bucketise(column, a, b, asPercent, most = MOST_POINTS) {
+  const size = Math.ceil((b - a + 1) / most);
+  const out = { from: [], min: [], middle: [], max: [] };
+  for (let start = a, place = a; place <= b; start = place) {
+    const found = [];
+    do {
+      const value = valueAt(column, place++, asPercent);
+      if (value === value) found.push(value);
+    } while (place <= b && place - start < size && !column.breakAt.has(place));
+    found.sort((one, other) => one - other);
+    const half = found.length >> 1;
+    out.from.push(start);
+    out.min.push(found[0] ?? NaN);
+    out.middle.push(found.length % 2 ? found[half] : (found[half - 1] + found[half]) / 2);
+    out.max.push(found.at(-1) ?? NaN);
+  }
+  return out;
+}
 
 /**
- * `{ dots: true, a, b, at(place), half(place) }` or `{ dots: false, from, min, middle, max, end }`; null when the column
- * has no such values. `summary` asks for the buckets of the file, which cost nothing.
+ * `{ a, b, at(place), half(place) }`, or `{ from, min, middle, max, end }` with `end` the last place of the last stretch; null when
+ * the column has no such values. `summary` asks for the stretches of the file, which are there at once.
  */
-export function shape(column, [a, b], asPercent, summary = false) {
-  const { points, buckets } = column;
+export function shape(column, [a, b], asPercent, summary) {
   const part = asPercent ? 'percent' : 'value';
-  const whole = buckets && buckets[part];
-  const list = points?.[part];
-  if (!list && !whole) return null;
-  if (list && !(summary && whole)) {
-    if (valuesIn(points, a, b) <= MOST_POINTS) {
-      const onBasis = asPercent === column.ratio;
-      return {
-        dots: true, a: Math.max(a, points.from), b: Math.min(b, points.from + list.length - 1),
-        at: (place) => list[place - points.from],
-        half: (place) => (onBasis ? (list[place - points.from] + (asPercent ? 100 : 0)) * points.half[place - points.from] : NaN),
-      };
+  const { points, buckets } = column;
+  const ready = buckets?.[part];
+  if (points?.[part] && !(summary && ready)) {
+    if (valuesIn(column, a, b) <= MOST_POINTS) {
+      const at = (place) => valueAt(column, place, asPercent);
+      const share = (place) => (asPercent === column.isRatio ? points.half[place - points.from] : NaN);
+      return { a, b, at, half: (place) => (at(place) + (asPercent ? 100 : 0)) * share(place) };
     }
-    if (!whole || b - a + 1 < column.places / 2) return { dots: false, ...bucketise(list, points.from, a, b, column.breakAt), end: b };
+    if (!ready || b - a < column.places / 2) return { ...bucketise(column, a, b, asPercent), end: b };
   }
-  const first = Math.max(0, lastUpTo(buckets.from, a));
-  const past = lastUpTo(buckets.from, b) + 1;
-  const cut = (numbers) => numbers.slice(first, past);
-  return { dots: false, from: cut(buckets.from), min: cut(whole.min), middle: cut(whole.middle), max: cut(whole.max), end: (buckets.from[past] ?? column.places) - 1 };
+  if (!ready) return null;
+  const [first, past] = [Math.max(0, lastUpTo(buckets.from, a)), lastUpTo(buckets.from, b) + 1];
+  const [from, min, middle, max] = [buckets.from, ready.min, ready.middle, ready.max].map((list) => list.slice(first, past));
+  return { from, min, middle, max, end: (buckets.from[past] ?? column.places) - 1 };
 }
 
 /** Smallest and largest of what shapes show; null when they show nothing. */
 export function extent(shapes) {
-  let low = Infinity;
-  let high = -Infinity;
+  let [low, high] = [Infinity, -Infinity];
   const see = (value) => { if (value < low) low = value; if (value > high) high = value; };
-  for (const one of shapes) {
-    if (one.dots) {
-      for (let place = one.a; place <= one.b; place++) {
-        const value = one.at(place);
-        const half = one.half(place) || 0;
-        see(value - half);
-        see(value + half);
-      }
-    } else {
-      one.min.forEach(see);
-      one.max.forEach(see);
-    }
+  for (const { at, half, a, b, min, max } of shapes) {
+    for (let place = a; place <= b; place++) for (const side of [-1, 1]) see(at(place) + side * (half(place) || 0));
+    min?.forEach(see);
+    max?.forEach(see);
   }
   return low <= high ? [low, high] : null;
 }
 
-/** The y axis that holds `found`, with some air; `zero` makes it start there. */
-export function room(found, { zero, log }) {
-  if (!found) return [0, 1];
-  let [low, high] = found;
+/** The axis that holds values from low to high, with some air. */
+export function room([low, high], { zero, log }) {
   if (log) {
     const air = Math.max((high / low) ** 0.06, 1.001);
     return [low / air, high * air];
   }
-  if (zero) { low = Math.min(0, low); high = Math.max(0, high); }
-  const air = (high - low) * 0.06 || Math.abs(high) * 0.01 || 1;
-  return [zero && low === 0 ? 0 : low - air, zero && high === 0 ? 0 : high + air];
+  const [from, to] = zero ? [Math.min(0, low), Math.max(0, high)] : [low, high];
+  const air = (to - from) * 0.06 || Math.abs(to) * 0.01 || 1;
+  return [zero && from === 0 ? 0 : from - air, zero && to === 0 ? 0 : to + air];
 }
 
-/** Round numbers between low and high, about `count` of them; by 1, 2, 5 in every ten on a wide log axis. */
-export function ticks(low, high, count, { log = false, whole = false } = {}) {
+/** About `count` round numbers between low and high; on a wide log axis 1, 2 and 5 of every ten. */
+export function ticks(low, high, count, { log, whole } = {}) {
   const out = [];
   if (log && high / low > 6) {
-    const all = high / low < 10 ** (count / 2);
-    for (let power = 10 ** Math.floor(Math.log10(low)); power <= high; power *= 10) {
-      for (const times of all ? [1, 2, 5] : [1]) if (power * times >= low && power * times <= high) out.push(power * times);
-    }
-    return out;
+    for (let ten = 10 ** Math.floor(Math.log10(low)); ten <= high; ten *= 10) out.push(ten, 2 * ten, 5 * ten);
+    return out.filter((at) => at >= low && at <= high);
   }
   const rough = (high - low) / Math.max(1, count);
   const ten = 10 ** Math.floor(Math.log10(rough));
-  let step = [1, 2, 5, 10].find((times) => times * ten >= rough) * ten;
-  if (whole) step = Math.max(1, step);
-  for (let i = Math.ceil(low / step); i * step <= high + step * 1e-9; i++) out.push(Number((i * step).toPrecision(12)));
+  const step = Math.max(whole ? 1 : 0, ten * [1, 2, 5, 10].find((times) => times * ten >= rough));
+  for (let i = Math.ceil(low / step); i * step <= high * (1 + 1e-12); i++) out.push(Number((i * step).toPrecision(12)));
   return out;
-}
-
-/** Starts of days, months or years, about `count`, s. */
-export function dateTicks(low, high, count) {
-  const days = (high - low) / 86400 / Math.max(1, count);
-  const out = [];
-  if (days <= 15) {
-    const step = [1, 2, 3, 7, 14, 15].find((size) => size >= days) * 86400;
-    for (let at = Math.ceil(low / step) * step; at <= high; at += step) out.push(at);
-    return out;
-  }
-  const months = [1, 2, 3, 6, 12, 24, 60, 120, 1200].find((size) => size * 30.4 >= days) ?? 12000;
-  const start = new Date(low * 1000);
-  for (let month = Math.ceil((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months; ; month += months) {
-    const at = Date.UTC(Math.floor(month / 12), month % 12) / 1000;
-    if (at > high) return out;
-    if (at >= low) out.push(at);
-  }
 }

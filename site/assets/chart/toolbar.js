@@ -1,63 +1,38 @@
-// Buttons above the chart: how much of it, on which axis, which metric.
+// Buttons above the chart: how much of it, and on which axes.
 import { el } from '../lib/dom.js';
-import { newest, same } from '../lib/range.js';
+import { clamp, same } from '../lib/range.js';
 
-const CHIPS = [30, 100, 300];
-
-export function toolbar(chart, metrics) {
-  const press = (button, on) => button.setAttribute('aria-pressed', String(on));
-  const button = (text, title, click) => el('button', { type: 'button', title, click }, text);
-
-  const chips = CHIPS.map((count) => ({
-    button: button(String(count), `The newest ${count} pushes`, () => chart.set({ range: newest(count, chart.places) }, 'push')),
-    on: () => chart.places > count && same(chart.view.range, newest(count, chart.places)),
-  }));
+export function toolbar(chart) {
+  const { main, places, timeline, view } = chart;
+  const newest = (count) => clamp([places - count, places - 1], places);
+  const updates = [];
+  const button = (text, title, click, on, off) => {
+    const made = el('button', { type: 'button', title, click: async () => { try { await click(); } catch (error) { chart.trouble(error); } } }, text);
+    updates.push(() => {
+      if (on) made.setAttribute('aria-pressed', String(on()));
+      made.disabled = Boolean(off?.());
+    });
+    return made;
+  };
+  const chip = (text, title, range, on) => button(text, title, async () => chart.set({ range: await range() }, 'push'), on);
+  const toggle = (text, title, key, patch = {}, off = null, on = () => view[key]) => button(text, title, () => chart.set({ ...patch, [key]: !view[key] }, 'push'), on, off);
   let year = null;
-  chips.push({
-    button: button('1 year', 'The newest year', async () => {
-      try { year = await chart.timeline.since(365); } catch (error) { chart.trouble?.(error); return; }
-      chart.set({ range: [year, chart.places - 1] }, 'push');
-    }),
-    on: () => year > 0 && same(chart.view.range, [year, chart.places - 1]),
-  });
-  chips.push({ button: button('all', 'Every push', () => chart.set({ range: chart.whole }, 'push')), on: () => chart.isWhole });
-  const reset = button('Reset', 'Everything, as at first (0)', () => chart.set({ range: chart.whole }, 'push'));
-
-  const toggle = (text, title, read, patch) => ({ button: button(text, title, () => chart.set(patch(), 'push')), on: read });
-  const { reference } = chart.main;
-  const toggles = [
-    ...(chart.main.ratio ? [toggle(`% against ${reference ?? 'the reference'}`, 'Ratios, or the values as measured', () => !chart.view.raw, () => ({ raw: !chart.view.raw }))] : []),
-    toggle('from zero', 'Start the axis at zero', () => chart.view.zero, () => ({ zero: !chart.view.zero, log: false })),
-    toggle('log', 'Logarithmic axis', () => chart.view.log && !chart.percent, () => ({ log: !chart.view.log, zero: false })),
-  ];
-  const byDate = button('by date', 'Space pushes by date instead of evenly', async () => {
-    if (!chart.view.byDate) {
-      try { chart.dates ??= await chart.timeline.dates(); } catch (error) { chart.trouble?.(error); return; }
-      if (!chart.dates) { chart.say('No push of this history has a date.'); return; }
-    }
-    chart.set({ byDate: !chart.view.byDate }, 'push');
-  });
-  toggles.push({ button: byDate, on: () => chart.view.byDate });
-
-  const choose = el('select', { 'aria-label': 'Metric', hidden: true, change: () => location.assign(metrics.href(choose.value)) });
   const host = el('div', { class: 'controls', role: 'group', 'aria-label': 'Range and axes' },
-    el('span', { class: 'chips' }, ...chips.map((chip) => chip.button)), reset,
-    el('span', { class: 'chips' }, ...toggles.map((one) => one.button)), choose);
-
-  const show = () => {
-    for (const one of [...chips, ...toggles]) press(one.button, one.on());
-    reset.disabled = chart.isWhole;
-    const log = toggles.find((one) => one.button.textContent === 'log').button;
-    log.disabled = chart.percent;
-  };
-  chart.listeners.push((how) => { if (how !== 'hover' && how !== 'keys') show(); });
-  show();
-  return {
-    host,
-    /** Offers the metrics of this series once they are known. */
-    offer(heads, now) {
-      choose.replaceChildren(...heads.map((head) => el('option', { value: head.metric, selected: head.metric === now }, head.label)));
-      choose.hidden = heads.length < 2;
-    },
-  };
+    el('span', { class: 'chips' },
+      ...[30, 100, 300].map((count) => chip(String(count), `The newest ${count} pushes`, () => newest(count), () => places > count && same(view.range, newest(count)))),
+      chip('1 year', 'The newest year', async () => [year = await timeline.since(365), places - 1], () => year > 0 && same(view.range, [year, places - 1])),
+      chip('all', 'Every push', () => chart.whole, () => chart.isWhole)),
+    button('Reset', 'Every push, as at first (key 0)', () => chart.set({ range: chart.whole }, 'push'), null, () => chart.isWhole),
+    el('span', { class: 'chips' },
+      main.isRatio ? toggle(`% against ${main.reference ?? 'the reference'}`, 'Ratios, or else the values as measured', 'raw', {}, null, () => !view.raw) : null,
+      toggle('from zero', 'Zero is on the axis', 'zero', { log: false }),
+      toggle('log', 'Logarithmic axis, for values', 'log', { zero: false }, () => chart.percent),
+      button('by date', 'Pushes stand at their dates instead of evenly', async () => {
+        chart.dates ??= await timeline.dates();
+        if (chart.dates) chart.set({ byDate: !view.byDate }, 'push'); else chart.say('No push of this history has a date.');
+      }, () => view.byDate)));
+  const update = () => updates.forEach((one) => one());
+  chart.listeners.push((what) => { if (what !== 'hover' && what !== 'keys') update(); });
+  update();
+  return host;
 }

@@ -1,30 +1,23 @@
 // How a line looks: colour, dash and marker bound to its server's name for ever, so that no page and no day shows it otherwise.
 
-const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-const MARKERS = ['disc', 'square', 'diamond', 'up', 'down'];
+const DASHES = [[[], '──'], [[7, 4], '╌╌'], [[2, 3], '┈┈'], [[9, 3, 2, 3], '─┈']];
+const MARKERS = [['disc', '●'], ['square', '■'], ['diamond', '◆'], ['bar', '▮']];
 
-/** FNV-1a; its start is chosen so that this repository's four servers get four colours. */
-function hash(name) {
-  let value = 4219;
-  for (const unit of name) value = Math.imul(value ^ unit.codePointAt(0), 16777619) >>> 0;
-  return (value ^ (value >>> 15)) >>> 0;
-}
-
-/** `{ colour: 1…4, dash, marker }` of a server. */
+/** `{ colour: 1…4, dash, marker, sign }` of a server; the sign is for legends. */
 export function look(server) {
-  const value = hash(server);
-  return { colour: 1 + (value & 3), dash: DASHES[(value >> 4) & 3], marker: MARKERS[(value >>> 8) % MARKERS.length] };
+  // FNV-1a; its start is chosen so that this repository's four servers differ in all three.
+  let hash = 29942;
+  for (const letter of server) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0;
+  hash ^= hash >>> 15;
+  const [dash, stroke] = DASHES[(hash >>> 4) & 3];
+  const [marker, glyph] = MARKERS[(hash >>> 8) & 3];
+  return { colour: 1 + (hash & 3), dash, marker, sign: glyph + stroke };
 }
 
 /** The page's colours as they are now: they follow the scheme. */
 export function palette() {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(`--${name}`).trim();
   const forced = matchMedia('(forced-colors: active)').matches;
-  const of = (name, system) => (forced ? system : colour(name));
-  return {
-    ground: of('ground', 'Canvas'), text: of('text', 'CanvasText'), quiet: of('quiet', 'CanvasText'), line: of('line', 'GrayText'),
-    worse: of('worse', 'CanvasText'), better: of('better', 'CanvasText'), noise: of('noise', 'CanvasText'),
-    lines: [null, 1, 2, 3, 4].map((n) => n && of(`line-${n}`, 'CanvasText')),
-  };
+  const of = (name) => (!forced ? style.getPropertyValue(`--${name}`).trim() : name === 'ground' ? 'Canvas' : 'CanvasText');
+  return Object.fromEntries(['ground', 'text', 'quiet', 'line', 'worse', 'better', 'noise', 'line-1', 'line-2', 'line-3', 'line-4'].map((name) => [name, of(name)]));
 }
