@@ -1,16 +1,12 @@
 // The series page: puts the moving chart in place of the still when everything it needs is there.
 import { el } from './lib/dom.js';
-import { loadLine, loadPoints } from './lib/column.js';
-import { Broken, load, root } from './lib/load.js';
-import { Timeline } from './lib/timeline.js';
+import { Broken, load, loadLine, loadPoints, root, Timeline } from './lib/data.js';
+import { multiples, strip } from './chart/beside.js';
 import { keep, places, query, read } from './chart/address.js';
 import { card, commits, tip } from './chart/card.js';
 import { Chart } from './chart/chart.js';
-import { help, listen } from './chart/keys.js';
-import { lines } from './chart/lines.js';
-import { multiples } from './chart/multiples.js';
-import { follow, strip } from './chart/pointer.js';
-import { toolbar } from './chart/toolbar.js';
+import { lines, toolbar } from './chart/controls.js';
+import { follow, listen } from './chart/hands.js';
 
 const figure = document.getElementById('chart');
 const { page, column: first } = figure.dataset;
@@ -68,11 +64,11 @@ async function start() {
 
   const href = (other) => query(chart, other === metricOf(first) ? null : other);
   const list = lines(chart);
-  const dialog = help();
+  const dialog = document.getElementById('chart-help');
   const bar = toolbar(chart);
   const voice = tip(chart);
   stage.prepend(bar, list.legend);
-  stage.append(strip(chart), card(chart), list.host, voice, dialog,
+  stage.append(strip(chart), card(chart), list.host, voice,
     el('p', { class: 'quiet keys' }, 'Drag to zoom, click to hold a value. ', el('button', { type: 'button', click: () => dialog.showModal() }, 'Keys (?)')));
   follow(chart);
   listen(chart, dialog, list.find);

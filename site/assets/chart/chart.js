@@ -1,10 +1,10 @@
 // The moving chart of a series: holds the view, loads what it needs, and tells its parts of every change.
 import { el, later } from '../lib/dom.js';
-import { loadPoints, valueAt } from '../lib/column.js';
-import { palette } from '../lib/look.js';
-import { clamp, lastUpTo, nearestPlace, nearestSpot, same } from '../lib/range.js';
+import { loadPoints, valueAt } from '../lib/data.js';
 import { marks } from '../lib/text.js';
+import { palette } from './draw.js';
 import { Plot } from './plot.js';
+import { clamp, lastUpTo, nearestPlace, nearestSpot, same } from './view.js';
 
 /** Most lines of which single values are loaded, and most places in view for which they are. */
 const [FEW_LINES, FEW_PLACES] = [4, 600];

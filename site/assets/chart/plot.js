@@ -1,8 +1,7 @@
 // A plot: uPlot makes axes, scales and crosshair; draw.js draws what is in it.
 import { date, fit, number } from '../lib/text.js';
-import { lastUpTo } from '../lib/range.js';
-import { drawFailures, drawLine, drawMarks } from './draw.js';
-import { extent, room, shape, ticks } from './shape.js';
+import { drawFailures, drawLine, drawMarks, look } from './draw.js';
+import { extent, lastUpTo, room, shape, ticks } from './view.js';
 
 /** More lines than this are drawn thin, without areas and whiskers. */
 const CROWD = 4;
@@ -10,7 +9,7 @@ const DAY = 86400;
 
 export class Plot {
   /**
-   * `source()` gives what to draw: `{ lines: [{ column, look }], marks, colours, dates, dated, pushOf(place), range, percent, zero,
+   * `source()` gives what to draw: `{ lines: [{ column }], marks, colours, dates, dated, pushOf(place), range, percent, zero,
    * log }`. `small` is a plot without names and crosshair.
    */
   constructor(host, source, height, small = false) {
@@ -52,7 +51,7 @@ export class Plot {
     const [a, b] = range;
     scene.crowd = lines.length > CROWD;
     scene.lines = lines.map((line) => ({
-      ...line, shape: shape(line.column, range, percent, scene.crowd),
+      ...line, look: look(line.column.server), shape: shape(line.column, range, percent, scene.crowd),
       levels: percent === line.column.isRatio && line.column.levels.filter(({ from, to }) => to >= a && from <= b),
     })).filter((line) => line.shape);
     const found = extent(scene.lines.map((line) => line.shape));

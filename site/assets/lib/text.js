@@ -1,5 +1,5 @@
 // Numbers, units, dates, verdicts and links as people read them; the same words as in wirebench's reports.
-import { valueAt } from './column.js';
+import { valueAt } from './data.js';
 
 const grouped = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const SCALES = {

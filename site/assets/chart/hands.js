@@ -1,20 +1,43 @@
-// The keyboard on the chart, and the help that `?` opens.
-import { el } from '../lib/dom.js';
-import { reach, same, zoom } from '../lib/range.js';
+// Mouse, finger and keyboard on the chart, with the help that `?` opens.
 import { comparison } from './card.js';
+import { reach, same, zoom } from './view.js';
 
-const HELP = {
-  '← →': 'the push before, the next one; with Shift ten', 'Home End': 'the first, the last in view', '↑ ↓': 'another line',
-  '+ −': 'zoom in, zoom out', 0: 'show everything', 'n p': 'the next, the previous mark: change, break, release, failed run',
-  Enter: 'hold the value in a card; Esc lets go', c: 'compare with the one before, or with the held one', '/': 'find a line to add', '?': 'this help',
-};
+export function follow(chart) {
+  const { frame } = chart.plot;
+  const { over } = frame;
+  let start = null;
+  const left = (event) => Math.max(0, Math.min(over.clientWidth, event.clientX - over.getBoundingClientRect().left));
+  const nearest = (event) => chart.under(left(event), event.clientY - over.getBoundingClientRect().top);
+  const select = (a, b) => frame.setSelect({ left: Math.min(a, b), width: Math.abs(a - b), top: 0, height: over.clientHeight }, false);
+  const on = (name, act, options) => over.addEventListener(name, act, options);
+  const stop = () => { start = null; select(0, 0); };
+  on('pointerdown', (event) => {
+    if (event.button !== 0) return;
+    start = left(event);
+    over.setPointerCapture(event.pointerId);
+  });
+  on('pointermove', (event) => {
+    if (start !== null) select(start, left(event));
+    else if (event.pointerType !== 'touch') chart.point(nearest(event));
+  });
+  on('pointerup', (event) => {
+    if (start === null) return;
+    const [a, b] = [start, left(event)].sort((one, other) => one - other);
+    stop();
+    if (b - a > 4) { chart.set({ range: [Math.ceil(chart.plot.placeAt(a) - 0.2), Math.floor(chart.plot.placeAt(b) + 0.2)] }); return; }
+    const spot = nearest(event);
+    chart.point(spot);
+    if (spot) chart.hold(spot);
+  });
+  on('pointercancel', stop);
+  on('pointerleave', () => { if (start === null) chart.point(null); });
+  on('wheel', (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    chart.set({ range: zoom(chart.view.range, event.deltaY > 0 ? 1.25 : 0.8, chart.plot.placeAt(left(event)), chart.places) });
+  }, { passive: false });
+}
 
-/** The dialog of help. */
-export const help = () => el('dialog', { class: 'help', 'aria-labelledby': 'help-title' },
-  el('h2', { id: 'help-title' }, 'The chart: keys and marks'),
-  el('table', null, el('tbody', null, ...Object.entries(HELP).map(([keys, what]) => el('tr', null, el('th', { scope: 'row' }, ...keys.split(' ').map((key) => el('kbd', null, key))), el('td', null, what))))),
-  el('p', null, 'Drag across to zoom, Ctrl and the wheel zoom around the pointer, a click holds a value. A dot is a value, its whiskers the 95 % interval; a hollow one is provisional. With more than 400 in view, areas reach from the smallest to the largest of a stretch, and the line runs through the middles. Broad bars are levels.'),
-  el('form', { method: 'dialog' }, el('button', null, 'Close')));
 
 /** Listens to keys. `find` leads to the list of lines. */
 export function listen(chart, dialog, find) {

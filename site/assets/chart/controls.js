@@ -1,0 +1,101 @@
+// What stands around the chart to choose from: range, axes, lines.
+import { el } from '../lib/dom.js';
+import { loadLine } from '../lib/data.js';
+import { look } from './draw.js';
+import { clamp, same } from './view.js';
+
+export function toolbar(chart) {
+  const { main, places, timeline, view } = chart;
+  const newest = (count) => clamp([places - count, places - 1], places);
+  const updates = [];
+  const button = (text, title, click, on, off) => {
+    const made = el('button', { type: 'button', title, click: async () => { try { await click(); } catch (error) { chart.trouble(error); } } }, text);
+    updates.push(() => {
+      if (on) made.setAttribute('aria-pressed', String(on()));
+      made.disabled = Boolean(off?.());
+    });
+    return made;
+  };
+  const chip = (text, title, range, on) => button(text, title, async () => chart.set({ range: await range() }, 'push'), on);
+  const toggle = (text, title, key, patch = {}, off = null, on = () => view[key]) => button(text, title, () => chart.set({ ...patch, [key]: !view[key] }, 'push'), on, off);
+  let year = null;
+  const host = el('div', { class: 'controls', role: 'group', 'aria-label': 'Range and axes' },
+    el('span', { class: 'chips' },
+      ...[30, 100, 300].map((count) => chip(String(count), `The newest ${count} pushes`, () => newest(count), () => places > count && same(view.range, newest(count)))),
+      chip('1 year', 'The newest year', async () => [year = await timeline.since(365), places - 1], () => year > 0 && same(view.range, [year, places - 1])),
+      chip('all', 'Every push', () => chart.whole, () => chart.isWhole)),
+    button('Reset', 'Every push, as at first (key 0)', () => chart.set({ range: chart.whole }, 'push'), null, () => chart.isWhole),
+    el('span', { class: 'chips' },
+      main.isRatio ? toggle(`% against ${main.reference ?? 'the reference'}`, 'Ratios, or else the values as measured', 'raw', {}, null, () => !view.raw) : null,
+      toggle('from zero', 'Zero is on the axis', 'zero', { log: false }),
+      toggle('log', 'Logarithmic axis, for values', 'log', { zero: false }, () => chart.percent),
+      button('by date', 'Pushes stand at their dates instead of evenly', async () => {
+        chart.dates ??= await timeline.dates();
+        if (chart.dates) chart.set({ byDate: !view.byDate }, 'push'); else chart.say('No push of this history has a date.');
+      }, () => view.byDate)));
+  const update = () => updates.forEach((one) => one());
+  chart.listeners.push((what) => { if (what !== 'hover' && what !== 'keys') update(); });
+  update();
+  return host;
+}
+
+/** Most lines at once. */
+const MOST_LINES = 60;
+const sample = (server, { colour, sign } = look(server)) => el('span', { class: `sample colour-${colour}`, 'aria-hidden': 'true' }, sign);
+
+export function lines(chart) {
+  let heads = [];
+  const find = el('input', { type: 'search', placeholder: 'Find a server or series', 'aria-label': 'Find a line to add', input: () => list() });
+  const all = el('button', { type: 'button', click: () => show(chart.view.all ? [] : heads, 'push', !chart.view.all) });
+  const choices = el('ul', { class: 'choices' });
+  const legend = el('ul', { class: 'legend', 'aria-label': 'Lines', hidden: true });
+  const host = el('details', { class: 'lines', hidden: true }, el('summary', null, 'More lines'), el('div', { class: 'controls' }, find, all), choices);
+  const others = () => chart.lines.slice(1);
+  const without = (name) => others().filter((line) => line.name !== name);
+
+  const list = () => {
+    const wanted = find.value.trim().toLowerCase();
+    const matching = heads.filter(({ series }) => series.toLowerCase().includes(wanted));
+    const rows = matching.slice(0, MOST_LINES).map((head) => {
+      const shown = others().some(({ name }) => name === head.column);
+      const box = el('input', { type: 'checkbox', checked: shown, change: () => show(box.checked ? [...others(), head] : without(head.column), 'push') });
+      return el('label', null, box, sample(head.server), head.series);
+    });
+    if (!rows.length) rows.push(`No series is called “${find.value}”.`);
+    if (matching.length > MOST_LINES) rows.push(`… ${matching.length - MOST_LINES} more: type more of the name`);
+    choices.replaceChildren(...rows.map((row) => el('li', null, row)));
+  };
+
+  /** Draws these lines beside the page's own; those that are heads of the manifest are loaded first. */
+  async function show(wanted, what, whole = false) {
+    const settled = await Promise.allSettled(wanted.slice(0, MOST_LINES - 1).map((one) => (one.name ? one : loadLine(one.column, one.page))));
+    const found = settled.flatMap(({ value }) => value ?? []);
+    const { main } = chart;
+    const fitting = found.filter(({ column }) => column.unit === main.unit && column.isRatio === main.isRatio && column.places === main.places);
+    const failed = settled.find(({ reason }) => reason);
+    if (failed) chart.trouble(failed.reason);
+    else if (fitting.length < found.length) chart.say('Series in another unit, or judged another way, are left out.');
+    chart.view.all = whole;
+    chart.setLines(fitting, what);
+    performance.mark('lines-drawn');
+    legend.hidden = !others().length;
+    legend.replaceChildren(...chart.lines.map(({ name, column: { series, server } }, i) => el('li', null, sample(server), series,
+      i ? el('button', { type: 'button', 'aria-label': `Remove ${series}`, click: () => show(without(name), 'push') }, '×') : null)));
+    all.setAttribute('aria-pressed', String(whole));
+    list();
+  }
+
+  return {
+    host, legend,
+    find: () => { host.open = !host.hidden; find.focus(); },
+    /** Takes the heads that can be added. */
+    offer(found) {
+      heads = found;
+      host.hidden = !heads.length;
+      all.textContent = `all of this metric (${Math.min(MOST_LINES, heads.length + 1)})`;
+      list();
+    },
+    /** Draws what the address asks for. */
+    ask: (asked) => show(asked.all ? heads : heads.filter(({ page }) => asked.lines.includes(page)), 'data', asked.all),
+  };
+}
