@@ -20,7 +20,7 @@ const say = (...content) => note.replaceChildren(...content);
 function trouble(error) {
   const known = error instanceof Broken;
   if (!known) console.error(error);
-  say(known ? error.message : `The moving chart failed: ${error.message}.`, ' ', el('button', { type: 'button', click: () => { say(); start().catch(trouble); } }, 'Try again'));
+  say(known ? error.message : `The moving chart failed: ${error.message}.`, ' ', el('button', { type: 'button', click: () => location.reload() }, 'Try again'));
 }
 
 /** Shows a metric that is not the page's first: its still, and of the change points its own. */
@@ -54,7 +54,6 @@ async function start() {
 
   const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${still.alt || caption.textContent} Arrow keys move by push; question mark lists the keys.` });
   const stage = el('div', { class: 'stage' }, host);
-  figure.querySelector('.stage')?.remove();
   note.before(stage);
   still.hidden = true;
   chart.mount(host);
