@@ -5,17 +5,29 @@ mod about;
 mod buckets;
 mod changes;
 mod columns;
+mod compare;
 mod encode;
 mod frame;
 mod gather;
 mod names;
 mod overview;
+mod run_page;
+#[cfg(test)]
+mod samples;
+mod scale;
 mod series_page;
+mod shown;
 mod spark;
 mod stills;
+mod svg;
 mod timeline;
+mod trust;
+#[cfg(test)]
+mod well_formed;
 mod words;
 mod write;
+
+pub use run_page::report;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

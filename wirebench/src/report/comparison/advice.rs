@@ -26,7 +26,7 @@ pub struct Advice {
 
 /// What to do next; `name` makes names inert, `prose` sentences.
 #[must_use]
-pub(super) fn of(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> Advice {
+pub fn of(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> Advice {
     let only = |text: String| Advice {
         text,
         commands: Vec::new(),

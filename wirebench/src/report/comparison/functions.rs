@@ -7,7 +7,7 @@ use crate::report::format::number;
 use crate::summary::comparison::Row;
 
 /// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
-pub(super) fn change(function: &FunctionChange) -> String {
+pub fn change(function: &FunctionChange) -> String {
     let difference = function.candidate - function.baseline;
     let sign = if difference < 0.0 { '−' } else { '+' };
     let unit = match function.metric {
@@ -26,7 +26,7 @@ pub(super) fn change(function: &FunctionChange) -> String {
 
 /// The function that went the way of the whole metric and furthest, with how much of the change it carries: `most of it
 /// in NAME`; none where no function is known. `name` makes names inert.
-pub(super) fn leading(row: &Row, name: Inert) -> Option<String> {
+pub fn leading(row: &Row, name: Inert) -> Option<String> {
     let metric = row.metric?;
     let whole = metric.candidate? - metric.baseline?;
     let of = |function: &FunctionChange| function.candidate - function.baseline;
@@ -40,7 +40,7 @@ pub(super) fn leading(row: &Row, name: Inert) -> Option<String> {
 }
 
 /// What a list of a row's functions is headed with.
-pub(super) fn head(row: &Row, name: Inert) -> String {
+pub fn head(row: &Row, name: Inert) -> String {
     let label = row.metric.map_or("", |metric| metric.metric.label());
     let what = match row.functions().next() {
         Some(call) if call.metric == Metric::Syscalls => "the calls whose number changed most",

@@ -27,7 +27,7 @@ pub fn verdict(comparison: &Comparison) -> String {
 
 /// What the verdict rests on, in one or two sentences; `name` makes names inert.
 #[must_use]
-pub(super) fn summary(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
+pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
     if !comparison.paired {
         return "The two sides were measured in different runs. Their values are shown, not judged.".into();
     }
@@ -138,7 +138,7 @@ fn others(findings: &Findings, said: Standing) -> String {
 
 /// `main (1a2b3c4d5e6f)`: one side as people call it; `name` makes it inert.
 #[must_use]
-pub(super) fn side(side: &Side, name: Inert) -> String {
+pub fn side(side: &Side, name: Inert) -> String {
     let revision = &side.revision;
     let mut words = match (revision.name.as_deref(), revision.commit.as_deref()) {
         (Some(called), Some(commit)) if !commit.starts_with(called) => {

@@ -1,10 +1,10 @@
 //! A comparison for people: the pull request comment and the terminal. Both say the same in the same words.
 
 pub mod advice;
-mod functions;
+pub mod functions;
 pub mod headline;
 pub mod markdown;
 mod part;
-mod sections;
+pub mod sections;
 pub mod terminal;
 pub mod words;

@@ -6,7 +6,7 @@ use crate::report::format::count;
 use crate::summary::comparison::{Findings, Row, Standing};
 
 /// How often the rows stand in each way: `3 regressed, 45 unchanged`.
-pub(super) fn tally(rows: &[Row]) -> String {
+pub fn tally(rows: &[Row]) -> String {
     let all = [
         Standing::Regressed,
         Standing::Invalid,
@@ -25,7 +25,7 @@ pub(super) fn tally(rows: &[Row]) -> String {
 }
 
 /// Baseline and candidate, each with its unit, which is the record's text.
-pub(super) fn values(metric: &ComparedMetric) -> [String; 2] {
+pub fn values(metric: &ComparedMetric) -> [String; 2] {
     [metric.baseline, metric.candidate].map(|value| match value {
         Some(value) if metric.metric.is_counted() => words::figure(metric.metric, value),
         value => words::value(value, &metric.unit),
@@ -33,7 +33,7 @@ pub(super) fn values(metric: &ComparedMetric) -> [String; 2] {
 }
 
 /// The smallest worsening that would have been seen; any at all of a count that varies by nothing.
-pub(super) fn resolvable(metric: &ComparedMetric) -> String {
+pub fn resolvable(metric: &ComparedMetric) -> String {
     match metric.resolvable_percent {
         Some(percent) if metric.metric.is_counted() && percent < 1e-6 => "any".into(),
         percent => percent.map_or("–".into(), size),
@@ -41,7 +41,7 @@ pub(super) fn resolvable(metric: &ComparedMetric) -> String {
 }
 
 /// How often equal code is called regressed.
-pub(super) fn false_alarms(comparison: &Comparison) -> String {
+pub fn false_alarms(comparison: &Comparison) -> String {
     let mut metrics = comparison.series.iter().flat_map(|series| &series.metrics).peekable();
     if metrics.peek().is_some() && metrics.all(|metric| metric.metric.is_counted()) {
         return "counted, not timed: equal figures are never called regressed".into();
@@ -56,7 +56,7 @@ pub(super) fn false_alarms(comparison: &Comparison) -> String {
 }
 
 /// The spread of every metric: `server CPU per request 6.1 % (4.2 to 9.0 %)`.
-pub(super) fn spreads(findings: &Findings) -> Option<String> {
+pub fn spreads(findings: &Findings) -> Option<String> {
     let each: Vec<String> = (findings.spreads().iter())
         .map(|(metric, spread)| {
             let range = if spread.low < spread.high {
@@ -75,14 +75,14 @@ pub(super) fn spreads(findings: &Findings) -> Option<String> {
 }
 
 /// Pairs that were left out, by the side whose round was far from its neighbours; none when all were kept.
-pub(super) fn dropped(findings: &Findings) -> Option<String> {
+pub fn dropped(findings: &Findings) -> Option<String> {
     let (baseline, candidate) = findings.dropped();
     (baseline + candidate > 0)
         .then(|| format!("{baseline} because of the baseline, {candidate} because of the candidate"))
 }
 
 /// What is not compared: `1 series added, 2 series removed`; none when all is.
-pub(super) fn not_compared(findings: &Findings) -> Option<String> {
+pub fn not_compared(findings: &Findings) -> Option<String> {
     let each: Vec<String> = by_presence(findings)
         .into_iter()
         .filter(|(_, all)| !all.is_empty())
@@ -92,7 +92,7 @@ pub(super) fn not_compared(findings: &Findings) -> Option<String> {
 }
 
 /// The series that are not compared, by why.
-pub(super) fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a ComparedSeries]); 3] {
+pub fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a ComparedSeries]); 3] {
     [
         ("removed", &findings.removed),
         ("not measured", &findings.unmeasured),
@@ -104,7 +104,7 @@ pub(super) fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a
 const NAMES: usize = 3;
 
 /// What else is to be known, each remark once: `a, b and 3 more: client-bound`; `name` makes names inert, `prose` sentences.
-pub(super) fn remarks(comparison: &Comparison, name: Inert, prose: Inert) -> Vec<String> {
+pub fn remarks(comparison: &Comparison, name: Inert, prose: Inert) -> Vec<String> {
     (Findings::remarks(comparison).into_iter())
         .map(|(reason, ids)| {
             let shown: Vec<String> = ids.iter().take(NAMES).map(|id| name(id)).collect();

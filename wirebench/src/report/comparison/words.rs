@@ -6,7 +6,7 @@ use crate::report::format::{bytes, count, number, three_digits, time};
 use crate::summary::comparison::{Row, Standing};
 
 /// Text made up of our own words and of names from the record; the names must be made inert for where it is shown.
-pub(super) type Inert = fn(&str) -> String;
+pub type Inert = fn(&str) -> String;
 
 /// One word.
 #[must_use]

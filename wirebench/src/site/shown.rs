@@ -1,0 +1,90 @@
+//! Text from records as it may stand on a page: nothing hidden, nothing endless. Escaping is the template's.
+
+use crate::report::format::{is_unseen, shortened};
+
+/// Characters of a name that are shown.
+const NAME: usize = 160;
+/// Characters of a sentence that are shown.
+const SENTENCE: usize = 600;
+
+/// A name.
+pub(super) fn name(text: &str) -> String {
+    cleaned(text, NAME)
+}
+
+/// A sentence.
+pub(super) fn sentence(text: &str) -> String {
+    cleaned(text, SENTENCE)
+}
+
+fn cleaned(text: &str, characters: usize) -> String {
+    let seen = text.chars().map(|c| match c {
+        c if c.is_control() => ' ',
+        c if is_unseen(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    });
+    shortened(seen.collect::<String>().trim(), characters)
+}
+
+/// Whether a run's id may name a file and stand in a link; every id that this program makes does.
+pub(super) fn is_id(id: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !id.is_empty() && id.len() <= 100 && id.chars().all(fits)
+}
+
+/// `1 round`, `2 rounds`.
+pub(super) fn plural(count: usize, word: &str) -> String {
+    if count == 1 {
+        format!("1 {word}")
+    } else {
+        format!("{} {word}s", grouped(count))
+    }
+}
+
+/// A number of things: `12,345`.
+#[expect(clippy::cast_precision_loss, reason = "counts of things stay far below 2^53")]
+pub(super) fn grouped(count: usize) -> String {
+    crate::report::format::count(count as f64)
+}
+
+/// An instant as people read it: `2026-11-21 17:24 UTC`; what is none as it stands.
+pub(super) fn instant(text: &str) -> String {
+    match text.parse::<jiff::Timestamp>() {
+        Ok(at) => at.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        Err(_) => name(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_is_shown_and_what_is_endless_is_cut() {
+        assert_eq!(name("a\u{202e}b\u{7}c|`d`"), "a\u{fffd}b c|`d`");
+        assert_eq!(sentence(&"x".repeat(5000)).chars().count(), SENTENCE);
+    }
+
+    #[test]
+    fn only_what_is_a_plain_word_names_a_file() {
+        assert!(is_id("20261121T051047Z-352901"));
+        for nasty in [
+            "",
+            "../x",
+            "a/b",
+            "javascript:alert(1)",
+            "a b",
+            "a.b",
+            "ü",
+            &"a".repeat(101),
+        ] {
+            assert!(!is_id(nasty), "{nasty}");
+        }
+    }
+
+    #[test]
+    fn instants_are_short() {
+        assert_eq!(instant("2026-11-21T05:10:48.268214818Z"), "2026-11-21 05:10 UTC");
+        assert_eq!(instant("<b>"), "<b>");
+    }
+}
