@@ -10,6 +10,7 @@ mod compare;
 mod counted;
 mod counts;
 mod declarations;
+mod demo;
 mod exports;
 mod failures;
 mod filters;
