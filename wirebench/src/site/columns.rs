@@ -2,7 +2,7 @@
 
 use crate::history::follow::Values;
 use crate::record::site::{Break, COLUMN, Column, Failure, Level, MOST_POINTS, POINTS, Points, PointsFile, Step};
-use crate::record::trend::{Basis, Trace};
+use crate::record::trend::Trace;
 use crate::site::buckets::{buckets, stretches};
 use crate::site::encode::row;
 use crate::stats::quantile::median;
@@ -138,9 +138,4 @@ fn points(values: &Values) -> Points {
 )]
 fn thousandths(half: f64) -> Option<u32> {
     half.is_finite().then(|| half.clamp(0.0, 1e6).round() as u32)
-}
-
-/// Whether a trace is drawn as ratios.
-pub(super) fn by_ratio(trace: &Trace) -> bool {
-    trace.basis == Basis::Ratio
 }

@@ -120,6 +120,11 @@ fn reference(line: &Line, trace: &Trace, releases: &[Released]) -> Option<String
 }
 
 impl Drawn<'_> {
+    /// What is said before a value: the metric; nothing of imported series, whose name says it.
+    pub(super) fn what(&self) -> String {
+        self.trace.metric.map_or_else(String::new, |metric| format!("{} ", metric.label()))
+    }
+
     /// The newest value, with its unit.
     pub(super) fn newest(&self) -> String {
         let newest = self.values.values.iter().rev().copied().find(|value| value.is_finite());

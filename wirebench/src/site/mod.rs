@@ -29,8 +29,9 @@ mod write;
 
 pub use run_page::report;
 
-use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use jiff::Timestamp;
 
@@ -42,6 +43,7 @@ use crate::record::site::{ColumnHead, MANIFEST, Manifest};
 use crate::site::columns::{Named, column};
 use crate::site::frame::{Place, Site};
 use crate::site::gather::{Source, gather};
+use crate::site::shown::is_id;
 use crate::site::timeline::pushes;
 use crate::site::write::Writer;
 
@@ -91,6 +93,8 @@ pub struct PagedRun {
     pub run: Run,
     /// What it says of its baseline, when it measured one.
     pub comparison: Option<Comparison>,
+    /// The run's own folder, where its flame graphs lie; none for a run of a history, which keeps none.
+    pub folder: Option<PathBuf>,
 }
 
 /// What a site is built from.
@@ -149,6 +153,9 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
             put(&mut writer, &format!("series/{}.html", one.page), page)?;
         }
     }
+    for paged in input.runs.iter().filter(|paged| is_id(&paged.run.id)) {
+        run(&mut writer, &site, paged)?;
+    }
     let noticed = changes::noticed(&site, &sources);
     let stale = site.stale(input, &sources);
     let skipped = &input.followed.trend.skipped;
@@ -185,6 +192,45 @@ fn put(writer: &mut Writer, name: &str, page: Result<String, askama::Error>) -> 
         source,
     })?;
     writer.text(name, page.as_bytes())
+}
+
+/// Writes what there is of a run: its page, the record, its rounds as a table, and its comparison.
+fn run(writer: &mut Writer, site: &Site, paged: &PagedRun) -> Result<(), SiteError> {
+    let (run, id) = (&paged.run, &paged.run.id);
+    let page = run_page::render(run, site, paged.comparison.is_some());
+    put(writer, &format!("run/{id}.html"), page)?;
+    writer.json(&format!("data/runs/{id}.json"), run)?;
+    writer.text(&format!("data/runs/{id}.csv"), run_page::csv(run).as_bytes())?;
+    let Some(comparison) = &paged.comparison else {
+        return Ok(());
+    };
+    let flames = flames(writer, paged, comparison)?;
+    let page = compare::render(comparison, id, site, &flames);
+    put(writer, &format!("compare/{id}.html"), page)?;
+    writer.json(&format!("data/comparisons/{id}.json"), comparison)
+}
+
+/// Copies the flame graphs that a comparison names and the run's folder holds; gives where each one is, from the page.
+fn flames(
+    writer: &mut Writer,
+    paged: &PagedRun,
+    comparison: &Comparison,
+) -> Result<BTreeMap<String, String>, SiteError> {
+    let mut found = BTreeMap::new();
+    let Some(folder) = &paged.folder else {
+        return Ok(found);
+    };
+    let metrics = comparison.series.iter().flat_map(|series| &series.metrics);
+    for (number, named) in metrics.filter_map(|metric| metric.flame_graph.as_ref()).enumerate() {
+        // A record may have been edited: only what lies in the run's folder is copied.
+        let inside = Path::new(named).components().all(|part| matches!(part, Component::Normal(_)));
+        if let Some(picture) = inside.then(|| fs::read(folder.join(named)).ok()).flatten() {
+            let name = format!("compare/{}-{number}.svg", paged.run.id);
+            writer.text(&name, &picture)?;
+            found.insert(named.clone(), format!("../{name}"));
+        }
+    }
+    Ok(found)
 }
 
 /// Writes the data of a source; gives what the manifest says of its columns.

@@ -29,6 +29,7 @@ struct Page<'a> {
     breaks: Vec<(String, String)>,
     commits: Vec<Commit>,
     still: bool,
+    ratios: bool,
     flags: Vec<String>,
 }
 
@@ -81,6 +82,7 @@ pub(super) fn render(
         breaks: breaks(first),
         commits: commits(site, source, first, with_page),
         still: stills,
+        ratios: !first.values.ratios.is_empty(),
         flags: flags(source, series),
     };
     page.render()
@@ -104,9 +106,8 @@ fn metric(source: &Source, drawn: &Drawn) -> Metric {
 /// Unit, direction, and what a point is.
 fn caption(source: &Source, drawn: &Drawn) -> String {
     let unit = match (drawn.trace.metric, drawn.trace.unit.as_str()) {
-        (None, "") => "no unit given".to_owned(),
-        (None, _) => "as github-action-benchmark kept it".to_owned(),
-        (Some(_), unit) => unit.to_owned(),
+        (None, "") => "No unit given".to_owned(),
+        (_, unit) => unit.to_owned(),
     };
     let direction = match drawn.direction() {
         "" => "nothing says which way is better".to_owned(),
@@ -124,7 +125,10 @@ fn caption(source: &Source, drawn: &Drawn) -> String {
         }
     };
     let runs = counted_runs(source);
-    format!("{}, {unit} ({direction}). {point} {runs}", drawn.label)
+    match drawn.trace.metric {
+        Some(_) => format!("{}, {unit} ({direction}). {point} {runs}", drawn.label),
+        None => format!("{unit} ({direction}). {point} {runs}"),
+    }
 }
 
 fn counted_runs(source: &Source) -> String {
@@ -138,11 +142,11 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
     let since = &source.mark.name;
     let change = match drawn.stands.change {
         Some(found) => format!(
-            "{verdict}: {} {} since {since}, now {value}.",
-            drawn.label,
+            "{verdict}: {}{} since {since}, now {value}.",
+            drawn.what(),
             changed(Some(found))
         ),
-        None => format!("{verdict}: {} is {value}, no step since {since}.", drawn.label),
+        None => format!("{verdict}: {}{value}, no step since {since}.", drawn.what()),
     };
     let seen = match drawn.resolvable() {
         Some(percent) => format!(" Steps from {} % on would be seen within five pushes.", three_digits(percent)),

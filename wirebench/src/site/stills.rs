@@ -33,9 +33,13 @@ pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Sourc
         for series in &source.series {
             for drawn in &series.metrics {
                 let name = format!("charts/{}.svg", drawn.column);
-                let data = data(drawn);
-                let title = format!("{}: {}", series.name, drawn.label);
-                let unit = unit(drawn);
+                let (scale, word) = readable(drawn);
+                let data = data(drawn, scale);
+                let title = match drawn.trace.metric {
+                    Some(_) => format!("{}: {}", series.name, drawn.label),
+                    None => series.name.to_owned(),
+                };
+                let unit = unit(drawn, &word);
                 let digest = digest(&[&title, &unit, &data]);
                 let current = before.get(&drawn.column) == Some(&digest) && writer.path(&name).is_file();
                 if !current {
@@ -56,10 +60,25 @@ pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Sourc
     Ok(wanted.len())
 }
 
-fn unit(drawn: &Drawn) -> String {
+/// What values are divided by so that they read well, and the unit they have then: 19,412 ns are 19.4 µs.
+fn readable(drawn: &Drawn) -> (f64, String) {
+    let unit = drawn.trace.unit.as_str();
+    let known: Vec<f64> = drawn.judged().iter().copied().filter(|value| value.is_finite()).collect();
+    let steps: &[(f64, &str)] = match unit {
+        _ if drawn.reference.is_some() => return (1.0, unit.to_owned()),
+        "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")],
+        "bytes" => &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB")],
+        _ => &[],
+    };
+    let middle = median(&known).unwrap_or(0.0);
+    let fits = steps.iter().find(|(size, _)| middle >= *size);
+    fits.map_or((1.0, unit.to_owned()), |(size, word)| (*size, (*word).to_owned()))
+}
+
+fn unit(drawn: &Drawn, word: &str) -> String {
     let unit = match &drawn.reference {
         Some(reference) => format!("ratio to {reference}"),
-        None => drawn.trace.unit.clone(),
+        None => word.to_owned(),
     };
     match drawn.direction() {
         "" => unit,
@@ -69,7 +88,7 @@ fn unit(drawn: &Drawn) -> String {
 
 /// A line for each point, or for each whole stretch of many: place, smallest, middle, largest. Empty lines where nothing is
 /// compared across. The last stretch is left out while it fills up, so that a picture of a long row changes rarely.
-fn data(drawn: &Drawn) -> String {
+fn data(drawn: &Drawn, scale: f64) -> String {
     let values = drawn.judged();
     let known = |value: &f64| value.is_finite();
     let from = values.iter().position(known).unwrap_or(0);
@@ -91,6 +110,7 @@ fn data(drawn: &Drawn) -> String {
             text.push('\n');
             continue;
         };
+        let [low, middle, high] = [*low, middle, *high].map(|value| value / scale);
         let _ = writeln!(text, "{}\t{low:.6e}\t{middle:.6e}\t{high:.6e}", pair[0]);
     }
     text

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use jiff::Timestamp;
 
-use crate::command::{Outcome, UsageError, folder, git, history, prepare, report};
+use crate::command::{Outcome, UsageError, folder, git, history, prepare, report, stored};
 use crate::compare::{Rules, paired};
 use crate::declare::compare::{Compare, Margins};
 use crate::declare::project::Config;
@@ -24,7 +24,7 @@ use crate::site::{Built, Input, PagedRun, build};
   wirebench site build ../data --out _site          a history, such as a checked-out data branch
   wirebench site build --from data.js --out _site   what github-action-benchmark kept
   wirebench site build --runs results --out _site   runs made on this machine")]
-pub(super) struct Args {
+pub(in crate::command) struct Args {
     /// The history's folder.
     history: Option<PathBuf>,
     /// A history that github-action-benchmark kept: its data.js, or the same as JSON. Repeat it for more.
@@ -76,7 +76,8 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
         other => Some(other?),
     };
     let imports = imported(&args.from)?;
-    let local = args.runs.as_deref().map(runs_below).transpose()?.unwrap_or_default();
+    let below = args.runs.as_deref().map(runs_below).transpose()?.unwrap_or_default();
+    let local: Vec<Run> = below.iter().map(|local| local.run.clone()).collect();
     let question = Question {
         series: None,
         metric: None,
@@ -89,7 +90,7 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
         (Some(folder), Some(history)) => with_imports(history, folder.path(), &local, &question)?,
         (None, history) => follow(history, &local, &question)?,
     };
-    let runs = paged(history, &local, &followed, project.as_deref(), args.run_pages)?;
+    let runs = paged(history, &below, &followed, project.as_deref(), args.run_pages)?;
     let releases = releases(&followed, project.as_deref());
     let repository = args
         .repository
@@ -171,8 +172,14 @@ fn with_imports(history: &Path, imports: &Path, local: &[Run], question: &Questi
     Ok(followed)
 }
 
+/// A run that is in no history.
+struct Local {
+    run: Run,
+    folder: PathBuf,
+}
+
 /// Every whole run of a folder of runs, by name.
-fn runs_below(folder: &Path) -> anyhow::Result<Vec<Run>> {
+fn runs_below(folder: &Path) -> anyhow::Result<Vec<Local>> {
     let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
     let mut files: Vec<PathBuf> = entries
         .flatten()
@@ -184,7 +191,10 @@ fn runs_below(folder: &Path) -> anyhow::Result<Vec<Run>> {
     let mut runs = Vec::new();
     for file in files {
         match report::read(&file) {
-            Ok(run) => runs.push(run),
+            Ok(run) => runs.push(Local {
+                run,
+                folder: file.parent().unwrap_or(folder).to_path_buf(),
+            }),
             Err(error) => eprintln!("warning: left out: {error:#}"),
         }
     }
@@ -194,7 +204,7 @@ fn runs_below(folder: &Path) -> anyhow::Result<Vec<Run>> {
 /// The newest runs, with what they say of their baselines, the newest last.
 fn paged(
     history: Option<&Path>,
-    local: &[Run],
+    local: &[Local],
     followed: &Followed,
     project: Option<&Path>,
     count: usize,
@@ -212,19 +222,26 @@ fn paged(
         margins: &margins,
     };
     let mut found = Vec::new();
-    for stored in line.runs.iter().rev().take(count) {
-        let run = match (local.iter().find(|run| run.id == stored.id), history) {
-            (Some(run), _) => run.clone(),
+    for known in line.runs.iter().rev().take(count) {
+        let own = local.iter().find(|local| local.run.id == known.id);
+        let run = match (own, history) {
+            (Some(local), _) => local.run.clone(),
             // Runs of which only the month's summary is there have no page.
-            (None, Some(history)) => match report::read(&run_file(history, stored)) {
+            (None, Some(history)) => match report::read(&run_file(history, known)) {
                 Ok(run) => run,
                 Err(_) => continue,
             },
             (None, None) => continue,
         };
+        let folder = own.map(|local| local.folder.clone());
+        let judged = folder.as_ref().and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
         let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
-        let comparison = has_baseline.then(|| paired(&run, &rules).ok()).flatten();
-        found.push(PagedRun { run, comparison });
+        let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, &rules).ok()).flatten());
+        found.push(PagedRun {
+            run,
+            comparison,
+            folder,
+        });
     }
     found.reverse();
     Ok(found)

@@ -12,7 +12,7 @@ use crate::command::{Outcome, UsageError};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   wirebench site serve _site     then open the printed address; Ctrl-C ends it")]
-pub(super) struct Args {
+pub(in crate::command) struct Args {
     /// The site's folder.
     #[arg(default_value = "_site")]
     site: PathBuf,
