@@ -78,7 +78,9 @@ pub(super) fn versions(root: &Path) -> Vec<(String, String)> {
 /// How many commits of the project's history came after one; none when it is not part of it.
 pub(super) fn commits_since(root: &Path, commit: &str) -> Option<usize> {
     says(root, &["merge-base", "--is-ancestor", commit, "HEAD"])?;
-    says(root, &["rev-list", "--count", &format!("{commit}..HEAD")])?.parse().ok()
+    says(root, &["rev-list", "--count", &format!("{commit}..HEAD")])?
+        .parse()
+        .ok()
 }
 
 /// The commit that a revision names, 40 hex digits.
@@ -212,7 +214,11 @@ mod tests {
         ] {
             assert_eq!(owner_and_name(url).as_deref(), Some("owner/name"), "{url}");
         }
-        for url in ["https://example.org/owner/name", "/srv/name.git", "https://github.com/owner"] {
+        for url in [
+            "https://example.org/owner/name",
+            "/srv/name.git",
+            "https://github.com/owner",
+        ] {
             assert_eq!(owner_and_name(url), None, "{url}");
         }
     }

@@ -151,7 +151,10 @@ fn with_values(
     let spread = |of: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
         let at = |(month, inside): &(usize, usize)| -> f64 {
             let column = columns[*month].map(|(_, column)| of(column));
-            column.and_then(|column| column.get(*inside)).copied().unwrap_or(f64::NAN)
+            column
+                .and_then(|column| column.get(*inside))
+                .copied()
+                .unwrap_or(f64::NAN)
         };
         let row: Vec<f64> = stored.order().iter().map(at).collect();
         if row.iter().all(|value| value.is_nan()) {
@@ -160,11 +163,15 @@ fn with_values(
         row
     };
     let values = spread(|column| &column.values);
-    let failures = stored.order().iter().enumerate().filter_map(|(place, (month, inside))| {
-        let (series, _) = columns[*month]?;
-        let failure = series.failures.iter().find(|failure| failure.at == *inside)?;
-        Some((place, failure.why.clone()))
-    });
+    let failures = stored
+        .order()
+        .iter()
+        .enumerate()
+        .filter_map(|(place, (month, inside))| {
+            let (series, _) = columns[*month]?;
+            let failure = series.failures.iter().find(|failure| failure.at == *inside)?;
+            Some((place, failure.why.clone()))
+        });
     let row = Values {
         line: 0,
         failures: failures.collect(),

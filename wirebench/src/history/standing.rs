@@ -82,7 +82,11 @@ pub fn stands(trace: &Trace, values: &Values, since: usize) -> Stands {
     }
     let steps: Vec<(&ChangePoint, &StepPlaces)> = segment.change_points.iter().zip(&places.steps).collect();
     let steps: Vec<_> = steps.into_iter().filter(|(_, at)| at.first_after > since).collect();
-    let open: Vec<&ChangePoint> = steps.iter().map(|(step, _)| *step).filter(|step| step.accepted.is_none()).collect();
+    let open: Vec<&ChangePoint> = steps
+        .iter()
+        .map(|(step, _)| *step)
+        .filter(|step| step.accepted.is_none())
+        .collect();
     let all: Vec<&ChangePoint> = steps.iter().map(|(step, _)| *step).collect();
     let (net, standing) = match (sum(&open), sum(&all)) {
         (Some(net), _) => (Some(net), judged(trace, net)),
@@ -121,7 +125,9 @@ fn sum(steps: &[&ChangePoint]) -> Option<Change> {
     let percent = |log: f64| 100.0 * log.exp_m1();
     let net: f64 = steps.iter().map(|step| log(step.change_percent)).sum();
     let reach = |end: fn(&ChangePoint) -> f64| {
-        let squares = steps.iter().map(|step| (log(end(step)) - log(step.change_percent)).powi(2));
+        let squares = steps
+            .iter()
+            .map(|step| (log(end(step)) - log(step.change_percent)).powi(2));
         squares.sum::<f64>().sqrt()
     };
     (net.abs() >= SMALLEST_STEP / 2.0).then(|| Change {

@@ -142,7 +142,10 @@ pub(super) fn of_runs<T: Send>(
 }
 
 /// The columns of a metric, by month.
-fn columns<'a>(months: &[Option<&'a StoredSeries>], metric: Metric) -> Vec<Option<(&'a StoredSeries, &'a StoredMetric)>> {
+fn columns<'a>(
+    months: &[Option<&'a StoredSeries>],
+    metric: Metric,
+) -> Vec<Option<(&'a StoredSeries, &'a StoredMetric)>> {
     let of = |series: &&'a StoredSeries| {
         let column = series.metrics.iter().find(|one| one.metric == metric)?;
         Some((*series, column))

@@ -43,7 +43,10 @@ pub fn draw(gnuplot: &Path, stills: &[Still]) -> Result<(), ChartError> {
         write(&format!("{number}.tsv"), &still.data)?;
         let (title, unit) = (quotable(&still.title), quotable(&still.unit));
         // What one picture sets must not reach the next one.
-        let _ = writeln!(script, "call './trend.gnuplot' '{number}.tsv' '{number}.svg' '{title}' '{unit}'\nset output\nreset");
+        let _ = writeln!(
+            script,
+            "call './trend.gnuplot' '{number}.tsv' '{number}.svg' '{title}' '{unit}'\nset output\nreset"
+        );
     }
     write("all.gnuplot", &script)?;
     let output = Command::new(gnuplot)

@@ -31,7 +31,13 @@ fn envelope(from: &[usize], end: usize, values: &[f64]) -> Envelope {
     let stretches: Vec<Vec<f64>> = from
         .iter()
         .zip(ends)
-        .map(|(start, end)| values[*start..end].iter().copied().filter(|value| value.is_finite()).collect())
+        .map(|(start, end)| {
+            values[*start..end]
+                .iter()
+                .copied()
+                .filter(|value| value.is_finite())
+                .collect()
+        })
         .collect();
     let of = |pick: fn(&[f64]) -> Option<f64>| {
         let picked = stretches.iter().map(|stretch| pick(stretch).unwrap_or(f64::NAN));

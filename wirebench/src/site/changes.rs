@@ -2,13 +2,13 @@
 
 use askama::Template;
 
+use crate::history::standing::Change;
 use crate::record::run::short_commit;
 use crate::record::trend::{ChangePoint, Direction};
-use crate::report::comparison::words::{change, interval};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::timeline::{day, seconds};
-use crate::site::words::counted;
+use crate::site::words::{changed, counted};
 
 /// Entries of the feed.
 const IN_FEED: usize = 50;
@@ -94,14 +94,16 @@ fn one(site: &Site, series: &Series, drawn: &Drawn, point: &ChangePoint, current
         series: series.name.to_owned(),
         label: drawn.label.to_owned(),
         href: format!("series/{}.html?metric={}&pin={up_to}", series.page, drawn.word),
-        change: format!(
-            "{} ({})",
-            change(point.change_percent),
-            interval(point.low_percent, point.high_percent)
-        ),
+        change: changed(Some(Change {
+            percent: point.change_percent,
+            low: point.low_percent,
+            high: point.high_percent,
+        })),
         url: site.range_url(&point.last_before.commit, &point.first_after.commit),
         day: day(&point.first_after).to_owned(),
-        at: jiff::Timestamp::from_second(time).map(|time| time.to_string()).unwrap_or_default(),
+        at: jiff::Timestamp::from_second(time)
+            .map(|time| time.to_string())
+            .unwrap_or_default(),
         after,
         up_to,
         status,
@@ -165,7 +167,10 @@ pub(super) fn feed(site: &Site, rows: &[Noticed]) -> Result<String, askama::Erro
     let feed = Feed {
         title: format!("{}: changes", site.name),
         id: site.repository.clone().unwrap_or_else(|| "history".into()),
-        updated: rows.first().map_or("1970-01-01T00:00:00Z", |row| row.at.as_str()).to_owned(),
+        updated: rows
+            .first()
+            .map_or("1970-01-01T00:00:00Z", |row| row.at.as_str())
+            .to_owned(),
         rows,
     };
     feed.render()

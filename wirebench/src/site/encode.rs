@@ -35,7 +35,10 @@ fn scale(values: &[f64]) -> f64 {
     10_f64.powi(to_power(four_digits.max(safe)))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "powers of ten of finite numbers lie within ±400")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "powers of ten of finite numbers lie within ±400"
+)]
 fn to_power(power: f64) -> i32 {
     power as i32
 }

@@ -78,7 +78,11 @@ impl Site {
     pub(super) fn of(input: &Input, sources: &[Source]) -> Self {
         let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
         let freshness = match newest(sources) {
-            Some(newest) => format!("{}, the newest of {}.", counted(pushes, "run"), newest.strftime("%Y-%m-%d")),
+            Some(newest) => format!(
+                "{}, the newest of {}.",
+                counted(pushes, "run"),
+                newest.strftime("%Y-%m-%d")
+            ),
             None => "No run yet.".into(),
         };
         Self {

@@ -76,8 +76,12 @@ pub(super) fn gather<'a>(followed: &'a Followed, releases: &[Released]) -> Vec<S
         }
         let mark = source.mark.at;
         let reference = reference(source.line, trace, releases);
-        let Some(series) = source.series.last_mut() else { continue };
-        let name = trace.metric.map_or_else(|| "value".to_owned(), |metric| word(metric.name()));
+        let Some(series) = source.series.last_mut() else {
+            continue;
+        };
+        let name = trace
+            .metric
+            .map_or_else(|| "value".to_owned(), |metric| word(metric.name()));
         series.metrics.push(Drawn {
             trace,
             values,
@@ -122,7 +126,9 @@ fn reference(line: &Line, trace: &Trace, releases: &[Released]) -> Option<String
 impl Drawn<'_> {
     /// What is said before a value: the metric; nothing of imported series, whose name says it.
     pub(super) fn what(&self) -> String {
-        self.trace.metric.map_or_else(String::new, |metric| format!("{} ", metric.label()))
+        self.trace
+            .metric
+            .map_or_else(String::new, |metric| format!("{} ", metric.label()))
     }
 
     /// The newest value, with its unit.

@@ -160,8 +160,16 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
     let stale = site.stale(input, &sources);
     let skipped = &input.followed.trend.skipped;
     let frame = |title, place| site.frame(title, place);
-    put(&mut writer, "index.html", overview::render(frame("Overview", Place::Overview), &sources, stale, skipped))?;
-    put(&mut writer, "changes.html", changes::render(frame("Changes", Place::Changes), &noticed))?;
+    put(
+        &mut writer,
+        "index.html",
+        overview::render(frame("Overview", Place::Overview), &sources, stale, skipped),
+    )?;
+    put(
+        &mut writer,
+        "changes.html",
+        changes::render(frame("Changes", Place::Changes), &noticed),
+    )?;
     put(&mut writer, "changes.xml", changes::feed(&site, &noticed))?;
     let model = input.followed.facts.synthetic.clone();
     let about = about::render(frame("About", Place::About), &input.followed.trend.method, model);
@@ -223,7 +231,9 @@ fn flames(
     let metrics = comparison.series.iter().flat_map(|series| &series.metrics);
     for (number, named) in metrics.filter_map(|metric| metric.flame_graph.as_ref()).enumerate() {
         // A record may have been edited: only what lies in the run's folder is copied.
-        let inside = Path::new(named).components().all(|part| matches!(part, Component::Normal(_)));
+        let inside = Path::new(named)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
         if let Some(picture) = inside.then(|| fs::read(folder.join(named)).ok()).flatten() {
             let name = format!("compare/{}-{number}.svg", paged.run.id);
             writer.text(&name, &picture)?;
@@ -265,6 +275,3 @@ fn data(writer: &mut Writer, source: &Source, with_page: &HashSet<&str>) -> Resu
     }
     Ok(heads)
 }
-
-#[cfg(test)]
-mod tests;

@@ -36,7 +36,9 @@ impl Pages {
 /// A text as lower-case words with hyphens between them; empty when it has no such letter.
 pub(super) fn word(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let words = lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
     let mut name = words.collect::<Vec<_>>().join("-");
     name.truncate(LONGEST);
     if name.is_empty() { "series".into() } else { name }

@@ -113,7 +113,10 @@ fn caption(source: &Source, drawn: &Drawn) -> String {
         "" => "nothing says which way is better".to_owned(),
         direction => direction.to_owned(),
     };
-    let counted = drawn.trace.metric.is_some_and(crate::record::metric::Metric::is_counted);
+    let counted = drawn
+        .trace
+        .metric
+        .is_some_and(crate::record::metric::Metric::is_counted);
     let point = match (drawn.trace.metric, &drawn.reference) {
         (None, _) => "A point is one run's value.".to_owned(),
         (Some(_), _) if counted => "A point is what was counted in one run; whiskers are its spread.".to_owned(),
@@ -149,7 +152,10 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
         None => format!("{verdict}: {}{value}, no step since {since}.", drawn.what()),
     };
     let seen = match drawn.resolvable() {
-        Some(percent) => format!(" Steps from {} % on would be seen within five pushes.", three_digits(percent)),
+        Some(percent) => format!(
+            " Steps from {} % on would be seen within five pushes.",
+            three_digits(percent)
+        ),
         None => String::new(),
     };
     let remark = match remark(drawn) {

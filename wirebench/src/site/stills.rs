@@ -63,7 +63,12 @@ pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Sourc
 /// What values are divided by so that they read well, and the unit they have then: 19,412 ns are 19.4 µs.
 fn readable(drawn: &Drawn) -> (f64, String) {
     let unit = drawn.trace.unit.as_str();
-    let known: Vec<f64> = drawn.judged().iter().copied().filter(|value| value.is_finite()).collect();
+    let known: Vec<f64> = drawn
+        .judged()
+        .iter()
+        .copied()
+        .filter(|value| value.is_finite())
+        .collect();
     let steps: &[(f64, &str)] = match unit {
         _ if drawn.reference.is_some() => return (1.0, unit.to_owned()),
         "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")],
@@ -93,7 +98,13 @@ fn data(drawn: &Drawn, scale: f64) -> String {
     let known = |value: &f64| value.is_finite();
     let from = values.iter().position(known).unwrap_or(0);
     let end = values.iter().rposition(known).map_or(from, |last| last + 1);
-    let mut breaks: Vec<usize> = drawn.values.segments.iter().skip(1).map(|segment| segment.first).collect();
+    let mut breaks: Vec<usize> = drawn
+        .values
+        .segments
+        .iter()
+        .skip(1)
+        .map(|segment| segment.first)
+        .collect();
     breaks.sort_unstable();
     let mut edges = stretches(from, end, &breaks);
     if end - from <= MOST_POINTS {
@@ -122,5 +133,9 @@ fn digest(texts: &[&str]) -> String {
         hash.update(text.as_bytes());
         hash.update([0]);
     }
-    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

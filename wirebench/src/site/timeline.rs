@@ -27,9 +27,17 @@ pub(super) fn timeline(line: &Line, releases: &[Released]) -> Timeline {
     let own = line.source == RUNS;
     Timeline {
         id: if own { RUNS.into() } else { word(&line.source) },
-        name: if own { "This repository".into() } else { line.source.replacen("imported/", "", 1) },
+        name: if own {
+            "This repository".into()
+        } else {
+            line.source.replacen("imported/", "", 1)
+        },
         pushes: line.pushes.len(),
-        releases: if own { released(&line.pushes, releases) } else { Vec::new() },
+        releases: if own {
+            released(&line.pushes, releases)
+        } else {
+            Vec::new()
+        },
     }
 }
 
@@ -87,7 +95,9 @@ pub(super) fn pushes(line: &Line, with_page: &HashSet<&str>) -> Vec<Pushes> {
                 .iter()
                 .map(|push| push.run.clone().filter(|id| with_page.contains(id.as_str())))
                 .collect(),
-            provisional: (from..from + part.len()).filter(|place| provisional.contains(place)).collect(),
+            provisional: (from..from + part.len())
+                .filter(|place| provisional.contains(place))
+                .collect(),
         }
     };
     parts.map(file).collect()
@@ -134,7 +144,10 @@ mod tests {
 
     #[test]
     fn the_newest_release_before_the_newest_push_is_the_mark() {
-        assert_eq!((released_at(100, 20).at, released_at(100, 20).name.as_str()), (20, "v1"));
+        assert_eq!(
+            (released_at(100, 20).at, released_at(100, 20).name.as_str()),
+            (20, "v1")
+        );
         assert_eq!(released_at(100, 99).name, "30 pushes ago");
         assert_eq!(released_at(10, 500).at, 0);
     }
@@ -142,7 +155,10 @@ mod tests {
     #[test]
     fn pushes_are_written_by_the_thousand() {
         let files = pushes(&line(2_500), &HashSet::from(["run-2001"]));
-        assert_eq!(files.iter().map(|file| file.commits.len()).collect::<Vec<_>>(), [1000, 1000, 500]);
+        assert_eq!(
+            files.iter().map(|file| file.commits.len()).collect::<Vec<_>>(),
+            [1000, 1000, 500]
+        );
         assert_eq!(files[2].runs[1].as_deref(), Some("run-2001"));
         assert_eq!(files[2].runs.iter().flatten().count(), 1);
         assert_eq!(files[2].provisional, [2_499]);

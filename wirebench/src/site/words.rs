@@ -34,12 +34,13 @@ pub(super) const fn verdict(standing: Standing) -> &'static str {
     }
 }
 
-/// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`; a dash without one.
+/// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`, without one where counts leave none; a dash without a change.
 pub(super) fn changed(found: Option<Change>) -> String {
-    found.map_or_else(
-        || "–".into(),
-        |found| format!("{} ({})", change(found.percent), interval(found.low, found.high)),
-    )
+    match found {
+        None => "–".into(),
+        Some(found) if change(found.low) == change(found.high) => change(found.percent),
+        Some(found) => format!("{} ({})", change(found.percent), interval(found.low, found.high)),
+    }
 }
 
 /// One sentence more where the verdict alone would mislead; empty otherwise.

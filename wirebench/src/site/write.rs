@@ -75,7 +75,8 @@ impl Writer {
     /// # Errors
     /// When it cannot be written.
     pub(super) fn json<T: Serialize>(&mut self, name: &str, value: &T) -> Result<(), SiteError> {
-        let content = serde_json::to_vec(value).map_err(|error| SiteError::unwritable(Path::new(name), error.into()))?;
+        let content =
+            serde_json::to_vec(value).map_err(|error| SiteError::unwritable(Path::new(name), error.into()))?;
         self.text(name, &content)
     }
 

@@ -27,6 +27,7 @@ mod reports;
 mod schema;
 mod selftests;
 mod sides;
+mod sites;
 mod trends;
 mod variants;
 mod verdicts;

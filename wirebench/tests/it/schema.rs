@@ -41,6 +41,26 @@ fn the_committed_schema_is_current() {
         "imported.v1.schema.json",
         &schemars::schema_for!(wirebench::record::imported::Imported),
     );
+    assert_current(
+        "history.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::history::Facts),
+    );
+    assert_current(
+        "site.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::site::Manifest),
+    );
+    assert_current(
+        "pushes.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::site::Pushes),
+    );
+    assert_current(
+        "column.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::site::Column),
+    );
+    assert_current(
+        "points.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::site::PointsFile),
+    );
 }
 
 #[test]

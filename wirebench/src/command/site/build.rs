@@ -95,13 +95,23 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
     let repository = args
         .repository
         .clone()
-        .or_else(|| followed.facts.repository.clone().filter(|name| repository(name).is_ok()))
+        .or_else(|| {
+            followed
+                .facts
+                .repository
+                .clone()
+                .filter(|name| repository(name).is_ok())
+        })
         .or_else(|| project.as_deref().filter(|_| own(&followed)).and_then(git::github));
     let input = Input {
         followed: &followed,
         runs: &runs,
         releases: &releases,
-        title: args.title.clone().or_else(|| repository.clone()).unwrap_or_else(|| "wirebench".into()),
+        title: args
+            .title
+            .clone()
+            .or_else(|| repository.clone())
+            .unwrap_or_else(|| "wirebench".into()),
         repository,
         now: Timestamp::now(),
         untested: untested(&followed, project.as_deref()),
@@ -122,7 +132,10 @@ fn gnuplot(args: &Args, project: Option<&Path>) -> Option<PathBuf> {
     }
     let found = prepare::gnuplot(project.unwrap_or(Path::new("."))).map(|(program, _)| program);
     if found.is_none() {
-        eprintln!("warning: gnuplot is not installed: the site has no still pictures; run: {}", prepare::INSTALL);
+        eprintln!(
+            "warning: gnuplot is not installed: the site has no still pictures; run: {}",
+            prepare::INSTALL
+        );
     }
     found
 }
@@ -151,7 +164,9 @@ fn imported(files: &[PathBuf]) -> anyhow::Result<Option<tempfile::TempDir>> {
     let history = tempfile::tempdir()?;
     for file in files {
         let imported = parse(&history::text_of(file)?).with_context(|| file.display().to_string())?;
-        let name = Some(name_of(file)).filter(|name| is_name(name)).unwrap_or_else(|| "imported".into());
+        let name = Some(name_of(file))
+            .filter(|name| is_name(name))
+            .unwrap_or_else(|| "imported".into());
         keep(history.path(), &name, &imported)?;
     }
     Ok(Some(history))
@@ -183,7 +198,12 @@ fn runs_below(folder: &Path) -> anyhow::Result<Vec<Local>> {
     let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
     let mut files: Vec<PathBuf> = entries
         .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(|c: char| c.is_ascii_digit()))
+        .filter(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .starts_with(|c: char| c.is_ascii_digit())
+        })
         .map(|entry| entry.path().join("run.json"))
         .filter(|file| file.is_file())
         .collect();
@@ -212,7 +232,9 @@ fn paged(
     let Some(line) = followed.lines.first().filter(|line| !line.runs.is_empty()) else {
         return Ok(Vec::new());
     };
-    let config = project.map(|project| Config::read(&project.join("wirebench.toml"))).transpose()?;
+    let config = project
+        .map(|project| Config::read(&project.join("wirebench.toml")))
+        .transpose()?;
     let (compare, margins) = config.map_or_else(
         || (Compare::default(), Margins::default()),
         |config| (config.compare, config.margins),
@@ -234,7 +256,9 @@ fn paged(
             (None, None) => continue,
         };
         let folder = own.map(|local| local.folder.clone());
-        let judged = folder.as_ref().and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
+        let judged = folder
+            .as_ref()
+            .and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
         let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
         let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, &rules).ok()).flatten());
         found.push(PagedRun {
@@ -251,7 +275,11 @@ fn paged(
 fn releases(followed: &Followed, project: Option<&Path>) -> Vec<Released> {
     let mut found = followed.facts.releases.clone();
     if let Some(project) = project.filter(|_| own(followed)) {
-        found.extend(git::versions(project).into_iter().map(|(name, commit)| Released { commit, name }));
+        found.extend(
+            git::versions(project)
+                .into_iter()
+                .map(|(name, commit)| Released { commit, name }),
+        );
     }
     found
 }

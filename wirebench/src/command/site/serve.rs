@@ -38,9 +38,12 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
 /// Serves until it is interrupted. Only this machine can ask.
 async fn serve(args: &Args) -> anyhow::Result<()> {
     let address = (Ipv4Addr::LOCALHOST, args.port);
-    let listener = tokio::net::TcpListener::bind(address)
-        .await
-        .with_context(|| format!("port {}: cannot be listened on; give another one with --port", args.port))?;
+    let listener = tokio::net::TcpListener::bind(address).await.with_context(|| {
+        format!(
+            "port {}: cannot be listened on; give another one with --port",
+            args.port
+        )
+    })?;
     println!("http://{}/", listener.local_addr()?);
     let files = Router::new().fallback_service(ServeDir::new(&args.site));
     axum::serve(listener, files).await?;

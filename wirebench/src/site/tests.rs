@@ -1,1 +1,0 @@
-//! A whole site from a small history.
