@@ -17,7 +17,8 @@ export class Plot {
     this.#arrange();
     const font = `${small ? 11 : 12}px system-ui, sans-serif`;
     const line = () => this.scene.colours.line;
-    const axis = { font, labelFont: font, stroke: () => this.scene.colours.quiet, ticks: { size: 4, stroke: line } };
+    // Without a filter of ours uPlot would leave out numbers as on a log axis of its own.
+    const axis = { font, filter: (_, all) => all, labelFont: font, stroke: () => this.scene.colours.quiet, ticks: { size: 4, stroke: line } };
     const none = () => null;
     this.frame = new window.uPlot({
       width: this.#width(), height: height(),
@@ -33,7 +34,7 @@ export class Plot {
         { ...axis, size: 26, grid: { show: false }, splits: () => this.#xTicks(), values: (_, places) => places.map((at) => this.#xName(at)) },
         {
           ...axis, size: small ? 50 : 56, grid: { width: 1, stroke: line }, splits: () => this.#yTicks(),
-          values: (_, values) => values.map((value) => number(value / this.unit[0], 6)),
+          values: (_, values) => values.map((value) => number(value / this.unit[0], 5)),
           ...(small ? {} : { label: () => this.label, labelSize: 22, labelGap: 0 }),
         },
       ],
@@ -82,10 +83,13 @@ export class Plot {
   }
 
   #xTicks() {
-    const count = this.frame.bbox.width / devicePixelRatio / 95;
-    if (this.scene.dates) return ticks(this.x[0] / DAY, this.x[1] / DAY, count, { whole: true }).map((day) => day * DAY);
-    const [a, b] = this.scene.range;
-    return ticks(a + 1, b + 1, count, { whole: true }).map((nth) => nth - 1);
+    const width = this.frame.bbox.width / devicePixelRatio;
+    const [low, high] = this.x;
+    const all = this.scene.dates
+      ? ticks(low / DAY, high / DAY, width / 95, { whole: true }).map((day) => day * DAY)
+      : ticks(low + 1, high + 1, width / 95, { whole: true }).map((nth) => nth - 1);
+    // A name needs room on its right too.
+    return all.filter((at) => (high - at) / (high - low) * width > 20);
   }
 
   #xName(at) {

@@ -84,7 +84,7 @@ export function facts(column, place, asPercent) {
 }
 
 /** Where a repository lives; null for what is no `owner/name`. Only what looks like a commit makes a link. */
-const github = (repository) => (/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/\w[\w.-]{0,99}$/.test(repository ?? '') ? `https://github.com/${repository}` : null);
+const github = (repository) => (/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.\.?$)[\w.-]{1,100}$/.test(repository ?? '') ? `https://github.com/${repository}` : null);
 const isSha = (text) => /^[0-9a-f]{7,40}$/.test(text ?? '');
 /** The page of a commit. */
 export const commitLink = (repository, sha) => (github(repository) && isSha(sha) ? `${github(repository)}/commit/${sha}` : null);
