@@ -5,7 +5,7 @@ import { multiples, strip } from './chart/beside.js';
 import { keep, places, query, read } from './chart/address.js';
 import { card, commits, tip } from './chart/card.js';
 import { Chart } from './chart/chart.js';
-import { lines, toolbar } from './chart/controls.js';
+import { lines, linesAsked, toolbar } from './chart/controls.js';
 import { follow, listen } from './chart/hands.js';
 
 const figure = document.getElementById('chart');
@@ -14,6 +14,7 @@ const still = figure.querySelector('img');
 const note = el('p', { class: 'note', role: 'status' });
 figure.append(note);
 const metricOf = (column) => column.slice(page.length + 1);
+const pause = () => new Promise((done) => setTimeout(done));
 const say = (...content) => note.replaceChildren(...content);
 
 /** One line about what went wrong, and a button that tries again. */
@@ -22,6 +23,8 @@ function trouble(error) {
   if (!known) console.error(error);
   say(known ? error.message : `The moving chart failed: ${error.message}.`, ' ', el('button', { type: 'button', click: () => location.reload() }, 'Try again'));
 }
+
+const alike = (heads, own) => heads.filter((head) => own && head.column !== own.column && head.label === own.label && head.timeline === own.timeline);
 
 /** Shows a metric that is not the page's first: its still, and of the change points its own. */
 function showMetric(name) {
@@ -36,7 +39,11 @@ async function start() {
   const name = metric ? `${page}.${metric}` : first;
   if (metric) showMetric(name);
   const manifest = load('manifest', 'wirebench.site/v1');
-  manifest.catch(() => {}); // Told of below, when the chart is drawn.
+  // Other lines that the address asks for are on their way before the first is drawn. What fails is told of below.
+  manifest.then(({ columns }) => {
+    const own = columns.find((head) => head.column === name);
+    for (const head of linesAsked(alike(columns, own), asked)) loadLine(head.column).catch(() => {});
+  }).catch(() => {});
   const line = await loadLine(name, page);
   const { label, unit, better, timeline: id, places: count, few } = line.column;
   if (!window.uPlot) throw new Broken('assets/vendor/uplot/uPlot.iife.min.js is missing.');
@@ -57,6 +64,7 @@ async function start() {
   note.before(stage);
   still.hidden = true;
   chart.mount(host);
+  await pause(); // uPlot draws at the end of a task; what follows is one of its own, so that none is long.
   performance.mark('chart-drawn');
   figure.dataset.ready = 'true';
   say(found.notice || (few ? 'Up to four values: verdicts start at five runs.' : ''));
@@ -69,6 +77,7 @@ async function start() {
   stage.prepend(bar, list.legend);
   stage.append(strip(chart), card(chart), list.host, voice,
     el('p', { class: 'quiet keys' }, 'Drag to zoom, click to hold a value. ', el('button', { type: 'button', click: () => dialog.showModal() }, 'Keys (?)')));
+  await pause();
   follow(chart);
   listen(chart, dialog, list.find);
   commits(chart, document.getElementById('commits'));
@@ -84,7 +93,7 @@ async function start() {
     chart.releases = timelines.find((one) => one.id === id)?.releases ?? [];
     chart.found = null;
     choose(bar, columns.filter((head) => head.page === page), name, href);
-    list.offer(columns.filter((head) => head.column !== name && head.label === label && head.timeline === id));
+    list.offer(alike(columns, { column: name, label, timeline: id }));
     await list.ask(asked);
   } catch (error) { trouble(error); }
 }

@@ -43,10 +43,13 @@ export function toolbar(chart) {
 const MOST_LINES = 60;
 const sample = (server, { colour, sign } = look(server)) => el('span', { class: `sample colour-${colour}`, 'aria-hidden': 'true' }, sign);
 
+/** Those heads that an address asks for. */
+export const linesAsked = (heads, { all, lines: pages }) => heads.filter(({ page }) => all || pages.includes(page)).slice(0, MOST_LINES - 1);
+
 export function lines(chart) {
   let heads = [];
   const find = el('input', { type: 'search', placeholder: 'Find a server or series', 'aria-label': 'Find a line to add', input: () => list() });
-  const all = el('button', { type: 'button', click: () => show(chart.view.all ? [] : heads, 'push', !chart.view.all) });
+  const all = el('button', { type: 'button', click: () => show(chart.view.all ? [] : linesAsked(heads, { all: true }), 'push', !chart.view.all) });
   const choices = el('ul', { class: 'choices' });
   const legend = el('ul', { class: 'legend', 'aria-label': 'Lines', hidden: true });
   const host = el('details', { class: 'lines', hidden: true }, el('summary', null, 'More lines'), el('div', { class: 'controls' }, find, all), choices);
@@ -68,7 +71,7 @@ export function lines(chart) {
 
   /** Draws these lines beside the page's own; those that are heads of the manifest are loaded first. */
   async function show(wanted, what, whole = false) {
-    const settled = await Promise.allSettled(wanted.slice(0, MOST_LINES - 1).map((one) => (one.name ? one : loadLine(one.column, one.page))));
+    const settled = await Promise.allSettled(wanted.map((one) => (one.name ? one : loadLine(one.column, one.page))));
     const found = settled.flatMap(({ value }) => value ?? []);
     const { main } = chart;
     const fitting = found.filter(({ column }) => column.unit === main.unit && column.isRatio === main.isRatio && column.places === main.places);
@@ -96,6 +99,6 @@ export function lines(chart) {
       list();
     },
     /** Draws what the address asks for. */
-    ask: (asked) => show(asked.all ? heads : heads.filter(({ page }) => asked.lines.includes(page)), 'data', asked.all),
+    ask: (asked) => show(linesAsked(heads, asked), 'data', asked.all),
   };
 }
