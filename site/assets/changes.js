@@ -1,11 +1,11 @@
-// The changes: filters its table by text and status.
-import { filter, valuesOf } from './lib/table.js';
+// The changes: filters the table by text, status and metric.
+import { filter } from './lib/table.js';
 
 const table = document.getElementById('changes-table');
 
-if (table?.tBodies[0]) {
-  filter(table, {
-    choices: [{ key: 'status', name: 'Status', values: valuesOf(table, 'status'), of: (row) => row.dataset.status }],
+if (table) {
+  filter([table], table.closest('.scroll') ?? table, {
+    choices: [{ key: 'status', name: 'Status', of: (row) => row.dataset.status }, { key: 'metric', name: 'Metric', of: (row) => row.dataset.metric }],
     empty: 'No change fits the filter. “Show all” takes it away.',
   });
 }

@@ -11,13 +11,13 @@ import { follow, listen } from './chart/hands.js';
 const figure = document.getElementById('chart');
 const { page, column: first } = figure.dataset;
 const still = figure.querySelector('img');
+const caption = figure.querySelector('figcaption');
 const note = el('p', { class: 'note', role: 'status' });
 figure.append(note);
 const metricOf = (column) => column.slice(page.length + 1);
 const pause = () => new Promise((done) => setTimeout(done));
 const say = (...content) => note.replaceChildren(...content);
 
-/** One line about what went wrong, and a button that tries again. */
 function trouble(error) {
   const known = error instanceof Broken;
   if (!known) console.error(error);
@@ -26,18 +26,18 @@ function trouble(error) {
 
 const alike = (heads, own) => heads.filter((head) => own && head.column !== own.column && head.label === own.label && head.timeline === own.timeline);
 
-/** Shows a metric that is not the page's first: its still, and of the change points its own. */
-function showMetric(name) {
-  still.alt = document.querySelector(`#metrics a[data-column="${CSS.escape(name)}"] img`)?.alt ?? '';
-  still.src = `${root}charts/${encodeURIComponent(name)}.svg`;
-  for (const row of document.querySelectorAll('#changes [data-column]')) row.hidden = row.dataset.column !== name;
+// The metric that the address asks for, when it is one of the others of this page, with its fact and its still.
+function otherMetric({ metric }) {
+  const link = metric && document.querySelector(`#metrics a[data-column="${CSS.escape(`${page}.${metric}`)}"]`);
+  if (!link) return null;
+  const fact = link.querySelector('[aria-label]')?.getAttribute('aria-label') ?? link.textContent.trim();
+  if (still) Object.assign(still, { alt: fact, src: `${root}charts/${encodeURIComponent(link.dataset.column)}.svg` });
+  return { metric, name: link.dataset.column, fact };
 }
 
 async function start() {
   const asked = read(location.search);
-  const metric = /^[\w.-]+$/.test(asked.metric ?? '') && asked.metric !== metricOf(first) ? asked.metric : null;
-  const name = metric ? `${page}.${metric}` : first;
-  if (metric) showMetric(name);
+  const { metric, name, fact } = otherMetric(asked) ?? { metric: null, name: first, fact: still?.alt };
   const manifest = load('manifest', 'wirebench.site/v1');
   // Other lines that the address asks for are on their way before the first is drawn. What fails is told of below.
   manifest.then(({ columns }) => {
@@ -45,11 +45,10 @@ async function start() {
     for (const head of linesAsked(alike(columns, own), asked)) loadLine(head.column).catch(() => {});
   }).catch(() => {});
   const line = await loadLine(name, page);
-  const { label, unit, better, timeline: id, places: count, few } = line.column;
+  const { label, unit, better, timeline: id, places: count } = line.column;
   if (!window.uPlot) throw new Broken('assets/vendor/uplot/uPlot.iife.min.js is missing.');
   if (!count) return;
 
-  const caption = figure.querySelector('figcaption');
   if (metric) caption.textContent = `${label}, ${unit}${better ? ` (${better} is better)` : ''}`;
   const timeline = new Timeline(id, count);
   const found = await places(asked, timeline).catch(({ message }) => ({ range: null, held: null, notice: message }));
@@ -59,15 +58,15 @@ async function start() {
   const chart = new Chart(line, timeline, { range: found.range, raw, zero, log, byDate: Boolean(dates), all: false }, dates);
   Object.assign(chart, { say, trouble });
 
-  const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${still.alt || caption.textContent} Arrow keys move by push; question mark lists the keys.` });
+  const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${fact ?? caption.textContent} Arrow keys move by push; question mark lists the keys.` });
   const stage = el('div', { class: 'stage' }, host);
   note.before(stage);
-  still.hidden = true;
+  if (still) still.hidden = true;
   chart.mount(host);
   await pause(); // uPlot draws at the end of a task; what follows is one of its own, so that none is long.
   performance.mark('chart-drawn');
   figure.dataset.ready = 'true';
-  say(found.notice || (few ? 'Up to four values: verdicts start at five runs.' : ''));
+  say(found.notice);
 
   const href = (other) => query(chart, other === metricOf(first) ? null : other);
   const list = lines(chart);
@@ -98,7 +97,6 @@ async function start() {
   } catch (error) { trouble(error); }
 }
 
-/** A choice of the metrics of this series. */
 function choose(bar, heads, name, href) {
   if (heads.length < 2) return;
   const select = el('select', { 'aria-label': 'Metric', change: () => location.assign(location.pathname + href(select.value)) },
@@ -106,7 +104,6 @@ function choose(bar, heads, name, href) {
   bar.append(select);
 }
 
-/** Back and forward. */
 async function back(chart, metric, list) {
   const asked = read(location.search);
   if (asked.metric !== metric) { location.reload(); return; }

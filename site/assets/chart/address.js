@@ -2,7 +2,7 @@
 
 const sha = (text) => (/^[0-9a-f]{7,40}$/.test(text ?? '') ? text.slice(0, 12) : null);
 
-/** What an address asks for. Parts that make no sense count as not there. */
+// What an address asks for. Parts that make no sense count as not there.
 export function read(search) {
   const query = new URLSearchParams(search);
   return {
@@ -12,14 +12,13 @@ export function read(search) {
   };
 }
 
-/** The query of a view; what is as at first is left out. */
 export function write({ metric, from, to, raw, zero, log, byDate, all, lines, held }) {
   const parts = { metric, from, to, y: raw && 'value', zero: zero && 1, log: log && 1, x: byDate && 'date', lines: all && 'all', with: !all && lines?.join(), pin: held };
   const query = new URLSearchParams(Object.entries(parts).filter(([, value]) => value)).toString().replaceAll('%2C', ',');
   return query && `?${query}`;
 }
 
-/** What is asked for as places, `{ range, held, notice }`; the notice names commits that are not known. */
+// What is asked for as places, `{ range, held, notice }`; the notice names commits that are not known.
 export async function places({ from, to, held }, timeline) {
   const missing = [];
   const at = async (commit, otherwise, shown) => {
@@ -31,7 +30,7 @@ export async function places({ from, to, held }, timeline) {
   return { range: from || to ? [Math.min(a, b), Math.max(a, b)] : null, held: await at(held, null, 'without it'), notice: missing.join(' ') };
 }
 
-/** The query of a chart's view with a metric; null is the page's first. */
+// The query of a chart's view with a metric; null is the page's first.
 export function query({ view, timeline, held, lines, isWhole }, metric) {
   const [from, to] = isWhole ? [] : view.range.map((place) => timeline.push(place).commit);
   return write({ ...view, metric, from, to, lines: lines.slice(1).map(({ page }) => page), held: held && timeline.push(held.place).commit });
@@ -39,7 +38,7 @@ export function query({ view, timeline, held, lines, isWhole }, metric) {
 
 let turn = 0;
 
-/** Writes a chart's view into the address: a step of the history for `push`, else in place of the last one. */
+// Writes a chart's view into the address: a step of the history for `push`, else in place of the last one.
 export async function keep(chart, metric, how) {
   const mine = ++turn;
   if (how === 'push') history.pushState(null, '', location.href);

@@ -7,7 +7,7 @@ const runLink = (run) => (isRun(run) ? `${root}run/${encodeURIComponent(run)}.ht
 const link = (href, ...content) => (href ? el('a', { href, rel: /^https/.test(href) ? 'noreferrer' : null }, ...content) : null);
 const notesAt = (chart, place) => chart.marks.filter(({ at, kind }) => at === place && kind !== 'failure');
 
-/** What is to say of a spot: lines of text, the most important first. */
+// What is to say of a spot: lines of text, the most important first.
 export function words(chart, { line: { column }, place, value, stretch }) {
   const { commit, at, provisional } = chart.timeline.push(place);
   const say = (one) => (chart.percent ? percent(one) : quantity(one, column.unit));
@@ -23,14 +23,13 @@ export function words(chart, { line: { column }, place, value, stretch }) {
   ].filter(Boolean);
 }
 
-/** The page that sets two pushes side by side: of their runs when both have one, else on GitHub. */
+// The page that sets two pushes side by side: of their runs when both have one, else on GitHub.
 export function comparison(chart, a, b) {
   const [one, two] = [chart.timeline.push(a), chart.timeline.push(b)];
   if (isRun(one.run) && isRun(two.run)) return `${root}compare/index.html?a=${encodeURIComponent(one.run)}&b=${encodeURIComponent(two.run)}`;
   return compareLink(chart.repository, one.commit, two.commit);
 }
 
-/** Puts a box beside the pointer; gives a voice for screen readers. */
 export function tip(chart) {
   const box = el('div', { class: 'tip', 'aria-hidden': 'true' });
   const voice = el('p', { class: 'unseen', role: 'status' });
@@ -52,7 +51,6 @@ export function tip(chart) {
   return voice;
 }
 
-/** The card of the value that a click or Enter holds. */
 export function card(chart) {
   const host = el('section', { class: 'card', 'aria-label': 'Held value', hidden: true });
   const close = el('button', { type: 'button', click: () => { chart.hold(null); chart.host.focus(); } }, 'Let go');
@@ -78,7 +76,6 @@ export function card(chart) {
 
 const MOST_ROWS = 20;
 
-/** Makes the table of commits follow what is in view. */
 export function commits(chart, section) {
   const table = section?.querySelector('table');
   if (!table) return;
@@ -93,7 +90,7 @@ export function commits(chart, section) {
     if (shown.length && !timeline.knows(shown.at(-1), b)) { chart.gather([timeline.need(shown.at(-1), b)]).then((news) => news && draw()); return; }
     table.replaceChildren(
       el('caption', null, shown.length ? `The newest ${shown.length} in view, newest first` : 'Nothing in view has a value'),
-      el('thead', null, el('tr', null, ...['Commit', 'Date', 'Value', '95 %', 'Change', 'Note'].map((name, i) => el('th', { scope: 'col', class: i > 1 && i < 5 && 'number' }, name)))),
+      el('thead', null, el('tr', null, ...['commit', 'date', 'value', '95 %', 'change', 'note'].map((name, i) => el('th', { scope: 'col', class: i > 1 && i < 5 && 'number' }, name)))),
       el('tbody', null, ...shown.map((place) => row(chart, place))));
     more.textContent = places.length > MOST_ROWS ? `… ${number(places.length - MOST_ROWS)} more in view` : '';
   };

@@ -6,12 +6,12 @@ import { palette } from './draw.js';
 import { Plot } from './plot.js';
 import { clamp, lastUpTo, nearestPlace, nearestSpot, same } from './view.js';
 
-/** Most lines of which single values are loaded, and most places in view for which they are. */
+// Most lines of which single values are loaded, and most places in view for which they are.
 const [FEW_LINES, FEW_PLACES] = [4, 600];
 const idle = () => new Promise((done) => (window.requestIdleCallback ?? setTimeout)(done, { timeout: 1000 }));
 
 export class Chart {
-  /** `line` is the page's own, `view` is `{ range, raw, zero, log, byDate }`, `dates` what Timeline.dates gives. */
+  // `line` is the page's own, `view` is `{ range, raw, zero, log, byDate }`, `dates` what Timeline.dates gives.
   constructor(line, timeline, view, dates) {
     Object.assign(this, { lines: [line], timeline, dates, view, releases: [], listeners: [], held: null, cursor: null, colours: palette() });
     this.view.range ??= this.whole;
@@ -24,7 +24,6 @@ export class Chart {
   get percent() { return this.main.isRatio && !this.view.raw; }
   get marks() { return this.found ??= marks(this.main, this.releases); }
 
-  /** What a plot of these lines draws. */
   source(lines = this.lines, list = this.marks) {
     const { colours, dates, timeline, view: { range, raw, zero, log, byDate } } = this;
     return {
@@ -33,7 +32,6 @@ export class Chart {
     };
   }
 
-  /** Draws for the first time. */
   mount(host) {
     this.host = host;
     this.plot = new Plot(host, () => this.source(), () => Math.round(Math.max(280, Math.min(560, innerHeight / 2))));
@@ -45,7 +43,7 @@ export class Chart {
     }
   }
 
-  /** Tells every part what happened: `push` and `replace` are for the address too; `hover` and `keys` change the cursor only. */
+  // Tells every part what happened: `push` and `replace` are for the address too; `hover` and `keys` change the cursor only.
   tell(what) { for (const listener of this.listeners) listener(what); }
 
   draw(what) {
@@ -53,7 +51,6 @@ export class Chart {
     this.tell(what);
   }
 
-  /** Changes the view. */
   set(patch, what = 'replace') {
     Object.assign(this.view, patch, { range: clamp(patch.range ?? this.view.range, this.places) });
     this.draw(what);
@@ -67,7 +64,7 @@ export class Chart {
     this.#fetch();
   }
 
-  /** What the view needs beyond what is here: commits of its places, single values when there is room for them. */
+  // What the view needs beyond what is here: commits of its places, single values when there is room for them.
   #fetch = later(async () => {
     const [a, b] = this.view.range;
     const wanted = [this.timeline.need(b - a < 1000 ? a : b, b)];
@@ -75,14 +72,14 @@ export class Chart {
     if (await this.gather(wanted)) this.draw('data');
   }, 60);
 
-  /** Waits for files; a broken one is told of and the rest goes on. True when something new came. */
+  // Waits for files; a broken one is told of and the rest goes on. True when something new came.
   async gather(wanted) {
     const results = await Promise.allSettled(wanted);
     for (const { reason } of results) if (reason) this.trouble(reason);
     return results.some(({ value }) => value);
   }
 
-  /** What is not urgent: commits of the newest places, and the single values behind the stretches. */
+  // What is not urgent: commits of the newest places, and the single values behind the stretches.
   async settle() {
     for (const get of [() => this.timeline.need(this.view.range[1]), () => loadPoints(this.lines[0])]) {
       await idle();
@@ -91,7 +88,7 @@ export class Chart {
     this.#fetch();
   }
 
-  /** What can be pointed at near a place: of each line the value there or its stretch, `{ line, place, value, x, y }`. */
+  // What can be pointed at near a place: of each line the value there or its stretch, `{ line, place, value, x, y }`.
   spots(near, only) {
     const found = [];
     const [a, b] = this.view.range;
@@ -113,15 +110,13 @@ export class Chart {
     return found;
   }
 
-  /** What is nearest to a position in the plot, CSS px. */
   under(left, top) { return nearestSpot(this.spots(this.plot.placeAt(left)), left, top); }
 
-  /** What is at a place of a line, exactly; without a value when nothing is. */
+  // What is at a place of a line, exactly; without a value when nothing is.
   spotAt(line, place) {
     return this.spots(place, line).find((spot) => spot.place === place || spot.stretch) ?? { line, place, value: null, ...this.plot.spot(place, null) };
   }
 
-  /** Points at a spot, or at nothing. */
   async point(spot, what = 'hover') {
     this.cursor = spot;
     this.#place();
@@ -129,7 +124,6 @@ export class Chart {
     if (spot && (await this.gather([this.timeline.need(spot.place)])) && this.cursor === spot) this.tell(what);
   }
 
-  /** Holds a spot in the card, or lets go of it. */
   async hold(spot, what = 'push') {
     this.held = spot;
     this.#place();
@@ -137,7 +131,6 @@ export class Chart {
     this.tell(what);
   }
 
-  /** Puts the rings where their values now are. */
   #place() {
     const [a, b] = this.view.range;
     for (const [name, ring] of this.rings) {

@@ -39,11 +39,9 @@ export function toolbar(chart) {
   return host;
 }
 
-/** Most lines at once. */
 const MOST_LINES = 60;
-const sample = (server, { colour, sign } = look(server)) => el('span', { class: `sample colour-${colour}`, 'aria-hidden': 'true' }, sign);
+const sample = (one, { colour, sign } = look(one)) => el('span', { class: `sample colour-${colour}`, 'aria-hidden': 'true' }, sign);
 
-/** Those heads that an address asks for. */
 export const linesAsked = (heads, { all, lines: pages }) => heads.filter(({ page }) => all || pages.includes(page)).slice(0, MOST_LINES - 1);
 
 export function lines(chart) {
@@ -62,14 +60,14 @@ export function lines(chart) {
     const rows = matching.slice(0, MOST_LINES).map((head) => {
       const shown = others().some(({ name }) => name === head.column);
       const box = el('input', { type: 'checkbox', checked: shown, change: () => show(box.checked ? [...others(), head] : without(head.column), 'push') });
-      return el('label', null, box, sample(head.server), head.series);
+      return el('label', null, box, sample(head), head.series);
     });
     if (!rows.length) rows.push(`No series is called “${find.value}”.`);
     if (matching.length > MOST_LINES) rows.push(`… ${matching.length - MOST_LINES} more: type more of the name`);
     choices.replaceChildren(...rows.map((row) => el('li', null, row)));
   };
 
-  /** Draws these lines beside the page's own; those that are heads of the manifest are loaded first. */
+  // Draws these lines beside the page's own; those that are heads of the manifest are loaded first.
   async function show(wanted, what, whole = false) {
     const settled = await Promise.allSettled(wanted.map((one) => (one.name ? one : loadLine(one.column, one.page))));
     const found = settled.flatMap(({ value }) => value ?? []);
@@ -82,7 +80,7 @@ export function lines(chart) {
     chart.setLines(fitting, what);
     performance.mark('lines-drawn');
     legend.hidden = !others().length;
-    legend.replaceChildren(...chart.lines.map(({ name, column: { series, server } }, i) => el('li', null, sample(server), series,
+    legend.replaceChildren(...chart.lines.map(({ name, column, column: { series } }, i) => el('li', null, sample(column), series,
       i ? el('button', { type: 'button', 'aria-label': `Remove ${series}`, click: () => show(without(name), 'push') }, '×') : null)));
     all.setAttribute('aria-pressed', String(whole));
     list();
@@ -91,14 +89,12 @@ export function lines(chart) {
   return {
     host, legend,
     find: () => { host.open = !host.hidden; find.focus(); },
-    /** Takes the heads that can be added. */
     offer(found) {
       heads = found;
       host.hidden = !heads.length;
       all.textContent = `all of this metric (${Math.min(MOST_LINES, heads.length + 1)})`;
       list();
     },
-    /** Draws what the address asks for. */
     ask: (asked) => show(linesAsked(heads, asked), 'data', asked.all),
   };
 }

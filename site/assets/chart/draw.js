@@ -3,18 +3,23 @@
 const DASHES = [[[], '──'], [[7, 4], '╌╌'], [[2, 3], '┈┈'], [[9, 3, 2, 3], '─┈']];
 const MARKERS = [['disc', '●'], ['square', '■'], ['diamond', '◆'], ['bar', '▮']];
 
-/** `{ colour: 1…4, dash, marker, sign }` of a server; the sign is for legends. */
-export function look(server) {
-  // FNV-1a; its start is chosen so that this repository's four servers differ in all three.
-  let hash = 29942;
-  for (const letter of server) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0;
-  hash ^= hash >>> 15;
-  const [dash, stroke] = DASHES[(hash >>> 4) & 3];
-  const [marker, glyph] = MARKERS[(hash >>> 8) & 3];
-  return { colour: 1 + (hash & 3), dash, marker, sign: glyph + stroke };
+// FNV-1a; its start is chosen so that this repository's four servers have four colours.
+function hash(text) {
+  let value = 29942;
+  for (const letter of text) value = Math.imul(value ^ letter.codePointAt(0), 16777619) >>> 0;
+  return value ^ (value >>> 15);
 }
 
-/** The page's colours as they are now: they follow the scheme. */
+// `{ colour: 1…4, dash, marker, sign }`: the colour is the server's for ever, dash and marker tell its series apart; the sign is for legends.
+export function look({ server, series }) {
+  const own = hash(series);
+  const [dash, stroke] = DASHES[(own >>> 4) & 3];
+  const [marker, glyph] = MARKERS[(own >>> 8) & 3];
+  return { colour: 1 + (hash(server) & 3), dash, marker, sign: glyph + stroke };
+}
+// A line that is alone needs neither.
+export const alone = (column) => ({ ...look(column), dash: [], marker: 'disc' });
+
 export function palette() {
   const style = getComputedStyle(document.documentElement);
   const forced = matchMedia('(forced-colors: active)').matches;
@@ -32,7 +37,7 @@ const OUTLINES = {
   },
 };
 
-/** Stretches i…j in which a line may run: no missing value, no break. */
+// Stretches i…j in which a line may run: no missing value, no break.
 function* runs(length, placeOf, has, breakAt) {
   let start = -1;
   for (let i = 0; i <= length; i++) {
@@ -49,7 +54,6 @@ function stroke(ctx, path, width, alpha) {
   ctx.globalAlpha = 1;
 }
 
-/** Draws `{ column, look, shape, levels }`. */
 export function drawLine(ctx, scene, { column, look, shape, levels }) {
   const { X, Y, px, colours, crowd, small } = scene;
   ctx.strokeStyle = ctx.fillStyle = colours[`line-${look.colour}`];
@@ -112,7 +116,7 @@ function drawDots(ctx, { X, Y, px, box, colours, crowd, small, hollow }, { few, 
   stroke(ctx, empty, 1.5 * px, 1);
 }
 
-/** A hollow cross at the foot of the plot for every run without a value. */
+// A hollow cross at the foot of the plot for every run without a value.
 export function drawFailures(ctx, { X, box, px, colours, small }, failures) {
   ctx.font = `bold ${(small ? 13 : 19) * px}px system-ui, sans-serif`;
   ctx.textAlign = 'center';
@@ -122,7 +126,7 @@ export function drawFailures(ctx, { X, box, px, colours, small }, failures) {
   for (const { at } of failures) ctx.strokeText('✕', X(at), box.top + box.height - 4 * px);
 }
 
-/** Rules through the plot, and their names in two rows above it. A name that would lie on another is left out. */
+// Rules through the plot, and their names in two rows above it. A name that would lie on another is left out.
 export function drawMarks(ctx, { X, box, colours, px }, marks) {
   const narrow = box.width < 560 * px;
   const ends = [-Infinity, -Infinity];

@@ -39,7 +39,6 @@ export function follow(chart) {
 }
 
 
-/** Listens to keys. `find` leads to the list of lines. */
 export function listen(chart, dialog, find) {
   const lines = () => chart.plot.scene.lines;
   const go = (to, line = chart.cursor?.line ?? lines()[0]) => {

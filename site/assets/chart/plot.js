@@ -1,17 +1,14 @@
 // A plot: uPlot makes axes, scales and crosshair; draw.js draws what is in it.
 import { date, fit, number } from '../lib/text.js';
-import { drawFailures, drawLine, drawMarks, look } from './draw.js';
+import { alone, drawFailures, drawLine, drawMarks, look } from './draw.js';
 import { extent, lastUpTo, room, shape, ticks } from './view.js';
 
-/** More lines than this are drawn thin, without areas and whiskers. */
+// More lines than this are drawn thin, without areas and whiskers.
 const CROWD = 4;
 const DAY = 86400;
 
 export class Plot {
-  /**
-   * `source()` gives what to draw: `{ lines: [{ column }], marks, colours, dates, dated, pushOf(place), range, percent, zero,
-   * log }`. `small` is a plot without names and crosshair.
-   */
+  // `source()` gives what to draw: see Chart.source. `small` is a plot without names and crosshair.
   constructor(host, source, height, small = false) {
     Object.assign(this, { host, source, height, small });
     this.#arrange();
@@ -45,14 +42,14 @@ export class Plot {
 
   #width() { return Math.max(160, this.host.clientWidth); }
 
-  /** Takes over what the source now gives; finds what of it is in view and how much room that needs. */
+  // Takes over what the source now gives; finds what of it is in view and how much room that needs.
   #arrange() {
     const scene = this.scene = this.source();
     const { range, percent, dates, lines } = scene;
     const [a, b] = range;
     scene.crowd = lines.length > CROWD;
     scene.lines = lines.map((line) => ({
-      ...line, look: look(line.column.server), shape: shape(line.column, range, percent, scene.crowd),
+      ...line, look: (lines.length > 1 ? look : alone)(line.column), shape: shape(line.column, range, percent, scene.crowd),
       levels: percent === line.column.isRatio && line.column.levels.filter(({ from, to }) => to >= a && from <= b),
     })).filter((line) => line.shape);
     const found = extent(scene.lines.map((line) => line.shape));
@@ -65,13 +62,11 @@ export class Plot {
     this.label = this.unit[1] + (better ? ` (${better} is better)` : '');
   }
 
-  /** Draws what the source now gives. */
   redraw() {
     this.#arrange();
     this.frame.redraw(true, true);
   }
 
-  /** Fits the plot to its host. */
   resize() {
     const [width, height] = [this.#width(), this.height()];
     if (width !== this.frame.width || height !== this.frame.height) this.frame.setSize({ width, height });
@@ -99,7 +94,7 @@ export class Plot {
     return (b - a < 30 && commit?.slice(0, 7)) || date(seconds) || `#${number(at + 1, 9)}`;
   }
 
-  /** The position of a place on the x scale; halves lie between two. */
+  // The position of a place on the x scale; halves lie between two.
   at(place) {
     const { dates } = this.scene;
     if (!dates) return place;
@@ -107,7 +102,7 @@ export class Plot {
     return dates[low] + (place - low) * ((dates[low + 1] ?? dates[low]) - dates[low]);
   }
 
-  /** The place under a position in the plot, CSS px from its left; a fraction between two. */
+  // The place under a position in the plot, CSS px from its left; a fraction between two.
   placeAt(left) {
     const value = this.frame.posToVal(left, 'x');
     const { dates } = this.scene;
@@ -116,7 +111,7 @@ export class Plot {
     return low + Math.min(0.99, (value - dates[low]) / (dates[low + 1] - dates[low]) || 0);
   }
 
-  /** Where a value stands in the plot, CSS px; null stands at its foot. */
+  // Where a value stands in the plot, CSS px; null stands at its foot.
   spot(place, value) {
     return { x: this.frame.valToPos(this.at(place), 'x'), y: value === null ? this.frame.over.clientHeight - 11 : this.frame.valToPos(value, 'y') };
   }

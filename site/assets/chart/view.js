@@ -1,24 +1,23 @@
 // Which places are in view, and what of a column is drawn there: dots while they are few, else smallest, middle and largest of stretches.
 import { MOST_POINTS, valueAt, valuesIn } from '../lib/data.js';
 
-/** Fewest places that a zoom leaves. */
 const FEWEST = 5;
 
-/** The nearest range that lies in `places` and is not too narrow. */
+// The nearest range that lies in `places` and is not too narrow.
 export function clamp([a, b], places) {
   const width = Math.min(places, Math.max(FEWEST, Math.round(b) - Math.round(a) + 1));
   const first = Math.max(0, Math.min(places - width, Math.round(a)));
   return [first, Math.max(first, first + width - 1)];
 }
 
-/** A range `factor` times as wide, in which place `around` stays where it is. */
+// A range `factor` times as wide, in which place `around` stays where it is.
 export function zoom([a, b], factor, around, places) {
   const next = clamp([a, b].map((side) => around + (side - around) * factor), places);
   // A narrow range must grow by something, or the key seems dead.
   return factor > 1 && same(next, [a, b]) ? clamp([a - 1, b + 1], places) : next;
 }
 
-/** The range moved just so far that `place` is in it. */
+// The range moved just so far that `place` is in it.
 export function reach([a, b], place, places) {
   const by = place < a ? place - a : place > b ? place - b : 0;
   return clamp([a + by, b + by], places);
@@ -26,7 +25,7 @@ export function reach([a, b], place, places) {
 
 export const same = (one, other) => one[0] === other[0] && one[1] === other[1];
 
-/** The number of the last entry of ascending `list` that is not above `place`; -1 when all are. */
+// The number of the last entry of ascending `list` that is not above `place`; -1 when all are.
 export function lastUpTo(list, place) {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -36,7 +35,7 @@ export function lastUpTo(list, place) {
   return low - 1;
 }
 
-/** The place nearest to `place` between a and b for which `has` holds; null when there is none. */
+// The place nearest to `place` between a and b for which `has` holds; null when there is none.
 export function nearestPlace(place, a, b, has) {
   const at = Math.max(a, Math.min(b, Math.round(place)));
   for (let off = 0; off <= b - a; off++) {
@@ -45,13 +44,12 @@ export function nearestPlace(place, a, b, has) {
   return null;
 }
 
-/** The spot `{ x, y }` nearest to a position; null when there is none. */
 export function nearestSpot(spots, x, y) {
   const far = (spot) => Math.hypot(spot.x - x, spot.y - y);
   return spots.reduce((best, spot) => (best && far(best) <= far(spot) ? best : spot), null);
 }
 
-/** Smallest, middle and largest of stretches between places a and b: about 400, none across a break. */
+// Smallest, middle and largest of stretches between places a and b: about 400, none across a break.
 export function bucketise(column, a, b, asPercent, most = MOST_POINTS) {
   const size = Math.ceil((b - a + 1) / most);
   const out = { from: [], min: [], middle: [], max: [] };
@@ -71,10 +69,7 @@ export function bucketise(column, a, b, asPercent, most = MOST_POINTS) {
   return out;
 }
 
-/**
- * `{ a, b, at(place), half(place) }`, or `{ from, min, middle, max, end }` with `end` the last place of the last stretch; null when
- * the column has no such values. `summary` asks for the stretches of the file, which are there at once.
- */
+// `{ a, b, at(place), half(place) }`, or stretches `{ from, min, middle, max, end }`; null when the column has no such values. `summary` asks for the stretches of the file.
 export function shape(column, [a, b], asPercent, summary) {
   const part = asPercent ? 'percent' : 'value';
   const { points, buckets } = column;
@@ -93,7 +88,7 @@ export function shape(column, [a, b], asPercent, summary) {
   return { from, min, middle, max, end: (buckets.from[past] ?? column.places) - 1 };
 }
 
-/** Smallest and largest of what shapes show; null when they show nothing. */
+// Smallest and largest of what shapes show; null when they show nothing.
 export function extent(shapes) {
   let [low, high] = [Infinity, -Infinity];
   const see = (value) => { if (value < low) low = value; if (value > high) high = value; };
@@ -105,7 +100,7 @@ export function extent(shapes) {
   return low <= high ? [low, high] : null;
 }
 
-/** The axis that holds values from low to high, with some air. */
+// The axis that holds values from low to high, with some air.
 export function room([low, high], { zero, log }) {
   if (log) {
     const air = Math.max((high / low) ** 0.06, 1.001);
@@ -116,7 +111,7 @@ export function room([low, high], { zero, log }) {
   return [zero && from === 0 ? 0 : from - air, zero && to === 0 ? 0 : to + air];
 }
 
-/** About `count` round numbers between low and high; on a wide log axis 1, 2 and 5 of every ten. */
+// About `count` round numbers between low and high; on a wide log axis 1, 2 and 5 of every ten.
 export function ticks(low, high, count, { log, whole } = {}) {
   const out = [];
   if (log && high / low > 6) {

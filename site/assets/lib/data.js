@@ -1,12 +1,9 @@
 // Loads the site's data files, and decodes columns and pushes; an error says which file is wrong and how. NaN is no value.
 
-/** Why a file cannot be shown; its message is a sentence. */
 export class Broken extends Error {}
 
-/** The way to the site's root. */
 export const root = globalThis.document?.documentElement.dataset.root ?? '';
 
-/** The value in `text`, when its schema is `schema`. */
 export function parse(text, schema, file) {
   let data;
   try { data = JSON.parse(text); } catch { throw new Broken(`${file} is broken: it is not whole JSON.`); }
@@ -15,7 +12,7 @@ export function parse(text, schema, file) {
   throw new Broken(`${file} is of ${kind}; this page reads ${schema}. Reload the page, or build the site anew.`);
 }
 
-/** What `decode` makes of a file; what it trips over makes the file broken. */
+// What `decode` makes of a file; what it trips over makes the file broken.
 export function whole(file, decode) {
   try { return decode(); } catch (error) {
     throw new Broken(`${file} is broken: ${error instanceof TypeError ? 'a part of it is missing' : error.message}.`);
@@ -24,7 +21,7 @@ export function whole(file, decode) {
 
 const loading = new Map();
 
-/** `decode(data, file)` of `data/<name>.json`. A file that failed is asked for again next time. */
+// `decode(data, file)` of `data/<name>.json`. A file that failed is asked for again next time.
 export function load(name, schema, decode = (data) => data) {
   const file = `data/${name}.json`;
   const get = async () => {
@@ -40,10 +37,9 @@ export function load(name, schema, decode = (data) => data) {
   return loading.get(name);
 }
 
-/** Most values drawn one by one. */
 export const MOST_POINTS = 400;
 
-/** The numbers of a row: each delta is added to the sum so far; null is NaN and leaves the sum as it is. */
+// The numbers of a row: each delta is added to the sum so far; null is NaN and leaves the sum as it is.
 export function row({ scale, deltas }, as = (number) => number) {
   let sum = 0;
   return Float64Array.from(deltas, (delta) => (delta === null ? NaN : as((sum += delta) * scale)));
@@ -56,7 +52,6 @@ function fit(lists, length) {
   for (const list of lists) if (list && list.length !== length) throw new Error('its lists differ in length');
 }
 
-/** Every value of a points file, or of a short column. */
 export function points({ from, value, ratio, half_permille: half }) {
   const out = { from, value: row(value), percent: ratio && row(ratio, percent) };
   fit([out.percent, half?.length ? half : null], out.value.length);
@@ -71,7 +66,7 @@ function buckets({ from, value, ratio }) {
   return out;
 }
 
-/** A column with its numbers decoded; its levels are in percent when it is about ratios. */
+// A column with its numbers decoded; its levels are in percent when it is about ratios.
 export function column(data) {
   if (!Number.isInteger(data.places) || data.places < 0) throw new Error('it has no number of places');
   const isRatio = data.basis === 'ratio';
@@ -89,23 +84,21 @@ export function column(data) {
   return out;
 }
 
-/** The value at a place, percent against the reference when asked so; NaN when there is none. */
+// The value at a place, percent against the reference when asked so; NaN when there is none.
 export const valueAt = ({ points: all }, place, asPercent) => (asPercent ? all?.percent : all?.value)?.[place - all.from] ?? NaN;
 
-/** How many values lie in places a to b. */
 export function valuesIn({ points: { from, value } }, a, b) {
   let count = 0;
   for (const one of value.subarray(Math.max(0, a - from), Math.max(0, b - from + 1))) if (one === one) count++;
   return count;
 }
 
-/** A line: a column by its name, and its page. */
 export async function loadLine(name, page) {
   const found = await load(`columns/${name}`, 'wirebench.column/v1', column);
   return { name, page, column: found, };
 }
 
-/** Loads every value of a line; false when they are here already. */
+// Loads every value of a line; false when they are here already.
 export async function loadPoints({ column: into, name }) {
   if (into.points) return false;
   into.points = await load(`columns/${name}.points`, 'wirebench.points/v1', (data) => points(data.points));
@@ -125,7 +118,7 @@ export class Timeline {
     Object.assign(this, { id, places, files: new Map() });
   }
 
-  /** What is known by now of a place: `{ commit, at, run, provisional }`. */
+  // What is known by now of a place: `{ commit, at, run, provisional }`.
   push(place) {
     const file = this.files.get(fileOf(place));
     const i = place - file?.from;
@@ -138,10 +131,9 @@ export class Timeline {
     return out;
   }
 
-  /** Whether places a to b are loaded. */
   knows(a, b = a) { return !this.#missing(a, b).length; }
 
-  /** Loads places a to b; false when they are here already. */
+  // Loads places a to b; false when they are here already.
   async need(a, b = a) {
     const wanted = this.#missing(a, b);
     await Promise.all(wanted.map(async (n) => {
@@ -155,7 +147,7 @@ export class Timeline {
     return wanted.length > 0;
   }
 
-  /** The newest place of a commit; null when it is not here. */
+  // The newest place of a commit; null when it is not here.
   async find(sha) {
     // The newest are asked for most: the others are loaded only when it is not among them.
     for (const from of [this.places - 1, 0]) {
@@ -169,7 +161,7 @@ export class Timeline {
     return null;
   }
 
-  /** The first place of the `days` before the newest push. */
+  // The first place of the `days` before the newest push.
   async since(days) {
     let newest = null;
     for (let place = this.places - 1; place >= 0; place--) {
@@ -181,10 +173,7 @@ export class Timeline {
     return 0;
   }
 
-  /**
-   * Of every place its position by date, s; null when no push has one. Places keep their order: a commit that claims to be
-   * older than the one before it stands at that one's date.
-   */
+  // Of every place its position by date, s; null when no push has one. A commit that claims to be older than the one before it stands at that one's date.
   async dates() {
     await this.need(0, this.places - 1);
     let latest = -Infinity;

@@ -1,6 +1,6 @@
 // Makes elements; text goes in as text only, never as markup.
 
-/** `el('a', { href, class: 'quiet' }, 'text', child)`: properties that are functions become listeners; null is left out. */
+// `el('a', { href, class: 'quiet' }, 'text', child)`: properties that are functions become listeners; null is left out.
 export function el(tag, props, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
@@ -11,7 +11,7 @@ export function el(tag, props, ...children) {
   return node;
 }
 
-/** Runs `work` once, `wait` ms after the last call. */
+// Runs `work` once, `wait` ms after the last call.
 export function later(work, wait) {
   let timer;
   return (...args) => { clearTimeout(timer); timer = setTimeout(work, wait, ...args); };

@@ -1,41 +1,36 @@
-// Filters the rows of a table: a text, choices, a switch; what is chosen is in the address.
+// Filters the rows of tables: a text, choices, a switch; what is chosen is in the address.
 import { el } from './dom.js';
 
-/**
- * Puts controls before a table. `choices` are `{ key, name, values, of(row) }`; `only` is `{ key, name, when(row) }`, on unless the
- * address has `key=all`, or `always` off. `count(shown, all)` words what is shown.
- */
-export function filter(table, { choices, only, empty }) {
-  const rows = [...table.tBodies[0].rows];
+// Puts controls before `place`. `choices` are `{ key, name, of(row) }`; `only` is `{ key, name, when(row) }`, on unless the address has `key=all`.
+export function filter(tables, place, { choices, only, empty }) {
+  const rows = [...tables].flatMap((table) => [...table.tBodies[0]?.rows ?? []]);
+  if (!rows.length) return;
   const asked = new URLSearchParams(location.search);
   const find = el('input', { type: 'search', 'aria-label': 'Filter', placeholder: 'Filter', value: asked.get('q'), input: () => show() });
-  const selects = choices.filter(({ values }) => values.length > 1).map((choice) => ({
+  const selects = choices.map((choice) => [choice, [...new Set(rows.map(choice.of).filter(Boolean))]]).filter(([, values]) => values.length > 1).map(([choice, values]) => ({
     ...choice,
     select: el('select', { 'aria-label': choice.name, change: () => show() }, el('option', { value: '' }, `${choice.name}: all`),
-      ...choice.values.map((value) => el('option', { value, selected: asked.get(choice.key) === value }, value))),
+      ...values.map((value) => el('option', { value, selected: asked.get(choice.key) === value }, value))),
   }));
   // When nothing would be left the switch starts off: the page's own sentence says so already.
   const useful = only && rows.some(only.when);
   const toggle = only && el('button', { type: 'button', 'aria-pressed': String(useful && asked.get(only.key) !== 'all'), click: () => { press(!pressed()); show(); } }, only.name);
   const pressed = () => toggle?.getAttribute('aria-pressed') === 'true';
-  const press = (on) => toggle.setAttribute('aria-pressed', String(on));
-  const all = el('button', { type: 'button', click: () => { find.value = ''; for (const { select } of selects) select.value = ''; if (toggle) press(false); show(); } }, 'Show all');
+  const press = (on) => toggle?.setAttribute('aria-pressed', String(on));
+  const all = el('button', { type: 'button', click: () => { find.value = ''; for (const { select } of selects) select.value = ''; press(false); show(); } }, 'Show all');
   const count = el('p', { class: 'quiet', role: 'status' });
-  const scroll = table.closest('.scroll') ?? table;
-  scroll.before(el('div', { class: 'controls' }, find, ...selects.map(({ select }) => select), toggle, all), count);
+  place.before(el('div', { class: 'controls' }, find, ...selects.map(({ select }) => select), toggle, all), count);
 
   function show() {
     const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
     for (const row of rows) {
       const text = row.textContent.toLowerCase();
-      const fits = words.every((word) => text.includes(word)) && selects.every(({ select, of }) => !select.value || of(row) === select.value) && (!pressed() || only.when(row));
-      row.hidden = !fits;
-      if (fits) shown++;
+      row.hidden = !(words.every((word) => text.includes(word)) && selects.every(({ select, of }) => !select.value || of(row) === select.value) && (!pressed() || only.when(row)));
     }
-    scroll.hidden = !shown;
+    const shown = rows.filter((row) => !row.hidden).length;
+    for (const table of tables) (table.closest('.scroll') ?? table).hidden = rows.every((row) => row.hidden || !table.contains(row));
     all.disabled = shown === rows.length;
-    count.textContent = shown ? (shown < rows.length ? `${shown} of ${rows.length} shown` : '') : empty;
+    count.textContent = shown ? `${shown} of ${rows.length} shown` : empty;
     const query = new URLSearchParams();
     if (find.value) query.set('q', find.value);
     for (const { key, select } of selects) if (select.value) query.set(key, select.value);
@@ -50,6 +45,3 @@ export function filter(table, { choices, only, empty }) {
   });
   show();
 }
-
-/** The different values of a data attribute, in the table's order. */
-export const valuesOf = (table, key) => [...new Set([...table.tBodies[0].rows].map((row) => row.dataset[key]).filter(Boolean))];

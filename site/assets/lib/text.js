@@ -7,30 +7,29 @@ const SCALES = {
   bytes: [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [1024, 'KiB'], [1, 'B']],
 };
 
-/** Divisor and name of the unit that fits a value of `size`. */
 export const fit = (unit, size) => (SCALES[unit] ? SCALES[unit].find(([least]) => Math.abs(size) >= least) ?? SCALES[unit].at(-1) : [1, unit]);
 
-/** `16,148`, `37.02`, `0.00123`: grouped when large, `digits` otherwise. */
+// `16,148`, `37.02`, `0.00123`: grouped when large, `digits` otherwise.
 export function number(value, digits = 4) {
   const size = Math.abs(value);
   if (size >= 1e15 || (size < 1e-6 && size > 0)) return value.toExponential(2);
   return (size >= 10 ** (digits - 1) ? grouped.format(value) : String(Number(value.toPrecision(digits)))).replace('-', '−');
 }
 
-/** `7.084 µs`, `8.1 MiB`, `44,870 req/s`. */
+// `7.084 µs`, `8.1 MiB`, `44,870 req/s`.
 export function quantity(value, unit) {
   const [divisor, name] = fit(unit, value);
   return `${number(value / divisor)} ${name}`.trimEnd();
 }
 
-/** `+3.2 %`, `−0.41 %`, `0 %`. */
+// `+3.2 %`, `−0.41 %`, `0 %`.
 export function percent(value, plus = '+') {
   const size = Math.abs(value);
   const text = size < 0.005 ? '0' : size >= 99.95 ? grouped.format(size) : size.toFixed(size >= 9.995 ? 1 : 2);
   return `${text === '0' ? '' : value < 0 ? '−' : plus}${text} %`;
 }
 
-/** `2026-11-21`, or `2026-11-21 17:24 UTC`; nothing for no date. */
+// `2026-11-21`, or `2026-11-21 17:24 UTC`; nothing for no date.
 export function date(seconds, hours) {
   const at = new Date(seconds * 1000);
   if (seconds == null || Number.isNaN(at.getTime())) return '';
@@ -38,10 +37,9 @@ export function date(seconds, hours) {
   return hours ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC` : text.slice(0, 10);
 }
 
-/** A commit's first digits, or the number of its push. */
 export const short = (commit, place) => commit?.slice(0, 8) ?? `push ${place + 1}`;
 
-/** The marks of a column in order, `{ at, kind, short, text }`: releases, breaks, change points, failed runs. */
+// The marks of a column in order, `{ at, kind, short, text }`: releases, breaks, change points, failed runs.
 export function marks(column, releases) {
   return [
     ...releases.map(({ at, name }) => ({ at, kind: 'release', short: name, text: `release ${name}` })),
@@ -62,7 +60,7 @@ export function marks(column, releases) {
   ].sort((one, other) => one.at - other.at);
 }
 
-/** What is known of a value: `{ value, other, interval, change, since, failure }`, texts or null; `since` is the place before it. */
+// What is known of a value: `{ value, other, interval, change, since, failure }`, texts or null; `since` is the place before it.
 export function facts(column, place, asPercent) {
   const value = valueAt(column, place);
   if (!Number.isFinite(value)) return { value: null, failure: column.failed.get(place) };
@@ -83,12 +81,10 @@ export function facts(column, place, asPercent) {
   return { value: texts[0], other: texts[1], interval: half > 0 ? `± ${percent(half * 100, '')}` : null, change, since };
 }
 
-/** Where a repository lives; null for what is no `owner/name`. Only what looks like a commit makes a link. */
+// Where a repository lives; null for what is no `owner/name`. Only what looks like a commit makes a link.
 const github = (repository) => (/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/(?!\.\.?$)[\w.-]{1,100}$/.test(repository ?? '') ? `https://github.com/${repository}` : null);
 const isSha = (text) => /^[0-9a-f]{7,40}$/.test(text ?? '');
-/** The page of a commit. */
 export const commitLink = (repository, sha) => (github(repository) && isSha(sha) ? `${github(repository)}/commit/${sha}` : null);
-/** What changed between two commits. */
 export const compareLink = (repository, a, b) => (github(repository) && isSha(a) && isSha(b) ? `${github(repository)}/compare/${a}...${b}` : null);
-/** Whether a text is a run's id, which is a file's name. */
+// Whether a text is a run's id, which is a file's name.
 export const isRun = (id) => /^[A-Za-z0-9][\w.-]{0,80}$/.test(id ?? '');
