@@ -1,7 +1,7 @@
 // What shares the chart's x: the strip of the whole course, and the other metrics as small plots.
 import { el } from '../lib/dom.js';
 import { loadLine, loadPoints } from '../lib/data.js';
-import { alone, drawLine } from './draw.js';
+import { drawLine, look } from './draw.js';
 import { Plot } from './plot.js';
 import { extent, room, shape } from './view.js';
 
@@ -15,7 +15,7 @@ export function strip(chart) {
   const draw = () => {
     const px = devicePixelRatio;
     const box = { left: 0, top: 0, width: canvas.width = host.clientWidth * px, height: canvas.height = host.clientHeight * px };
-    const line = { column: chart.main, look: alone(chart.main), shape: shape(chart.main, chart.whole, chart.percent, true) };
+    const line = { column: chart.main, look: look(chart.main.server), shape: shape(chart.main, chart.whole, chart.percent, true) };
     const found = line.shape && extent([line.shape]);
     if (!found) return;
     const [low, high] = room(found, {});

@@ -40,7 +40,10 @@ export function toolbar(chart) {
 }
 
 const MOST_LINES = 60;
-const sample = (one, { colour, sign } = look(one)) => el('span', { class: `sample colour-${colour}`, 'aria-hidden': 'true' }, sign);
+const sample = (server, nth) => {
+  const { colour, sign } = look(server, nth);
+  return el('span', { class: `sample colour-${colour}`, 'aria-hidden': 'true' }, sign);
+};
 
 export const linesAsked = (heads, { all, lines: pages }) => heads.filter(({ page }) => all || pages.includes(page)).slice(0, MOST_LINES - 1);
 
@@ -60,7 +63,7 @@ export function lines(chart) {
     const rows = matching.slice(0, MOST_LINES).map((head) => {
       const shown = others().some(({ name }) => name === head.column);
       const box = el('input', { type: 'checkbox', checked: shown, change: () => show(box.checked ? [...others(), head] : without(head.column), 'push') });
-      return el('label', null, box, sample(head), head.series);
+      return el('label', null, box, sample(head.server), head.series);
     });
     if (!rows.length) rows.push(`No series is called “${find.value}”.`);
     if (matching.length > MOST_LINES) rows.push(`… ${matching.length - MOST_LINES} more: type more of the name`);
@@ -80,7 +83,7 @@ export function lines(chart) {
     chart.setLines(fitting, what);
     performance.mark('lines-drawn');
     legend.hidden = !others().length;
-    legend.replaceChildren(...chart.lines.map(({ name, column, column: { series } }, i) => el('li', null, sample(column), series,
+    legend.replaceChildren(...chart.lines.map(({ name, column: { series, server } }, i) => el('li', null, sample(server, i), series,
       i ? el('button', { type: 'button', 'aria-label': `Remove ${series}`, click: () => show(without(name), 'push') }, '×') : null)));
     all.setAttribute('aria-pressed', String(whole));
     list();

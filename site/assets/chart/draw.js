@@ -3,22 +3,15 @@
 const DASHES = [[[], '──'], [[7, 4], '╌╌'], [[2, 3], '┈┈'], [[9, 3, 2, 3], '─┈']];
 const MARKERS = [['disc', '●'], ['square', '■'], ['diamond', '◆'], ['bar', '▮']];
 
-// FNV-1a; its start is chosen so that this repository's four servers have four colours.
-function hash(text) {
-  let value = 29942;
-  for (const letter of text) value = Math.imul(value ^ letter.codePointAt(0), 16777619) >>> 0;
-  return value ^ (value >>> 15);
+// `{ colour: 1…4, dash, marker, sign }`: the colour is the server's for ever, dash and marker tell the lines of a chart apart; the sign is for legends.
+export function look(server, nth = 0) {
+  // FNV-1a; its start is chosen so that this repository's four servers have four colours.
+  let hash = 29942;
+  for (const letter of server) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0;
+  const [dash, stroke] = DASHES[nth % 4];
+  const [marker, glyph] = MARKERS[(nth + (nth >> 2)) % 4];
+  return { colour: 1 + ((hash ^ (hash >>> 15)) & 3), dash, marker, sign: glyph + stroke };
 }
-
-// `{ colour: 1…4, dash, marker, sign }`: the colour is the server's for ever, dash and marker tell its series apart; the sign is for legends.
-export function look({ server, series }) {
-  const own = hash(series);
-  const [dash, stroke] = DASHES[(own >>> 4) & 3];
-  const [marker, glyph] = MARKERS[(own >>> 8) & 3];
-  return { colour: 1 + (hash(server) & 3), dash, marker, sign: glyph + stroke };
-}
-// A line that is alone needs neither.
-export const alone = (column) => ({ ...look(column), dash: [], marker: 'disc' });
 
 export function palette() {
   const style = getComputedStyle(document.documentElement);

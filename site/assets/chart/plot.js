@@ -1,6 +1,6 @@
 // A plot: uPlot makes axes, scales and crosshair; draw.js draws what is in it.
 import { date, fit, number } from '../lib/text.js';
-import { alone, drawFailures, drawLine, drawMarks, look } from './draw.js';
+import { drawFailures, drawLine, drawMarks, look } from './draw.js';
 import { extent, lastUpTo, room, shape, ticks } from './view.js';
 
 // More lines than this are drawn thin, without areas and whiskers.
@@ -48,8 +48,8 @@ export class Plot {
     const { range, percent, dates, lines } = scene;
     const [a, b] = range;
     scene.crowd = lines.length > CROWD;
-    scene.lines = lines.map((line) => ({
-      ...line, look: (lines.length > 1 ? look : alone)(line.column), shape: shape(line.column, range, percent, scene.crowd),
+    scene.lines = lines.map((line, i) => ({
+      ...line, look: look(line.column.server, i), shape: shape(line.column, range, percent, scene.crowd),
       levels: percent === line.column.isRatio && line.column.levels.filter(({ from, to }) => to >= a && from <= b),
     })).filter((line) => line.shape);
     const found = extent(scene.lines.map((line) => line.shape));
