@@ -53,7 +53,7 @@ async function start() {
   const timeline = new Timeline(id, count);
   const found = await places(asked, timeline).catch(({ message }) => ({ range: null, held: null, notice: message }));
   const dates = asked.byDate ? await timeline.dates().catch(() => null) : null;
-  if (found.range && found.range[1] - found.range[0] < 600) await loadPoints(line).catch(() => {});
+  if (found.held !== null || (found.range && found.range[1] - found.range[0] < 600)) await loadPoints(line).catch(() => {});
   const { raw, zero, log } = asked;
   const chart = new Chart(line, timeline, { range: found.range, raw, zero, log, byDate: Boolean(dates), all: false }, dates);
   Object.assign(chart, { say, trouble });
@@ -113,6 +113,7 @@ async function back(chart, metric, list) {
   const { raw, zero, log, byDate } = asked;
   chart.set({ raw, zero, log, byDate: byDate && Boolean(chart.dates), range: range ?? chart.whole }, 'data');
   await list.ask(asked);
+  if (held !== null) await loadPoints(chart.lines[0]);
   chart.hold(held === null ? null : chart.spotAt(chart.lines[0], held), 'data');
 }
 

@@ -122,19 +122,21 @@ export function drawFailures(ctx, { X, box, px, colours, small }, failures) {
 // Rules through the plot, and their names in two rows above it. A name that would lie on another is left out.
 export function drawMarks(ctx, { X, box, colours, px }, marks) {
   const narrow = box.width < 560 * px;
-  const ends = [-Infinity, -Infinity];
+  const taken = [[], []];
   ctx.font = `${12 * px}px system-ui, sans-serif`;
   ctx.textAlign = 'left';
   ctx.textBaseline = 'middle';
   const name = (text, x, lane) => {
     const { width } = ctx.measureText(text);
     const left = Math.max(0, Math.min(x - width / 2, box.left + box.width - width));
-    if (left < ends[lane] + 6 * px) return false;
-    ends[lane] = left + width;
+    if (taken[lane].some(([from, to]) => left < to + 6 * px && left + width > from - 6 * px)) return false;
+    taken[lane].push([left, left + width]);
     ctx.fillText(text, left, box.top - (lane ? 10 : 27) * px);
     return true;
   };
-  for (const { kind, at, step, colour, short, brief, shape } of marks) {
+  // Names of releases get what room the others leave.
+  const order = [...marks].sort((one, other) => (one.kind === 'release') - (other.kind === 'release'));
+  for (const { kind, at, step, colour, short, brief, shape } of order) {
     const x = Math.round(X(step ? (step.last_before + step.first_after) / 2 : kind === 'break' ? at - 0.5 : at)) + 0.5;
     if (kind === 'failure' || x < box.left - 1 || x > box.left + box.width + 1) continue;
     ctx.strokeStyle = ctx.fillStyle = colours[colour ?? (kind === 'break' ? 'text' : 'quiet')];
