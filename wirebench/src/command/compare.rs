@@ -54,6 +54,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
             let run = report::read(&folder.join("run.json"))?;
             let comparison = verdict::write(&run, &rules, &folder)?;
             report::write_comparison(&comparison, &folder)?;
+            report::write_page(&run, Some(&comparison), &folder)?;
             eprintln!("comparison  {}", folder.join(stored::FILE).display());
             comparison
         }

@@ -10,6 +10,7 @@ use crate::command::{Outcome, UsageError, prepare, results, stored};
 use crate::record::comparison::Comparison;
 use crate::record::run::{Run, SCHEMA};
 use crate::report::{charts, comparison, markdown, terminal};
+use crate::site;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -26,6 +27,7 @@ pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
     if comparison.is_file() {
         let comparison = stored::read(&comparison)?;
         write_comparison(&comparison, &folder)?;
+        write_page(&run, Some(&comparison), &folder)?;
         print_comparison(&comparison, &folder);
     }
     Ok(Outcome::Done)
@@ -93,7 +95,7 @@ fn newest(root: &Path, holding: &str, otherwise: &str) -> anyhow::Result<PathBuf
     Ok(folders.filter(run).max().ok_or_else(missing)?)
 }
 
-/// Writes report.md and the charts beside run.json.
+/// Writes report.md, report.html and the charts beside run.json.
 pub(super) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()> {
     let charts = match prepare::gnuplot(root) {
         Some((gnuplot, _)) => charts::draw(run, &gnuplot, &folder.join("charts"))?,
@@ -106,7 +108,18 @@ pub(super) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
         }
     };
     let file = folder.join("report.md");
-    fs::write(&file, markdown::render(run, &charts)).with_context(|| format!("{}: cannot be written", file.display()))
+    fs::write(&file, markdown::render(run, &charts)).with_context(|| unwritable(&file))?;
+    write_page(run, None, folder)
+}
+
+/// Writes report.html beside run.json: the run, after what it says of its baseline.
+pub(super) fn write_page(run: &Run, comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<()> {
+    let file = folder.join("report.html");
+    fs::write(&file, site::report(run, comparison)?).with_context(|| unwritable(&file))
+}
+
+fn unwritable(file: &Path) -> String {
+    format!("{}: cannot be written", file.display())
 }
 
 /// Prints the table on stdout and where everything lies on stderr.
@@ -114,13 +127,13 @@ pub(super) fn print(run: &Run, folder: &Path) {
     print!("{}", terminal::render(run, terminal_width()));
     eprintln!("\nrecord   {}", folder.join("run.json").display());
     eprintln!("report   {}", folder.join("report.md").display());
+    eprintln!("page     {}", folder.join("report.html").display());
 }
 
 /// Writes comparison.md beside comparison.json.
 pub(super) fn write_comparison(comparison: &Comparison, folder: &Path) -> anyhow::Result<()> {
     let file = folder.join("comparison.md");
-    fs::write(&file, comparison::markdown::render(comparison))
-        .with_context(|| format!("{}: cannot be written", file.display()))
+    fs::write(&file, comparison::markdown::render(comparison)).with_context(|| unwritable(&file))
 }
 
 /// Prints a comparison on stdout.

@@ -107,6 +107,7 @@ pub(super) fn judged(project: &Project, args: &Args) -> anyhow::Result<(Recorder
         let rules = Rules::from(&project.config);
         let judged = verdict::write(&recorder.run, &rules, &recorder.folder)?;
         report::write_comparison(&judged, &recorder.folder)?;
+        report::write_page(&recorder.run, Some(&judged), &recorder.folder)?;
         comparison = Some(judged);
     }
     Ok((recorder, comparison))

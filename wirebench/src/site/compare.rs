@@ -1,6 +1,7 @@
 //! What a run says of its baseline: is B different from A beyond noise? Differences of environment first, then the verdict,
 //! every effect with its interval, and the functions that carry a counted change.
 
+pub(super) mod choice;
 mod effects;
 mod view;
 
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-pub(super) use self::view::View;
+pub(super) use self::view::{View, class};
 use crate::record::comparison::Comparison;
 use crate::site::frame::{Frame, Place, Site};
 use crate::site::shown::is_id;

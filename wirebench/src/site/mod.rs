@@ -9,9 +9,14 @@ mod compare;
 mod encode;
 mod frame;
 mod gather;
+mod head_to_head;
+mod health;
 mod names;
+mod offered;
 mod overview;
+mod run_list;
 mod run_page;
+mod run_summary;
 #[cfg(test)]
 mod samples;
 mod scale;

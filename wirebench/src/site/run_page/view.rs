@@ -1,14 +1,15 @@
 //! Run → what its page says of it, in words and pictures, before any markup.
 
-use crate::record::run::{LoadRecord, Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit};
+use crate::record::run::{Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit};
 use crate::report::cells;
 use crate::report::escape;
 use crate::report::format::{bytes, machine, time, tools};
+use crate::site::offered::offered;
 use crate::site::run_page::counts::Counted;
 use crate::site::run_page::dots::{Panel, panels};
 use crate::site::run_page::quantiles;
 use crate::site::run_page::rounds::Table;
-use crate::site::shown::{grouped, instant, name, plural, sentence};
+use crate::site::shown::{instant, name, plural, sentence};
 use crate::site::svg::Picture;
 use crate::site::trust::{Answer, Tally, answer};
 use crate::summary::{Row, Section, counted, harness_share, sections};
@@ -156,10 +157,7 @@ impl Revision {
 impl SectionView {
     fn of(section: &Section, number: &mut usize) -> Self {
         let start_up = section.rows.iter().all(Row::is_start_up);
-        let about = match section.rows.first() {
-            Some(row) => load(&row.series.load),
-            None => String::new(),
-        };
+        let about = (section.rows.first()).map_or(String::new(), |row| offered(&row.series.load));
         let series = (section.rows.iter())
             .map(|row| {
                 *number += 1;
@@ -173,28 +171,6 @@ impl SectionView {
             series,
         }
     }
-}
-
-/// What was offered: `100,000 requests a round, 100 connections × 1 stream.`
-#[expect(clippy::cast_precision_loss, reason = "counts and durations stay far below 2^53")]
-fn load(load: &LoadRecord) -> String {
-    if let Some(starts) = load.starts {
-        return format!(
-            "From exec to the first good answer; {} a round, every one a new process.",
-            plural(starts as usize, "start")
-        );
-    }
-    let amount = match (load.requests, load.duration_ns) {
-        (Some(requests), _) => format!("{} requests", crate::report::format::count(requests as f64)),
-        (_, Some(ns)) => time(ns as f64),
-        _ => "No load".into(),
-    };
-    let connections = plural(load.connections.unwrap_or(1) as usize, "connection");
-    let streams = plural(load.streams.unwrap_or(1) as usize, "stream");
-    let rate = load.rate_per_s.map_or(String::new(), |rate| {
-        format!(", {} requests/s offered", grouped(rate as usize))
-    });
-    format!("{amount} a round, {connections} × {streams}{rate}.")
 }
 
 impl SeriesView {

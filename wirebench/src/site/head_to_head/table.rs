@@ -1,0 +1,357 @@
+//! The servers that one driver asked for the same work, as a table whose cells are bars.
+
+use std::collections::BTreeSet;
+
+use crate::record::metric::Metric;
+use crate::record::run::{Bound, Run, Series, Variant};
+use crate::report::comparison::words::{figure, value};
+use crate::report::format::three_digits;
+use crate::site::offered::offered;
+use crate::site::shown::name;
+use crate::site::svg::{Picture, Svg};
+use crate::stats::quantile::median;
+use crate::summary::{Row, Section, counted, sections};
+
+/// One scenario asked by one driver.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) scenario: String,
+    pub(super) driver: String,
+    pub(super) about: String,
+    /// The server that ratios are to.
+    pub(super) first: String,
+    pub(super) columns: Vec<Column>,
+    pub(super) lines: Vec<Line>,
+}
+
+/// What is compared.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// The word by which scripts choose it.
+    pub(super) key: &'static str,
+    pub(super) label: &'static str,
+    pub(super) better: &'static str,
+}
+
+/// One server.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) server: String,
+    pub(super) protocol: String,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// One number of one server.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) key: &'static str,
+    pub(super) text: String,
+    /// `× 1.42` the first server's; empty for that one itself.
+    pub(super) ratio: String,
+    /// What must stand beside it.
+    pub(super) mark: &'static str,
+    pub(super) bar: Option<Picture>,
+}
+
+type Read = fn(&Run, &Row) -> Option<f64>;
+
+struct Quantity {
+    key: &'static str,
+    label: &'static str,
+    better: &'static str,
+    read: Read,
+    write: fn(f64) -> String,
+}
+
+const QUANTITIES: [Quantity; 7] = [
+    Quantity {
+        key: "server_cpu",
+        label: "server CPU per request",
+        better: "lower is better",
+        read: |_, row| of(row, Metric::ServerCpu),
+        write: |number| value(Some(number), "ns"),
+    },
+    Quantity {
+        key: "throughput",
+        label: "throughput",
+        better: "higher is better",
+        read: |_, row| of(row, Metric::Throughput),
+        write: |number| value(Some(number), "req/s"),
+    },
+    Quantity {
+        key: "latency_p50",
+        label: "latency p50",
+        better: "lower is better",
+        read: |_, row| of(row, Metric::LatencyP50),
+        write: |number| value(Some(number), "ns"),
+    },
+    Quantity {
+        key: "latency_p99",
+        label: "latency p99",
+        better: "lower is better",
+        read: |_, row| of(row, Metric::LatencyP99),
+        write: |number| value(Some(number), "ns"),
+    },
+    Quantity {
+        key: "driver_cpu",
+        label: "driver CPU per request",
+        better: "lower is better",
+        read: |_, row| of(row, Metric::DriverCpu),
+        write: |number| value(Some(number), "ns"),
+    },
+    Quantity {
+        key: "payload_bytes",
+        label: "payload of an answer",
+        better: "lower is better",
+        read: |_, row| row.payload_bytes.map(as_number),
+        write: |number| figure(Metric::PayloadBytes, number),
+    },
+    Quantity {
+        key: "wire_bytes",
+        label: "bytes on the wire, both ways",
+        better: "lower is better",
+        read: wire,
+        write: |number| figure(Metric::WireBytesSent, number),
+    },
+];
+
+fn of(row: &Row, metric: Metric) -> Option<f64> {
+    row.spread(metric).map(|spread| spread.median)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
+const fn as_number(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+/// All bytes of a request and its answer, counted on the same server over the same protocol for the operation whose name
+/// the scenario's begins with; by the same driver where there are several.
+fn wire(run: &Run, row: &Row) -> Option<f64> {
+    let series = row.series;
+    let asks = |one: &Series| {
+        let operation = one.scenario.strip_prefix("count-").unwrap_or(&one.scenario);
+        let rest = series.scenario.strip_prefix(operation);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let same = |one: &&Series| one.server == series.server && one.protocol == series.protocol && asks(one);
+    let mut found: Vec<&Series> = counted(run).filter(same).collect();
+    found.sort_by_key(|one| one.driver != series.driver);
+    let counts = found.first()?.counts_of(Variant::Candidate)?;
+    Some(counts.value(Metric::WireBytesSent)?.0 + counts.value(Metric::WireBytesReceived)?.0)
+}
+
+/// Whether a protocol is one of gRPC's.
+fn is_grpc(protocol: &str) -> bool {
+    protocol.starts_with("grpc")
+}
+
+fn label(protocol: &str) -> String {
+    match protocol {
+        "http" => "HTTP/1.1".into(),
+        "h2c" => "HTTP/2".into(),
+        "grpc" => "gRPC".into(),
+        "grpc-web" => "gRPC-web".into(),
+        other => name(other),
+    }
+}
+
+/// The rows of one driver, HTTP before gRPC: the usual question is what gRPC costs beside it.
+fn by_driver<'a>(section: &'a Section<'a>) -> Vec<Vec<&'a Row<'a>>> {
+    let drivers: BTreeSet<&str> = section.rows.iter().map(|row| row.series.driver.as_str()).collect();
+    let rows = |driver: &str| {
+        let mut rows: Vec<&Row> = section
+            .rows
+            .iter()
+            .filter(|row| !row.is_start_up() && row.series.driver == driver)
+            .collect();
+        rows.sort_by_key(|row| is_grpc(&row.series.protocol));
+        rows
+    };
+    drivers.into_iter().map(rows).filter(|rows| rows.len() > 1).collect()
+}
+
+/// Every scenario and driver of which a run has several servers.
+pub(super) fn groups(run: &Run) -> Vec<Group> {
+    let sections = sections(run);
+    let mut groups = Vec::new();
+    for section in &sections {
+        for rows in by_driver(section) {
+            groups.push(group(run, section.scenario, &rows));
+        }
+    }
+    groups
+}
+
+fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
+    let read = |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| (quantity.read)(run, row)).collect() };
+    let columns: Vec<(&Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
+        .map(|quantity| (quantity, read(quantity)))
+        .filter(|(_, values)| values.iter().any(Option::is_some))
+        .collect();
+    let line = |place: usize, row: &Row| Line {
+        server: name(&row.series.server),
+        protocol: label(&row.series.protocol),
+        cells: columns
+            .iter()
+            .map(|(quantity, values)| cell(quantity, values, place, row))
+            .collect(),
+    };
+    let first = rows.first().map(|row| row.series);
+    Group {
+        scenario: name(scenario),
+        driver: first.map_or(String::new(), |series| name(&series.driver)),
+        about: first.map_or(String::new(), |series| offered(&series.load)),
+        first: first.map_or(String::new(), |series| name(&series.server)),
+        lines: rows.iter().enumerate().map(|(place, row)| line(place, row)).collect(),
+        columns: (columns.iter())
+            .map(|(quantity, _)| Column {
+                key: quantity.key,
+                label: quantity.label,
+                better: quantity.better,
+            })
+            .collect(),
+    }
+}
+
+const BAR: (f64, f64) = (130.0, 6.0);
+
+fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, row: &Row) -> Cell {
+    let longest = values.iter().flatten().copied().fold(0.0, f64::max);
+    let found = values[place];
+    let ratio = match (found, values[0]) {
+        (Some(value), Some(first)) if place > 0 && first > 0.0 => format!("× {}", three_digits(value / first)),
+        _ => String::new(),
+    };
+    let bar = found.filter(|_| longest > 0.0).map(|value| {
+        let mut svg = Svg::new(BAR.0, BAR.1);
+        let class = if is_grpc(&row.series.protocol) { "grpc" } else { "http" };
+        svg.rect(class, (0.0, 0.0), (BAR.0 * value / longest, BAR.1));
+        svg.finish_hidden("bar")
+    });
+    let ceiling = quantity.key == "throughput" && found.is_some();
+    Cell {
+        key: quantity.key,
+        text: found.map_or("–".into(), quantity.write),
+        ratio,
+        mark: match row.bound {
+            Some(Bound::Client) if ceiling => "client-bound",
+            Some(Bound::Neither) if ceiling => "neither side busy",
+            _ => "",
+        },
+        bar,
+    }
+}
+
+/// What gRPC costs beside HTTP in this run, in sentences; a statement for each thing that can be said.
+pub(super) fn answer(run: &Run) -> Vec<String> {
+    let (mut cpu, mut throughput, mut pairs) = (Vec::new(), Vec::new(), 0);
+    let sections = sections(run);
+    for rows in sections.iter().flat_map(by_driver) {
+        let Some(http) = rows.iter().find(|row| !is_grpc(&row.series.protocol)) else {
+            continue;
+        };
+        for grpc in rows.iter().filter(|row| is_grpc(&row.series.protocol)) {
+            let times = |metric| Some(of(grpc, metric)? / of(http, metric)?).filter(|times| times.is_finite());
+            pairs += 1;
+            cpu.extend(times(Metric::ServerCpu));
+            if ![http.bound, grpc.bound].contains(&Some(Bound::Client)) {
+                throughput.extend(times(Metric::Throughput));
+            }
+        }
+    }
+    let mut said = Vec::new();
+    if let Some(range) = range(&cpu) {
+        said.push(format!(
+            "A request costs a gRPC server {range} the CPU time that it costs the first HTTP server, over {} of the same work asked by the same driver.",
+            crate::site::shown::plural(cpu.len(), "pair")
+        ));
+    }
+    match range(&throughput) {
+        Some(range) => said.push(format!(
+            "Its throughput is {range} that of HTTP where the driver was not the limit: in {} of {pairs} pairs.",
+            throughput.len()
+        )),
+        None if pairs > 0 => {
+            said.push("Of throughput nothing can be said: the driver was the limit in every pair.".into());
+        }
+        None => said.push("No driver asked an HTTP and a gRPC server for the same work.".into()),
+    }
+    said
+}
+
+/// `1.42 times`, or `1.31 to 2.05 times (median 1.60)`.
+fn range(times: &[f64]) -> Option<String> {
+    let middle = median(times)?;
+    let low = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = times.iter().copied().fold(0.0, f64::max);
+    let (low, middle, high) = (three_digits(low), three_digits(middle), three_digits(high));
+    Some(if low == high {
+        format!("{low} times")
+    } else {
+        format!("{low} to {high} times (median {middle})")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::samples;
+
+    #[test]
+    fn ratios_are_to_the_first_http_server_of_the_same_driver() {
+        let run = samples::reference();
+        let groups = groups(&run);
+        let fixed = groups
+            .iter()
+            .find(|group| group.scenario == "weather-fixed-count" && group.driver == "h2load")
+            .unwrap();
+        assert_eq!(
+            (&*fixed.first, &*fixed.lines[0].protocol, fixed.lines.len()),
+            ("http", "HTTP/1.1", 4)
+        );
+        assert!(fixed.lines[0].cells.iter().all(|cell| cell.ratio.is_empty()));
+        let sections = sections(&run);
+        let median = |id: &str| {
+            let row = sections
+                .iter()
+                .flat_map(|section| &section.rows)
+                .find(|row| row.series.id == id)
+                .unwrap();
+            of(row, Metric::ServerCpu).unwrap()
+        };
+        let expected = median("weather-fixed-count@grpc@h2load") / median("weather-fixed-count@http@h2load");
+        let grpc = fixed.lines.iter().find(|line| line.server == "grpc").unwrap();
+        assert_eq!(grpc.cells[0].ratio, format!("× {}", three_digits(expected)));
+        assert_eq!(grpc.cells[1].mark, "client-bound");
+    }
+
+    #[test]
+    fn wire_bytes_stand_only_beside_the_server_they_were_counted_of() {
+        let mut run = samples::reference();
+        samples::with_counts(&mut run);
+        let groups = groups(&run);
+        let fixed = groups
+            .iter()
+            .find(|group| group.scenario == "weather-fixed-count" && group.driver == "hey")
+            .unwrap();
+        let last = |server: &str| {
+            let line = fixed.lines.iter().find(|line| line.server == server).unwrap();
+            line.cells.last().map(|cell| cell.text.clone()).unwrap()
+        };
+        assert_eq!((last("http"), last("http-multi")), ("261 B".into(), "–".into()));
+    }
+
+    #[test]
+    fn a_throughput_at_the_clients_ceiling_is_no_answer() {
+        let mut run = samples::reference();
+        let said = answer(&run);
+        assert!(
+            said[0].contains("times (median") && said[1].contains(" pairs"),
+            "{said:?}"
+        );
+        for round in run.series.iter_mut().flat_map(|series| &mut series.rounds) {
+            round.bound = Some(Bound::Client);
+        }
+        assert!(answer(&run)[1].starts_with("Of throughput nothing can be said"));
+    }
+}
