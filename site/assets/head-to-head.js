@@ -41,7 +41,7 @@ function show() {
     shown += group.hidden ? 0 : 1;
     group.classList.toggle("one", chosen.metric !== "");
     for (const cell of cells) cell.hidden = chosen.metric !== "" && cell.dataset.metric !== chosen.metric;
-    for (const bar of group.querySelectorAll(".bar")) {
+    for (const bar of group.querySelectorAll(".length")) {
       bar.setAttribute("preserveAspectRatio", "none");
     }
   }

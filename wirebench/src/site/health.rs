@@ -89,7 +89,10 @@ fn rounds(tally: &Tally, runs: usize) -> String {
     }
     #[expect(clippy::cast_precision_loss, reason = "rounds stay far below 2^53")]
     let percent = 100.0 * (tally.rounds - tally.good) as f64 / tally.rounds as f64;
-    format!("{left}: {} % of {all} in {of} are in no figure.", three_digits(percent))
+    format!(
+        "{left}: {} % of {all} in {of} are in no comparison.",
+        three_digits(percent)
+    )
 }
 
 /// The CPU time that others took while the load ran: the middle run and the worst.
@@ -238,7 +241,7 @@ mod tests {
         for said in [
             "No comparison of equal code yet",
             "wirebench selftest",
-            "1 invalid, 1 failed, 1 dropped: 3.85 % of 78 rounds in 1 run are in no figure.",
+            "1 invalid, 1 failed, 1 dropped: 3.85 % of 78 rounds in 1 run are in no comparison.",
             "3 of 100,000 answers had status 503",
             "2 × AMD EPYC 7763",
             "7.5 %",

@@ -22,10 +22,10 @@ impl Linear {
         self.from.1 + (value - self.from.0) / reach * (self.to.1 - self.from.1)
     }
 
-    /// Round values on it, about `count` of them.
-    pub(super) fn ticks(&self, count: f64) -> Vec<f64> {
+    /// Round multiples of `unit` on it, about `count` of them.
+    pub(super) fn ticks(&self, count: f64, unit: f64) -> Vec<f64> {
         let (low, high) = (self.from.0.min(self.to.0), self.from.0.max(self.to.0));
-        let step = round_step((high - low) / count);
+        let step = round_step((high - low) / count / unit) * unit;
         if !step.is_finite() || step <= 0.0 {
             return Vec::new();
         }
@@ -107,11 +107,11 @@ mod tests {
     #[test]
     fn ticks_are_round_and_inside() {
         assert_eq!(
-            Linear::new((0.0, 0.0), (10.0, 100.0)).ticks(5.0),
+            Linear::new((0.0, 0.0), (10.0, 100.0)).ticks(5.0, 1.0),
             [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
         );
-        assert_eq!(Linear::new((91.0, 0.0), (104.0, 1.0)).ticks(3.0), [95.0, 100.0]);
-        assert_eq!(Linear::new((3.0, 0.0), (3.0, 1.0)).ticks(3.0), Vec::<f64>::new());
+        assert_eq!(Linear::new((91.0, 0.0), (104.0, 1.0)).ticks(3.0, 1.0), [95.0, 100.0]);
+        assert_eq!(Linear::new((3.0, 0.0), (3.0, 1.0)).ticks(3.0, 1.0), Vec::<f64>::new());
         assert_eq!(Log::new((150.0, 0.0), (700.0, 1.0)).ticks(), [200.0, 500.0]);
         assert_eq!(
             Log::new((90.0, 0.0), (20_000.0, 1.0)).ticks(),

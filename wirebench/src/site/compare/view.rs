@@ -71,6 +71,13 @@ pub(in crate::site) struct Line {
     pub(in crate::site) seen: String,
 }
 
+impl Line {
+    /// Whether there is a value of either side to show.
+    fn has_values(&self) -> bool {
+        self.values.iter().any(|value| value != "–")
+    }
+}
+
 /// The functions that carry a counted change.
 #[derive(Debug)]
 pub(in crate::site) struct Explained {

@@ -226,7 +226,7 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, row: &Row) ->
         let mut svg = Svg::new(BAR.0, BAR.1);
         let class = if is_grpc(&row.series.protocol) { "grpc" } else { "http" };
         svg.rect(class, (0.0, 0.0), (BAR.0 * value / longest, BAR.1));
-        svg.finish_hidden("bar")
+        svg.finish_hidden("length")
     });
     let ceiling = quantity.key == "throughput" && found.is_some();
     Cell {

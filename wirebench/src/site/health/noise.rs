@@ -23,7 +23,7 @@ pub(super) struct Line {
     pub(super) fingerprint: String,
     pub(super) comparisons: usize,
     /// Median and range over series and comparisons.
-    pub(super) cells: Vec<String>,
+    pub(super) cells: Vec<(String, String)>,
 }
 
 type Values = BTreeMap<Metric, Vec<f64>>;
@@ -48,13 +48,9 @@ impl Noise {
         let metrics: Vec<Metric> = Metric::OF_SERVER.into_iter().filter(known).collect();
         let cell = |values: &Values, metric: &Metric| {
             let spread = values.get(metric).and_then(|values| Spread::of(values));
-            spread.map_or("–".into(), |spread| {
-                format!(
-                    "{} ({} to {})",
-                    size(spread.median),
-                    size(spread.low).trim_end_matches(" %"),
-                    size(spread.high)
-                )
+            spread.map_or(("–".into(), String::new()), |spread| {
+                let range = format!("{} to {}", size(spread.low).trim_end_matches(" %"), size(spread.high));
+                (size(spread.median), range)
             })
         };
         let lines = machines.iter().map(|((machine, fingerprint), (count, values))| Line {

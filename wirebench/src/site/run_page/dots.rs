@@ -13,20 +13,25 @@ use crate::summary::Spread;
 /// One picture with the words above it.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
-    /// What it shows, with its unit and what is better.
-    pub(super) title: String,
-    /// The values in words.
-    pub(super) fact: String,
+    /// What it shows.
+    pub(super) title: &'static str,
+    /// How to read it: what is better, or what the line means.
+    pub(super) hint: &'static str,
+    /// Of each variant its name, empty where there is but one, and the median of its good rounds with their range.
+    pub(super) facts: Vec<(&'static str, String)>,
     pub(super) picture: Picture,
 }
 
 /// A number of a round.
 struct Quantity {
-    title: String,
+    title: &'static str,
+    hint: &'static str,
     read: Box<dyn Fn(&Round) -> Option<f64>>,
     write: Box<dyn Fn(f64) -> String>,
-    /// A line at this value, and what it means.
-    rule: Option<(f64, &'static str)>,
+    /// A line at this value.
+    rule: Option<f64>,
+    /// What marks on the axis are round numbers of.
+    step: f64,
 }
 
 /// What is drawn of each series, the most telling first.
@@ -35,16 +40,20 @@ const METRICS: [Metric; 5] = Metric::OF_SERVER;
 /// From this share of its cores on, the driver is what limits.
 const CLIENT_BOUND_PERCENT: f64 = 85.0;
 
+const MIB: f64 = 1_048_576.0;
+
 const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
 
 /// A panel for each number that any round of the series has.
 pub(super) fn panels(series: &Series) -> Vec<Panel> {
     let mut quantities: Vec<Quantity> = METRICS.into_iter().map(|metric| of_metric(metric, series)).collect();
     quantities.push(Quantity {
-        title: "driver busy, % of its cores".into(),
+        title: "driver busy, % of its cores",
+        hint: "line: client-bound",
         read: Box::new(|round| round.driver_busy_permille.map(|permille| f64::from(permille) / 10.0)),
         write: Box::new(|percent| format!("{} %", three_digits(percent))),
-        rule: Some((CLIENT_BOUND_PERCENT, "client-bound from 85 %")),
+        rule: Some(CLIENT_BOUND_PERCENT),
+        step: 1.0,
     });
     quantities
         .iter()
@@ -63,10 +72,12 @@ fn of_metric(metric: Metric, series: &Series) -> Quantity {
         crate::record::metric::Better::Higher => "higher is better",
     };
     Quantity {
-        title: format!("{label} ({better})"),
+        title: label,
+        hint: better,
         read: Box::new(move |round| measured(metric, round)),
         write: Box::new(move |number| value(Some(number), metric.unit())),
         rule: None,
+        step: if metric == Metric::PeakRss { MIB } else { 1.0 },
     }
 }
 
@@ -104,33 +115,29 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
         .filter_map(|round| (quantity.read)(round))
         .collect();
     let whole = Spread::of(&all)?;
-    let mut parts = Vec::new();
+    let mut facts = Vec::new();
     for variant in VARIANTS {
         if let Some(spread) = Spread::of(&good(variant)) {
             let write = |number| (quantity.write)(number);
             let range = format!(
-                "median {} ({} to {})",
+                "{} ({})",
                 write(spread.median),
-                write(spread.low),
-                write(spread.high)
+                range(&write(spread.low), &write(spread.high))
             );
-            parts.push((variant, range));
+            facts.push((variant.name(), range));
         }
     }
-    let alone = parts.len() == 1 && parts[0].0 == Variant::Candidate;
-    let parts: Vec<String> = (parts.into_iter())
-        .map(|(variant, range)| {
-            if alone {
-                range
-            } else {
-                format!("{} {range}", variant.name())
-            }
-        })
+    if series.rounds.iter().all(|round| round.variant == Variant::Candidate) {
+        facts.iter_mut().for_each(|(variant, _)| *variant = "");
+    }
+    let said: Vec<String> = facts
+        .iter()
+        .map(|(variant, range)| format!("{variant} {range}"))
         .collect();
-    let fact = if parts.is_empty() {
+    let said = if said.is_empty() {
         "no good round".into()
     } else {
-        parts.join("; ")
+        said.join("; ")
     };
     let bad = series.rounds.iter().filter(|round| word(round) != "ok").count();
     let bad = if bad == 0 {
@@ -138,18 +145,28 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
     } else {
         format!("; {} not good", plural(bad, "round"))
     };
+    let count = plural(series.rounds.len(), "round");
     let seen = format!(
-        "{} of {}, {}: {fact}{bad}",
+        "{} of {}, {count}, median and range: {}{bad}",
         quantity.title,
         name(&series.id),
-        plural(series.rounds.len(), "round")
+        said.trim_start()
     );
-    let axis = axis(whole, quantity.rule.map(|(at, _)| at));
+    let axis = axis(whole, quantity.rule);
     Some(Panel {
-        title: quantity.title.clone(),
-        fact,
+        title: quantity.title,
+        hint: quantity.hint,
+        facts,
         picture: draw(series, quantity, axis, &seen),
     })
+}
+
+/// `1.30 to 1.34 ms`: the unit once, where it is the same.
+fn range(low: &str, high: &str) -> String {
+    match (low.rsplit_once(' '), high.rsplit_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number} to {high}"),
+        _ => format!("{low} to {high}"),
+    }
 }
 
 /// The values that are shown: all of them, and at least a fifth of the median, so that equal scatter looks equal and no
@@ -172,14 +189,13 @@ fn axis(whole: Spread, rule: Option<f64>) -> Linear {
 
 fn draw(series: &Series, quantity: &Quantity, axis: Linear, seen: &str) -> Picture {
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    for tick in axis.ticks(3.0) {
+    for tick in axis.ticks(3.0, quantity.step) {
         let y = axis.at(tick);
         svg.line("grid", (LEFT, y), (WIDTH - RIGHT, y));
         svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &(quantity.write)(tick));
     }
-    if let Some((at, meaning)) = quantity.rule {
+    if let Some(at) = quantity.rule {
         svg.line("rule", (LEFT, axis.at(at)), (WIDTH - RIGHT, axis.at(at)));
-        svg.text("rule-word", (WIDTH - RIGHT, axis.at(at) + 13.0), Anchor::End, meaning);
     }
     let places = Places::of(series);
     places.label(&mut svg);
@@ -288,13 +304,12 @@ mod tests {
         for panel in &panels {
             let text = panel.picture.to_string();
             assert_eq!(text.matches("h0").count(), 6, "{text}");
-            assert!(
-                panel.fact.contains("baseline median") && panel.fact.contains("candidate median"),
-                "{}",
-                panel.fact
+            assert_eq!(
+                panel.facts.iter().map(|fact| fact.0).collect::<Vec<_>>(),
+                ["baseline", "candidate"]
             );
         }
-        assert!(panels[5].picture.to_string().contains("client-bound from 85 %"));
+        assert!(panels[5].picture.to_string().contains("class=\"rule\"") && panels[5].hint == "line: client-bound");
     }
 
     #[test]
@@ -309,6 +324,12 @@ mod tests {
             text.contains("dropped: the hypervisor took 12 %") && text.contains("3 rounds not good"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn ranges_say_their_unit_once_unless_it_changes() {
+        assert_eq!(range("1.30 ms", "1.34 ms"), "1.30 to 1.34 ms");
+        assert_eq!(range("850 µs", "1.34 ms"), "850 µs to 1.34 ms");
     }
 
     #[test]

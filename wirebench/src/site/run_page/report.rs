@@ -60,7 +60,15 @@ mod tests {
         let page = report(&run, Some(&golden("mixed"))).unwrap();
         crate::site::well_formed::check(&page).unwrap();
         assert!(page.find("✗ Regressed").unwrap() < page.find("Can I trust this measurement").unwrap());
-        for outside in ["src=\"", "<link", "<script", "url(", "@import", "href=\"http", "href=\"../"] {
+        for outside in [
+            "src=\"",
+            "<link",
+            "<script",
+            "url(",
+            "@import",
+            "href=\"http",
+            "href=\"../",
+        ] {
             assert!(!page.contains(outside), "{outside}");
         }
         assert!(page.contains("default-src 'none'; style-src 'unsafe-inline'"));

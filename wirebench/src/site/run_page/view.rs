@@ -1,6 +1,6 @@
 //! Run → what its page says of it, in words and pictures, before any markup.
 
-use crate::record::run::{Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit};
+use crate::record::run::{RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit};
 use crate::report::cells;
 use crate::report::escape;
 use crate::report::format::{bytes, machine, time, tools};
@@ -177,10 +177,16 @@ impl SeriesView {
     fn of(row: &Row, number: usize, start_up: bool) -> Self {
         let series = row.series;
         let rounds = &series.rounds;
-        let good = rounds
+        let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
+        let dropped = rounds
             .iter()
-            .filter(|round| crate::site::trust::word(round) == "ok")
+            .filter(|round| crate::site::trust::word(round) == "dropped")
             .count();
+        let mut note = vec![row.note()];
+        if dropped > 0 {
+            note.push(format!("{dropped} dropped"));
+        }
+        note.retain(|word| !word.is_empty());
         Self {
             anchor: format!("series-{number}"),
             id: name(&series.id),
@@ -189,13 +195,13 @@ impl SeriesView {
             protocol: name(&series.protocol),
             status: status(series.status),
             reason: series.reason.as_deref().map(sentence).unwrap_or_default(),
-            good: format!("{good} of {}", rounds.len()),
+            good: format!("{passed} of {}", rounds.len()),
             cells: if start_up {
                 cells::start_up(row).to_vec()
             } else {
                 cells::load(row).to_vec()
             },
-            note: row.note(),
+            note: note.join(", "),
             panels: panels(series),
             quantiles: quantiles::draw(series),
             errors: errors(series),
