@@ -1,0 +1,87 @@
+// Opens pages in Debian's Chromium and writes down everything that must not happen there.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { root } from './program.js';
+import { serve } from './serve.js';
+
+export const PHONE = { width: 390, height: 844 };
+export const DESKTOP = { width: 1280, height: 900 };
+
+/** The browser: `$CHROME`, or the first of the names that Debian and hosted runners give it. None is ever downloaded. */
+function program() {
+  if (process.env.CHROME) return process.env.CHROME;
+  const names = 'command -v chromium || command -v google-chrome || command -v chrome';
+  try { return execFileSync('sh', ['-c', names], { encoding: 'utf8' }).trim(); } catch {
+    throw new Error('no Chromium: scripts/setup.sh --dev installs it, or CHROME names one');
+  }
+}
+
+/** Starts the browser; it closes after the tests of a file. Text is set in DejaVu whatever else the machine has. */
+export async function start(after) {
+  const browser = await chromium.launch({
+    executablePath: program(),
+    env: { ...process.env, FONTCONFIG_FILE: join(root, 'site/tests/pictures/fonts.conf') },
+    args: ['--force-color-profile=srgb', '--font-render-hinting=none', '--disable-lcd-text'],
+  });
+  after(() => browser.close());
+  return browser;
+}
+
+/** A site that is served while the tests of a file run: `open(path, …)` opens a page of it. */
+export async function visit(after, browser, folder) {
+  const { origin, close } = await serve(folder);
+  after(close);
+  const open = async (path, { scheme = 'light', size = DESKTOP, script = true, reduced = 'no-preference', media } = {}) => {
+    const context = await browser.newContext({
+      viewport: size, colorScheme: scheme, javaScriptEnabled: script, reducedMotion: reduced, locale: 'en-GB', timezoneId: 'UTC',
+      forcedColors: media === 'forced-colors' ? 'active' : 'none',
+    });
+    const page = await context.newPage();
+    page.faults = await watch(context, page, origin);
+    await page.goto(`${origin}/${path}`, { waitUntil: 'load' });
+    return page;
+  };
+  return { origin, open };
+}
+
+async function watch(context, page, origin) {
+  const faults = [];
+  await context.route((url) => url.origin !== origin && url.protocol !== 'data:', (route) => {
+    faults.push(`request off-site: ${route.request().url()}`);
+    return route.abort();
+  });
+  page.on('console', (message) => { if (message.type() === 'error') faults.push(`console: ${message.text()} ${message.location().url}`); });
+  page.on('pageerror', (error) => faults.push(`error: ${error.stack ?? error}`));
+  page.on('dialog', async (dialog) => { faults.push(`dialog: ${dialog.message()}`); await dialog.dismiss(); });
+  return faults;
+}
+
+/** Waits until the moving chart is there. */
+export const drawn = (page) => page.waitForSelector('#chart[data-ready=true]');
+
+/** Nothing was written to the console, nothing failed, nothing was asked of another host. */
+export function clean(page, name = page.url()) {
+  assert.deepEqual(page.faults, [], name);
+}
+
+/** The page does not scroll sideways. */
+export async function narrow(page, name = page.url()) {
+  const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  assert.ok(content <= window, `${name}: the page is ${content} wide in a window of ${window}`);
+}
+
+let axe;
+
+/** axe-core finds nothing serious. */
+export async function accessible(page, name = page.url()) {
+  axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const words = serious.flatMap(({ id, help, nodes }) => nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${help}\n  ${html.slice(0, 200)}\n  ${failureSummary.replaceAll('\n', ' ')}`));
+  assert.equal(words.length, 0, `${name}\n${words.join('\n')}`);
+}
