@@ -1,0 +1,42 @@
+// Without scripts everything of importance is there: the fact, the still picture, the tables.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { clean, narrow, PHONE, start, visit } from '../lib/browser.js';
+import { demo } from '../lib/program.js';
+
+let site;
+before(async () => { site = await visit(after, await start(after), await demo(after)); });
+
+test('the overview says what is worse, and lists every series', async () => {
+  const page = await site.open('index.html', { script: false });
+  assert.match(await page.locator('.lead').first().innerText(), /worse than v1\.4\.0/);
+  const rows = await page.locator('#standings tbody tr:visible').count();
+  assert.ok(rows > 40, `${rows} rows`);
+  assert.match(await page.locator('#standings tbody tr').first().innerText(), /▼ worse/);
+  clean(page);
+});
+
+test('a series has its fact, its picture with the fact as text, and its tables', async () => {
+  const page = await site.open('series/weather-fixed-count.http.hey.html', { script: false, size: PHONE });
+  const image = page.locator('#chart img');
+  assert.match(await image.getAttribute('alt'), /CPU/);
+  assert.ok(await image.evaluate((one) => one.complete && one.naturalWidth > 0), 'the picture is drawn');
+  assert.match(await page.locator('#fact').innerText(), /worse/);
+  assert.ok(await page.locator('#changes tbody tr').count() > 0);
+  assert.equal(await page.locator('#commits tbody tr').count(), 20);
+  await narrow(page);
+  clean(page);
+});
+
+test('a run shows its rounds, a comparison its effects, the changes their table', async () => {
+  for (const [path, wanted] of [['run', 'svg'], ['compare', 'svg']]) {
+    const list = await site.open(`${path}/index.html`, { script: false });
+    const href = await list.locator('main a[href$=".html"]').first().getAttribute('href');
+    const page = await site.open(`${path}/${href.split('/').at(-1)}`, { script: false });
+    assert.ok(await page.locator(`main ${wanted}`).count() > 0, href);
+    assert.ok(await page.locator('main table').count() > 0, href);
+    clean(page);
+  }
+  const changes = await site.open('changes.html', { script: false });
+  assert.ok(await changes.locator('#changes-table tbody tr').count() > 20);
+});

@@ -1,0 +1,78 @@
+// Every page, in each scheme and size: nothing fails, nothing is asked of another host, nothing serious stands in the way of anyone.
+import assert from 'node:assert/strict';
+import { glob } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { DESKTOP, PHONE, accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
+import { demo } from '../lib/program.js';
+
+const WAYS = [
+  { scheme: 'light', size: DESKTOP }, { scheme: 'dark', size: PHONE },
+  { scheme: 'dark', size: DESKTOP }, { scheme: 'light', size: PHONE },
+];
+const name = ({ scheme, size }) => `${scheme}, ${size.width} pixels`;
+
+/** A page of each kind is looked at in every way; every other one in two. */
+const kind = (path) => path.replace(/[^/]+\.html$/, (file) => (path.includes('/') && file !== 'index.html' ? '*' : file));
+
+async function look(site, path, way) {
+  const page = await site.open(path, way);
+  if (path.startsWith('series/')) await drawn(page);
+  const about = `${path} (${name(way)})`;
+  clean(page, about);
+  await narrow(page, about);
+  await accessible(page, about);
+  assert.ok((await page.title()).length > 10, `${about}: a title`);
+  assert.equal(await page.locator('h1').count(), 1, `${about}: one heading`);
+  clean(page, about);
+  await page.context().close();
+}
+
+describe('every page of the demo', async () => {
+  const folder = await demo(after);
+  const paths = (await Array.fromAsync(glob('**/*.html', { cwd: folder }))).sort();
+  let browser;
+  let site;
+  before(async () => {
+    browser = await start(after);
+    site = await visit(after, browser, folder);
+  });
+
+  test('there is one of every kind', () => {
+    const kinds = new Set(paths.map(kind));
+    for (const one of ['index.html', 'series/*', 'changes.html', 'health.html', 'about.html', 'compare/index.html', 'compare/*', 'run/index.html', 'run/*', 'head-to-head.html']) {
+      assert.ok(kinds.has(one), `no page is ${one}`);
+    }
+  });
+
+  const seen = new Set();
+  for (const path of paths) {
+    const ways = seen.has(kind(path)) ? WAYS.slice(0, 2) : WAYS;
+    seen.add(kind(path));
+    test(path, async () => { for (const way of ways) await look(site, path, way); });
+  }
+
+  test('every link within the site leads somewhere', async () => {
+    const broken = [];
+    const context = await browser.newContext();
+    for (const path of paths) {
+      const page = await context.newPage();
+      await page.goto(`${site.origin}/${path}`);
+      const links = await page.evaluate(() => [...document.querySelectorAll('a[href], link[href], img[src], script[src]')].map((one) => one.href || one.src));
+      for (const link of new Set(links.map((one) => one.split('#')[0]))) {
+        if (!link.startsWith(site.origin)) continue;
+        const answer = await context.request.head(link);
+        if (!answer.ok()) broken.push(`${path} → ${link.slice(site.origin.length)}`);
+      }
+      await page.close();
+    }
+    assert.deepEqual(broken, []);
+  });
+
+  test('with forced colours and in print nothing is lost', async () => {
+    const page = await site.open('index.html', { media: 'forced-colors' });
+    await accessible(page);
+    await page.emulateMedia({ media: 'print' });
+    assert.ok(await page.locator('#standings').isVisible());
+    clean(page);
+  });
+});

@@ -1,0 +1,259 @@
+// The series page by hand: keys, mouse, and addresses that show the same again.
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { DESKTOP, clean, drawn, start, visit } from '../lib/browser.js';
+import { demo } from '../lib/program.js';
+
+// The series that got worse five pushes before the end, and was measured at every push.
+const PATH = 'series/weather-fixed-count.http.hey.html';
+
+let site;
+let page;
+
+before(async () => {
+  site = await visit(after, await start(after), await demo(after));
+});
+
+beforeEach(async () => {
+  await page?.context().close();
+  page = await site.open(PATH);
+  await drawn(page);
+});
+
+/** What the chart shows: the commits in its address, and the table below it. */
+const view = async () => ({
+  query: new URL(page.url()).search,
+  rows: await page.locator('#commits tbody tr').allInnerTexts(),
+  caption: await page.locator('#commits caption').innerText(),
+});
+const settled = () => page.waitForTimeout(400);
+const query = (part) => new URL(page.url()).searchParams.get(part);
+const chart = () => page.locator('#chart .u-over').first();
+const focus = () => page.locator('#chart [role=application]').focus();
+const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
+const said = () => page.locator('#chart .unseen[role=status]').innerText();
+
+async function drag(from, to) {
+  const box = await chart().boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * from, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * (from + to) / 2, y, { steps: 4 });
+  await page.mouse.move(box.x + box.width * to, y, { steps: 4 });
+  await page.mouse.up();
+  await settled();
+}
+
+/** The same address, opened anew, shows the same. */
+async function reloads() {
+  const before = await view();
+  await page.reload();
+  await drawn(page);
+  await settled();
+  assert.deepEqual(await view(), before);
+  clean(page);
+}
+
+describe('addresses', () => {
+  test('a dragged range is in the address as commits, and shown again', async () => {
+    await drag(0.4, 0.7);
+    assert.match(query('from'), /^[0-9a-f]{12}$/);
+    assert.match(query('to'), /^[0-9a-f]{12}$/);
+    await reloads();
+  });
+
+  test('chips, and back', async () => {
+    await page.getByRole('button', { name: '30', exact: true }).click();
+    await settled();
+    const thirty = page.url();
+    assert.match(await page.locator('#commits caption').innerText(), /20 in view/);
+    await reloads();
+    await page.getByRole('button', { name: '100', exact: true }).click();
+    await settled();
+    assert.notEqual(page.url(), thirty);
+    await page.goBack();
+    await settled();
+    assert.equal(page.url(), thirty);
+    assert.equal(await page.getByRole('button', { name: '30', exact: true }).getAttribute('aria-pressed'), 'true');
+    await page.getByRole('button', { name: 'Reset' }).click();
+    await settled();
+    assert.equal(new URL(page.url()).search, '');
+    clean(page);
+  });
+
+  test('a held value', async () => {
+    await focus();
+    await press('End', 'ArrowLeft', 'ArrowLeft', 'Enter');
+    await settled();
+    assert.match(query('pin'), /^[0-9a-f]{12}$/);
+    const card = await page.locator('#chart .card').innerText();
+    await reloads();
+    assert.equal(await page.locator('#chart .card').innerText(), card);
+  });
+
+  test('another metric, values instead of ratios, a logarithmic axis, dates', async () => {
+    await page.goto(`${site.origin}/${PATH}?metric=throughput&y=value&log=1&x=date`);
+    await drawn(page);
+    await settled();
+    assert.match(await page.locator('#chart figcaption').innerText(), /throughput.*higher is better/);
+    for (const name of ['log', 'by date']) {
+      assert.equal(await page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed'), 'true', name);
+    }
+    await reloads();
+  });
+
+  test('a commit that is not here is said so, and the rest is shown', async () => {
+    await page.goto(`${site.origin}/${PATH}?from=0000000abcde&metric=nothing-of-the-kind`);
+    await page.waitForFunction(() => document.querySelector('#chart .note')?.textContent.trim());
+    assert.match(await page.locator('#chart .note').innerText(), /missing|not in this history/);
+    await page.goto(`${site.origin}/${PATH}?from=0000000abcde`);
+    await drawn(page);
+    assert.match(await page.locator('#chart .note').innerText(), /0000000abcde is not in this history/);
+  });
+});
+
+describe('keys alone', () => {
+  test('the chart is one tab stop', async () => {
+    await page.locator('h1').click();
+    const stops = [];
+    for (let i = 0; i < 60; i++) {
+      await press('Tab');
+      stops.push(await page.evaluate(() => document.activeElement?.closest('#chart .plot') !== null));
+      if (stops.length > 1 && stops.at(-2) && !stops.at(-1)) break;
+    }
+    assert.equal(stops.filter(Boolean).length, 1);
+  });
+
+  test('arrows move by push and are read aloud, with Shift by ten', async () => {
+    await focus();
+    await press('End');
+    await settled();
+    const newest = await said();
+    await press('ArrowLeft');
+    await settled();
+    const before = await said();
+    assert.ok(newest.length > 20 && before !== newest, `${newest} / ${before}`);
+    await press('ArrowRight');
+    await settled();
+    assert.equal(await said(), newest);
+    await press('Home');
+    await settled();
+    const first = await said();
+    await press('Shift+ArrowRight');
+    await settled();
+    const tenth = await said();
+    await press(...Array(10).fill('ArrowLeft'));
+    await settled();
+    assert.equal(await said(), first);
+    assert.notEqual(tenth, first);
+  });
+
+  test('+ − and 0 zoom', async () => {
+    await focus();
+    await press('End', '+', '+');
+    await settled();
+    assert.ok(query('from'));
+    const near = page.url();
+    await press('-');
+    await settled();
+    assert.notEqual(page.url(), near);
+    await press('0');
+    await settled();
+    assert.equal(query('from'), null);
+  });
+
+  test('n and p go from mark to mark', async () => {
+    await focus();
+    await press('Home', 'n');
+    await settled();
+    const one = await said();
+    await press('n');
+    await settled();
+    const two = await said();
+    assert.notEqual(one, two);
+    await press('p');
+    await settled();
+    assert.equal(await said(), one);
+  });
+
+  test('Enter holds a value, Escape lets go, c compares', async () => {
+    await focus();
+    await press('End', 'Enter');
+    await settled();
+    assert.ok(await page.locator('#chart .card').isVisible());
+    await press('Escape');
+    assert.ok(!await page.locator('#chart .card').isVisible());
+    await press('End', 'c');
+    await page.waitForURL(/compare\/index\.html\?a=.+&b=.+/);
+    clean(page);
+  });
+
+  test('? opens the help and Escape closes it; / finds a line', async () => {
+    await press('?');
+    assert.ok(await page.locator('#chart-help').isVisible());
+    await press('Escape');
+    assert.ok(!await page.locator('#chart-help').isVisible());
+    await press('/');
+    assert.equal(await page.evaluate(() => document.activeElement.type), 'search');
+    clean(page);
+  });
+
+  test('↑ and ↓ go to another line', async () => {
+    await press('/');
+    await page.keyboard.type('http@h2load');
+    await page.locator('#chart .choices input').first().check();
+    await settled();
+    await focus();
+    await press('End');
+    await settled();
+    const one = await said();
+    await press('ArrowDown');
+    await settled();
+    assert.notEqual(await said(), one);
+    await reloads();
+  });
+});
+
+describe('the wheel', () => {
+  test('scrolls the page, and with Ctrl zooms the chart', async () => {
+    const box = await chart().boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.wheel(0, 300);
+    await settled();
+    assert.ok(await page.evaluate(() => scrollY) > 100, 'the page scrolls');
+    assert.equal(query('from'), null);
+    const moved = await chart().boundingBox();
+    await page.mouse.move(moved.x + moved.width / 2, Math.max(20, moved.y + moved.height / 2));
+    const before = await page.evaluate(() => scrollY);
+    await page.keyboard.down('Control');
+    await page.mouse.wheel(0, -300);
+    await page.keyboard.up('Control');
+    await settled();
+    assert.equal(await page.evaluate(() => scrollY), before, 'the page stays');
+    assert.ok(query('from'), 'the chart is zoomed');
+  });
+});
+
+describe('the other metrics', () => {
+  test('become charts when they are scrolled to, and lead to their own view', async () => {
+    await page.locator('#metrics').scrollIntoViewIfNeeded();
+    await page.waitForSelector('#metrics .uplot, #metrics canvas');
+    const link = page.locator('#metrics a[data-column]').first();
+    const column = await link.getAttribute('data-column');
+    await link.click();
+    await drawn(page);
+    assert.ok(column.endsWith(query('metric')));
+    clean(page);
+  });
+});
+
+describe('targets', () => {
+  test('are large enough for a finger', async () => {
+    await page.setViewportSize(DESKTOP);
+    const small = await page.locator('#chart button:visible, #chart select:visible, #chart summary:visible').evaluateAll((all) => all
+      .map((one) => [one.textContent.trim(), one.getBoundingClientRect()])
+      .filter(([, { width, height }]) => width < 24 || height < 24)
+      .map(([text, { width, height }]) => `${text}: ${width} × ${height}`));
+    assert.deepEqual(small, []);
+  });
+});
