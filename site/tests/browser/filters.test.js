@@ -1,11 +1,11 @@
 // The overview's and the changes' filters: by text, by choice, by the switch; what is chosen is in the address.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { clean, start, visit } from '../lib/browser.js';
 import { demo } from '../lib/program.js';
 
 let site;
-before(async () => { site = await visit(after, await start(after), await demo(after)); });
+before(async () => { site = await visit(await start(), await demo()); });
 
 const rows = (page, table) => page.locator(`${table} tbody tr:visible`);
 const states = (page) => rows(page, '#standings').evaluateAll((all) => [...new Set(all.map((row) => row.dataset.state))]);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { clean, drawn, start, visit } from '../lib/browser.js';
 import { history, run, series, steady } from '../lib/history.js';
 import { CORPUS, injected } from '../lib/hostile.js';
@@ -34,7 +34,7 @@ async function months() {
     synthetic: CORPUS[0], repository: CORPUS[1],
     releases: CORPUS.map((name, i) => ({ commit: runs[(i * 3 + 1) % COUNT].commit, name })),
   };
-  return history(after, { runs, series: all, facts });
+  return history({ runs, series: all, facts });
 }
 
 /** A whole run of the demo with every free text made hostile. */
@@ -85,18 +85,18 @@ async function data() {
       benches: CORPUS.map((name, b) => ({ name, value: b % 6 ? 100 + i : pick(i), unit: pick(b + 1), range: pick(b), extra: pick(b) })),
     }));
   }
-  const file = join(await folder(after), 'hostile.js');
+  const file = join(await folder(), 'hostile.js');
   const repoUrl = `javascript:window.__xss=1`;
   await writeFile(file, `window.BENCHMARK_DATA = ${JSON.stringify({ lastUpdate: 1, repoUrl, entries })};`);
   return file;
 }
 
 let browser;
-before(async () => { browser = await start(after); });
+before(async () => { browser = await start(); });
 
 /** Opens every page of a site as a visitor would: looks, points, opens what opens. */
 async function walk(out, most) {
-  const site = await visit(after, browser, out);
+  const site = await visit(browser, out);
   const paths = (await Array.fromAsync(glob('**/*.html', { cwd: out }))).sort();
   const kept = paths.filter((path, i) => !path.startsWith('series/') || i % Math.ceil(paths.length / most) === 0);
   for (const path of kept) {
@@ -117,7 +117,7 @@ async function walk(out, most) {
 
 describe('hostile text', () => {
   test('in summaries: series, failures, machines, references, releases, acceptances', async () => {
-    const { site } = await walk(await build(after, await months()), 14);
+    const { site } = await walk(await build(await months()), 14);
     const page = await site.open('index.html?show=all');
     const text = await page.locator('body').textContent();
     for (const one of CORPUS.slice(0, 8)) assert.ok(text.includes(one), `shown as text: ${one}`);
@@ -128,7 +128,7 @@ describe('hostile text', () => {
   });
 
   test('in the address', async () => {
-    const site = await visit(after, browser, await build(after, await history(after, { runs: Array.from({ length: 8 }, (_, i) => run(i, Date.UTC(2026, 0, 1 + i))), series: [series('a@b@c', steady(8))] })));
+    const site = await visit(browser, await build(await history({ runs: Array.from({ length: 8 }, (_, i) => run(i, Date.UTC(2026, 0, 1 + i))), series: [series('a@b@c', steady(8))] })));
     for (const text of CORPUS) {
       const value = encodeURIComponent(text);
       for (const path of [`series/a.b.c.html?from=${value}&to=${value}&pin=${value}&with=${value},${value}`, `series/a.b.c.html?metric=${value}`, `index.html?q=${value}&show=${value}`, `compare/index.html?a=${value}&b=${value}#${value}`]) {
@@ -142,14 +142,14 @@ describe('hostile text', () => {
   });
 
   test('in whole runs and their comparisons', async () => {
-    const made = await folder(after);
+    const made = await folder();
     await runs(made);
-    const { kept } = await walk(await build(after, made), 6);
+    const { kept } = await walk(await build(made), 6);
     assert.ok(kept.some((path) => /^run\/2/.test(path)) && kept.some((path) => /^compare\/2/.test(path)), String(kept));
   });
 
   test('in an imported history', async () => {
-    const { site } = await walk(await build(after, '--from', await data()), 14);
+    const { site } = await walk(await build('--from', await data()), 14);
     const page = await site.open('index.html?show=all');
     const text = await page.locator('body').textContent();
     for (const one of CORPUS.slice(0, 8)) assert.ok(text.includes(one), `shown as text: ${one}`);

@@ -1,11 +1,11 @@
 // Without scripts everything of importance is there: the fact, the still picture, the tables.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { clean, narrow, PHONE, start, visit } from '../lib/browser.js';
 import { demo } from '../lib/program.js';
 
 let site;
-before(async () => { site = await visit(after, await start(after), await demo(after)); });
+before(async () => { site = await visit(await start(), await demo()); });
 
 test('the overview says what is worse, and lists every series', async () => {
   const page = await site.open('index.html', { script: false });

@@ -1,7 +1,7 @@
 // Every page, in each scheme and size: nothing fails, nothing is asked of another host, nothing serious stands in the way of anyone.
 import assert from 'node:assert/strict';
 import { glob } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { DESKTOP, PHONE, accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
 import { demo } from '../lib/program.js';
 
@@ -28,13 +28,13 @@ async function look(site, path, way) {
 }
 
 describe('every page of the demo', async () => {
-  const folder = await demo(after);
+  const folder = await demo();
   const paths = (await Array.fromAsync(glob('**/*.html', { cwd: folder }))).sort();
   let browser;
   let site;
   before(async () => {
-    browser = await start(after);
-    site = await visit(after, browser, folder);
+    browser = await start();
+    site = await visit(browser, folder);
   });
 
   test('there is one of every kind', () => {

@@ -1,6 +1,6 @@
 // The series page by hand: keys, mouse, and addresses that show the same again.
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { before, beforeEach, describe, test } from 'node:test';
 import { DESKTOP, clean, drawn, start, visit } from '../lib/browser.js';
 import { demo } from '../lib/program.js';
 
@@ -11,7 +11,7 @@ let site;
 let page;
 
 before(async () => {
-  site = await visit(after, await start(after), await demo(after));
+  site = await visit(await start(), await demo());
 });
 
 beforeEach(async () => {

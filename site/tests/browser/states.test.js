@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
 import { history, runsUntil, series, steady } from '../lib/history.js';
 import { build, demo, root } from '../lib/program.js';
 
 let browser;
-before(async () => { browser = await start(after); });
+before(async () => { browser = await start(); });
 
 const lead = (page) => page.locator('main .lead').first().innerText();
 const ID = 'weather@http@hey';
@@ -16,7 +16,7 @@ const PATH = 'series/weather.http.hey.html';
 
 /** A site of a made-up history, and its overview. */
 async function of(parts) {
-  const site = await visit(after, browser, await build(after, await history(after, parts)));
+  const site = await visit(browser, await build(await history(parts)));
   return { site, page: await site.open('index.html') };
 }
 
@@ -101,7 +101,7 @@ describe('the overview', () => {
 describe('an imported history', () => {
   test('shows its series, and flags its broken values', async () => {
     const dirty = join(root, 'wirebench/tests/fixtures/dirty.data.js');
-    const site = await visit(after, browser, await build(after, '--from', dirty));
+    const site = await visit(browser, await build('--from', dirty));
     const page = await site.open('index.html');
     const rows = await page.locator('.standings tbody tr').allTextContents();
     for (const name of ['parse', 'serve p50', 'rate', 'score']) assert.ok(rows.some((row) => row.includes(name)), name);
@@ -137,8 +137,8 @@ describe('files', () => {
   const known = (page, name) => assert.deepEqual(page.faults.filter((fault) => !fault.includes(name)), []);
 
   test('a column that is missing; when it is back, trying again shows it', async () => {
-    const out = await demo(after, { copy: true });
-    const site = await visit(after, browser, out);
+    const out = await demo({ copy: true });
+    const site = await visit(browser, out);
     await rename(join(out, COLUMN), join(out, 'away.json'));
     const page = await site.open(SERIES);
     assert.match(await note(page), /server_cpu\.json is missing/);
@@ -160,11 +160,11 @@ describe('files', () => {
   };
   for (const [what, [change, words]] of Object.entries(cases)) {
     test(`a column ${what}`, async () => {
-      const out = await demo(after, { copy: true });
+      const out = await demo({ copy: true });
       const whole = await readFile(join(out, COLUMN), 'utf8');
       assert.notEqual(change(whole), whole);
       await writeFile(join(out, COLUMN), change(whole));
-      const site = await visit(after, browser, out);
+      const site = await visit(browser, out);
       const page = await site.open(SERIES);
       assert.match(await note(page), words);
       await stays(page);
@@ -174,9 +174,9 @@ describe('files', () => {
 
   test('a manifest or a timeline that is missing costs what it holds and nothing else', async () => {
     for (const [name, words] of [['data/manifest.json', /manifest\.json is missing/], ['data/pushes/runs.0.json', /runs\.0\.json is missing/]]) {
-      const out = await demo(after, { copy: true });
+      const out = await demo({ copy: true });
       await rm(join(out, name));
-      const site = await visit(after, browser, out);
+      const site = await visit(browser, out);
       const page = await site.open(SERIES);
       await drawn(page);
       assert.match(await note(page), words);
@@ -186,7 +186,7 @@ describe('files', () => {
   });
 
   test('opened as a file the pages are whole, and say why nothing moves', async () => {
-    const out = await demo(after);
+    const out = await demo();
     const context = await browser.newContext();
     const page = await context.newPage();
     await page.goto(`file://${join(out, SERIES)}`);

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { later } from './later.js';
 import { root } from './program.js';
 import { serve } from './serve.js';
 
@@ -21,25 +22,26 @@ function program() {
 }
 
 /** Starts the browser; it closes after the tests of a file. Text is set in DejaVu whatever else the machine has. */
-export async function start(after) {
+export async function start() {
   const browser = await chromium.launch({
     executablePath: program(),
     env: { ...process.env, FONTCONFIG_FILE: join(root, 'site/tests/pictures/fonts.conf') },
     args: ['--force-color-profile=srgb', '--font-render-hinting=none', '--disable-lcd-text'],
   });
-  after(() => browser.close());
+  later(() => browser.close());
   return browser;
 }
 
 /** A site that is served while the tests of a file run: `open(path, …)` opens a page of it. */
-export async function visit(after, browser, folder) {
+export async function visit(browser, folder) {
   const { origin, close } = await serve(folder);
-  after(close);
+  later(close);
   const open = async (path, { scheme = 'light', size = DESKTOP, script = true, reduced = 'no-preference', media } = {}) => {
     const context = await browser.newContext({
       viewport: size, colorScheme: scheme, javaScriptEnabled: script, reducedMotion: reduced, locale: 'en-GB', timezoneId: 'UTC',
       forcedColors: media === 'forced-colors' ? 'active' : 'none',
     });
+    context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     page.faults = await watch(context, page, origin);
     await page.goto(`${origin}/${path}`, { waitUntil: 'load' });

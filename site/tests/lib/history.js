@@ -28,8 +28,8 @@ export function series(id, values, more = {}) {
  * A history in a folder of its own: `runs` are run records of `run`, `series` those of `series`. All lie in one month's file, whatever
  * their times.
  */
-export async function history(after, { runs, series: all, facts }) {
-  const made = await folder(after);
+export async function history({ runs, series: all, facts }) {
+  const made = await folder();
   await mkdir(join(made, 'months'));
   const month = { schema: 'wirebench.history-month/v1', month: '2026-01', runs, series: all };
   await writeFile(join(made, 'months/2026-01.json'), JSON.stringify(month));
