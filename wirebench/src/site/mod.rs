@@ -48,6 +48,8 @@ use crate::record::site::{ColumnHead, MANIFEST, Manifest};
 use crate::site::columns::{Named, column};
 use crate::site::frame::{Place, Site};
 use crate::site::gather::{Source, gather};
+use crate::site::run_list::Listed;
+use crate::site::run_summary::summary;
 use crate::site::shown::is_id;
 use crate::site::timeline::pushes;
 use crate::site::write::Writer;
@@ -161,6 +163,7 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
     for paged in input.runs.iter().filter(|paged| is_id(&paged.run.id)) {
         run(&mut writer, &site, paged)?;
     }
+    of_all_runs(&mut writer, &site, input)?;
     let noticed = changes::noticed(&site, &sources);
     let stale = site.stale(input, &sources);
     let skipped = &input.followed.trend.skipped;
@@ -207,12 +210,28 @@ fn put(writer: &mut Writer, name: &str, page: Result<String, askama::Error>) -> 
     writer.text(name, page.as_bytes())
 }
 
+/// Writes the pages that are of several runs.
+fn of_all_runs(writer: &mut Writer, site: &Site, input: &Input) -> Result<(), SiteError> {
+    let listed = input.runs.iter().filter_map(|paged| Listed::of(&paged.run, paged.comparison.as_ref(), site));
+    let listed: Vec<Listed> = listed.collect();
+    let runs: Vec<&Run> = input.runs.iter().map(|paged| &paged.run).collect();
+    let comparisons: Vec<&Comparison> = input.runs.iter().filter_map(|paged| paged.comparison.as_ref()).collect();
+    let has_page = |id: &str| input.runs.iter().any(|paged| paged.run.id == id && is_id(id));
+    put(writer, "run/index.html", run_list::render(&listed, site))?;
+    put(writer, "compare/index.html", compare::choice::render(&listed, site))?;
+    let head_to_head = head_to_head::render(runs.iter().copied(), site, &has_page);
+    put(writer, "head-to-head.html", head_to_head)?;
+    let health = health::render(&runs, &comparisons, Some(&input.followed.trend), site);
+    put(writer, "health.html", health)
+}
+
 /// Writes what there is of a run: its page, the record, its rounds as a table, and its comparison.
 fn run(writer: &mut Writer, site: &Site, paged: &PagedRun) -> Result<(), SiteError> {
     let (run, id) = (&paged.run, &paged.run.id);
     let page = run_page::render(run, site, paged.comparison.is_some());
     put(writer, &format!("run/{id}.html"), page)?;
     writer.json(&format!("data/runs/{id}.json"), run)?;
+    writer.json(&format!("data/runs/{id}.summary.json"), &summary(run))?;
     writer.text(&format!("data/runs/{id}.csv"), run_page::csv(run).as_bytes())?;
     let Some(comparison) = &paged.comparison else {
         return Ok(());

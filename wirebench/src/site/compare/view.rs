@@ -73,7 +73,7 @@ pub(in crate::site) struct Line {
 
 impl Line {
     /// Whether there is a value of either side to show.
-    fn has_values(&self) -> bool {
+    pub(in crate::site) fn has_values(&self) -> bool {
         self.values.iter().any(|value| value != "–")
     }
 }
