@@ -17,6 +17,7 @@ figure.append(note);
 const metricOf = (column) => column.slice(page.length + 1);
 const pause = () => new Promise((done) => setTimeout(done));
 const say = (...content) => note.replaceChildren(...content);
+const hint = (text) => { say(text); setTimeout(() => note.textContent === text && say(), 5000); };
 
 function trouble(error) {
   const known = error instanceof Broken;
@@ -56,7 +57,7 @@ async function start() {
   if (found.held !== null || (found.range && found.range[1] - found.range[0] < 600)) await loadPoints(line).catch(() => {});
   const { raw, zero, log } = asked;
   const chart = new Chart(line, timeline, { range: found.range, raw, zero, log, byDate: Boolean(dates), all: false }, dates);
-  Object.assign(chart, { say, trouble });
+  Object.assign(chart, { say: hint, trouble });
 
   const host = el('div', { class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'chart', 'aria-label': `${fact ?? caption.textContent} Arrow keys move by push; question mark lists the keys.` });
   const stage = el('div', { class: 'stage' }, host);
@@ -66,7 +67,7 @@ async function start() {
   await pause(); // uPlot draws at the end of a task; what follows is one of its own, so that none is long.
   performance.mark('chart-drawn');
   figure.dataset.ready = 'true';
-  say(found.notice);
+  say(!metric && asked.metric && asked.metric !== metricOf(first) ? `This series has no metric called “${asked.metric}”.` : found.notice);
 
   const href = (other) => query(chart, other === metricOf(first) ? null : other);
   const list = lines(chart);

@@ -91,14 +91,14 @@ export function commits(chart, section) {
     table.replaceChildren(
       el('caption', null, shown.length ? `The newest ${shown.length} in view, newest first` : 'Nothing in view has a value'),
       el('thead', null, el('tr', null, ...['commit', 'date', 'value', '95 %', 'change', 'note'].map((name, i) => el('th', { scope: 'col', class: i > 1 && i < 5 && 'number' }, name)))),
-      el('tbody', null, ...shown.map((place) => row(chart, place))));
+      el('tbody', null, ...shown.map((place) => commitRow(chart, place))));
     more.textContent = places.length > MOST_ROWS ? `… ${number(places.length - MOST_ROWS)} more in view` : '';
   };
   const soon = later(draw, 100);
   chart.listeners.push((what) => { if (what !== 'hover' && what !== 'keys') soon(); });
 }
 
-function row(chart, place) {
+function commitRow(chart, place) {
   const { commit, at, run, provisional } = chart.timeline.push(place);
   const { value, other, interval, change, failure } = facts(chart.main, place, chart.percent);
   const code = el('code', null, short(commit, place));

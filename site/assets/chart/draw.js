@@ -16,7 +16,7 @@ export function look(server, nth = 0) {
 export function palette() {
   const style = getComputedStyle(document.documentElement);
   const forced = matchMedia('(forced-colors: active)').matches;
-  const of = (name) => (!forced ? style.getPropertyValue(`--${name}`).trim() : name === 'ground' ? 'Canvas' : 'CanvasText');
+  const of = (name) => (!forced ? style.getPropertyValue(`--${name}`).trim() : { ground: 'Canvas', line: 'GrayText' }[name] ?? 'CanvasText');
   return Object.fromEntries(['ground', 'text', 'quiet', 'line', 'worse', 'better', 'noise', 'line-1', 'line-2', 'line-3', 'line-4'].map((name) => [name, of(name)]));
 }
 

@@ -46,23 +46,23 @@ export function row({ scale, deltas }, as = (number) => number) {
 }
 
 // Ratios are shown as what they differ by, percent.
-const percent = (ratio) => (ratio - 1) * 100;
+const difference = (ratio) => (ratio - 1) * 100;
 
-function fit(lists, length) {
+function sameLength(lists, length) {
   for (const list of lists) if (list && list.length !== length) throw new Error('its lists differ in length');
 }
 
 export function points({ from, value, ratio, half_permille: half }) {
-  const out = { from, value: row(value), percent: ratio && row(ratio, percent) };
-  fit([out.percent, half?.length ? half : null], out.value.length);
+  const out = { from, value: row(value), percent: ratio && row(ratio, difference) };
+  sameLength([out.percent, half?.length ? half : null], out.value.length);
   out.half = Float64Array.from(out.value, (_, i) => (half?.[i] ?? NaN) / 1000);
   return out;
 }
 
 function buckets({ from, value, ratio }) {
   const decode = (envelope, as) => envelope && { min: row(envelope.min, as), middle: row(envelope.middle, as), max: row(envelope.max, as) };
-  const out = { from, value: decode(value), percent: decode(ratio, percent) };
-  for (const part of [out.value, out.percent]) fit(Object.values(part ?? {}), from.length);
+  const out = { from, value: decode(value), percent: decode(ratio, difference) };
+  for (const part of [out.value, out.percent]) sameLength(Object.values(part ?? {}), from.length);
   return out;
 }
 
@@ -75,7 +75,7 @@ export function column(data) {
     breakAt: new Set(data.breaks.map(({ at }) => at)),
     failed: new Map(data.failures.map(({ at, why }) => [at, why])),
     steps: [...data.steps],
-    levels: data.levels.map(({ from, to, level }) => ({ from, to, level: isRatio ? percent(level) : level })),
+    levels: data.levels.map(({ from, to, level }) => ({ from, to, level: isRatio ? difference(level) : level })),
     points: data.points && points(data.points),
     buckets: data.buckets && buckets(data.buckets),
   };
