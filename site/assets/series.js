@@ -67,7 +67,8 @@ async function start() {
   await pause(); // uPlot draws at the end of a task; what follows is one of its own, so that none is long.
   performance.mark('chart-drawn');
   figure.dataset.ready = 'true';
-  say(!metric && asked.metric && asked.metric !== metricOf(first) ? `This series has no metric called “${asked.metric}”.` : found.notice);
+  const unknown = !metric && asked.metric && asked.metric !== metricOf(first) ? `This series has no metric called “${asked.metric}”. ` : '';
+  say(unknown + found.notice);
 
   const href = (other) => query(chart, other === metricOf(first) ? null : other);
   const list = lines(chart);
