@@ -14,7 +14,8 @@ const still = figure.querySelector('img');
 const caption = figure.querySelector('figcaption');
 const note = el('p', { class: 'note', role: 'status' });
 figure.append(note);
-const metricOf = (column) => column.slice(page.length + 1);
+// The other metrics of this page: the word that an address has for each, and its link.
+const metrics = new Map([...document.querySelectorAll('#metrics a[data-column]')].map((link) => [new URLSearchParams(link.search).get('metric'), link]));
 const pause = () => new Promise((done) => setTimeout(done));
 const say = (...content) => note.replaceChildren(...content);
 const hint = (text) => { say(text); setTimeout(() => note.textContent === text && say(), 5000); };
@@ -29,7 +30,7 @@ const alike = (heads, own) => heads.filter((head) => own && head.column !== own.
 
 // The metric that the address asks for, when it is one of the others of this page, with its fact and its still.
 function otherMetric({ metric }) {
-  const link = metric && document.querySelector(`#metrics a[data-column="${CSS.escape(`${page}.${metric}`)}"]`);
+  const link = metrics.get(metric);
   if (!link) return null;
   const fact = link.querySelector('[aria-label]')?.getAttribute('aria-label') ?? link.textContent.trim();
   if (still) Object.assign(still, { alt: fact, src: `${root}charts/${encodeURIComponent(link.dataset.column)}.svg` });
@@ -67,10 +68,11 @@ async function start() {
   await pause(); // uPlot draws at the end of a task; what follows is one of its own, so that none is long.
   performance.mark('chart-drawn');
   figure.dataset.ready = 'true';
-  const unknown = !metric && asked.metric && asked.metric !== metricOf(first) ? `This series has no metric called “${asked.metric}”. ` : '';
+  // A file's name has dashes where a metric's has underscores.
+  const unknown = asked.metric && !metric && `${page}.${asked.metric.replaceAll('_', '-')}` !== first ? `This series has no metric called “${asked.metric}”. ` : '';
   say(unknown + found.notice);
 
-  const href = (other) => query(chart, other === metricOf(first) ? null : other);
+  const href = (other) => query(chart, other || null);
   const list = lines(chart);
   const dialog = document.getElementById('chart-help');
   const bar = toolbar(chart);
@@ -101,8 +103,9 @@ async function start() {
 
 function choose(bar, heads, name, href) {
   if (heads.length < 2) return;
+  const word = (column) => [...metrics].find(([, link]) => link.dataset.column === column)?.[0] ?? '';
   const select = el('select', { 'aria-label': 'Metric', change: () => location.assign(location.pathname + href(select.value)) },
-    ...heads.map(({ column, label }) => el('option', { value: metricOf(column), selected: column === name }, label)));
+    ...heads.map(({ column, label }) => el('option', { value: word(column), selected: column === name }, label)));
   bar.append(select);
 }
 
