@@ -111,7 +111,8 @@ function drawDots(ctx, { X, Y, px, box, colours, crowd, small, hollow }, { few, 
 
 // A hollow cross at the foot of the plot for every run without a value.
 export function drawFailures(ctx, { X, box, px, colours, small }, failures) {
-  ctx.font = `bold ${(small ? 13 : 19) * px}px system-ui, sans-serif`;
+  const size = Math.max(9, Math.min(small ? 13 : 19, (1.6 * (X(1) - X(0))) / px));
+  ctx.font = `bold ${size * px}px system-ui, sans-serif`;
   ctx.textAlign = 'center';
   ctx.textBaseline = 'alphabetic';
   ctx.strokeStyle = colours.text;
