@@ -1,12 +1,12 @@
 // Names, units, reasons and commits from anywhere are text on every page, and nothing else.
 import assert from 'node:assert/strict';
-import { glob, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { clean, drawn, start, visit } from '../lib/browser.js';
 import { history, run, series, steady } from '../lib/history.js';
 import { CORPUS, injected } from '../lib/hostile.js';
-import { build, folder, root } from '../lib/program.js';
+import { build, files, folder, root } from '../lib/program.js';
 
 const COUNT = 30;
 const pick = (i) => CORPUS[i % CORPUS.length];
@@ -40,7 +40,7 @@ async function months() {
 /** A whole run of the demo with every free text made hostile. */
 async function runs(into) {
   const demo = join(root, 'results/demo/runs/2026/11');
-  const names = (await Array.fromAsync(glob('*.json', { cwd: demo }))).sort();
+  const names = await files(demo, '.json');
   const target = join(into, 'runs/2026/11');
   await mkdir(target, { recursive: true });
   for (const [n, name] of names.entries()) {
@@ -97,12 +97,13 @@ before(async () => { browser = await start(); });
 /** Opens every page of a site as a visitor would: looks, points, opens what opens. */
 async function walk(out, most) {
   const site = await visit(browser, out);
-  const paths = (await Array.fromAsync(glob('**/*.html', { cwd: out }))).sort();
+  const paths = await files(out, '.html');
   const kept = paths.filter((path, i) => !path.startsWith('series/') || i % Math.ceil(paths.length / most) === 0);
+  const page = await site.open('about.html');
   for (const path of kept) {
-    const page = await site.open(path);
+    await page.go(path);
     if (path.startsWith('series/') && await page.locator('#chart').count()) {
-      await drawn(page);
+      await drawn(page).catch((error) => { throw new Error(`${path}: ${error.message}`); });
       await page.locator('#chart [role=application]').focus();
       for (const key of ['End', 'Enter', 'Home', 'n', 'n']) await page.keyboard.press(key);
       await page.keyboard.press('/');
@@ -110,7 +111,6 @@ async function walk(out, most) {
     for (const one of await page.locator('summary').all()) if (await one.isVisible()) await one.click();
     assert.deepEqual(await page.evaluate(injected), [], path);
     clean(page, path);
-    await page.context().close();
   }
   return { site, kept };
 }
@@ -129,16 +129,18 @@ describe('hostile text', () => {
 
   test('in the address', async () => {
     const site = await visit(browser, await build(await history({ runs: Array.from({ length: 8 }, (_, i) => run(i, Date.UTC(2026, 0, 1 + i))), series: [series('a@b@c', steady(8))] })));
+    const page = await site.open('about.html');
     for (const text of CORPUS) {
       const value = encodeURIComponent(text);
-      for (const path of [`series/a.b.c.html?from=${value}&to=${value}&pin=${value}&with=${value},${value}`, `series/a.b.c.html?metric=${value}`, `index.html?q=${value}&show=${value}`, `compare/index.html?a=${value}&b=${value}#${value}`]) {
-        const page = await site.open(path);
-        await page.waitForTimeout(60);
+      for (const path of [`series/a.b.c.html?metric=${value}&from=${value}&to=${value}&pin=${value}&with=${value},${value}`, `index.html?q=${value}&show=${value}`, `compare/index.html?a=${value}&b=${value}#${value}`]) {
+        await page.go(path);
+        await page.waitForTimeout(50);
         assert.deepEqual(await page.evaluate(injected), [], path);
         assert.deepEqual(page.faults.filter((fault) => !fault.includes('404')), [], path);
-        await page.context().close();
       }
     }
+    await page.go(`series/a.b.c.html?metric=throughput`);
+    assert.match(await page.locator('#chart .note').innerText(), /missing/);
   });
 
   test('in whole runs and their comparisons', async () => {

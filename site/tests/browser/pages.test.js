@@ -1,9 +1,8 @@
 // Every page, in each scheme and size: nothing fails, nothing is asked of another host, nothing serious stands in the way of anyone.
 import assert from 'node:assert/strict';
-import { glob } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import { DESKTOP, PHONE, accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
-import { demo } from '../lib/program.js';
+import { demo, files } from '../lib/program.js';
 
 const WAYS = [
   { scheme: 'light', size: DESKTOP }, { scheme: 'dark', size: PHONE },
@@ -14,8 +13,12 @@ const name = ({ scheme, size }) => `${scheme}, ${size.width} pixels`;
 /** A page of each kind is looked at in every way; every other one in two. */
 const kind = (path) => path.replace(/[^/]+\.html$/, (file) => (path.includes('/') && file !== 'index.html' ? '*' : file));
 
+const pages = new Map();
+
 async function look(site, path, way) {
-  const page = await site.open(path, way);
+  if (!pages.has(way)) pages.set(way, await site.open('about.html', way));
+  const page = pages.get(way);
+  await page.go(path);
   if (path.startsWith('series/')) await drawn(page);
   const about = `${path} (${name(way)})`;
   clean(page, about);
@@ -24,12 +27,11 @@ async function look(site, path, way) {
   assert.ok((await page.title()).length > 10, `${about}: a title`);
   assert.equal(await page.locator('h1').count(), 1, `${about}: one heading`);
   clean(page, about);
-  await page.context().close();
 }
 
 describe('every page of the demo', async () => {
   const folder = await demo();
-  const paths = (await Array.fromAsync(glob('**/*.html', { cwd: folder }))).sort();
+  const paths = await files(folder, '.html');
   let browser;
   let site;
   before(async () => {
@@ -53,17 +55,17 @@ describe('every page of the demo', async () => {
 
   test('every link within the site leads somewhere', async () => {
     const broken = [];
-    const context = await browser.newContext();
+    const known = new Set();
+    const page = await site.open('index.html', { script: false });
     for (const path of paths) {
-      const page = await context.newPage();
-      await page.goto(`${site.origin}/${path}`);
+      await page.go(path);
       const links = await page.evaluate(() => [...document.querySelectorAll('a[href], link[href], img[src], script[src]')].map((one) => one.href || one.src));
-      for (const link of new Set(links.map((one) => one.split('#')[0]))) {
-        if (!link.startsWith(site.origin)) continue;
-        const answer = await context.request.head(link);
+      for (const link of links.map((one) => one.split(/[?#]/)[0])) {
+        if (!link.startsWith(site.origin) || known.has(link)) continue;
+        known.add(link);
+        const answer = await page.request.head(link);
         if (!answer.ok()) broken.push(`${path} → ${link.slice(site.origin.length)}`);
       }
-      await page.close();
     }
     assert.deepEqual(broken, []);
   });

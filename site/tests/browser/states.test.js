@@ -122,7 +122,7 @@ describe('an imported history', () => {
 });
 
 describe('files', () => {
-  const COLUMN = 'data/columns/weather-fixed-count.http.hey.server_cpu.json';
+  const COLUMN = 'data/columns/weather-fixed-count.http.hey.server-cpu.json';
   const SERIES = 'series/weather-fixed-count.http.hey.html';
   const note = async (page) => {
     await page.waitForFunction(() => document.querySelector('#chart .note')?.textContent.trim());
@@ -141,7 +141,7 @@ describe('files', () => {
     const site = await visit(browser, out);
     await rename(join(out, COLUMN), join(out, 'away.json'));
     const page = await site.open(SERIES);
-    assert.match(await note(page), /server_cpu\.json is missing/);
+    assert.match(await note(page), /server-cpu\.json is missing/);
     await stays(page);
     await accessible(page);
     known(page, COLUMN);
@@ -152,11 +152,11 @@ describe('files', () => {
   });
 
   const cases = {
-    'cut off': [(text) => text.slice(0, text.length / 2), /server_cpu\.json is broken/],
+    'cut off': [(text) => text.slice(0, text.length / 2), /server-cpu\.json is broken/],
     'of a newer wirebench': [(text) => text.replace('wirebench.column/v1', 'wirebench.column/v9'), /wirebench\.column\/v9/],
-    'without a part': [(text) => text.replace('"breaks"', '"cracks"'), /server_cpu\.json is broken/],
-    'with lists of different lengths': [(text) => text.replace(/("value":\{"scale":[^,]+,"deltas":\[)[^,]+,/, '$1'), /server_cpu\.json is broken/],
-    'that is a page of something else': [() => '<!doctype html><title>404</title>', /server_cpu\.json is broken/],
+    'without a part': [(text) => text.replace('"breaks"', '"cracks"'), /server-cpu\.json is broken/],
+    'with lists of different lengths': [(text) => text.replace(/("value":\{"scale":[^,]+,"deltas":\[)[^,]+,/, '$1'), /server-cpu\.json is broken/],
+    'that is a page of something else': [() => '<!doctype html><title>404</title>', /server-cpu\.json is broken/],
   };
   for (const [what, [change, words]] of Object.entries(cases)) {
     test(`a column ${what}`, async () => {
@@ -206,11 +206,11 @@ describe('a long history', () => {
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await page.reload();
     await drawn(page);
-    assert.ok(asked.some((path) => path.endsWith('server_cpu.json')));
+    assert.ok(asked.some((path) => path.endsWith('server-cpu.json')));
     await page.locator('#chart [role=application]').focus();
     for (const key of ['End', '+', '+', '+']) await page.keyboard.press(key);
     await page.waitForTimeout(500);
-    assert.ok(asked.some((path) => path.endsWith('server_cpu.points.json')));
+    assert.ok(asked.some((path) => path.endsWith('server-cpu.points.json')));
     clean(page);
   });
 

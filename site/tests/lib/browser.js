@@ -32,7 +32,10 @@ export async function start() {
   return browser;
 }
 
-/** A site that is served while the tests of a file run: `open(path, …)` opens a page of it. */
+/**
+ * A site that is served while the tests of a file run: `open(path, …)` opens a page of it in a context of its own; `page.faults` is what
+ * went wrong there, and `page.go(path)` goes on to another page with a clean sheet.
+ */
 export async function visit(browser, folder) {
   const { origin, close } = await serve(folder);
   later(close);
@@ -44,7 +47,11 @@ export async function visit(browser, folder) {
     context.setDefaultTimeout(10_000);
     const page = await context.newPage();
     page.faults = await watch(context, page, origin);
-    await page.goto(`${origin}/${path}`, { waitUntil: 'load' });
+    page.go = async (next) => {
+      page.faults.length = 0;
+      await page.goto(`${origin}/${next}`, { waitUntil: 'load' });
+    };
+    await page.go(path);
     return page;
   };
   return { origin, open };

@@ -1,6 +1,6 @@
 // Runs wirebench, and builds sites with it into folders that are removed at the end.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -35,4 +35,10 @@ export async function demo({ copy = false } = {}) {
   const own = await folder();
   await cp(await built, own, { recursive: true });
   return own;
+}
+
+/** Paths of a folder's files with this ending, however deep, in order. */
+export async function files(folder, ending) {
+  const all = await readdir(folder, { recursive: true });
+  return all.filter((path) => path.endsWith(ending)).sort();
 }
