@@ -7,7 +7,11 @@ const SCALES = {
   bytes: [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [1024, 'KiB'], [1, 'B']],
 };
 
-export const fit = (unit, size) => (SCALES[unit] ? SCALES[unit].find(([least]) => Math.abs(size) >= least) ?? SCALES[unit].at(-1) : [1, unit]);
+export function fit(unit, size) {
+  // A unit may be any text, also the name of what every object has.
+  const scale = Object.hasOwn(SCALES, unit) ? SCALES[unit] : [[1, unit]];
+  return scale.find(([least]) => Math.abs(size) >= least) ?? scale.at(-1);
+}
 
 // `16,148`, `37.02`, `0.00123`: grouped when large, `digits` otherwise.
 export function number(value, digits = 4) {
