@@ -3,9 +3,10 @@
 #
 # Usage: scripts/setup.sh [--check] [--dev]
 #   --check  install nothing: say what is missing and how to get it; exit 1 when something is
-#   --dev    also what the tests use: shellcheck, cargo-deny, and a second jq for the filters
+#   --dev    also what the tests use: shellcheck, cargo-deny, a second jq for the filters; for the dashboard Chromium, a font
+#            and the packages of site/package-lock.json
 # Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
-# drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust and Go themselves are never installed.
+# drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust, Go and Node.js themselves are never installed.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -26,6 +27,8 @@ install_one() {
     cargo) CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_DEBUG=false \
       cargo install --quiet --locked --no-default-features --force --root "$tools" "$2" ;;
     build) "$root/scripts/lib/$2/build.sh" "$tools/bin/$2" ;;
+    # The time of the stamp says that it is done, also when npm had nothing to change.
+    npm) (cd "$root/$2" && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.package-lock.json) ;;
   esac
 }
 
@@ -39,7 +42,7 @@ install_all() {
   if [[ ${#packages[@]} -gt 0 ]]; then install_packages "${packages[@]}" || true; fi
   while IFS=$'\t' read -r kind name _; do
     case "$kind" in
-      go | cargo | build)
+      go | cargo | build | npm)
         echo "installing $name"
         install_one "$kind" "$name" || true
         ;;

@@ -2,8 +2,8 @@
 # test.sh: every check of the project, the same that CI makes; stops at the first that fails.
 #
 # Usage: scripts/test.sh
-# Formatting, lints, licences, every recorded driver sample through every jq there is, then all tests, which end with a
-# short run of the real servers under the real load generators.
+# Formatting, lints, licences, every recorded driver sample through every jq there is, then all tests: those of the programs,
+# with a short run of the real servers under the real load generators, and those of the dashboard in a real browser.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -26,12 +26,19 @@ licences() {
   fi
 }
 
-# tests → cargo's own output, then one line over all test programs
+# site_tests → node's own output; the browser opens sites that the program just built makes
+site_tests() {
+  git ls-files 'site/tests/*.test.js' | xargs node --test --test-reporter=spec
+}
+
+# tests → the output of cargo and of node, then one line over all test programs
 tests() {
   local output status=0
   output="$(mktemp)"
   cargo test --workspace --locked --lib --tests --no-fail-fast 2>&1 | tee "$output" || status=$?
-  awk '/^test result:/ { passed += $4; failed += $6 } END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
+  site_tests 2>&1 | tee -a "$output" || status=$?
+  awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
+    END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
   rm -f "$output"
   return "$status"
 }

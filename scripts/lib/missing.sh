@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # missing.sh: list what wirebench needs and this machine lacks, one line each: kind, name, how to get it (tab-separated).
 #
-# Usage: scripts/lib/missing.sh [--dev]     (kinds: by-hand, package, go, cargo, build; --dev adds what the tests use)
+# Usage: scripts/lib/missing.sh [--dev]     (kinds: by-hand, package, go, cargo, build, npm; --dev adds what the tests use)
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
@@ -28,6 +28,22 @@ need_go() {
   fi
 }
 
+# need_browser → a line for each part of what the browser tests take
+need_browser() {
+  local major
+  major="$(node --version 2>/dev/null | sed 's/^v//; s/\..*//')" || true
+  if [[ "${major:-0}" -lt 20 ]]; then lack by-hand "Node.js 20 or newer, with npm" "https://nodejs.org, apt-get install npm, or brew install node"; fi
+  # Hosted runners have Chrome; any Chromium does. Playwright's own download is never used.
+  [[ -n "${CHROME:-}" ]] || command -v google-chrome >/dev/null || need chromium chromium chromium
+  # Pictures are compared, so their letters have to be the same.
+  if [[ "$(uname)" == Linux && ! -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ]]; then
+    lack package fonts-dejavu-core "apt-get install fonts-dejavu-core"
+  fi
+  if [[ ! "$root/site/node_modules/.package-lock.json" -nt "$root/site/package-lock.json" ]]; then
+    lack npm site "scripts/setup.sh --dev, or: cd site && npm ci"
+  fi
+}
+
 main() {
   local module
   command -v cargo >/dev/null || lack by-hand Rust "install rustup (https://rustup.rs); it reads rust-toolchain.toml"
@@ -44,6 +60,7 @@ main() {
   for module in "$root"/drivers/*/go.mod; do need_go "$module"; done
   [[ "${1:-}" == --dev ]] || return 0
   need shellcheck shellcheck shellcheck
+  need_browser
   if [[ "$("$bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $cargo_deny" ]]; then
     lack cargo "cargo-deny@$cargo_deny" "scripts/setup.sh --dev: a build of some minutes"
   fi
