@@ -1,0 +1,38 @@
+// The main pages look as they were last approved, on a phone and on a desktop.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { DESKTOP, PHONE, clean, drawn, start, visit } from '../lib/browser.js';
+import { looksLike } from '../lib/pictures.js';
+import { demo, root } from '../lib/program.js';
+
+// Another system draws letters in another way.
+const skip = process.platform === 'linux' ? false : 'pictures are of Linux';
+let site;
+let pages;
+
+before(async () => {
+  site = await visit(await start(), await demo());
+  const runs = await readdir(join(root, 'results/demo/runs/2026/11'));
+  const ofDay = (day) => runs.find((name) => name.includes(`-202611${day}T`)).slice(13, -5);
+  pages = {
+    overview: 'index.html',
+    series: 'series/weather-fixed-count.http.hey.html',
+    compare: `compare/${ofDay(10)}.html`,
+    run: `run/${ofDay(17)}.html`,
+  };
+});
+
+for (const [size, width] of [[PHONE, 'phone'], [DESKTOP, 'desktop']]) {
+  for (const name of ['overview', 'series', 'compare', 'run']) {
+    test(`${name}, ${width}`, { skip }, async () => {
+      const page = await site.open(pages[name], { size });
+      if (name === 'series') await drawn(page);
+      await page.waitForLoadState('networkidle');
+      await page.waitForTimeout(200);
+      await looksLike(page, `${name}-${width}`);
+      clean(page);
+      await page.context().close();
+    });
+  }
+}
