@@ -6,7 +6,8 @@ import { before, describe, test } from 'node:test';
 import { clean, drawn, start, visit } from '../lib/browser.js';
 import { history, run, series, steady } from '../lib/history.js';
 import { CORPUS, injected } from '../lib/hostile.js';
-import { build, files, folder, root } from '../lib/program.js';
+import { build, folder } from '../lib/sites.js';
+import { files, root } from '../lib/where.js';
 
 const COUNT = 30;
 const pick = (i) => CORPUS[i % CORPUS.length];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { clean, narrow, PHONE, start, visit } from '../lib/browser.js';
-import { demo } from '../lib/program.js';
+import { demo } from '../lib/sites.js';
 
 let site;
 before(async () => { site = await visit(await start(), await demo()); });

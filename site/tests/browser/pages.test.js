@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { DESKTOP, PHONE, accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
-import { demo, files } from '../lib/program.js';
+import { demo } from '../lib/sites.js';
+import { files } from '../lib/where.js';
 
 const WAYS = [
   { scheme: 'light', size: DESKTOP }, { scheme: 'dark', size: PHONE },

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { DESKTOP, PHONE, clean, drawn, start, visit } from '../lib/browser.js';
 import { looksLike } from '../lib/pictures.js';
-import { demo, root } from '../lib/program.js';
+import { demo } from '../lib/sites.js';
+import { root } from '../lib/where.js';
 
 // Another system draws letters in another way.
 const skip = process.platform === 'linux' ? false : 'pictures are of Linux';

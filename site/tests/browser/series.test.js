@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import { DESKTOP, clean, drawn, start, visit } from '../lib/browser.js';
-import { demo } from '../lib/program.js';
+import { demo } from '../lib/sites.js';
 
 // The series that got worse five pushes before the end, and was measured at every push.
 const PATH = 'series/weather-fixed-count.http.hey.html';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
 import { history, runsUntil, series, steady } from '../lib/history.js';
-import { build, demo, root } from '../lib/program.js';
+import { build, demo } from '../lib/sites.js';
+import { root } from '../lib/where.js';
 
 let browser;
 before(async () => { browser = await start(); });

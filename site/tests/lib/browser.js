@@ -1,30 +1,20 @@
 // Opens pages in Debian's Chromium and writes down everything that must not happen there.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { later } from './later.js';
-import { root } from './program.js';
 import { serve } from './serve.js';
+import { browserProgram, root } from './where.js';
 
 export const PHONE = { width: 390, height: 844 };
 export const DESKTOP = { width: 1280, height: 900 };
 
-/** The browser: `$CHROME`, or the first of the names that Debian and hosted runners give it. None is ever downloaded. */
-function program() {
-  if (process.env.CHROME) return process.env.CHROME;
-  const names = 'command -v chromium || command -v google-chrome || command -v chrome';
-  try { return execFileSync('sh', ['-c', names], { encoding: 'utf8' }).trim(); } catch {
-    throw new Error('no Chromium: scripts/setup.sh --dev installs it, or CHROME names one');
-  }
-}
-
 /** Starts the browser; it closes after the tests of a file. Text is set in DejaVu whatever else the machine has. */
 export async function start() {
   const browser = await chromium.launch({
-    executablePath: program(),
+    executablePath: browserProgram(),
     env: { ...process.env, FONTCONFIG_FILE: join(root, 'site/tests/pictures/fonts.conf') },
     args: ['--force-color-profile=srgb', '--font-render-hinting=none', '--disable-lcd-text'],
   });

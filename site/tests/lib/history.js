@@ -1,7 +1,7 @@
 // Small histories for the tests: what `wirebench history` keeps, written by hand.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { folder } from './program.js';
+import { folder } from './sites.js';
 
 const hex = (number, digits) => (number + 1).toString(16).padStart(8, 'c').padEnd(digits, '0');
 export const commit = (number) => hex(number, 40);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pixelmatch from 'pixelmatch';
 import { PNG } from 'pngjs';
-import { root } from './program.js';
+import { root } from './where.js';
 
 const COMMITTED = join(root, 'site/tests/pictures');
 /** The share of pixels that may differ: edges of letters and lines are drawn a little differently by every version. */

@@ -1,15 +1,12 @@
-// Runs wirebench, and builds sites with it into folders that are removed at the end.
+// Builds sites with wirebench, into folders that are removed after the tests of a file.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { later } from './later.js';
+import { root, wirebench } from './where.js';
 
-/** The repository's folder. */
-export const root = resolve(import.meta.dirname, '../../..');
-/** The program, built before the tests run. */
-export const wirebench = process.env.WIREBENCH ?? join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'debug/wirebench');
 const run = promisify(execFile);
 
 /** A new folder, removed after the tests of a file. */
@@ -35,10 +32,4 @@ export async function demo({ copy = false } = {}) {
   const own = await folder();
   await cp(await built, own, { recursive: true });
   return own;
-}
-
-/** Paths of a folder's files with this ending, however deep, in order. */
-export async function files(folder, ending) {
-  const all = await readdir(folder, { recursive: true });
-  return all.filter((path) => path.endsWith(ending)).sort();
 }
