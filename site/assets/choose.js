@@ -33,7 +33,7 @@ async function load(id) {
 function table(heads, rows) {
   const head = made("tr", {}, ...heads.map((text, at) => made("th", at > 1 ? { class: "number" } : {}, text)));
   const body = rows.map((cells) => made("tr", {}, ...cells));
-  return made("div", { class: "scroll" }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
+  return made("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Two runs side by side" }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
 }
 
 /** What is not the same in both runs; the first thing to read. */
@@ -48,7 +48,7 @@ function environment(a, b) {
     const cell = (text) => made("td", {}, text ?? "–");
     parts.push(made("p", {}, "These differ; a change below may come from them:"));
     const rows = differing.map((name) => [cell(name), cell(left.get(name)), cell(right.get(name))]);
-    const shown = table(["", "A", "B"], rows);
+    const shown = table(["what", "A", "B"], rows);
     for (const head of shown.querySelectorAll("th")) head.removeAttribute("class");
     parts.push(shown);
   }
@@ -97,7 +97,7 @@ function values(a, b) {
   if (rows.length === 0) parts.push(made("p", {}, "The two runs have no series in common."));
   else {
     parts.push(made("p", { class: "quiet" }, "Medians of the candidates; two runs: shown, not judged."));
-    parts.push(table(["series", "metric", "A", "B", "B over A", ""], rows));
+    parts.push(table(["series", "metric", "A", "B", "B over A", "direction"], rows));
   }
   if (apart.length > 0) parts.push(made("ul", {}, ...apart.map((text) => made("li", {}, text))));
   return parts;
