@@ -35,6 +35,24 @@ fn the_newest_run_is_shown_again_with_the_same_table() {
 }
 
 #[test]
+fn a_report_page_needs_no_other_file_and_says_where_it_lies() {
+    let bench = measured();
+    let file = run_folder(&bench.path("results")).join("report.html");
+    let page = fs::read_to_string(&file).unwrap();
+    let id = bench.record()["id"].as_str().unwrap().to_owned();
+    for needed in ["passed every check", "ask@py@fake", "--seed 7", &id] {
+        assert!(page.contains(needed), "no {needed:?} in\n{page}");
+    }
+    for outside in ["<script", "<link", "<img", "src=\""] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    fs::remove_file(&file).unwrap();
+    let shown = bench.run(&["report"]);
+    assert!(shown.stderr.contains("report.html"), "{}", shown.stderr);
+    assert_eq!(fs::read_to_string(&file).unwrap(), page, "shown again it is the same");
+}
+
+#[test]
 fn a_cut_off_record_is_refused_by_name_and_left_as_it_was() {
     let bench = measured();
     let file = run_folder(&bench.path("results")).join("run.json");

@@ -1,6 +1,6 @@
 //! Every round of a series as a mark: in the order measured, by variant, with what is not good drawn hollow.
 
-use crate::record::metric::Metric;
+use crate::record::metric::{Better, Metric};
 use crate::record::run::{Round, RoundStatus, Series, Variant};
 use crate::report::comparison::words::value;
 use crate::report::format::three_digits;
@@ -26,8 +26,8 @@ pub(super) struct Panel {
 struct Quantity {
     title: &'static str,
     hint: &'static str,
-    read: Box<dyn Fn(&Round) -> Option<f64>>,
-    write: Box<dyn Fn(f64) -> String>,
+    /// None for the share of its cores that the driver used, percent.
+    metric: Option<Metric>,
     /// A line at this value.
     rule: Option<f64>,
     /// What marks on the axis are round numbers of.
@@ -50,8 +50,7 @@ pub(super) fn panels(series: &Series) -> Vec<Panel> {
     quantities.push(Quantity {
         title: "driver busy, % of its cores",
         hint: "line: client-bound",
-        read: Box::new(|round| round.driver_busy_permille.map(|permille| f64::from(permille) / 10.0)),
-        write: Box::new(|percent| format!("{} %", three_digits(percent))),
+        metric: None,
         rule: Some(CLIENT_BOUND_PERCENT),
         step: 1.0,
     });
@@ -68,16 +67,31 @@ fn of_metric(metric: Metric, series: &Series) -> Quantity {
         _ => metric.label(),
     };
     let better = match metric.better() {
-        crate::record::metric::Better::Lower => "lower is better",
-        crate::record::metric::Better::Higher => "higher is better",
+        Better::Lower => "lower is better",
+        Better::Higher => "higher is better",
     };
     Quantity {
         title: label,
         hint: better,
-        read: Box::new(move |round| measured(metric, round)),
-        write: Box::new(move |number| value(Some(number), metric.unit())),
+        metric: Some(metric),
         rule: None,
         step: if metric == Metric::PeakRss { MIB } else { 1.0 },
+    }
+}
+
+impl Quantity {
+    fn read(&self, round: &Round) -> Option<f64> {
+        match self.metric {
+            Some(metric) => measured(metric, round),
+            None => round.driver_busy_permille.map(|permille| f64::from(permille) / 10.0),
+        }
+    }
+
+    fn write(&self, number: f64) -> String {
+        match self.metric {
+            Some(metric) => value(Some(number), metric.unit()),
+            None => format!("{} %", three_digits(number)),
+        }
     }
 }
 
@@ -107,18 +121,14 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
             .rounds
             .iter()
             .filter(move |round| round.variant == variant && word(round) == "ok");
-        rounds.filter_map(|round| (quantity.read)(round)).collect::<Vec<f64>>()
+        rounds.filter_map(|round| quantity.read(round)).collect::<Vec<f64>>()
     };
-    let all: Vec<f64> = series
-        .rounds
-        .iter()
-        .filter_map(|round| (quantity.read)(round))
-        .collect();
+    let all: Vec<f64> = series.rounds.iter().filter_map(|round| quantity.read(round)).collect();
     let whole = Spread::of(&all)?;
     let mut facts = Vec::new();
     for variant in VARIANTS {
         if let Some(spread) = Spread::of(&good(variant)) {
-            let write = |number| (quantity.write)(number);
+            let write = |number| quantity.write(number);
             let range = format!(
                 "{} ({})",
                 write(spread.median),
@@ -192,7 +202,7 @@ fn draw(series: &Series, quantity: &Quantity, axis: Linear, seen: &str) -> Pictu
     for tick in axis.ticks(3.0, quantity.step) {
         let y = axis.at(tick);
         svg.line("grid", (LEFT, y), (WIDTH - RIGHT, y));
-        svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &(quantity.write)(tick));
+        svg.text("tick", (LEFT - 6.0, y + 4.0), Anchor::End, &quantity.write(tick));
     }
     if let Some(at) = quantity.rule {
         svg.line("rule", (LEFT, axis.at(at)), (WIDTH - RIGHT, axis.at(at)));
@@ -202,7 +212,7 @@ fn draw(series: &Series, quantity: &Quantity, axis: Linear, seen: &str) -> Pictu
     for variant in VARIANTS {
         let mut dots = Path::default();
         for round in series.rounds.iter().filter(|round| round.variant == variant) {
-            let found = (quantity.read)(round);
+            let found = quantity.read(round);
             let at = (
                 places.at(round),
                 axis.at(found.unwrap_or(f64::NEG_INFINITY)).min(HEIGHT - BOTTOM),
