@@ -7,7 +7,7 @@ const runs = [...document.querySelectorAll("#runs tr[data-run]")].map((row) => (
   label: row.dataset.label,
 }));
 
-/** An element with text or children. */
+// An element with text or children.
 function made(name, attributes = {}, ...content) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -36,7 +36,7 @@ function table(heads, rows) {
   return made("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Two runs side by side" }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
 }
 
-/** What is not the same in both runs; the first thing to read. */
+// What is not the same in both runs; the first thing to read.
 function environment(a, b) {
   const of = (run) => new Map(run.environment.map((fact) => [fact.name, fact.value]));
   const [left, right] = [of(a), of(b)];
@@ -57,7 +57,7 @@ function environment(a, b) {
   return parts;
 }
 
-/** `+5.2 %`, as the other pages write it. */
+// `+5.2 %`, as the other pages write it.
 function change(from, to) {
   if (!(from > 0)) return "–";
   const percent = (to / from - 1) * 100;
@@ -103,7 +103,7 @@ function values(a, b) {
   return parts;
 }
 
-/** The two ids of the address; what it does not name, or names wrongly, is the newest run and the one before. */
+// The two ids of the address; what it does not name, or names wrongly, is the newest run and the one before.
 function chosen() {
   const query = new URLSearchParams(location.search);
   const known = (id, otherwise) => (runs.some((run) => run.id === id) ? id : otherwise);

@@ -3,7 +3,7 @@
 const groups = [...document.querySelectorAll(".group")];
 const place = document.getElementById("switches");
 
-/** The choices there are, in the order of the page: key and words. */
+// The choices there are, in the order of the page: key and words.
 function choices(of) {
   const found = new Map();
   for (const element of of()) found.set(element.key, element.words);
@@ -23,7 +23,7 @@ const kinds = [
 const none = document.createElement("p");
 none.setAttribute("role", "status");
 
-/** Shows what the address asks for; what it names and nothing has is not chosen. */
+// Shows what the address asks for; what it names and nothing has is not chosen.
 function show() {
   const query = new URLSearchParams(location.search);
   const chosen = {};

@@ -203,7 +203,7 @@ fn is_at(tree: &Path, commit: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::fetch;
+    use super::{fetch, owner_and_name};
 
     #[test]
     fn a_remote_on_github_names_a_repository() {

@@ -20,6 +20,7 @@ mod run_summary;
 #[cfg(test)]
 mod samples;
 mod scale;
+mod scripts;
 mod series_page;
 mod shown;
 mod spark;
@@ -212,10 +213,17 @@ fn put(writer: &mut Writer, name: &str, page: Result<String, askama::Error>) -> 
 
 /// Writes the pages that are of several runs.
 fn of_all_runs(writer: &mut Writer, site: &Site, input: &Input) -> Result<(), SiteError> {
-    let listed = input.runs.iter().filter_map(|paged| Listed::of(&paged.run, paged.comparison.as_ref(), site));
+    let listed = input
+        .runs
+        .iter()
+        .filter_map(|paged| Listed::of(&paged.run, paged.comparison.as_ref(), site));
     let listed: Vec<Listed> = listed.collect();
     let runs: Vec<&Run> = input.runs.iter().map(|paged| &paged.run).collect();
-    let comparisons: Vec<&Comparison> = input.runs.iter().filter_map(|paged| paged.comparison.as_ref()).collect();
+    let comparisons: Vec<&Comparison> = input
+        .runs
+        .iter()
+        .filter_map(|paged| paged.comparison.as_ref())
+        .collect();
     let has_page = |id: &str| input.runs.iter().any(|paged| paged.run.id == id && is_id(id));
     put(writer, "run/index.html", run_list::render(&listed, site))?;
     put(writer, "compare/index.html", compare::choice::render(&listed, site))?;

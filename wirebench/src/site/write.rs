@@ -9,9 +9,27 @@ use include_dir::{Dir, include_dir};
 use serde::Serialize;
 
 use crate::site::SiteError;
+use crate::site::scripts::joined;
 
 /// Style sheets, scripts and pictures that are the same on every site.
 static ASSETS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../site/assets");
+
+/// The scripts that pages name; all others are parts of them.
+pub(super) fn entries() -> impl Iterator<Item = &'static Path> {
+    ASSETS
+        .files()
+        .map(include_dir::File::path)
+        .filter(|file| is_own_script(file))
+}
+
+/// The text of a script of ours.
+pub(super) fn source(file: &Path) -> Option<&'static str> {
+    ASSETS.get_file(file)?.contents_utf8()
+}
+
+fn is_own_script(file: &Path) -> bool {
+    !file.starts_with("vendor") && file.extension().is_some_and(|ending| ending == "js")
+}
 
 /// The file by which a folder is known as a site.
 const MANIFEST: &str = "data/manifest.json";
@@ -90,11 +108,15 @@ impl Writer {
     /// # Errors
     /// When it cannot be written.
     pub(super) fn assets(&mut self) -> Result<(), SiteError> {
+        for file in entries() {
+            self.text(&format!("assets/{}", file.display()), joined(file, &source).as_bytes())?;
+        }
         let mut folders = vec![&ASSETS];
         while let Some(folder) = folders.pop() {
-            let place = self.out.join("assets").join(folder.path());
-            fs::create_dir_all(&place).map_err(|source| SiteError::unwritable(&place, source))?;
-            for file in folder.files() {
+            let files = folder.files().filter(|file| !is_own_script(file.path()));
+            for file in files {
+                let place = self.out.join("assets").join(folder.path());
+                fs::create_dir_all(&place).map_err(|source| SiteError::unwritable(&place, source))?;
                 self.text(&format!("assets/{}", file.path().display()), file.contents())?;
             }
             folders.extend(folder.dirs());
