@@ -132,8 +132,7 @@ async function show() {
     if (mine !== asked) return;
     const again = made("button", { type: "button" }, "Try again");
     again.addEventListener("click", show);
-    const why = location.protocol === "file:" ? "pages opened from a file load no data; use wirebench site serve" : error.message;
-    result.replaceChildren(made("p", {}, `The two runs cannot be shown: ${why}. `, again));
+    result.replaceChildren(made("p", {}, `The two runs cannot be shown: ${error.message}. `, again));
   }
 }
 

@@ -13,7 +13,7 @@ if (text) {
       await navigator.clipboard.writeText(text.value);
       said.textContent = "Copied.";
     } catch {
-      // Pages opened from a file have no clipboard: the text is selected for the reader to copy.
+      // Over plain HTTP, or without permission, there is no clipboard: the text is selected for the reader to copy.
       text.closest("details").open = true;
       text.focus();
       text.select();
