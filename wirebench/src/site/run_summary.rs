@@ -88,7 +88,10 @@ fn remarks(run: &Run, candidate: Option<&VariantRevision>) -> Vec<String> {
 /// What makes two runs comparable, or not.
 fn environment(run: &Run) -> Vec<Fact> {
     let host = &run.host;
-    let list = |cores: &[usize]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let list = |cores: &[usize]| match cores {
+        [] => "all, shared".into(),
+        cores => cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    };
     #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
     let memory = host.memory_bytes.map_or("unknown".into(), |size| bytes(size as f64));
     let mut facts = vec![
