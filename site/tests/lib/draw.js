@@ -1,0 +1,50 @@
+// Makes the pictures of README and docs from the demo's site: `node draw.js SITE OUT`; called by scripts/pictures.sh.
+import { mkdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { serve } from './serve.js';
+import { browserProgram, files, root } from './where.js';
+
+/** No picture is heavier than this, so that pages with several of them load quickly. */
+const HEAVIEST = 150_000;
+const [site, out] = process.argv.slice(2);
+
+const comparisons = await files(join(site, 'compare'), '.html');
+const regressed = comparisons.find((name) => name.startsWith('20261110'));
+const PICTURES = [
+  { name: 'overview', path: 'index.html', size: { width: 1000, height: 660 } },
+  {
+    name: 'series', path: 'series/weather-fixed-count.http.hey.html', size: { width: 1000, height: 740 },
+    // The newest hundred pushes: the change is large enough to be seen.
+    act: async (page) => {
+      await page.waitForSelector('#chart[data-ready=true]');
+      await page.getByRole('button', { name: '100', exact: true }).click();
+    },
+  },
+  { name: 'compare', path: `compare/${regressed}`, size: { width: 1000, height: 740 } },
+];
+
+const { origin, close } = await serve(site);
+const browser = await chromium.launch({
+  executablePath: browserProgram(),
+  env: { ...process.env, FONTCONFIG_FILE: join(root, 'site/tests/pictures/fonts.conf') },
+  args: ['--force-color-profile=srgb', '--disable-lcd-text'],
+});
+try {
+  await mkdir(out, { recursive: true });
+  for (const { name, path, size, act } of PICTURES) {
+    const page = await browser.newPage({ viewport: size, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
+    await page.goto(`${origin}/${path}`, { waitUntil: 'networkidle' });
+    await act?.(page);
+    await page.waitForTimeout(500);
+    const file = join(out, `${name}.png`);
+    await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
+    const bytes = (await stat(file)).size;
+    console.log(`${file}\t${bytes} bytes`);
+    if (bytes > HEAVIEST) throw new Error(`${file} has ${bytes} bytes, more than ${HEAVIEST}: make it smaller`);
+    await page.close();
+  }
+} finally {
+  await browser.close();
+  await close();
+}
