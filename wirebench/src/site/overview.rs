@@ -65,7 +65,7 @@ fn part(source: &Source) -> Part {
     let mut rows: Vec<Line> = rows
         .flat_map(|series| series.metrics.iter().map(move |drawn| line(series, drawn)))
         .collect();
-    rows.sort_by(|one, other| one.order.cmp(&other.order));
+    rows.sort_by_key(|row| row.order);
     Part {
         id: source.timeline.id.clone(),
         name: source.timeline.name.clone(),

@@ -1,7 +1,7 @@
 //! The committed demo history is what its generator gives.
 
 #[path = "../../examples/demo_history/demo/mod.rs"]
-mod demo;
+mod generator;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 fn the_committed_demo_is_what_its_generator_gives() {
     let committed = repository().join("results/demo");
     let folder = tempfile::tempdir().unwrap();
-    demo::write(folder.path()).unwrap();
+    generator::write(folder.path()).unwrap();
     let (made, there) = (contents(folder.path()), contents(&committed));
     let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
     let advice = "write it anew with: cargo run -p wirebench --example demo_history -- results/demo";
