@@ -10,9 +10,9 @@ const HEAVIEST = 150_000;
 const [site, out] = process.argv.slice(2);
 
 const comparisons = await files(join(site, 'compare'), '.html');
-const regressed = comparisons.find((name) => name.startsWith('20261110'));
+const released = comparisons.find((name) => name.startsWith('20261113'));
 const PICTURES = [
-  { name: 'overview', path: 'index.html', size: { width: 1000, height: 660 } },
+  { name: 'overview', path: 'index.html', size: { width: 1120, height: 580 } },
   {
     name: 'series', path: 'series/weather-fixed-count.http.hey.html', size: { width: 1000, height: 740 },
     // The newest hundred pushes: the change is large enough to be seen.
@@ -21,7 +21,10 @@ const PICTURES = [
       await page.getByRole('button', { name: '100', exact: true }).click();
     },
   },
-  { name: 'compare', path: `compare/${regressed}`, size: { width: 1000, height: 740 } },
+  {
+    name: 'compare', path: `compare/${released}`, size: { width: 1280, height: 640 },
+    act: (page) => page.locator('main svg').first().evaluate((plot) => (plot.closest('section, figure') ?? plot).scrollIntoView()),
+  },
 ];
 
 const { origin, close } = await serve(site);
