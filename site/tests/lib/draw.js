@@ -10,7 +10,7 @@ const HEAVIEST = 150_000;
 const [site, out] = process.argv.slice(2);
 
 const comparisons = await files(join(site, 'compare'), '.html');
-const released = comparisons.find((name) => name.startsWith('20261113'));
+const regressed = comparisons.find((name) => name.startsWith('20261110'));
 const PICTURES = [
   { name: 'overview', path: 'index.html', size: { width: 1120, height: 580 } },
   {
@@ -22,8 +22,9 @@ const PICTURES = [
     },
   },
   {
-    name: 'compare', path: `compare/${released}`, size: { width: 1280, height: 640 },
-    act: (page) => page.locator('main svg').first().evaluate((plot) => (plot.closest('section, figure') ?? plot).scrollIntoView()),
+    name: 'compare', path: `compare/${regressed}`, size: { width: 1280, height: 560 },
+    // The timed metrics, with their intervals.
+    act: (page) => page.locator('main .scroll:has(svg)').nth(1).evaluate((table) => table.scrollIntoView()),
   },
 ];
 
