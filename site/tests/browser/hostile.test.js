@@ -140,8 +140,6 @@ describe('hostile text', () => {
         assert.deepEqual(page.faults.filter((fault) => !fault.includes('404')), [], path);
       }
     }
-    await page.go(`series/a.b.c.html?metric=throughput`);
-    await page.waitForFunction(() => document.querySelector('#chart .note')?.textContent.includes('throughput.json is missing'));
   });
 
   test('in whole runs and their comparisons', async () => {
