@@ -102,13 +102,16 @@ describe('addresses', () => {
     await reloads();
   });
 
-  test('a commit that is not here is said so, and the rest is shown', async () => {
-    await page.goto(`${site.origin}/${PATH}?from=0000000abcde&metric=nothing-of-the-kind`);
-    await page.waitForFunction(() => document.querySelector('#chart .note')?.textContent.trim());
-    assert.match(await page.locator('#chart .note').innerText(), /missing|not in this history/);
-    await page.goto(`${site.origin}/${PATH}?from=0000000abcde`);
-    await drawn(page);
-    assert.match(await page.locator('#chart .note').innerText(), /0000000abcde is not in this history/);
+  test('a commit or a metric that is not here is said so, and the rest is shown', async () => {
+    for (const [asked, words] of [
+      ['from=0000000abcde', /Commit 0000000abcde is not in this history/],
+      ['metric=nothing-of-the-kind', /no metric called “nothing-of-the-kind”/],
+    ]) {
+      await page.go(`${PATH}?${asked}`);
+      await drawn(page);
+      assert.match(await page.locator('#chart .note').innerText(), words);
+      clean(page);
+    }
   });
 });
 
