@@ -9,7 +9,7 @@ import { root } from './where.js';
 
 const COMMITTED = join(root, 'site/tests/pictures');
 /** The share of pixels that may differ: edges of letters and lines are drawn a little differently by every version. */
-const TOLERANCE = 0.02;
+const TOLERANCE = 0.005;
 /** How far a pixel's colour may be off before it counts as another one, 0 to 1. */
 const COLOUR = 0.15;
 
@@ -29,5 +29,5 @@ export async function looksLike(page, name) {
   const folder = await mkdtemp(join(tmpdir(), 'wirebench-pictures-'));
   await writeFile(join(folder, `${name}.png`), shot);
   await writeFile(join(folder, `${name}-difference.png`), PNG.sync.write(difference));
-  assert.fail(`${name}: ${(100 * share).toFixed(1)} % of the pixels differ, at most ${100 * TOLERANCE} % may; see ${folder}. If the new look is meant: WIREBENCH_WRITE_PICTURES=1 node --test site/tests/browser/pictures.test.js`);
+  assert.fail(`${name}: ${(100 * share).toFixed(2)} % of the pixels differ, at most ${100 * TOLERANCE} % may; see ${folder}. If the new look is meant: WIREBENCH_WRITE_PICTURES=1 node --test site/tests/browser/pictures.test.js`);
 }
