@@ -2,7 +2,7 @@
 import { filter } from './lib/table.js';
 
 const tables = document.querySelectorAll('table.standings, #standings');
-const CHANGED = new Set(['worse', 'better', 'accepted', 'changed']);
+const CHANGED = new Set(['worse', 'withheld', 'better', 'accepted', 'changed']);
 
 const sections = document.querySelectorAll('section.standings');
 

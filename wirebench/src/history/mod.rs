@@ -21,4 +21,5 @@ mod summarise;
 pub mod trend;
 
 pub use files::{newest_run, run_file};
+pub use load::side_by_side;
 pub use row::{SegmentPlaces, StepPlaces};

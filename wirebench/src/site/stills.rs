@@ -7,11 +7,12 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
+use crate::history::side_by_side;
 use crate::record::site::MOST_POINTS;
 use crate::report::stills::{self, Still};
 use crate::site::SiteError;
 use crate::site::buckets::stretches;
-use crate::site::gather::{Drawn, Source};
+use crate::site::gather::{Drawn, Series, Source};
 use crate::site::write::Writer;
 use crate::stats::quantile::median;
 
@@ -27,37 +28,39 @@ pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Sourc
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default();
-    let mut now = BTreeMap::new();
-    let mut wanted = Vec::new();
-    for source in sources {
-        for series in &source.series {
-            for drawn in &series.metrics {
-                let name = format!("charts/{}.svg", drawn.column);
-                let (scale, word) = readable(drawn);
-                let data = data(drawn, scale);
-                let title = match drawn.trace.metric {
-                    Some(_) => format!("{}: {}", series.name, drawn.label),
-                    None => series.name.to_owned(),
-                };
-                let unit = unit(drawn, &word);
-                let digest = digest(&[&title, &unit, &data]);
-                let current = before.get(&drawn.column) == Some(&digest) && writer.path(&name).is_file();
-                if !current {
-                    wanted.push(Still {
-                        file: writer.path(&name),
-                        title,
-                        unit,
-                        data,
-                    });
-                }
-                writer.keep(&name);
-                now.insert(drawn.column.clone(), digest);
-            }
+    let figures: Vec<(&Series, &Drawn)> = sources
+        .iter()
+        .flat_map(|source| &source.series)
+        .flat_map(|series| series.metrics.iter().map(move |drawn| (series, drawn)))
+        .collect();
+    let made = side_by_side(&figures, |(series, drawn)| still(writer, series, drawn));
+    let (mut now, mut wanted) = (BTreeMap::new(), Vec::new());
+    for ((_, drawn), still) in figures.iter().zip(made) {
+        let name = format!("charts/{}.svg", drawn.column);
+        let digest = digest(&[&still.title, &still.unit, &still.data]);
+        let current = before.get(&drawn.column) == Some(&digest) && still.file.is_file();
+        if !current {
+            wanted.push(still);
         }
+        writer.keep(&name);
+        now.insert(drawn.column.clone(), digest);
     }
     stills::draw(gnuplot, &wanted).map_err(|error| SiteError::Stills(error.to_string()))?;
     writer.json(DRAWN, &now)?;
     Ok(wanted.len())
+}
+
+fn still(writer: &Writer, series: &Series, drawn: &Drawn) -> Still {
+    let (scale, word) = readable(drawn);
+    Still {
+        file: writer.path(&format!("charts/{}.svg", drawn.column)),
+        title: match drawn.trace.metric {
+            Some(_) => format!("{}: {}", series.name, drawn.label),
+            None => series.name.to_owned(),
+        },
+        unit: unit(drawn, &word),
+        data: data(drawn, scale),
+    }
 }
 
 /// What values are divided by so that they read well, and the unit they have then: 19,412 ns are 19.4 µs.

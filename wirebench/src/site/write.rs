@@ -98,6 +98,18 @@ impl Writer {
         self.text(name, &content)
     }
 
+    /// Writes a page.
+    ///
+    /// # Errors
+    /// When it could not be made, or cannot be written.
+    pub(super) fn page(&mut self, name: &str, page: Result<String, askama::Error>) -> Result<(), SiteError> {
+        let page = page.map_err(|source| SiteError::Page {
+            page: name.to_owned(),
+            source,
+        })?;
+        self.text(name, page.as_bytes())
+    }
+
     /// Says that a file is there already and stays.
     pub(super) fn keep(&mut self, name: &str) {
         self.written.insert(self.out.join(name));

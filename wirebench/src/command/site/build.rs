@@ -12,10 +12,10 @@ use crate::declare::compare::{Compare, Margins};
 use crate::declare::project::Config;
 use crate::history::follow::{Followed, follow};
 use crate::history::import::{is_name, keep, name_of, parse};
-use crate::history::run_file;
 use crate::history::trend::{NEWEST, Question};
+use crate::history::{run_file, side_by_side};
 use crate::record::accepted::Acceptance;
-use crate::record::history::Released;
+use crate::record::history::{Released, StoredRun};
 use crate::record::run::{Run, Variant};
 use crate::site::{Built, Input, PagedRun, build};
 
@@ -243,32 +243,33 @@ fn paged(
         compare: &compare,
         margins: &margins,
     };
-    let mut found = Vec::new();
-    for known in line.runs.iter().rev().take(count) {
-        let own = local.iter().find(|local| local.run.id == known.id);
-        let run = match (own, history) {
-            (Some(local), _) => local.run.clone(),
-            // Runs of which only the month's summary is there have no page.
-            (None, Some(history)) => match report::read(&run_file(history, known)) {
-                Ok(run) => run,
-                Err(_) => continue,
-            },
-            (None, None) => continue,
-        };
-        let folder = own.map(|local| local.folder.clone());
-        let judged = folder
-            .as_ref()
-            .and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
-        let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
-        let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, &rules).ok()).flatten());
-        found.push(PagedRun {
-            run,
-            comparison,
-            folder,
-        });
-    }
+    let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
+    let mut found: Vec<PagedRun> = side_by_side(&newest, |known| one(history, local, known, &rules))
+        .into_iter()
+        .flatten()
+        .collect();
     found.reverse();
     Ok(found)
+}
+
+/// A run with what it says of its baseline; none when only the month's summary of it is there.
+fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules) -> Option<PagedRun> {
+    let own = local.iter().find(|local| local.run.id == known.id);
+    let run = match own {
+        Some(local) => local.run.clone(),
+        None => report::read(&run_file(history?, known)).ok()?,
+    };
+    let folder = own.map(|local| local.folder.clone());
+    let judged = folder
+        .as_ref()
+        .and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
+    let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
+    let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, rules).ok()).flatten());
+    Some(PagedRun {
+        run,
+        comparison,
+        folder,
+    })
 }
 
 /// What the history calls releases, and the project's version tags.
