@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # counts.sh: print how well counting tells equal code from code that wastes a little in every request, on this machine.
 #
-# Usage: scripts/counts.sh [--trials N] [--injected N] [--loaded N]      (each comparison takes about a quarter of a minute)
+# Usage: scripts/counts.sh [--trials N] [--injected N] [--loaded N] [--server NAME]     (a comparison takes a quarter of a minute)
 #   --trials N     comparisons of equal code, of each server (20)
 #   --injected N   comparisons with each of four kinds of waste, of each server (5)
 #   --loaded N     comparisons of equal code while every core is busy with something else, of each server (3)
+#   --server NAME  only http or only grpc
 # The last line is all of it in JSON.
 set -euo pipefail
 

@@ -1,7 +1,7 @@
 //! Prints how well counting tells equal code from code that wastes a little: it runs `wirebench count` over and over on this
 //! repository's own servers, as they are and with an exact waste in every request. A table a part, then one line of JSON.
 //!
-//! Usage: `scripts/counts.sh [--trials N] [--injected N] [--loaded N]`
+//! Usage: `scripts/counts.sh [--trials N] [--injected N] [--loaded N] [--server NAME]`
 
 mod load;
 mod runner;
@@ -33,6 +33,9 @@ struct Arguments {
     /// Comparisons of equal code while every core is busy with something else, of each server
     #[arg(long, value_name = "N", default_value_t = 3)]
     loaded: usize,
+    /// Only this server; without it, each one
+    #[arg(long, value_parser = SERVERS.map(|server| server.name))]
+    server: Option<String>,
 }
 
 /// Everything found of one server.
@@ -49,7 +52,8 @@ fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let runner = Runner::new(arguments.wirebench.clone())?;
     let mut found = Vec::new();
-    for server in SERVERS {
+    let wanted = |server: &Server| arguments.server.as_ref().is_none_or(|name| name == server.name);
+    for server in SERVERS.into_iter().filter(wanted) {
         found.push(one(&runner, server, &arguments)?);
     }
     println!("{}", serde_json::to_string(&found)?);

@@ -105,6 +105,15 @@ pub fn stands(trace: &Trace, values: &Values, since: usize) -> Stands {
     found
 }
 
+/// Whether later steps of the same segment took one back, by half of it or more.
+#[must_use]
+pub fn taken_back(segment: &Segment, point: &ChangePoint) -> bool {
+    let log = |point: &ChangePoint| (point.change_percent / 100.0).ln_1p();
+    let later = segment.change_points.iter().skip_while(|other| *other != point).skip(1);
+    let back: f64 = later.map(log).sum();
+    back * log(point) < 0.0 && back.abs() >= log(point).abs() / 2.0
+}
+
 fn too_few(segment: &Segment) -> bool {
     segment.points < FEWEST
 }
@@ -227,6 +236,16 @@ mod tests {
         assert_eq!(of(Better::Lower, &[(60, 10.0, true)]), (Standing::Accepted, Some(10.0)));
         let more = [(60, 10.0, true), (80, 5.0, false)];
         assert_eq!(of(Better::Lower, &more), (Standing::Worse, Some(5.0)));
+    }
+
+    #[test]
+    fn a_step_is_taken_back_by_half_of_it_or_more() {
+        let (trace, _) = made(None, &[(60, 10.0, false), (80, -6.0, false)]);
+        let segment = &trace.segments[0];
+        assert!(taken_back(segment, &segment.change_points[0]));
+        assert!(!taken_back(segment, &segment.change_points[1]));
+        let (trace, _) = made(None, &[(60, 10.0, false), (80, -3.0, false)]);
+        assert!(!taken_back(&trace.segments[0], &trace.segments[0].change_points[0]));
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use askama::Template;
 
-use crate::history::standing::Change;
+use crate::history::standing::{Change, taken_back};
 use crate::record::run::short_commit;
-use crate::record::trend::{ChangePoint, Direction};
+use crate::record::trend::{ChangePoint, Direction, Segment};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::timeline::{day, seconds};
@@ -67,7 +67,7 @@ fn of_all(site: &Site, series: &Series) -> Vec<Noticed> {
         for (number, segment) in drawn.trace.segments.iter().enumerate() {
             let current = number + 1 == drawn.trace.segments.len();
             let points = segment.change_points.iter();
-            found.extend(points.map(|point| one(site, series, drawn, point, current)));
+            found.extend(points.map(|point| one(site, series, drawn, (segment, point), current)));
         }
     }
     found
@@ -78,13 +78,19 @@ fn newest_first(mut found: Vec<Noticed>) -> Vec<Noticed> {
     found
 }
 
-fn one(site: &Site, series: &Series, drawn: &Drawn, point: &ChangePoint, current: bool) -> Noticed {
+fn one(
+    site: &Site,
+    series: &Series,
+    drawn: &Drawn,
+    (segment, point): (&Segment, &ChangePoint),
+    current: bool,
+) -> Noticed {
     let (state, word) = match point.direction {
         Direction::Better => ("better", "▲ better"),
         Direction::Worse => ("worse", "▼ worse"),
         Direction::Unknown => ("changed", "◇ changed"),
     };
-    let (status, note) = status(drawn, point, current);
+    let (status, note) = status(segment, point, current);
     let short = |commit: &str| short_commit(commit).to_owned();
     let time = seconds(&point.first_after).unwrap_or(0);
     let (after, up_to) = (short(&point.last_before.commit), short(&point.first_after.commit));
@@ -113,28 +119,17 @@ fn one(site: &Site, series: &Series, drawn: &Drawn, point: &ChangePoint, current
 }
 
 /// What became of a change point, and what else to know of it.
-fn status(drawn: &Drawn, point: &ChangePoint, current: bool) -> (&'static str, String) {
+fn status(segment: &Segment, point: &ChangePoint, current: bool) -> (&'static str, String) {
     if let Some(reason) = &point.accepted {
         return ("accepted", reason.clone());
     }
     match point.direction {
         Direction::Better => ("better", String::new()),
         Direction::Unknown => ("unknown", "nothing says which way is better".into()),
+        Direction::Worse if taken_back(segment, point) => ("fixed", "a later step took it back".into()),
         Direction::Worse if !current => ("past", "machine, question or reference changed since".into()),
-        Direction::Worse if made_good(drawn, point) => ("fixed", "a later step took it back".into()),
         Direction::Worse => ("open", String::new()),
     }
-}
-
-/// Whether later steps of the same segment took a worsening back, by half or more.
-fn made_good(drawn: &Drawn, point: &ChangePoint) -> bool {
-    let Some(segment) = drawn.trace.segments.last() else {
-        return false;
-    };
-    let log = |point: &ChangePoint| (point.change_percent / 100.0).ln_1p();
-    let later = segment.change_points.iter().skip_while(|other| *other != point).skip(1);
-    let back: f64 = later.map(log).sum();
-    back * log(point) < 0.0 && back.abs() >= log(point).abs() / 2.0
 }
 
 /// The page.
