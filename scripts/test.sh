@@ -26,9 +26,9 @@ licences() {
   fi
 }
 
-# site_tests → node's own output; the browser opens sites that the program just built makes
+# site_tests → node's own output; the browser opens sites that the program just built makes. Much of the time is waiting
 site_tests() {
-  git ls-files 'site/tests/*.test.js' | xargs node --test --test-reporter=spec
+  git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=3 --test-reporter=spec
 }
 
 # tests → the output of cargo and of node, then one line over all test programs

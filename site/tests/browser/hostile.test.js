@@ -118,7 +118,7 @@ async function walk(out, most) {
 
 describe('hostile text', () => {
   test('in summaries: series, failures, machines, references, releases, acceptances', async () => {
-    const { site } = await walk(await build(await months()), 14);
+    const { site } = await walk(await build(await months()), 10);
     const page = await site.open('index.html?show=all');
     const text = await page.locator('body').textContent();
     for (const one of CORPUS.slice(0, 8)) assert.ok(text.includes(one), `shown as text: ${one}`);
@@ -150,7 +150,7 @@ describe('hostile text', () => {
   });
 
   test('in an imported history', async () => {
-    const { site } = await walk(await build('--from', await data()), 14);
+    const { site } = await walk(await build('--from', await data()), 10);
     const page = await site.open('index.html?show=all');
     const text = await page.locator('body').textContent();
     for (const one of CORPUS.slice(0, 8)) assert.ok(text.includes(one), `shown as text: ${one}`);
