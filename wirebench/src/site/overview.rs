@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::history::standing::Standing;
 use crate::report::format::three_digits;
 use crate::site::frame::Frame;
 use crate::site::gather::{Drawn, Series, Source};
@@ -38,7 +39,7 @@ struct Line {
     remark: String,
     spark: String,
     seen: String,
-    order: (crate::history::standing::Standing, i64),
+    order: (Standing, i64),
 }
 
 /// The page.
@@ -85,7 +86,11 @@ fn line(series: &Series, drawn: &Drawn) -> Line {
         label: drawn.label.to_owned(),
         value: drawn.newest(),
         change: changed(drawn.stands.change),
-        remark: remark(drawn),
+        // What is said of all of them once need not be said in every row.
+        remark: match drawn.stands.standing {
+            Standing::Few => String::new(),
+            _ => remark(drawn),
+        },
         spark: spark::path(drawn.judged()),
         seen: drawn
             .resolvable()
