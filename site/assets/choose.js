@@ -1,4 +1,5 @@
 // Two runs side by side: shown, never judged. Loads the summaries of the runs that the address names.
+import { el } from './lib/dom.js';
 
 const SCHEMA = "wirebench.run-summary/v1";
 const place = document.getElementById("choose");
@@ -6,14 +7,6 @@ const runs = [...document.querySelectorAll("#runs tr[data-run]")].map((row) => (
   id: row.dataset.run,
   label: row.dataset.label,
 }));
-
-// An element with text or children.
-function made(name, attributes = {}, ...content) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...content);
-  return element;
-}
 
 async function load(id) {
   const answer = await fetch(`${document.documentElement.dataset.root}data/runs/${id}.summary.json`);
@@ -31,9 +24,9 @@ async function load(id) {
 }
 
 function table(heads, rows) {
-  const head = made("tr", {}, ...heads.map((text, at) => made("th", at > 1 ? { class: "number" } : {}, text)));
-  const body = rows.map((cells) => made("tr", {}, ...cells));
-  return made("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Two runs side by side" }, made("table", {}, made("thead", {}, head), made("tbody", {}, ...body)));
+  const head = el("tr", {}, ...heads.map((text, at) => el("th", at > 1 ? { class: "number" } : {}, text)));
+  const body = rows.map((cells) => el("tr", {}, ...cells));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Two runs side by side" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
 }
 
 // What is not the same in both runs; the first thing to read.
@@ -42,18 +35,18 @@ function environment(a, b) {
   const [left, right] = [of(a), of(b)];
   const names = [...new Set([...left.keys(), ...right.keys()])];
   const differing = names.filter((name) => left.get(name) !== right.get(name));
-  const parts = [made("h3", {}, "Environment")];
-  if (differing.length === 0) parts.push(made("p", {}, "No difference: same machine, same programs, same profile."));
+  const parts = [el("h3", {}, "Environment")];
+  if (differing.length === 0) parts.push(el("p", {}, "No difference: same machine, same programs, same profile."));
   else {
-    const cell = (text) => made("td", {}, text ?? "–");
-    parts.push(made("p", {}, "These differ; a change below may come from them:"));
+    const cell = (text) => el("td", {}, text ?? "–");
+    parts.push(el("p", {}, "These differ; a change below may come from them:"));
     const rows = differing.map((name) => [cell(name), cell(left.get(name)), cell(right.get(name))]);
     const shown = table(["what", "A", "B"], rows);
     for (const head of shown.querySelectorAll("th")) head.removeAttribute("class");
     parts.push(shown);
   }
   const remarks = [["A", a], ["B", b]].flatMap(([side, run]) => run.remarks.map((text) => `${side}: ${text}`));
-  if (remarks.length > 0) parts.push(made("ul", {}, ...remarks.map((text) => made("li", {}, text))));
+  if (remarks.length > 0) parts.push(el("ul", {}, ...remarks.map((text) => el("li", {}, text))));
   return parts;
 }
 
@@ -79,27 +72,27 @@ function values(a, b) {
       const found = new Map(other.values.map((value) => [value.label, value]));
       for (const value of series.values.filter((one) => found.has(one.label))) {
         const beside = found.get(value.label);
-        const number = (one) => made("td", { class: "number", title: one.range }, one.text);
+        const number = (one) => el("td", { class: "number", title: one.range }, one.text);
         const note = value.label === "throughput" ? [...new Set([series.note, other.note])].filter(Boolean).join("; ") : "";
         rows.push([
-          made("td", { class: "mono" }, series.id),
-          made("td", {}, note ? `${value.label} (${note})` : value.label),
+          el("td", { class: "mono" }, series.id),
+          el("td", {}, note ? `${value.label} (${note})` : value.label),
           number(value),
           number(beside),
-          made("td", { class: "number" }, change(value.value, beside.value)),
-          made("td", { class: "quiet" }, `${value.better} is better`),
+          el("td", { class: "number" }, change(value.value, beside.value)),
+          el("td", { class: "quiet" }, `${value.better} is better`),
         ]);
       }
     }
   }
   apart.push(...b.series.filter((series) => !left.has(series.id)).map((series) => `${series.id}: only in B`));
-  const parts = [made("h3", {}, "Values")];
-  if (rows.length === 0) parts.push(made("p", {}, "The two runs have no series in common."));
+  const parts = [el("h3", {}, "Values")];
+  if (rows.length === 0) parts.push(el("p", {}, "The two runs have no series in common."));
   else {
-    parts.push(made("p", { class: "quiet" }, "Medians of the candidates; two runs: shown, not judged."));
+    parts.push(el("p", { class: "quiet" }, "Medians of the candidates; two runs: shown, not judged."));
     parts.push(table(["series", "metric", "A", "B", "B over A", "direction"], rows));
   }
-  if (apart.length > 0) parts.push(made("ul", {}, ...apart.map((text) => made("li", {}, text))));
+  if (apart.length > 0) parts.push(el("ul", {}, ...apart.map((text) => el("li", {}, text))));
   return parts;
 }
 
@@ -111,7 +104,7 @@ function chosen() {
   return { a: known(query.get("a"), runs[1].id), b: known(query.get("b"), runs[0].id), wrong };
 }
 
-const result = made("div");
+const result = el("div");
 let asked = 0;
 
 async function show() {
@@ -119,9 +112,9 @@ async function show() {
   const mine = ++asked;
   picks.a.value = a;
   picks.b.value = b;
-  const notices = wrong.map((id) => made("p", {}, `No run ${id.slice(0, 60)} has a page here; another one is shown.`));
+  const notices = wrong.map((id) => el("p", {}, `No run ${id.slice(0, 60)} has a page here; another one is shown.`));
   if (a === b) {
-    result.replaceChildren(...notices, made("p", {}, "A and B are the same run."));
+    result.replaceChildren(...notices, el("p", {}, "A and B are the same run."));
     return;
   }
   try {
@@ -130,15 +123,14 @@ async function show() {
     result.replaceChildren(...notices, ...environment(left, right), ...values(left, right));
   } catch (error) {
     if (mine !== asked) return;
-    const again = made("button", { type: "button" }, "Try again");
-    again.addEventListener("click", show);
-    result.replaceChildren(made("p", {}, `The two runs cannot be shown: ${error.message}. `, again));
+    const again = el("button", { type: "button", click: show }, "Try again");
+    result.replaceChildren(el("p", {}, `The two runs cannot be shown: ${error.message}. `, again));
   }
 }
 
 function pick(side) {
-  const select = made("select", { id: `run-${side}` });
-  for (const run of runs) select.append(made("option", { value: run.id }, run.label));
+  const select = el("select", { id: `run-${side}` });
+  for (const run of runs) select.append(el("option", { value: run.id }, run.label));
   select.addEventListener("change", () => {
     const { a, b } = { ...chosen(), [side]: select.value };
     history.pushState(null, "", `?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
@@ -148,7 +140,7 @@ function pick(side) {
 }
 
 const picks = { a: pick("a"), b: pick("b") };
-const labelled = (side) => made("label", { class: "pick" }, `${side.toUpperCase()} `, picks[side]);
-place.replaceChildren(made("p", { class: "controls" }, labelled("a"), labelled("b")), result);
+const labelled = (side) => el("label", { class: "pick" }, `${side.toUpperCase()} `, picks[side]);
+place.replaceChildren(el("p", { class: "controls" }, labelled("a"), labelled("b")), result);
 addEventListener("popstate", show);
 show();

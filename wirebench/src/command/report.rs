@@ -73,6 +73,15 @@ pub(super) fn newest_comparison(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(newest(root, stored::FILE, stored::MAKE)?.join(stored::FILE))
 }
 
+/// Whether a folder is that of one of the user's runs and holds such a file. Runs are named by their start time;
+/// results/reference/ is none of theirs.
+pub(super) fn is_run(folder: &Path, holding: &str) -> bool {
+    let named_by_time = folder
+        .file_name()
+        .is_some_and(|name| name.to_string_lossy().starts_with(|c: char| c.is_ascii_digit()));
+    named_by_time && folder.join(holding).is_file()
+}
+
 /// The folder of the newest run that holds such a file; `otherwise` says what to do when there is none.
 fn newest(root: &Path, holding: &str, otherwise: &str) -> anyhow::Result<PathBuf> {
     let results = results(root);
@@ -81,18 +90,14 @@ fn newest(root: &Path, holding: &str, otherwise: &str) -> anyhow::Result<PathBuf
         .flatten()
         .flatten()
         .map(|entry| entry.path());
-    // Runs are named by their start time; results/reference/ is not one of the user's runs.
-    let run = |path: &PathBuf| {
-        let named_by_time = path
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with(|c: char| c.is_ascii_digit()));
-        named_by_time && path.join(holding).is_file()
-    };
     let missing = || {
         let what = holding.trim_end_matches(".json");
         UsageError(format!("no {what} under {}; {otherwise}", results.display()))
     };
-    Ok(folders.filter(run).max().ok_or_else(missing)?)
+    Ok(folders
+        .filter(|folder| is_run(folder, holding))
+        .max()
+        .ok_or_else(missing)?)
 }
 
 /// Writes report.md, report.html and the charts beside run.json.

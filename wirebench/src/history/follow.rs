@@ -10,7 +10,6 @@ use crate::history::load::{Stored, load};
 use crate::history::row::{Judged, SegmentPlaces};
 use crate::history::trend::{Question, described, of_runs, timeline};
 use crate::record::history::{FACTS, Facts, StoredMetric, StoredRun, StoredSeries};
-use crate::record::imported::Flag;
 use crate::record::run::Run;
 use crate::record::trend::{Push, Trace, Trend};
 
@@ -28,8 +27,6 @@ pub struct Followed {
     pub lines: Vec<Line>,
     /// Of every trace of the trend, in the same order, its values.
     pub rows: Vec<Values>,
-    /// Runs that had to be read from their own files because no summary holds them.
-    pub not_indexed: usize,
 }
 
 /// The pushes of one source, in commit order.
@@ -43,8 +40,6 @@ pub struct Line {
     pub runs: Vec<StoredRun>,
     /// Places of runs that are in no history.
     pub provisional: Vec<usize>,
-    /// What is wrong with an imported suite.
-    pub flags: Vec<Flag>,
     /// Names of imported series without a value that may be judged.
     pub without: Vec<String>,
 }
@@ -87,7 +82,6 @@ pub fn follow(history: Option<&Path>, beside: &[Run], question: &Question) -> Re
             pushes: timeline.pushes,
             runs: loaded.stored.runs().cloned().collect(),
             provisional: loaded.stored.beside(),
-            flags: Vec::new(),
             without: Vec::new(),
         });
     }
@@ -105,7 +99,6 @@ pub fn follow(history: Option<&Path>, beside: &[Run], question: &Question) -> Re
                 pushes: found.timeline.pushes,
                 runs: Vec::new(),
                 provisional: Vec::new(),
-                flags: suite.flags.clone(),
                 without: found.without,
             });
         }
@@ -116,7 +109,6 @@ pub fn follow(history: Option<&Path>, beside: &[Run], question: &Question) -> Re
         trend: described(traces, question, loaded.stored.len(), loaded.skipped),
         lines,
         rows: values,
-        not_indexed: loaded.not_indexed,
     })
 }
 

@@ -2,13 +2,14 @@
 
 use askama::Template;
 
-use crate::history::standing::{Change, taken_back};
+use crate::history::standing::{Change, Standing, taken_back};
 use crate::record::run::short_commit;
 use crate::record::trend::{ChangePoint, Direction, Segment};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
+use crate::site::shown::plural;
 use crate::site::timeline::{day, seconds};
-use crate::site::words::{changed, counted};
+use crate::site::words::{changed, state, verdict};
 
 /// Entries of the feed.
 const IN_FEED: usize = 50;
@@ -85,18 +86,18 @@ fn one(
     (segment, point): (&Segment, &ChangePoint),
     current: bool,
 ) -> Noticed {
-    let (state, word) = match point.direction {
-        Direction::Better => ("better", "▲ better"),
-        Direction::Worse => ("worse", "▼ worse"),
-        Direction::Unknown => ("changed", "◇ changed"),
+    let standing = match point.direction {
+        Direction::Better => Standing::Better,
+        Direction::Worse => Standing::Worse,
+        Direction::Unknown => Standing::Changed,
     };
     let (status, note) = status(segment, point, current);
     let short = |commit: &str| short_commit(commit).to_owned();
     let time = seconds(&point.first_after).unwrap_or(0);
     let (after, up_to) = (short(&point.last_before.commit), short(&point.first_after.commit));
     Noticed {
-        state,
-        word,
+        state: state(standing),
+        word: verdict(standing),
         series: series.name.to_owned(),
         label: drawn.label.to_owned(),
         href: format!("series/{}.html?metric={}&pin={up_to}", series.page, drawn.word),
@@ -143,7 +144,7 @@ pub(super) fn render(frame: Frame, rows: &[Noticed]) -> Result<String, askama::E
     } else {
         format!(
             "{} noticed: {} open, {} accepted, {} fixed, {} for the better.",
-            counted(rows.len(), "change"),
+            plural(rows.len(), "change"),
             of("open"),
             of("accepted"),
             of("fixed"),

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use crate::site::Input;
 use crate::site::gather::Source;
+use crate::site::shown::plural;
 use crate::site::timeline::seconds;
-use crate::site::words::counted;
 
 /// The pages that every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,8 @@ pub(super) struct Site {
     pub(super) made: String,
     /// How fresh the newest run is, one sentence.
     pub(super) freshness: String,
+    /// When the newest push was made.
+    pub(super) newest: Option<Timestamp>,
 }
 
 /// What `base.html` needs.
@@ -77,10 +79,11 @@ impl Site {
     /// The site of an input.
     pub(super) fn of(input: &Input, sources: &[Source]) -> Self {
         let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
-        let freshness = match newest(sources) {
+        let newest = newest(sources);
+        let freshness = match newest {
             Some(newest) => format!(
                 "{}, the newest of {}.",
-                counted(pushes, "run"),
+                plural(pushes, "run"),
                 newest.strftime("%Y-%m-%d")
             ),
             None => "No run yet.".into(),
@@ -91,12 +94,13 @@ impl Site {
             synthetic: input.followed.facts.synthetic.is_some(),
             made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
             freshness,
+            newest,
         }
     }
 
     /// Why the newest run may be too old to go by, when it was when the site was built.
-    pub(super) fn stale(&self, input: &Input, sources: &[Source]) -> Option<String> {
-        let newest = newest(sources)?;
+    pub(super) fn stale(&self, input: &Input) -> Option<String> {
+        let newest = self.newest?;
         let days = (input.now.as_second() - newest.as_second()) / 86_400;
         let untested = input.untested.unwrap_or(0);
         if self.synthetic || (days <= STALE_DAYS && untested <= STALE_COMMITS) {
@@ -104,12 +108,12 @@ impl Site {
         }
         let commits = match untested {
             0 => String::new(),
-            count => format!(" and {} ago", counted(count, "commit")),
+            count => format!(" and {} ago", plural(count, "commit")),
         };
         Some(format!(
             "Stale: the newest run is of {}, {} before this page was built{commits}. What came after it was not measured.",
             newest.strftime("%Y-%m-%d"),
-            counted(usize::try_from(days).unwrap_or(0), "day"),
+            plural(usize::try_from(days).unwrap_or(0), "day"),
         ))
     }
 

@@ -49,6 +49,7 @@ use crate::record::run::Run;
 use crate::record::site::{MANIFEST, Manifest};
 use crate::site::frame::{Place, Site};
 use crate::site::gather::gather;
+use crate::site::shown::is_id;
 use crate::site::write::Writer;
 
 /// Why a site could not be built.
@@ -144,7 +145,8 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
     writer.assets()?;
     let sources = gather(input.followed, input.releases);
     let site = Site::of(input, &sources);
-    let with_page: HashSet<&str> = input.runs.iter().map(|paged| paged.run.id.as_str()).collect();
+    let ids = input.runs.iter().map(|paged| paged.run.id.as_str());
+    let with_page: HashSet<&str> = ids.filter(|id| is_id(id)).collect();
     let drawn = stills::draw(&mut writer, input.gnuplot.as_deref(), &sources)?;
     let mut heads = Vec::new();
     for source in &sources {
@@ -157,9 +159,9 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
         )?);
     }
     runs::each(&mut writer, &site, input.runs)?;
-    runs::of_all(&mut writer, &site, input)?;
+    runs::of_all(&mut writer, &site, input, &with_page)?;
     let noticed = changes::noticed(&site, &sources);
-    let stale = site.stale(input, &sources);
+    let stale = site.stale(input);
     let skipped = &input.followed.trend.skipped;
     let frame = |title, place| site.frame(title, place);
     writer.page(

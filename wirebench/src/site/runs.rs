@@ -1,6 +1,6 @@
 //! The pages of runs: one each, and those that are of several.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Component, Path};
 
@@ -13,8 +13,13 @@ use crate::site::shown::is_id;
 use crate::site::write::Writer;
 use crate::site::{Input, PagedRun, SiteError, compare, head_to_head, health, run_list, run_page};
 
-/// Writes the pages that are of several runs.
-pub(super) fn of_all(writer: &mut Writer, site: &Site, input: &Input) -> Result<(), SiteError> {
+/// Writes the pages that are of several runs; `with_page` are those that have one of their own.
+pub(super) fn of_all(
+    writer: &mut Writer,
+    site: &Site,
+    input: &Input,
+    with_page: &HashSet<&str>,
+) -> Result<(), SiteError> {
     let listed = input
         .runs
         .iter()
@@ -26,7 +31,7 @@ pub(super) fn of_all(writer: &mut Writer, site: &Site, input: &Input) -> Result<
         .iter()
         .filter_map(|paged| paged.comparison.as_ref())
         .collect();
-    let has_page = |id: &str| input.runs.iter().any(|paged| paged.run.id == id && is_id(id));
+    let has_page = |id: &str| with_page.contains(id);
     writer.page("run/index.html", run_list::render(&listed, site))?;
     writer.page("compare/index.html", compare::choice::render(&listed, site))?;
     let head_to_head = head_to_head::render(runs.iter().copied(), site, &has_page);

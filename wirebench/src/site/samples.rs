@@ -23,6 +23,7 @@ pub(super) fn site() -> Site {
         synthetic: false,
         made: "2026-11-21 17:24 UTC".into(),
         freshness: "The newest run is 2 hours old.".into(),
+        newest: None,
     }
 }
 

@@ -37,9 +37,8 @@ pub(super) fn write(
     for (number, part) in pushes(source.line, with_page).iter().enumerate() {
         writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
     }
-    let has_page = |run: &str| with_page.contains(run);
     let made = side_by_side(&source.series, |series| Made {
-        page: series_page::render(site, source, series, stills, &has_page),
+        page: series_page::render(site, source, series, stills, with_page),
         data: series
             .metrics
             .iter()

@@ -1,5 +1,7 @@
 //! The page of one series: when did it change, and by how much?
 
+use std::collections::HashSet;
+
 use askama::Template;
 
 use crate::record::run::short_commit;
@@ -9,9 +11,10 @@ use crate::report::format::three_digits;
 use crate::site::changes::{Noticed, of_series};
 use crate::site::frame::{Frame, Place, Site};
 use crate::site::gather::{Drawn, Series, Source};
+use crate::site::shown::plural;
 use crate::site::spark;
 use crate::site::timeline::day;
-use crate::site::words::{changed, counted, remark, state, verdict};
+use crate::site::words::{changed, remark, state, verdict};
 
 /// Rows of the table of commits.
 const NEWEST: usize = 20;
@@ -30,7 +33,7 @@ struct Page<'a> {
     commits: Vec<Commit>,
     still: bool,
     ratios: bool,
-    flags: Vec<String>,
+    unsound: Option<String>,
 }
 
 struct Metric {
@@ -66,7 +69,7 @@ pub(super) fn render(
     source: &Source,
     series: &Series,
     stills: bool,
-    with_page: &dyn Fn(&str) -> bool,
+    with_page: &HashSet<&str>,
 ) -> Result<String, askama::Error> {
     let Some((first, others)) = series.metrics.split_first() else {
         return Ok(String::new());
@@ -83,7 +86,7 @@ pub(super) fn render(
         commits: commits(site, source, first, with_page),
         still: stills,
         ratios: !first.values.ratios.is_empty(),
-        flags: flags(source, series),
+        unsound: unsound(series),
     };
     page.render()
 }
@@ -127,15 +130,11 @@ fn caption(source: &Source, drawn: &Drawn) -> String {
             "A point is the median over one run's good rounds; whiskers are its 95 % interval.".to_owned()
         }
     };
-    let runs = counted_runs(source);
+    let runs = format!("{}.", plural(source.timeline.pushes, "run"));
     match drawn.trace.metric {
         Some(_) => format!("{}, {unit} ({direction}). {point} {runs}", drawn.label),
         None => format!("{unit} ({direction}). {point} {runs}"),
     }
-}
-
-fn counted_runs(source: &Source) -> String {
-    format!("{}.", counted(source.timeline.pushes, "run"))
 }
 
 /// The page's fact, one or two sentences.
@@ -177,7 +176,7 @@ fn breaks(drawn: &Drawn) -> Vec<(String, String)> {
     broken.collect()
 }
 
-fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &dyn Fn(&str) -> bool) -> Vec<Commit> {
+fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &HashSet<&str>) -> Vec<Commit> {
     let places = (0..source.line.pushes.len()).rev();
     let row = |place: usize| {
         let push = &source.line.pushes[place];
@@ -187,7 +186,7 @@ fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &dyn Fn(&str)
         (value.is_some() || failure.is_some()).then(|| Commit {
             short: short(push),
             url: site.commit_url(&push.commit),
-            run: push.run.clone().filter(|run| with_page(run)),
+            run: push.run.clone().filter(|run| with_page.contains(run.as_str())),
             day: day(push).to_owned(),
             value: value.map_or_else(|| "–".into(), |value| with_half(drawn, place, drawn.text(value))),
             ratio: number(&drawn.values.ratios).map_or_else(|| "–".into(), |ratio| change(100.0 * (ratio - 1.0))),
@@ -205,18 +204,14 @@ fn with_half(drawn: &Drawn, place: usize, text: String) -> String {
     }
 }
 
-/// What is wrong with an imported suite, where it concerns the series or the whole.
-fn flags(source: &Source, series: &Series) -> Vec<String> {
-    let unsound: usize = series.metrics.iter().map(|drawn| drawn.values.failures.len()).sum();
-    if source.line.flags.is_empty() {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    if unsound > 0 {
-        found.push(format!(
+/// How many values of an imported series cannot be measurements.
+fn unsound(series: &Series) -> Option<String> {
+    let imported = series.metrics.iter().filter(|drawn| drawn.trace.metric.is_none());
+    let count: usize = imported.map(|drawn| drawn.values.failures.len()).sum();
+    (count > 0).then(|| {
+        format!(
             "{} of this series cannot be a measurement: kept, marked in the chart, and not judged.",
-            counted(unsound, "value")
-        ));
-    }
-    found
+            plural(count, "value")
+        )
+    })
 }

@@ -129,7 +129,6 @@ mod tests {
             pushes: (0..count).map(push).collect(),
             runs: Vec::new(),
             provisional: vec![count - 1],
-            flags: Vec::new(),
             without: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use crate::history::standing::{Change, FEWEST, Standing};
 use crate::report::comparison::words::{change, interval};
 use crate::report::format::three_digits;
 use crate::site::gather::{Drawn, Source};
+use crate::site::shown::plural;
 use crate::stats::quantile::median;
 
 /// The word for scripts and style sheets.
@@ -65,7 +66,7 @@ pub(super) fn sentence(source: &Source) -> String {
     if compared == 0 {
         return format!(
             "Nothing to compare yet: {} so far; verdicts start at {FEWEST} runs.",
-            counted(source.timeline.pushes, "run")
+            plural(source.timeline.pushes, "run")
         );
     }
     let since = &source.mark.name;
@@ -90,13 +91,13 @@ pub(super) fn sentence(source: &Source) -> String {
         };
         return format!(
             "Nothing beyond noise since {since}. {} compared{smallest}.",
-            counted(compared, "figure")
+            plural(compared, "figure")
         );
     }
     let head = if worse == 0 {
-        format!("None of {} is worse than {}", counted(compared, "figure"), since)
+        format!("None of {} is worse than {}", plural(compared, "figure"), since)
     } else {
-        format!("{worse} of {} worse than {}", counted(compared, "figure"), since)
+        format!("{worse} of {} worse than {}", plural(compared, "figure"), since)
     };
     format!("{head}; {}.", parts.join("; "))
 }
@@ -105,13 +106,4 @@ pub(super) fn sentence(source: &Source) -> String {
 fn detectable(all: &[&Drawn]) -> Option<f64> {
     let sizes: Vec<f64> = all.iter().filter_map(|drawn| drawn.resolvable()).collect();
     median(&sizes)
-}
-
-/// `1 run`, `2 runs`.
-pub(super) fn counted(count: usize, word: &str) -> String {
-    if count == 1 {
-        format!("1 {word}")
-    } else {
-        format!("{count} {word}s")
-    }
 }

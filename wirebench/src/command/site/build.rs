@@ -14,7 +14,6 @@ use crate::history::follow::{Followed, follow};
 use crate::history::import::{is_name, keep, name_of, parse};
 use crate::history::trend::{NEWEST, Question};
 use crate::history::{run_file, side_by_side};
-use crate::record::accepted::Acceptance;
 use crate::record::history::{Released, StoredRun};
 use crate::record::run::{Run, Variant};
 use crate::site::{Built, Input, PagedRun, build};
@@ -81,7 +80,7 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
     let question = Question {
         series: None,
         metric: None,
-        accepted: accepted(root)?,
+        accepted: history::acceptances(root)?,
         newest: NEWEST,
     };
     let history = args.history.as_deref();
@@ -140,10 +139,6 @@ fn gnuplot(args: &Args, project: Option<&Path>) -> Option<PathBuf> {
     found
 }
 
-fn accepted(root: Option<PathBuf>) -> anyhow::Result<Vec<Acceptance>> {
-    history::acceptances(root)
-}
-
 /// `owner/name`, as GitHub allows them.
 fn repository(text: &str) -> Result<String, String> {
     let fits = |part: &str| {
@@ -198,14 +193,9 @@ fn runs_below(folder: &Path) -> anyhow::Result<Vec<Local>> {
     let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
     let mut files: Vec<PathBuf> = entries
         .flatten()
-        .filter(|entry| {
-            entry
-                .file_name()
-                .to_string_lossy()
-                .starts_with(|c: char| c.is_ascii_digit())
-        })
-        .map(|entry| entry.path().join("run.json"))
-        .filter(|file| file.is_file())
+        .map(|entry| entry.path())
+        .filter(|folder| report::is_run(folder, "run.json"))
+        .map(|folder| folder.join("run.json"))
         .collect();
     files.sort();
     let mut runs = Vec::new();
