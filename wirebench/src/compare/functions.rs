@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::record::comparison::{ComparedMetric, FunctionChange, Verdict};
-use crate::record::counts::Counts;
+use crate::record::counts::{Counts, Source};
 use crate::record::metric::Metric;
 
 /// Functions listed of each metric.
@@ -55,6 +55,7 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
             baseline,
             candidate,
             share_percent: (candidate - baseline) / whole * 100.0,
+            source: None,
         })
         .collect();
     found.sort_by(|one, other| {
@@ -64,7 +65,16 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
             .then_with(|| one.function.cmp(&other.function))
     });
     found.truncate(LISTED);
+    for change in &mut found {
+        change.source = source(candidate, metric, &change.function);
+    }
     found
+}
+
+/// Where a function is in the candidate's sources; the most expensive copy of it when there are several.
+fn source(candidate: &Counts, metric: Metric, function: &str) -> Option<Source> {
+    let mut of_name = (candidate.functions.iter()).filter(|one| one.metric == metric && one.function == function);
+    of_name.find_map(|one| one.source.clone())
 }
 
 /// Cost per request by name: of system calls the kernel's names, of everything else those of functions.

@@ -71,7 +71,12 @@ impl Runs {
         counts.remarks = self.remarks(&counts.figures);
         counts.syscalls = self.syscalls();
         for (metric, costs) in self.costs() {
-            let function = |(function, cost)| FunctionCost { function, metric, cost };
+            let function = |(function, cost)| FunctionCost {
+                function,
+                metric,
+                cost,
+                source: None,
+            };
             counts
                 .functions
                 .extend(costs.functions(FUNCTIONS).into_iter().map(function));

@@ -7,6 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::counts::Source;
 use crate::record::metric::{Better, Metric};
 use crate::record::run::{Host, ToolVersion, VariantRevision};
 
@@ -135,6 +136,9 @@ pub struct FunctionChange {
     pub candidate: f64,
     /// The change as a share of the baseline's whole cost per request, percent.
     pub share_percent: f64,
+    /// Where it is on the candidate, in the project's own sources; null for other code, and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 /// One metric of one series.

@@ -82,6 +82,19 @@ pub struct FunctionCost {
     pub metric: Metric,
     /// Per request.
     pub cost: f64,
+    /// Where most of that cost lies, in the project's own sources; null for other code, and where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+/// A line of the project's own sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Relative to the repository's root, with `/`.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
 }
 
 impl Counts {

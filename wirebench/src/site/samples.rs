@@ -89,6 +89,7 @@ pub(super) fn with_counts(run: &mut Run) {
             function: format!("hyper::proto::part_{place}<T>"),
             metric: Metric::Instructions,
             cost: 4_000.0 / f64::from(place + 1),
+            source: None,
         })
         .collect();
     series.counts = vec![counts];

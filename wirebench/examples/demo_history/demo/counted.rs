@@ -136,6 +136,7 @@ fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCos
             function: (*function).to_owned(),
             metric,
             cost: (share * old * step).round() / step,
+            source: None,
         })
         .collect();
     if new > old {
@@ -143,6 +144,7 @@ fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCos
             function: added.to_owned(),
             metric,
             cost: new - old,
+            source: None,
         });
     }
     found.retain(|one| one.cost > 0.0);
