@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 
-use crate::command::prepare::INSTALL;
+use crate::command::install;
 use crate::command::recorder::{self, Recorder};
 use crate::command::session::Setup;
 use crate::count::counter::{Counter, Job};
@@ -30,7 +30,10 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
     let counts = if cfg!(target_os = "linux") {
         let toolbox = Toolbox::look(setup.prepared.bench.root);
         for (program, what) in toolbox.missing() {
-            eprintln!("not counted: {what}, as {program} is not installed; run: {INSTALL}");
+            eprintln!(
+                "not counted: {what}, as {program} is not installed; run: {}",
+                install::of(program)
+            );
         }
         recorder.run.tools.extend(versions(&toolbox));
         let counter = Counter {

@@ -2,6 +2,7 @@
 
 mod accept;
 mod bisect;
+mod builtin;
 mod calibrate;
 mod compare;
 mod completions;
@@ -14,6 +15,7 @@ mod flames;
 mod gate;
 mod git;
 mod history;
+mod install;
 mod lineup;
 mod list;
 mod metric;

@@ -19,7 +19,12 @@ pub(super) struct Args {
 }
 
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
-    let unknown = || UsageError(format!("no driver \"{}\" under drivers/", args.driver));
+    let unknown = || {
+        UsageError(format!(
+            "no driver \"{}\", neither under drivers/ nor built in",
+            args.driver
+        ))
+    };
     let driver = project
         .drivers
         .iter()

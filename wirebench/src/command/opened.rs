@@ -69,13 +69,13 @@ impl Opened {
         match &asked.what {
             What::Project => {}
             What::Commands(commands) => opened.side.programs.clone_from(commands),
-            What::Folder(_) | What::Revision(_)
-                if !folder.join("wirebench.toml").is_file() || !folder.join("servers").is_dir() =>
-            {
-                eprintln!("{}: declares no servers yet", opened.side);
+            What::Folder(_) | What::Revision(_) if !folder.join("wirebench.toml").is_file() => {
                 opened.side.servers.clear();
             }
             What::Folder(_) | What::Revision(_) => opened.read(),
+        }
+        if opened.side.servers.is_empty() {
+            eprintln!("{}: declares no servers yet", opened.side);
         }
         Ok(opened)
     }

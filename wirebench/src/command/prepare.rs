@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::command::{builtin, install};
 use crate::declare::Project;
 use crate::declare::driver::Driver;
 use crate::measure::cores::Cores;
@@ -12,9 +13,6 @@ use crate::measure::tools;
 use crate::normalise::Jq;
 use crate::plan::PlannedSeries;
 use crate::record::run::ToolVersion;
-
-/// Where to get what wirebench itself calls.
-pub(super) const INSTALL: &str = "scripts/setup.sh";
 
 /// Everything a plan needs, and what of it is broken.
 #[derive(Debug)]
@@ -65,14 +63,14 @@ pub(super) fn prepare<'a>(
     prepared
 }
 
-/// jq, without which nothing can be normalised.
+/// jq, without which nothing can be normalised, and the filters of built-in drivers for it.
 pub(super) fn jq(project: &Project) -> anyhow::Result<(Jq, ToolVersion)> {
-    let program =
-        tools::locate(&project.root, "jq").ok_or_else(|| anyhow::anyhow!("jq is not installed; run: {INSTALL}"))?;
+    builtin::place(project)?;
+    let program = tools::locate(&project.root, "jq")
+        .ok_or_else(|| anyhow::anyhow!("jq is not installed; run: {}", install::of("jq")))?;
     let version = tools::plain_version(&program).unwrap_or_else(|| "unknown".into());
-    let library = project.root.join("drivers/lib");
     Ok((
-        Jq { program, library },
+        Jq { program },
         ToolVersion {
             name: "jq".into(),
             version,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::command::{Outcome, UsageError, prepare, results, stored};
+use crate::command::{Outcome, UsageError, install, prepare, results, stored};
 use crate::record::comparison::Comparison;
 use crate::record::run::{Run, SCHEMA};
 use crate::report::{charts, comparison, markdown, terminal};
@@ -107,7 +107,7 @@ pub(super) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
         None => {
             eprintln!(
                 "warning: gnuplot is not installed: the report has no charts; run: {}",
-                prepare::INSTALL
+                install::of("gnuplot")
             );
             Vec::new()
         }

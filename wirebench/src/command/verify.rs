@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::command::selection::SelectionArgs;
-use crate::command::{Outcome, git, prepare};
+use crate::command::{Outcome, git, install, prepare};
 use crate::declare::Project;
 use crate::measure::build::Workshop;
 use crate::measure::cores::Cores;
@@ -47,7 +47,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         None => say(
             false,
             "gnuplot",
-            &format!("is not installed: runs have no charts; run: {}", prepare::INSTALL),
+            &format!("is not installed: runs have no charts; run: {}", install::of("gnuplot")),
         ),
     }
     for tool in &prepared.tools {

@@ -105,7 +105,9 @@ pub fn expand(args: &[Arg], values: &Values) -> Result<Vec<String>, MissingValue
     Ok(out)
 }
 
-fn fill(text: &str, values: &Values, turn: usize) -> String {
+/// Fills in the placeholders of one text that have a value; of a list, the one in its turn.
+#[must_use]
+pub fn fill(text: &str, values: &Values, turn: usize) -> String {
     let replace = |found: &regex::Captures| match found.get(1).and_then(|name| values.get(name.as_str())) {
         Some(Value::One(value)) => value.clone(),
         Some(Value::Many(list)) => list.get(turn).cloned().unwrap_or_default(),

@@ -1,14 +1,14 @@
 //! A driver: a load generator, how it is called for each protocol, and which version of it is trusted.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::declare::args::Arg;
 use crate::declare::protocol::Protocol;
-use crate::declare::read::{DeclareError, toml_file};
+use crate::declare::read::{DeclareError, Place};
 
 /// A load generator, as `drivers/<name>/driver.toml` declares it.
 #[derive(Debug, Clone)]
@@ -19,6 +19,8 @@ pub struct Driver {
     pub about: String,
     /// Its folder.
     pub folder: PathBuf,
+    /// The folder that holds what filters share.
+    pub library: PathBuf,
     /// The program and its version.
     pub tool: Tool,
     /// How it is called, by protocol.
@@ -100,34 +102,35 @@ pub const PLACEHOLDERS: [&str; 25] = [
     "stdout",
 ];
 
-#[derive(Deserialize)]
+/// A driver as it is written.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct Table {
     about: String,
     tool: Tool,
     protocols: BTreeMap<Protocol, Mode>,
     normalise: Normalise,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Normalise {
     args: Vec<Arg>,
 }
 
 impl Driver {
-    /// Reads one `driver.toml`.
+    /// Checks what is written in the `driver.toml` at a place; filters share what is in `library`.
     ///
     /// # Errors
-    /// When the file cannot be read or says something impossible.
-    pub fn read(file: &Path, name: String) -> Result<Self, DeclareError> {
-        let File {
+    /// When it says something impossible.
+    pub(super) fn check(table: Table, place: &Place, name: String, library: PathBuf) -> Result<Self, DeclareError> {
+        let Table {
             about,
             tool,
             protocols,
             normalise,
-        } = toml_file(file)?;
-        let wrong = |key: &str, message: String| Err(DeclareError::key(file, key, message));
+        } = table;
+        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
         if tool.version.is_some() == tool.at_least.is_some() {
             return wrong("tool", "expected exactly one of version and at_least".into());
         }
@@ -159,18 +162,19 @@ impl Driver {
                     format!("expected a share between 0 and 1, found {}", mode.in_flight_at_least),
                 );
             }
-            check_placeholders(file, &key, &mode.args, |word| {
+            check_placeholders(place, &key, &mode.args, |word| {
                 PLACEHOLDERS.contains(&word) && word != "stdout"
             })?;
         }
-        check_placeholders(file, "normalise.args", &normalise.args, |word| {
+        check_placeholders(place, "normalise.args", &normalise.args, |word| {
             word == "stdout" || word == "raw"
         })?;
-        let folder = file.parent().unwrap_or(Path::new(".")).to_path_buf();
+        let folder = place.file.parent().map(PathBuf::from).unwrap_or_default();
         Ok(Self {
             name,
             about,
             folder,
+            library,
             tool,
             protocols,
             normalise: normalise.args,
@@ -178,10 +182,14 @@ impl Driver {
     }
 }
 
-fn check_placeholders(file: &Path, key: &str, args: &[Arg], known: impl Fn(&str) -> bool) -> Result<(), DeclareError> {
+fn check_placeholders(
+    place: &Place,
+    key: &str,
+    args: &[Arg],
+    known: impl Fn(&str) -> bool,
+) -> Result<(), DeclareError> {
     match args.iter().flat_map(Arg::placeholders).find(|word| !known(word)) {
-        Some(word) => Err(DeclareError::key(
-            file,
+        Some(word) => Err(place.wrong(
             key,
             format!("unknown placeholder {{{word}}}; docs/EXTENDING.md lists those there are"),
         )),

@@ -1,10 +1,13 @@
-//! Declarations: the TOML files that say what is asked, who answers and who asks, found by folder.
+//! Declarations: the TOML files that say what is asked, who answers and who asks: tables of `wirebench.toml`, or found by
+//! folder.
 
 pub mod accepted;
 pub mod args;
+pub mod builtin;
 pub mod compare;
 pub mod count;
 pub mod driver;
+pub mod found;
 pub mod percent;
 pub mod project;
 pub mod protocol;
@@ -13,12 +16,13 @@ pub mod scenario;
 pub mod server;
 pub mod span;
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use driver::Driver;
-use project::Config;
-use read::DeclareError;
+use found::Kind;
+use project::{Config, ServerTables};
+use read::{DeclareError, Place, toml_file};
 use scenario::Scenario;
 use server::Server;
 
@@ -43,11 +47,11 @@ impl Project {
     /// # Errors
     /// At the first declaration that cannot be read or is wrong.
     pub fn read(root: &Path) -> Result<Self, DeclareError> {
-        let config = Config::read(&root.join("wirebench.toml"))?;
-        let mut scenarios = named("scenario", below(&root.join("scenarios"))?.into_iter(), Scenario::read)?;
-        let servers = Self::servers_in(root)?;
+        let (config, tables) = Config::with_tables(&root.join("wirebench.toml"))?;
+        let servers = found::all(Kind::Server, root, tables.servers, Server::check)?;
+        let mut scenarios = found::all(Kind::Scenario, root, tables.scenarios, Scenario::check)?;
         scenarios.extend(config.count.scenarios(&servers));
-        let drivers = named("driver", inside(&root.join("drivers"), "driver.toml")?, Driver::read)?;
+        let drivers = Self::drivers_in(root, &config)?;
         Ok(Self {
             root: root.to_path_buf(),
             config,
@@ -57,86 +61,37 @@ impl Project {
         })
     }
 
-    /// Reads only the servers of the project in `root`.
+    /// Reads only the servers of the project in `root`, whatever else its `wirebench.toml` says.
     ///
     /// # Errors
     /// At the first one that cannot be read or is wrong.
     pub fn servers_in(root: &Path) -> Result<Vec<Server>, DeclareError> {
-        named("server", inside(&root.join("servers"), "server.toml")?, Server::read)
+        let tables: ServerTables = toml_file(&root.join("wirebench.toml"))?;
+        found::all(Kind::Server, root, tables.servers, Server::check)
     }
-}
 
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
-    let unreadable = |source| DeclareError::Unreadable {
-        file: folder.to_path_buf(),
-        source,
-    };
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(unreadable)? {
-        paths.push(entry.map_err(unreadable)?.path());
-    }
-    paths.sort();
-    Ok(paths)
-}
-
-/// Every TOML file below `folder`, at any depth.
-fn below(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
-    let mut files = Vec::new();
-    for path in entries(folder)? {
-        if path.is_dir() {
-            files.extend(below(&path)?);
-        } else if path.extension().is_some_and(|ending| ending == "toml") {
-            files.push(path);
-        }
-    }
-    Ok(files)
-}
-
-/// The files called `file` one folder below `folder`.
-fn inside(folder: &Path, file: &str) -> Result<impl Iterator<Item = PathBuf>, DeclareError> {
-    Ok(entries(folder)?
-        .into_iter()
-        .map(move |path| path.join(file))
-        .filter(|path| path.is_file()))
-}
-
-/// Reads each file; a file is named by its stem, or by its folder when every file is called alike.
-fn named<T>(
-    kind: &'static str,
-    files: impl Iterator<Item = PathBuf>,
-    read: impl Fn(&Path, String) -> Result<T, DeclareError>,
-) -> Result<Vec<T>, DeclareError> {
-    let mut seen: Vec<(String, PathBuf)> = Vec::new();
-    let mut out = Vec::new();
-    for file in files {
-        let named_by = if kind == "scenario" {
-            file.file_stem()
+    /// The project's own drivers, and those that come with the program, in the order of their names.
+    fn drivers_in(root: &Path, config: &Config) -> Result<Vec<Driver>, DeclareError> {
+        let own = root.join("drivers/lib");
+        let library = if own.is_dir() {
+            own
         } else {
-            file.parent().and_then(Path::file_name)
+            root.join(".wirebench").join(builtin::folder()).join("lib")
         };
-        let name = named_by.unwrap_or_default().to_string_lossy().into_owned();
-        if name.is_empty()
-            || !name
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-        {
-            let message = format!("the name \"{name}\" may hold lower-case letters, digits and hyphens only");
-            return Err(DeclareError::Invalid {
-                file,
-                key: String::new(),
-                message,
-            });
-        }
-        if let Some((_, first)) = seen.iter().find(|(known, _)| *known == name) {
-            return Err(DeclareError::Twice {
-                kind,
-                name,
-                first: first.clone(),
-                second: file,
-            });
-        }
-        out.push(read(&file, name.clone())?);
-        seen.push((name, file));
+        let check = |table, place: &Place, name| Driver::check(table, place, name, library.clone());
+        let mut drivers = found::all(Kind::Driver, root, BTreeMap::new(), check)?;
+        let declared = |name: &str| drivers.iter().any(|driver| driver.name == name);
+        let wanted = |name: &&str| config.builtin_drivers.iter().any(|wanted| wanted == name) && !declared(name);
+        let names: Vec<&str> = builtin::NAMES.into_iter().filter(wanted).collect();
+        drivers.extend(builtin::drivers(root, &names)?);
+        drivers.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(drivers)
     }
-    Ok(out)
+
+    /// Whether something of what comes with the program has to lie below `.wirebench/` before jq can read it.
+    #[must_use]
+    pub fn uses_builtin_files(&self) -> bool {
+        let builtin = self.root.join(".wirebench").join(builtin::folder());
+        self.drivers.iter().any(|driver| driver.library.starts_with(&builtin))
+    }
 }

@@ -1,7 +1,8 @@
-//! The project file `wirebench.toml`: its profiles, and how variants are compared.
+//! The project file `wirebench.toml`: its profiles, how variants are compared, and the servers and scenarios it declares.
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -9,10 +10,13 @@ use crate::declare::compare::{Compare, MarginRule, Margins};
 use crate::declare::count::Count;
 use crate::declare::read::{DeclareError, toml_file};
 use crate::declare::span::Span;
+use crate::declare::{builtin, scenario, server};
 
 /// What `wirebench.toml` says.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// The drivers that come with the program and that the project uses beside its own.
+    pub builtin_drivers: Vec<String>,
     /// The profile used when none is named.
     pub default_profile: String,
     /// Profiles by name.
@@ -29,7 +33,9 @@ pub struct Config {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ConfigFile {
-    default_profile: String,
+    builtin_drivers: Option<Vec<String>>,
+    default_profile: Option<String>,
+    #[serde(default)]
     profiles: BTreeMap<String, Profile>,
     #[serde(default)]
     compare: Compare,
@@ -37,6 +43,24 @@ struct ConfigFile {
     count: Count,
     #[serde(default)]
     margins: Vec<MarginRule>,
+    #[serde(default)]
+    servers: BTreeMap<String, server::Table>,
+    #[serde(default)]
+    scenarios: BTreeMap<String, scenario::Table>,
+}
+
+/// The servers and scenarios in `wirebench.toml`, not checked yet.
+#[derive(Debug)]
+pub(super) struct Tables {
+    pub(super) servers: BTreeMap<String, server::Table>,
+    pub(super) scenarios: BTreeMap<String, scenario::Table>,
+}
+
+/// Only the servers in a `wirebench.toml`; other keys may be of another version.
+#[derive(Debug, Deserialize)]
+pub(super) struct ServerTables {
+    #[serde(default)]
+    pub(super) servers: BTreeMap<String, server::Table>,
 }
 
 /// A named way to run the same scenarios: how many rounds, and caps on each load.
@@ -66,49 +90,129 @@ pub struct Profile {
     pub drivers: Vec<String>,
 }
 
+/// The profiles of a project that declares none: `full` as the scenarios say, `quick` for many short rounds.
+fn usual_profiles() -> BTreeMap<String, Profile> {
+    let full = Profile {
+        about: "every scenario on every server, as the scenarios say".into(),
+        rounds: 3,
+        requests_at_most: None,
+        duration_at_most: None,
+        starts_at_most: None,
+        warmup: Some(Span(Duration::from_millis(500))),
+        scenarios: Vec::new(),
+        servers: Vec::new(),
+        drivers: Vec::new(),
+    };
+    let quick = Profile {
+        about: "the same scenarios cut short".into(),
+        requests_at_most: Some(30_000),
+        duration_at_most: Some(Span(Duration::from_secs(1))),
+        starts_at_most: Some(10),
+        warmup: Some(Span(Duration::from_millis(200))),
+        ..full.clone()
+    };
+    BTreeMap::from([("full".to_owned(), full), ("quick".to_owned(), quick)])
+}
+
 impl Config {
-    /// Reads `wirebench.toml`.
+    /// Reads what `wirebench.toml` says of the whole project.
     ///
     /// # Errors
-    /// When the file cannot be read, a profile has no rounds, or the default profile does not exist.
+    /// When the file cannot be read or says something impossible.
     pub fn read(file: &Path) -> Result<Self, DeclareError> {
-        let written: ConfigFile = toml_file(file)?;
+        Ok(Self::with_tables(file)?.0)
+    }
+
+    /// The same, and the servers and scenarios declared there.
+    ///
+    /// # Errors
+    /// When the file cannot be read, a profile has no rounds, a built-in driver is unknown, or the default profile does not
+    /// exist.
+    pub(super) fn with_tables(file: &Path) -> Result<(Self, Tables), DeclareError> {
+        let mut written: ConfigFile = toml_file(file)?;
+        if written.profiles.is_empty() {
+            written.profiles = usual_profiles();
+            // Many short rounds see more than few long ones.
+            written.compare.profile.get_or_insert_with(|| "quick".into());
+        }
+        let tables = Tables {
+            servers: written.servers,
+            scenarios: written.scenarios,
+        };
+        let builtin = written.builtin_drivers;
         let config = Self {
-            default_profile: written.default_profile,
+            builtin_drivers: builtin.unwrap_or_else(|| builtin::NAMES.map(str::to_owned).to_vec()),
+            default_profile: default_profile(file, written.default_profile, &written.profiles)?,
             profiles: written.profiles,
             compare: written.compare,
             count: written.count,
             margins: Margins::new(file, written.margins)?,
         };
-        if !(8..=1000).contains(&config.compare.rounds) {
-            let message = format!("expected 8 to 1,000, found {}", config.compare.rounds);
-            return Err(DeclareError::key(file, "compare.rounds", message));
+        config.check(file)?;
+        Ok((config, tables))
+    }
+
+    fn check(&self, file: &Path) -> Result<(), DeclareError> {
+        let wrong = |key: &str, message: String| Err(DeclareError::key(file, key, message));
+        let unknown = |name: &&String| !builtin::NAMES.contains(&name.as_str());
+        if let Some(name) = self.builtin_drivers.iter().find(unknown) {
+            let known = builtin::NAMES.join(", ");
+            return wrong(
+                "builtin_drivers",
+                format!("no driver \"{name}\" comes with wirebench; there are {known}"),
+            );
         }
-        if let Some((key, message)) = config.count.fault() {
-            return Err(DeclareError::key(file, &format!("count.{key}"), message));
+        if !(8..=1000).contains(&self.compare.rounds) {
+            let message = format!("expected 8 to 1,000, found {}", self.compare.rounds);
+            return wrong("compare.rounds", message);
         }
-        for (name, profile) in &config.profiles {
+        if let Some((key, message)) = self.count.fault() {
+            return wrong(&format!("count.{key}"), message);
+        }
+        for (name, profile) in &self.profiles {
             if profile.rounds == 0 || profile.rounds > 1000 {
-                let key = format!("profiles.{name}.rounds");
-                return Err(DeclareError::key(
-                    file,
-                    &key,
-                    format!("expected 1 to 1,000, found {}", profile.rounds),
-                ));
+                let message = format!("expected 1 to 1,000, found {}", profile.rounds);
+                return wrong(&format!("profiles.{name}.rounds"), message);
             }
         }
         let named = [
-            ("default_profile", Some(&config.default_profile)),
-            ("compare.profile", config.compare.profile.as_ref()),
+            ("default_profile", Some(&self.default_profile)),
+            ("compare.profile", self.compare.profile.as_ref()),
         ];
         for (key, name) in named {
-            let Some(name) = name.filter(|name| !config.profiles.contains_key(*name)) else {
+            let Some(name) = name.filter(|name| !self.profiles.contains_key(*name)) else {
                 continue;
             };
-            let known: Vec<&str> = config.profiles.keys().map(String::as_str).collect();
-            let message = format!("no profile \"{name}\"; there are {}", known.join(", "));
-            return Err(DeclareError::key(file, key, message));
+            return wrong(
+                key,
+                format!("no profile \"{name}\"; there are {}", known(&self.profiles)),
+            );
         }
-        Ok(config)
+        Ok(())
     }
+}
+
+/// The profile used when none is named: the one that is said, or `full`, or the only one.
+fn default_profile(
+    file: &Path,
+    said: Option<String>,
+    profiles: &BTreeMap<String, Profile>,
+) -> Result<String, DeclareError> {
+    if let Some(name) = said {
+        return Ok(name);
+    }
+    let mut names = profiles.keys();
+    match (profiles.contains_key("full"), names.next(), names.next()) {
+        (true, ..) => Ok("full".into()),
+        (false, Some(only), None) => Ok(only.clone()),
+        _ => Err(DeclareError::key(
+            file,
+            "default_profile",
+            format!("expected one of the profiles {}, found nothing", known(profiles)),
+        )),
+    }
+}
+
+fn known(profiles: &BTreeMap<String, Profile>) -> String {
+    profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -35,17 +35,62 @@ pub enum DeclareError {
         message: String,
     },
     /// Two declarations that claim one name.
-    #[error("{kind} \"{name}\" is declared twice: {} and {}; rename one", first.display(), second.display())]
+    #[error("{kind} \"{name}\" is declared twice: {first} and {second}; rename one")]
     Twice {
         /// `scenario`, `server` or `driver`.
         kind: &'static str,
         /// The name.
         name: String,
-        /// The file that was read first.
-        first: PathBuf,
-        /// The file that repeats the name.
-        second: PathBuf,
+        /// Where it was read first.
+        first: String,
+        /// What repeats the name.
+        second: String,
     },
+}
+
+/// Where a declaration stands: a file of its own, or a table of `wirebench.toml`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub file: PathBuf,
+    /// The dotted table in it, such as `servers.api`; none means the whole file.
+    pub table: Option<String>,
+}
+
+impl Place {
+    /// A file of its own.
+    #[must_use]
+    pub fn file(file: &Path) -> Self {
+        Self {
+            file: file.to_path_buf(),
+            table: None,
+        }
+    }
+
+    /// A table of a file that holds more.
+    #[must_use]
+    pub fn table(file: &Path, table: String) -> Self {
+        Self {
+            file: file.to_path_buf(),
+            table: Some(table),
+        }
+    }
+
+    /// An error about one key of the declaration; the message names the file and the whole key.
+    pub fn wrong(&self, key: &str, message: impl Into<String>) -> DeclareError {
+        match &self.table {
+            None => DeclareError::key(&self.file, key, message),
+            Some(table) => DeclareError::key(&self.file, &format!("{table}.{key}"), message),
+        }
+    }
+}
+
+impl std::fmt::Display for Place {
+    /// `wirebench.toml: servers.api`, or only the file.
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(to, "{}", self.file.display())?;
+        self.table.as_ref().map_or(Ok(()), |table| write!(to, ": {table}"))
+    }
 }
 
 impl DeclareError {
@@ -68,12 +113,20 @@ pub fn toml_file<T: DeserializeOwned>(file: &Path) -> Result<T, DeclareError> {
         file: file.to_path_buf(),
         source,
     })?;
+    toml_text(&text, file)
+}
+
+/// Types one TOML document; `file` is what errors name.
+///
+/// # Errors
+/// When it is not TOML, or does not fit `T`.
+pub fn toml_text<T: DeserializeOwned>(text: &str, file: &Path) -> Result<T, DeclareError> {
     let invalid = |key: String, message: &str| DeclareError::Invalid {
         file: file.to_path_buf(),
         key,
         message: message.trim().replace('\n', " "),
     };
-    let document = toml::Deserializer::parse(&text).map_err(|error| {
+    let document = toml::Deserializer::parse(text).map_err(|error| {
         let line = error
             .span()
             .map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);

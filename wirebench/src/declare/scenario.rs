@@ -1,20 +1,18 @@
 //! A scenario: what is asked, how much of it, and over how many connections.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::declare::protocol::Protocol;
-use crate::declare::read::{DeclareError, toml_file};
+use crate::declare::read::{DeclareError, Place};
 use crate::declare::span::Span;
 
 /// The most requests one driver run may send: beyond it hey and ghz stop keeping latencies.
 pub const MOST_REQUESTS: u64 = 1_000_000;
 
-/// Work offered to a server, as one file under `scenarios/` declares it.
+/// Work offered to a server, as one file under `scenarios/` or `[scenarios.<name>]` of `wirebench.toml` declares it.
 #[derive(Debug, Clone)]
 pub struct Scenario {
-    /// The file's name without its ending.
+    /// The file's name without its ending, or the table's.
     pub name: String,
     /// One line for people.
     pub about: String,
@@ -77,16 +75,17 @@ impl Load {
     }
 }
 
-#[derive(Deserialize)]
+/// A scenario as it is written.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct Table {
     about: String,
     operation: String,
     load: LoadTable,
     protocols: Option<Vec<Protocol>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LoadTable {
     connections: Option<u32>,
@@ -100,30 +99,30 @@ struct LoadTable {
 }
 
 impl Scenario {
-    /// Reads one scenario file.
+    /// Checks what is written at a place.
     ///
     /// # Errors
-    /// When the file cannot be read or says something impossible.
-    pub fn read(file: &Path, name: String) -> Result<Self, DeclareError> {
-        let File {
+    /// When it says something impossible.
+    pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
+        let Table {
             about,
             operation,
             load,
             protocols,
-        } = toml_file(file)?;
+        } = table;
         Ok(Self {
             name,
             about,
             operation,
-            load: load.check(file)?,
+            load: load.check(place)?,
             protocols,
         })
     }
 }
 
 impl LoadTable {
-    fn check(self, file: &Path) -> Result<Load, DeclareError> {
-        let wrong = |key: &str, message: &str| Err(DeclareError::key(file, key, message));
+    fn check(self, place: &Place) -> Result<Load, DeclareError> {
+        let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
         let amount = match (self.requests, self.duration, self.starts) {
             (Some(requests), None, None) => Amount::Requests(requests),
             (None, Some(duration), None) => Amount::Duration(duration),

@@ -1,19 +1,18 @@
 //! A server: how a program is built and started, when it is ready, and how it is asked for each operation.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::declare::args::Arg;
 use crate::declare::protocol::Protocol;
-use crate::declare::read::{DeclareError, toml_file};
+use crate::declare::read::{DeclareError, Place};
 use crate::declare::span::Span;
 
-/// A program under test, as `servers/<name>/server.toml` declares it.
+/// A program under test, as `servers/<name>/server.toml` or `[servers.<name>]` of `wirebench.toml` declares it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Server {
-    /// The folder's name.
+    /// The folder's or the table's name.
     pub name: String,
     /// One line for people.
     #[serde(skip)]
@@ -22,9 +21,12 @@ pub struct Server {
     pub protocols: Vec<Protocol>,
     /// How its program is made and named.
     pub program: Program,
+    /// What makes the program before anything is measured: a command and its arguments, run in each side's own folder.
+    #[serde(skip)]
+    pub build: Option<Vec<String>>,
     /// Arguments, with `{address}`, `{host}`, `{port}` and `{threads}` filled in.
     pub args: Vec<Arg>,
-    /// Environment variables added for it.
+    /// Environment variables added for it; the placeholders of the arguments are filled in here too.
     pub env: BTreeMap<String, String>,
     /// A fixed port, for a server that cannot be told one.
     pub port: Option<u16>,
@@ -101,13 +103,15 @@ pub struct GrpcOperation {
     pub expected_message: Option<String>,
 }
 
-#[derive(Deserialize)]
+/// A server as it is written.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+pub(super) struct Table {
     about: String,
     protocols: Vec<Protocol>,
     package: Option<String>,
     command: Option<Vec<String>>,
+    build: Option<Vec<String>>,
     #[serde(default)]
     args: Vec<String>,
     #[serde(default)]
@@ -118,7 +122,7 @@ struct File {
     operations: BTreeMap<String, OperationTable>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OperationTable {
     request: RequestTable,
@@ -126,7 +130,7 @@ struct OperationTable {
     expect: ExpectTable,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RequestTable {
     method: Option<String>,
@@ -140,7 +144,7 @@ struct RequestTable {
     proto_root: Option<String>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Debug, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct ExpectTable {
     status: Option<u16>,
@@ -148,21 +152,36 @@ struct ExpectTable {
     message: Option<String>,
 }
 
+/// Placeholders that a server's arguments and environment may name.
+pub const PLACEHOLDERS: [&str; 4] = ["address", "host", "port", "threads"];
+
 const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
 
 impl Server {
-    /// Reads one `server.toml`.
+    /// Checks what is written at a place.
     ///
     /// # Errors
-    /// When the file cannot be read or says something impossible.
-    pub fn read(file: &Path, name: String) -> Result<Self, DeclareError> {
-        let table: File = toml_file(file)?;
-        let wrong = |key: &str, message: String| Err(DeclareError::key(file, key, message));
+    /// When it says something impossible.
+    pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
+        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
         let program = match (table.package, table.command) {
             (Some(package), None) => Program::Package(package),
             (None, Some(command)) if !command.is_empty() => Program::Command(command),
             _ => return wrong("package", "expected exactly one of package and command".into()),
         };
+        match &table.build {
+            Some(_) if matches!(program, Program::Package(_)) => {
+                return wrong(
+                    "build",
+                    "a package is built by cargo; expected build only beside command".into(),
+                );
+            }
+            Some(words) if words.first().is_none_or(String::is_empty) => {
+                let message = "expected a program and its arguments, such as [\"npm\", \"ci\"]";
+                return wrong("build", message.into());
+            }
+            _ => {}
+        }
         if table.protocols.is_empty() || table.protocols.contains(&Protocol::Process) {
             return wrong("protocols", "expected at least one of http, h2c and grpc".into());
         }
@@ -170,12 +189,13 @@ impl Server {
             return wrong("ready.tcp", "expected true".into());
         }
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
-        let known = ["address", "host", "port", "threads"];
-        if let Some(unknown) = args
-            .iter()
-            .flat_map(Arg::placeholders)
-            .find(|word| !known.contains(&word.as_str()))
-        {
+        let known = PLACEHOLDERS;
+        let unknown = |arg: &Arg| {
+            arg.placeholders()
+                .into_iter()
+                .find(|word| !known.contains(&word.as_str()))
+        };
+        if let Some(unknown) = args.iter().find_map(unknown) {
             return wrong(
                 "args",
                 format!("unknown placeholder {{{unknown}}}; a server's arguments know {known:?}"),
@@ -184,13 +204,14 @@ impl Server {
         let mut operations = BTreeMap::new();
         for (operation, asked) in table.operations {
             let key = format!("operations.{operation}");
-            operations.insert(operation, asked.check(file, &key)?);
+            operations.insert(operation, asked.check(place, &key)?);
         }
         Ok(Self {
             name,
             about: table.about,
             protocols: table.protocols,
             program,
+            build: table.build,
             args,
             env: table.env,
             port: table.port,
@@ -211,8 +232,8 @@ impl Server {
 }
 
 impl OperationTable {
-    fn check(self, file: &Path, key: &str) -> Result<Operation, DeclareError> {
-        let wrong = |what: &str, message: &str| Err(DeclareError::key(file, &format!("{key}.{what}"), message));
+    fn check(self, place: &Place, key: &str) -> Result<Operation, DeclareError> {
+        let wrong = |what: &str, message: &str| Err(place.wrong(&format!("{key}.{what}"), message));
         let RequestTable {
             method,
             path,

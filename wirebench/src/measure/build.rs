@@ -1,4 +1,4 @@
-//! Builds the servers that are packages of the project's Cargo workspace.
+//! Builds servers: packages of the project's Cargo workspace, and whatever a server's own build command makes.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -56,6 +56,32 @@ impl Workshop {
         }
         run(cargo, package)
     }
+}
+
+/// Runs a server's build command in a side's folder. What it says goes to stderr.
+///
+/// # Errors
+/// When it cannot be started or fails; in words.
+pub fn command(words: &[String], folder: &Path) -> Result<(), String> {
+    let said = shell_words::join(words);
+    let (program, args) = words.split_first().ok_or("an empty build command")?;
+    // Like a server's own program: one with a `/` is meant from the side's folder.
+    let program = if program.contains('/') {
+        folder.join(program)
+    } else {
+        PathBuf::from(program)
+    };
+    let status = Command::new(program)
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(std::io::stderr())
+        .status()
+        .map_err(|error| format!("build `{said}` cannot be started: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("build `{said}` failed ({status}); its messages are above"))
 }
 
 /// The toolchain that rustup takes in a folder; none where rustup does not manage it.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::declare::args::Arg;
 use crate::declare::protocol::Protocol;
 use crate::declare::server::{Program, Server};
-use crate::measure::build::Workshop;
+use crate::measure::build::{self, Workshop};
 use crate::plan::PlannedSeries;
 use crate::record::run::VariantRevision;
 
@@ -65,10 +65,11 @@ impl Side {
         server
     }
 
-    /// Finds the programs of the servers named, building those that are packages; what fails is noted in `broken`.
-    /// Programs known already stay.
+    /// Finds the programs of the servers named, building those that are packages or have a build command of their own;
+    /// what fails is noted in `broken`. Programs known already stay, and equal commands run once.
     pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, workshop: &Workshop) {
         let mut built = BTreeMap::new();
+        let mut commands = BTreeMap::new();
         for name in names {
             let Some(server) = self.servers.get(name) else { continue };
             if self.programs.contains_key(name) || self.broken.contains_key(name) {
@@ -80,7 +81,14 @@ impl Side {
                     .or_insert_with(|| workshop.package(package))
                     .clone()
                     .map(|path| vec![path.to_string_lossy().into_owned()]),
-                Program::Command(command) => Ok(self.in_folder(command)),
+                Program::Command(command) => match &server.build {
+                    None => Ok(()),
+                    Some(words) => commands
+                        .entry(words.clone())
+                        .or_insert_with(|| build::command(words, &self.folder))
+                        .clone(),
+                }
+                .map(|()| self.in_folder(command)),
             };
             match program {
                 Ok(program) => {

@@ -18,7 +18,7 @@ use crate::measure::process::Launch;
 use crate::measure::question::Question;
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
-use crate::measure::target::{Target, TargetError, argv};
+use crate::measure::target::{Target, TargetError, argv, environment};
 use crate::measure::values::{self, Places};
 use crate::plan::PlannedSeries;
 
@@ -244,7 +244,7 @@ impl Bench<'_> {
         StartUp {
             argv: command,
             folder: side.folder.clone(),
-            env: server.env.clone(),
+            env: environment(server, PORT, self.cores.server_threads()),
             port: server.port,
             cores: self.cores.server.clone(),
             request: question.request.clone(),

@@ -19,7 +19,7 @@ pub struct StartUp {
     pub argv: Vec<String>,
     /// Its working directory.
     pub folder: PathBuf,
-    /// Environment variables added to ours.
+    /// Environment variables added to ours, likewise.
     pub env: BTreeMap<String, String>,
     /// The port, when the server cannot be told one.
     pub port: Option<u16>,
@@ -58,13 +58,11 @@ pub fn first_answer(file: &Path) -> anyhow::Result<()> {
         Some(port) => port,
         None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port(),
     };
-    let argv: Vec<String> = spec
-        .argv
-        .iter()
-        .map(|arg| arg.replace(PORT, &port.to_string()))
-        .collect();
+    let filled = |text: &String| text.replace(PORT, &port.to_string());
+    let argv: Vec<String> = spec.argv.iter().map(filled).collect();
+    let env = spec.env.iter().map(|(name, text)| (name, filled(text)));
     let mut command = std::process::Command::new(&argv[0]);
-    command.args(&argv[1..]).current_dir(&spec.folder).envs(&spec.env);
+    command.args(&argv[1..]).current_dir(&spec.folder).envs(env);
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())

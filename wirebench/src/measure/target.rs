@@ -1,11 +1,12 @@
 //! A target: a server started, awaited, watched, and stopped.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::declare::args::{Value, Values, expand};
+use crate::declare::args::{Value, Values, expand, fill};
 use crate::declare::server::Server;
 use crate::measure::cores::Cores;
 use crate::measure::grpc::GrpcError;
@@ -57,7 +58,7 @@ pub enum TargetError {
     },
     /// It is still not ready.
     #[error(
-        "server {server}: not ready within {timeout:?} (last answer: {last}); raise ready_timeout in its server.toml if it needs longer{}",
+        "server {server}: not ready within {timeout:?} (last answer: {last}); raise its ready_timeout if it needs longer{}",
         said(output)
     )]
     NotReady {
@@ -126,18 +127,33 @@ pub struct Target {
 /// The server's command line on one side, program first, for a given port (or a placeholder for one).
 ///
 /// # Panics
-/// Never for a server that `Server::read` made, as it refuses unknown placeholders, and that the side has built.
+/// Never for a server that `Server::check` made, as it refuses unknown placeholders, and that the side has built.
 #[must_use]
 pub fn argv(side: &Side, server: &Server, port: &str, threads: usize) -> Vec<String> {
-    let values = Values::from([
+    let args = expand(&server.args, &values(port, threads)).expect("Server::check refuses unknown placeholders");
+    let program = side.programs[&server.name].iter().cloned();
+    program.chain(args).collect()
+}
+
+/// The server's environment for a given port (or a placeholder for one). Braces that name no placeholder stay as they are.
+#[must_use]
+pub fn environment(server: &Server, port: &str, threads: usize) -> BTreeMap<String, String> {
+    let values = values(port, threads);
+    let filled = server
+        .env
+        .iter()
+        .map(|(name, text)| (name.clone(), fill(text, &values, 0)));
+    filled.collect()
+}
+
+/// What a server's placeholders stand for.
+fn values(port: &str, threads: usize) -> Values {
+    Values::from([
         ("address", Value::One(format!("127.0.0.1:{port}"))),
         ("host", Value::One("127.0.0.1".into())),
         ("port", Value::One(port.to_owned())),
         ("threads", Value::One(threads.to_string())),
-    ]);
-    let args = expand(&server.args, &values).expect("Server::read refuses unknown placeholders");
-    let program = side.programs[&server.name].iter().cloned();
-    program.chain(args).collect()
+    ])
 }
 
 impl Target {
@@ -174,7 +190,7 @@ impl Target {
         let launch = Launch {
             argv: &argv,
             folder: &side.folder,
-            env: &server.env,
+            env: &environment(server, &port.to_string(), cores.server_threads()),
             stdout: folder.join("server.stdout"),
             stderr: output.clone(),
             cores: &cores.server,

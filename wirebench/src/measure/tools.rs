@@ -52,7 +52,7 @@ pub struct Found {
     pub version: String,
 }
 
-/// Where a program is: in the project's tool folder, else on PATH.
+/// Where a program is: in the project's tool folder, else on PATH, else where `go install` puts programs.
 #[must_use]
 pub fn locate(root: &Path, program: &str) -> Option<PathBuf> {
     let own = std::env::var_os("WIREBENCH_TOOLS")
@@ -61,8 +61,20 @@ pub fn locate(root: &Path, program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::iter::once(own)
         .chain(std::env::split_paths(&path))
+        .chain(go_install())
         .map(|folder| folder.join(program))
         .find(|file| file.is_file())
+}
+
+/// Go's own rule: GOBIN, else bin below the first folder of GOPATH, else below `go` in the home folder.
+fn go_install() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(bin) = set("GOBIN") {
+        return Some(PathBuf::from(bin));
+    }
+    let first = set("GOPATH").and_then(|path| std::env::split_paths(&path).next());
+    let home = || Some(PathBuf::from(set("HOME")?).join("go"));
+    Some(first.or_else(home)?.join("bin"))
 }
 
 /// Finds a driver's program and checks its version.

@@ -17,13 +17,11 @@ use crate::stats::quantile::nearest_rank;
 
 pub use shape::{NormaliseError, Shape, read};
 
-/// jq and the filters' folder.
+/// The program that runs the drivers' filters.
 #[derive(Debug, Clone)]
 pub struct Jq {
     /// The jq executable.
     pub program: PathBuf,
-    /// The folder that holds the filters' shared helpers.
-    pub library: PathBuf,
 }
 
 /// A round of which nothing is known but why.

@@ -37,7 +37,7 @@ pub enum NormaliseError {
         source: MissingValue,
     },
     /// jq cannot be started.
-    #[error("{}: cannot be started: {source}; run: scripts/setup.sh", program.display())]
+    #[error("{}: cannot be started: {source}; reinstall jq", program.display())]
     Start {
         /// The program.
         program: PathBuf,
@@ -78,7 +78,7 @@ pub fn read(jq: &Jq, driver: &Driver, stdout: &Path, raw: &Path) -> Result<Shape
         expand(&driver.normalise, &values).map_err(|source| NormaliseError::Arguments { driver: name(), source })?;
     let output = Command::new(&jq.program)
         .args(["--compact-output", "-L"])
-        .arg(&jq.library)
+        .arg(&driver.library)
         .arg("--from-file")
         .arg(driver.folder.join("normalise.jq"))
         .args(args)

@@ -22,7 +22,7 @@ pub enum ChartError {
         source: std::io::Error,
     },
     /// gnuplot cannot be started.
-    #[error("gnuplot cannot be started: {0}; run: scripts/setup.sh")]
+    #[error("gnuplot cannot be started: {0}; reinstall it")]
     Start(std::io::Error),
     /// gnuplot refused.
     #[error("gnuplot could not draw {}: {message}", file.display())]

@@ -36,18 +36,23 @@ pub(crate) struct Ended {
 }
 
 impl Bench {
-    /// One scenario `ask`, no server and no driver yet.
-    pub(crate) fn new() -> Self {
+    /// An empty folder.
+    pub(crate) fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mark = format!("WIREBENCH_TEST_MARK={}", folder.path().display());
-        let bench = Self { folder, mark };
+        Self { folder, mark }
+    }
+
+    /// One scenario `ask`, no server and no driver yet.
+    pub(crate) fn new() -> Self {
+        let bench = Self::empty();
         for room in ["scenarios", "servers", "drivers/lib"] {
             fs::create_dir_all(bench.path(room)).unwrap();
         }
         bench
             .file(
                 "wirebench.toml",
-                "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"30s\"\n",
+                "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"30s\"\n",
             )
             .scenario("ask", "connections = 1, requests = 200")
     }

@@ -7,7 +7,7 @@ fn slower_from_v3() -> Bench {
     Bench::new()
         .file(
             "wirebench.toml",
-            "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 8\nbudget = \"40s\"\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 8\nbudget = \"40s\"\n",
         )
         .scenario("ask", "connections = 1, requests = 20")
         .server("py", "ok", "")
@@ -71,7 +71,7 @@ fn a_dearer_request_is_found_by_counting_without_a_single_round_of_load() {
     let bench = Bench::new()
         .file(
             "wirebench.toml",
-            "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 220]\n[compare]\nrounds = 8\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 220]\n[compare]\nrounds = 8\n",
         )
         .real_driver("hey")
         .c_server("c", "work=1000", "")

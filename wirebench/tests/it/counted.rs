@@ -168,7 +168,7 @@ fn counts_gate_in_the_place_of_server_cpu_unless_the_project_says_otherwise() {
         "no count, no giving way"
     );
 
-    let margins = "default_profile = 'q'\n[profiles.q]\nabout = 'q'\nrounds = 1\n[[margins]]\nseries = '*'\nmetric = 'server_cpu'\ngate = true\n";
+    let margins = "builtin_drivers = []\ndefault_profile = 'q'\n[profiles.q]\nabout = 'q'\nrounds = 1\n[[margins]]\nseries = '*'\nmetric = 'server_cpu'\ngate = true\n";
     for folder in ["scenarios", "servers", "drivers"] {
         std::fs::create_dir(records.folder.path().join(folder)).unwrap();
     }

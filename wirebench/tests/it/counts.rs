@@ -12,7 +12,7 @@ fn counting() -> Bench {
     Bench::new()
         .file(
             "wirebench.toml",
-            "default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 220]\n[compare]\nrounds = 8\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nrequests = [20, 220]\n[compare]\nrounds = 8\n",
         )
         .real_driver("hey")
 }
@@ -312,8 +312,9 @@ fn counting_that_is_switched_off_or_wrongly_declared_is_said() {
         ("drivers = [\"[\"]", "count.drivers"),
         ("spread = 1", "spread"),
     ] {
-        let toml =
-            format!("default_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\n{text}\n");
+        let toml = format!(
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\n{text}\n"
+        );
         let bench = Bench::new().file("wirebench.toml", &toml);
         let ended = bench.run(&["list"]);
         assert_eq!(ended.code, 2);

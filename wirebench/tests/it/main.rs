@@ -2,9 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accepts;
+mod alone;
 mod architecture;
 mod bench;
 mod bisects;
+mod builds;
 mod built;
 mod compare;
 mod counted;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use jiff::Timestamp;
 
-use crate::command::{Outcome, UsageError, folder, git, history, prepare, report, stored};
+use crate::command::{Outcome, UsageError, folder, git, history, install, prepare, report, stored};
 use crate::compare::{Rules, paired};
 use crate::declare::compare::{Compare, Margins};
 use crate::declare::project::Config;
@@ -133,7 +133,7 @@ fn gnuplot(args: &Args, project: Option<&Path>) -> Option<PathBuf> {
     if found.is_none() {
         eprintln!(
             "warning: gnuplot is not installed: the site has no still pictures; run: {}",
-            prepare::INSTALL
+            install::of("gnuplot")
         );
     }
     found
