@@ -27,7 +27,7 @@ pub(super) enum Unresolved {
 }
 
 /// What git prints, when it succeeds.
-fn says(folder: &Path, args: &[&str]) -> Option<String> {
+pub(super) fn says(folder: &Path, args: &[&str]) -> Option<String> {
     let output = command(folder, args).output().ok()?;
     output
         .status

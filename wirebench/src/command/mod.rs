@@ -9,12 +9,14 @@ mod completions;
 mod conclude;
 mod count;
 mod counting;
+mod doctor;
 mod export;
 mod first_answer;
 mod flames;
 mod gate;
 mod git;
 mod history;
+mod init;
 mod install;
 mod lineup;
 mod list;
@@ -26,6 +28,7 @@ mod prepare;
 mod progress;
 mod recorder;
 mod report;
+mod repository;
 mod run;
 mod selection;
 mod selftest;
@@ -62,6 +65,8 @@ pub enum Outcome {
     about,
     long_about = "Measures HTTP and gRPC servers with real load generators, checks every round, and keeps all of it.",
     after_help = "Examples:
+  wirebench init                                  begin: wirebench.toml and workflows for this repository
+  wirebench doctor                                what is missing, and how to get it
   wirebench list                                  which series there are
   wirebench verify                                tools, builds and answers, without load
   wirebench run --profile quick                   every scenario, about a minute of load
@@ -82,6 +87,10 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Writes wirebench.toml and the workflows into a repository, with what can be found out about it.
+    Init(init::Args),
+    /// Says what there is and what is missing, without a build and without load.
+    Doctor(doctor::Args),
     /// Shows every series (scenario@server@driver) that fits together.
     List(list::Args),
     /// Checks tools, builds servers, and asks each one for each operation once, without load.
@@ -127,6 +136,8 @@ impl Cli {
     pub fn execute(self) -> anyhow::Result<Outcome> {
         let root = self.root;
         match self.verb {
+            Verb::Init(args) => init::execute(root, &args),
+            Verb::Doctor(args) => doctor::execute(root, &args),
             Verb::List(args) => list::execute(&project(root)?, &args),
             Verb::Verify(args) => verify::execute(&project(root)?, &args),
             Verb::Run(args) => run::execute(&project(root)?, &args),

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
+    ("adopt", &["adopt", "declare"]),
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record"]),
     ("measure", &["declare", "plan", "record", "measure"]),

@@ -1,0 +1,199 @@
+//! The files of a repository that may say something about its servers, read with bounds.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+
+/// Files by their path from the folder, with `/`; what is not text or too long is left out.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    texts: BTreeMap<String, String>,
+}
+
+/// A file longer than this was not written by hand.
+const LONGEST: u64 = 256 * 1024;
+/// After so many entries, or so many bytes, the rest is not looked at.
+const MOST_ENTRIES: usize = 50_000;
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+/// Deeper folders hold no programs.
+const DEEPEST: usize = 10;
+
+/// Folders of others' code, of what a build made, and of tests.
+const NOT_LOOKED_AT: [&str; 14] = [
+    "node_modules",
+    "target",
+    "vendor",
+    "third_party",
+    "dist",
+    "build",
+    "out",
+    "venv",
+    "site-packages",
+    "__pycache__",
+    "testdata",
+    "tests",
+    "test",
+    "results",
+];
+const ENDINGS: [&str; 10] = ["go", "rs", "js", "mjs", "cjs", "ts", "py", "proto", "mod", "toml"];
+const NAMES: [&str; 7] = [
+    "package.json",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "requirements.txt",
+    "Dockerfile",
+    "Containerfile",
+];
+
+impl Files {
+    /// Reads what lies below a folder. Links are not followed; what cannot be read is left out.
+    ///
+    /// # Errors
+    /// When the folder itself cannot be read.
+    pub fn read(folder: &Path) -> std::io::Result<Self> {
+        let mut files = Self::default();
+        let (mut entries, mut bytes) = (0, 0);
+        let mut waiting = vec![(folder.to_path_buf(), String::new(), 0)];
+        while let Some((folder, path, depth)) = waiting.pop() {
+            let listed = match fs::read_dir(&folder) {
+                Err(error) if depth == 0 => return Err(error),
+                Err(_) => continue,
+                Ok(listed) => listed,
+            };
+            for entry in listed.flatten() {
+                entries += 1;
+                if entries > MOST_ENTRIES || bytes > MOST_BYTES {
+                    return Ok(files);
+                }
+                let Ok(name) = entry.file_name().into_string() else {
+                    continue;
+                };
+                let Ok(kind) = entry.file_type() else { continue };
+                let path = if path.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{path}/{name}")
+                };
+                if kind.is_dir() {
+                    let looked_at = !name.starts_with(['.', '_']) && !NOT_LOOKED_AT.contains(&name.as_str());
+                    if looked_at && depth < DEEPEST {
+                        waiting.push((entry.path(), path, depth + 1));
+                    }
+                } else if kind.is_file()
+                    && is_telling(&name)
+                    && let Some(text) = text_of(&entry.path(), &name)
+                {
+                    bytes += text.len();
+                    files.texts.insert(path, text);
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// Files given as paths and texts.
+    #[must_use]
+    pub fn of(pairs: &[(&str, &str)]) -> Self {
+        let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+        Self {
+            texts: pairs.iter().map(owned).collect(),
+        }
+    }
+
+    /// A file's text.
+    pub(super) fn text(&self, path: &str) -> Option<&str> {
+        self.texts.get(path).map(String::as_str)
+    }
+
+    /// Whether a file is there.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.texts.contains_key(path)
+    }
+
+    /// Every file of that name, in order: its folder (`""` at the top, otherwise ending in `/`) and its text.
+    pub(super) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let folder = move |path: &'a str| {
+            path.strip_suffix(name)
+                .filter(|folder| folder.is_empty() || folder.ends_with('/'))
+        };
+        self.texts
+            .iter()
+            .filter_map(move |(path, text)| Some((folder(path)?, text.as_str())))
+    }
+
+    /// Every file below a folder (`""` or ending in `/`) with one of these endings: path and text.
+    pub(super) fn below<'a>(
+        &'a self,
+        folder: &'a str,
+        endings: &'a [&str],
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let ends = |path: &str| {
+            path.rsplit_once('.')
+                .is_some_and(|(_, ending)| endings.contains(&ending))
+        };
+        let all = self.texts.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        all.filter(move |(path, _)| path.starts_with(folder) && ends(path))
+    }
+}
+
+fn is_telling(name: &str) -> bool {
+    let by_ending = name
+        .rsplit_once('.')
+        .is_some_and(|(_, ending)| ENDINGS.contains(&ending));
+    (by_ending || NAMES.contains(&name)) && !name.ends_with("_test.go") && !name.contains(".test.")
+}
+
+/// Of lock files only their being there tells something.
+fn text_of(path: &Path, name: &str) -> Option<String> {
+    if name.contains("lock") {
+        return Some(String::new());
+    }
+    let mut text = String::new();
+    fs::File::open(path)
+        .ok()?
+        .take(LONGEST + 1)
+        .read_to_string(&mut text)
+        .ok()?;
+    (text.len() as u64 <= LONGEST).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Files;
+
+    #[test]
+    fn others_code_hidden_folders_and_links_are_not_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in [
+            "cmd/main.go",
+            "node_modules/x/index.js",
+            ".venv/a.py",
+            "target/a.rs",
+            "README.md",
+            "cmd/main_test.go",
+        ] {
+            let file = folder.path().join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "x").unwrap();
+        }
+        std::fs::write(folder.path().join("binary.py"), [0xff, 0xfe]).unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("cmd/again")).unwrap();
+        let files = Files::read(folder.path()).unwrap();
+        assert_eq!(files.texts.keys().collect::<Vec<_>>(), ["cmd/main.go"]);
+        assert!(Files::read(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn files_are_found_by_name_and_by_folder() {
+        let files = Files::of(&[
+            ("go.mod", "a"),
+            ("sub/go.mod", "b"),
+            ("sub/xgo.mod", "c"),
+            ("sub/a.go", "d"),
+        ]);
+        assert_eq!(files.named("go.mod").collect::<Vec<_>>(), [("", "a"), ("sub/", "b")]);
+        assert_eq!(files.below("sub/", &["go"]).collect::<Vec<_>>(), [("sub/a.go", "d")]);
+    }
+}

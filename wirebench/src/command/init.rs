@@ -1,0 +1,140 @@
+//! `wirebench init`: the files with which a repository begins to be measured.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::adopt::workflows::{Action, Told, workflows};
+use crate::adopt::{self, CHANGE_THIS, Found};
+use crate::command::{Outcome, UsageError, repository};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench init                    looks at this folder and writes what is missing
+  wirebench init services/api       the same for a folder of a larger repository
+  wirebench init --print            shows what would be written
+It writes wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and a .gitignore where there is none. A file that
+is there already is left as it is; then the exit code is 1.")]
+pub(super) struct Args {
+    /// The folder of the servers to measure; without it, the one stood in.
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// The action that the workflows use.
+    #[arg(long, value_name = "OWNER/REPO@REF", default_value = "wirebench/wirebench@v1")]
+    action: Action,
+    /// Prints the files instead of writing them.
+    #[arg(long)]
+    print: bool,
+}
+
+/// What git need not keep.
+const IGNORED: [&str; 2] = ["/.wirebench/", "/results/"];
+
+/// One file to write.
+struct Made {
+    file: PathBuf,
+    text: String,
+}
+
+pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+    let folder = args.folder.clone().or(root).unwrap_or_else(|| PathBuf::from("."));
+    let folder = std::path::absolute(folder)?;
+    if !folder.is_dir() {
+        return Err(UsageError(format!("{}: no such folder", folder.display())).into());
+    }
+    let found = adopt::look(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+    let files = files(&folder, &found, &args.action);
+    let mut out = std::io::stdout().lock();
+    if args.print {
+        for made in &files {
+            writeln!(out, "# {}\n{}", shown(&made.file, &folder), made.text)?;
+        }
+        return Ok(Outcome::Done);
+    }
+    let mut kept = 0;
+    for made in &files {
+        let name = shown(&made.file, &folder);
+        if write_new(made)? {
+            writeln!(out, "wrote     {name}")?;
+        } else {
+            kept += 1;
+            writeln!(out, "left      {name}: it is there already")?;
+        }
+    }
+    let servers = match found.servers.as_slice() {
+        [] => "no server was found; wirebench.toml has a made-up one".to_owned(),
+        names => format!("found     {}", names.join(", ")),
+    };
+    let guesses = found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count();
+    writeln!(out, "{servers}\n\nNext:")?;
+    writeln!(
+        out,
+        "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
+    )?;
+    writeln!(out, "  2. wirebench verify && wirebench run --profile quick")?;
+    writeln!(out, "  3. commit what was written, and open a pull request")?;
+    for path in IGNORED
+        .iter()
+        .filter(|path| repository::top(&folder).is_some() && !is_ignored(&folder, path))
+    {
+        writeln!(out, "Add to .gitignore: {path}")?;
+    }
+    Ok(if kept == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+fn is_ignored(folder: &Path, path: &str) -> bool {
+    repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')))
+}
+
+/// Every file that may be written.
+fn files(folder: &Path, found: &Found, action: &Action) -> Vec<Made> {
+    let mut files = vec![Made {
+        file: folder.join("wirebench.toml"),
+        text: found.toml.clone(),
+    }];
+    let ignore = folder.join(".gitignore");
+    if !ignore.exists() {
+        files.push(Made {
+            file: ignore,
+            text: IGNORED.map(|line| format!("{line}\n")).concat(),
+        });
+    }
+    let told = Told {
+        action: action.clone(),
+        config: repository::below_top(folder),
+        branch: repository::default_branch(folder),
+    };
+    let top = repository::top(folder).unwrap_or_else(|| folder.to_path_buf());
+    for (name, text) in workflows(&told) {
+        files.push(Made {
+            file: top.join(".github/workflows").join(name),
+            text,
+        });
+    }
+    files
+}
+
+/// Writes a file that is not there; says whether it did.
+fn write_new(made: &Made) -> anyhow::Result<bool> {
+    let unwritable = || format!("{}: cannot be written", made.file.display());
+    if let Some(folder) = made.file.parent() {
+        fs::create_dir_all(folder).with_context(unwritable)?;
+    }
+    let opened = fs::File::options().write(true).create_new(true).open(&made.file);
+    match opened {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        opened => {
+            opened
+                .and_then(|mut file| file.write_all(made.text.as_bytes()))
+                .with_context(unwritable)?;
+            Ok(true)
+        }
+    }
+}
+
+/// A path from the folder where it lies below, whole otherwise.
+fn shown(file: &Path, folder: &Path) -> String {
+    file.strip_prefix(folder).unwrap_or(file).display().to_string()
+}

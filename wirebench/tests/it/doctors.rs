@@ -1,0 +1,168 @@
+//! `wirebench doctor`: what is missing, how to get it, and whether a run can work.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, git_in};
+
+fn checks(bench: &Bench, environment: &[(&str, &str)]) -> (i32, Value) {
+    let ended = bench.run_with(&["doctor", "--json"], environment);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {}", ended.stderr));
+    assert_eq!(report["ok"], ended.code == 0, "{report:#}");
+    (ended.code, report)
+}
+
+#[track_caller]
+fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let all = report["checks"].as_array().unwrap();
+    all.iter()
+        .find(|check| check["name"] == name)
+        .unwrap_or_else(|| panic!("no {name} in {report:#}"))
+}
+
+fn good() -> Bench {
+    Bench::new().server("py", "ok", "").driver("fake", "ok").commit("v1")
+}
+
+#[test]
+fn a_project_that_runs_is_told_so_in_words_and_as_json() {
+    let bench = good();
+    let (code, report) = checks(&bench, &[]);
+    assert_eq!(code, 0, "{report:#}");
+    for name in ["declarations", "jq", "driver fake", "git"] {
+        assert_eq!(check(&report, name)["state"], "ok", "{report:#}");
+    }
+    assert_eq!(check(&report, "bench.yml")["state"], "warning");
+    let table = bench.run(&["doctor"]);
+    assert_eq!(table.code, 0);
+    assert!(
+        table.stdout.contains("ok       jq") && table.stdout.contains("A run can work"),
+        "{}",
+        table.stdout
+    );
+    assert!(
+        !bench.path(".wirebench").exists() && !bench.path("results").exists(),
+        "it writes nothing"
+    );
+}
+
+#[test]
+fn missing_programs_come_with_how_to_get_them() {
+    let nothing = tempfile::tempdir().unwrap();
+    let empty = nothing.path().to_string_lossy().into_owned();
+    let text = "builtin_drivers = [\"hey\", \"h2load\"]\n\
+        [servers.a]\nabout = \"x\"\nprotocols = [\"http\"]\ncommand = [\"no-such-program\"]\nready = { tcp = true }\n\
+        [servers.a.operations.ask]\nrequest = { path = \"/\" }\n\
+        [servers.b]\nabout = \"x\"\nprotocols = [\"http\"]\ncommand = [\"./b\"]\nbuild = [\"no-such-builder\"]\nready = { tcp = true }\n\
+        [servers.b.operations.ask]\nrequest = { path = \"/\" }\n\
+        [scenarios.ask]\nabout = \"x\"\noperation = \"ask\"\nload = { connections = 1, requests = 1 }\n";
+    let bench = Bench::empty().file("wirebench.toml", text);
+    let missing = [
+        ("PATH", empty.as_str()),
+        ("WIREBENCH_TOOLS", &empty),
+        ("HOME", &empty),
+        ("GOPATH", &empty),
+        ("GOBIN", &empty),
+    ];
+    let (code, report) = checks(&bench, &missing);
+    assert_eq!(code, 1);
+    for (name, how) in [
+        ("jq", "jq"),
+        ("driver hey", "go install github.com/rakyll/hey@v"),
+        ("driver h2load", "nghttp2"),
+        ("go", "go"),
+        ("server a", "no-such-program"),
+        ("server b", "no-such-builder"),
+    ] {
+        let found = check(&report, name);
+        assert_eq!(found["state"], "missing", "{report:#}");
+        assert!(found["how"].as_str().is_some_and(|said| said.contains(how)), "{found}");
+    }
+    for name in ["gnuplot", "git"] {
+        assert_eq!(check(&report, name)["state"], "warning", "a run works without {name}");
+    }
+    if cfg!(target_os = "linux") {
+        assert_eq!(check(&report, "valgrind")["state"], "warning");
+    }
+}
+
+#[test]
+fn wrong_declarations_and_none_at_all_are_said() {
+    let (code, report) = checks(&Bench::empty().file("wirebench.toml", "[servers.a]\n"), &[]);
+    assert_eq!(
+        (code, &check(&report, "declarations")["state"]),
+        (1, &Value::from("missing"))
+    );
+    assert!(
+        check(&report, "declarations")["found"]
+            .as_str()
+            .unwrap()
+            .contains("wirebench.toml: servers.a"),
+        "{report:#}"
+    );
+    let (code, report) = checks(&Bench::empty(), &[]);
+    assert_eq!(code, 1);
+    assert!(
+        check(&report, "wirebench.toml")["how"]
+            .as_str()
+            .unwrap()
+            .contains("wirebench init")
+    );
+}
+
+#[test]
+fn what_init_guessed_is_counted() {
+    let bench = Bench::empty();
+    bench.run(&["init"]);
+    let (_, report) = checks(&bench, &[]);
+    assert!(
+        check(&report, "wirebench.toml")["found"]
+            .as_str()
+            .unwrap()
+            .contains("guesses"),
+        "{report:#}"
+    );
+    for name in ["bench.yml", "bench-comment.yml"] {
+        assert_eq!(check(&good_with_workflows(), name)["state"], "ok");
+    }
+}
+
+fn good_with_workflows() -> Value {
+    let bench = good();
+    bench.run(&["init"]);
+    checks(&bench, &[]).1
+}
+
+#[test]
+fn a_port_that_is_taken_stops_a_run() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let bench = Bench::new()
+        .server("py", "ok", &format!("port = {port}"))
+        .driver("fake", "ok");
+    let name = format!("port {port}");
+    let (code, report) = checks(&bench, &[]);
+    assert_eq!((code, &check(&report, &name)["state"]), (1, &Value::from("missing")));
+    drop(taken);
+    let (code, report) = checks(&bench, &[]);
+    assert_eq!(
+        (code, &check(&report, &name)["state"]),
+        (0, &Value::from("ok")),
+        "{report:#}"
+    );
+}
+
+#[test]
+fn a_shallow_clone_is_told_what_brings_a_baseline() {
+    let full = good().commit("v2");
+    let other = tempfile::tempdir().unwrap();
+    let url = format!("file://{}", full.path(".").display());
+    git_in(other.path(), &["clone", "--quiet", "--depth", "1", &url, "clone"]);
+    let root = other.path().join("clone").to_string_lossy().into_owned();
+    let ended = full.run(&["--root", &root, "doctor", "--json"]);
+    let report: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let git = check(&report, "git");
+    assert_eq!(git["state"], "warning");
+    assert!(git["how"].as_str().unwrap().contains("git fetch --depth 2"), "{git}");
+}

@@ -1,0 +1,132 @@
+//! The examples, as a stranger would use them: real servers in Go and Node, real load generators, one file.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::bench::{Bench, repository, series};
+use crate::variants::of;
+
+/// A copy of an example in a git repository of its own.
+fn example(name: &str) -> Bench {
+    let bench = Bench::empty();
+    copy(&repository().join("examples").join(name), &bench.path("."));
+    bench.commit("v1")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        if ["node_modules", ".wirebench", "results"]
+            .iter()
+            .any(|built| name == *built)
+        {
+            continue;
+        }
+        if path.is_dir() {
+            copy(&path, &to.join(name));
+        } else {
+            std::fs::copy(&path, to.join(name)).unwrap();
+        }
+    }
+}
+
+/// Makes the load small: what is tested is that it works, not how fast.
+fn small(bench: Bench) -> Bench {
+    let text = std::fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    assert!(text.contains("duration = \"5s\""), "{text}");
+    let text = text.replace("duration = \"5s\"", "requests = 200");
+    bench.file("wirebench.toml", &text)
+}
+
+#[track_caller]
+fn works(bench: &Bench, args: &[&str]) -> String {
+    let ended = bench.run(args);
+    assert_eq!(ended.code, 0, "{args:?}: {}{}", ended.stdout, ended.stderr);
+    ended.stdout
+}
+
+/// doctor, verify and a short run of both protocols.
+fn is_measured(bench: &Bench, operation: &str) {
+    let told: Value = serde_json::from_str(&works(bench, &["doctor", "--json"])).unwrap();
+    assert_eq!(told["ok"], true, "{told:#}");
+    let verified = works(bench, &["verify"]);
+    for protocol in ["HTTP/1.1", "gRPC"] {
+        let line = verified
+            .lines()
+            .find(|line| line.contains(protocol))
+            .unwrap_or_default();
+        assert!(line.starts_with("ok") && line.contains(operation), "{verified}");
+    }
+    works(bench, &["run", "--only", "timings", "--rounds", "1"]);
+    let record = bench.record();
+    for (server, driver) in [("http", "hey"), ("grpc", "ghz")] {
+        let found = series(&record, &format!("{operation}@{server}@{driver}"));
+        assert_eq!(
+            (&found["status"], &found["rounds"][0]["ok_count"]),
+            (&Value::from("ok"), &Value::from(200)),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn the_go_example_is_measured_and_compared_with_a_revision() {
+    let bench = small(example("go"));
+    is_measured(&bench, "user");
+    std::fs::remove_dir_all(bench.path("results")).unwrap();
+    works(
+        &bench,
+        &["run", "--baseline", "HEAD", "--only", "timings", "--rounds", "1"],
+    );
+    let record = bench.record();
+    for id in ["user@http@hey", "user@grpc@ghz"] {
+        let found = series(&record, id);
+        assert_eq!((of(found, "baseline").len(), of(found, "candidate").len()), (1, 1));
+        assert_eq!(found["status"], "ok", "{found}");
+    }
+    let tree = bench
+        .path(".wirebench/trees")
+        .join(&bench.git(&["rev-parse", "HEAD"])[..12]);
+    assert!(
+        tree.join(".wirebench/bin/http").is_file(),
+        "each side has a program of its own"
+    );
+    assert_eq!(bench.git(&["status", "--porcelain"]), "M wirebench.toml");
+}
+
+#[test]
+fn the_node_example_is_measured() {
+    let bench = small(example("node"));
+    is_measured(&bench, "weather");
+    assert_eq!(bench.git(&["status", "--porcelain"]), "M wirebench.toml");
+}
+
+#[test]
+fn init_finds_both_servers_of_each_example_and_what_it_writes_is_verified() {
+    for (name, request, real) in [
+        ("go", "path = \"/\"", "path = \"/users/1\""),
+        ("node", "path = \"/\"", "path = \"/weather/Kyiv\""),
+    ] {
+        let bench = example(name);
+        std::fs::remove_file(bench.path("wirebench.toml")).unwrap();
+        let said = works(&bench, &["init"]);
+        assert!(said.contains("grpc") && said.contains("http"), "{said}");
+        let text = std::fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+        assert!(text.contains(request), "{text}");
+        let message = if name == "go" {
+            r#"message = "{\"id\":1}""#
+        } else {
+            r#"message = "{\"city\":\"Kyiv\"}""#
+        };
+        let text = text.replace(request, real).replace("message = \"{}\"", message);
+        let bench = bench.file("wirebench.toml", &text);
+        let verified = works(&bench, &["verify"]);
+        assert_eq!(
+            verified.lines().filter(|line| line.contains("ready after")).count(),
+            2,
+            "{verified}"
+        );
+    }
+}

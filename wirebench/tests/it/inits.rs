@@ -1,0 +1,118 @@
+//! `wirebench init`: what it writes, what it leaves, and what it says.
+
+use std::fs;
+
+use crate::bench::{Bench, git_in};
+
+const MAIN: &str = "package main\nfunc main() { http.HandleFunc(\"/health\", f); http.ListenAndServe(\":\"+os.Getenv(\"PORT\"), nil) }\n";
+
+fn go() -> Bench {
+    Bench::empty()
+        .file("go.mod", "module example.org/shop\n")
+        .file("cmd/api/main.go", MAIN)
+}
+
+const FILES: [&str; 4] = [
+    "wirebench.toml",
+    ".gitignore",
+    ".github/workflows/bench.yml",
+    ".github/workflows/bench-comment.yml",
+];
+
+#[test]
+fn everything_is_written_and_the_next_steps_are_said() {
+    let bench = go();
+    let ended = bench.run(&["init", "--action", "them/bench@v9"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for file in FILES {
+        assert!(
+            bench.path(file).is_file() && ended.stdout.contains(&format!("wrote     {file}")),
+            "{}",
+            ended.stdout
+        );
+    }
+    assert!(ended.stdout.contains("found     api"), "{}", ended.stdout);
+    for step in ["1. look at the", "2. wirebench verify", "3. commit"] {
+        assert!(ended.stdout.contains(step), "{}", ended.stdout);
+    }
+    let toml = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    for line in [
+        "[servers.api]",
+        "env       = { PORT = \"{port}\" }",
+        "ready     = { http = \"/health\" }",
+    ] {
+        assert!(toml.contains(line), "{toml}");
+    }
+    assert!(
+        fs::read_to_string(bench.path(FILES[2]))
+            .unwrap()
+            .contains("uses: them/bench@v9")
+    );
+    let listed = bench.run(&["list"]);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    assert!(listed.stdout.contains("home@api@hey"), "{}", listed.stdout);
+}
+
+#[test]
+fn a_file_that_is_there_is_left_and_the_others_are_written() {
+    let bench = go().file("wirebench.toml", "# mine\n");
+    let ended = bench.run(&["init"]);
+    assert_eq!(ended.code, 1);
+    assert!(
+        ended.stdout.contains("left      wirebench.toml: it is there already"),
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(fs::read_to_string(bench.path("wirebench.toml")).unwrap(), "# mine\n");
+    assert!(bench.path(FILES[2]).is_file() && bench.path(FILES[3]).is_file());
+    assert_eq!(bench.run(&["init"]).code, 1);
+}
+
+#[test]
+fn a_link_to_nowhere_is_not_written_through() {
+    let bench = go();
+    let elsewhere = bench.path("elsewhere.toml");
+    std::os::unix::fs::symlink(&elsewhere, bench.path("wirebench.toml")).unwrap();
+    let ended = bench.run(&["init"]);
+    assert_eq!(ended.code, 1);
+    assert!(!elsewhere.exists());
+}
+
+#[test]
+fn printing_writes_nothing() {
+    let bench = go();
+    let ended = bench.run(&["init", "--print"]);
+    assert_eq!(ended.code, 0);
+    assert!(
+        ended.stdout.contains("# wirebench.toml\n") && ended.stdout.contains("[servers.api]"),
+        "{}",
+        ended.stdout
+    );
+    assert!(FILES.iter().all(|file| !bench.path(file).exists()));
+}
+
+#[test]
+fn a_folder_of_a_larger_repository_has_its_workflows_at_the_top() {
+    let outer = tempfile::tempdir().unwrap();
+    git_in(outer.path(), &["init", "--quiet", "--initial-branch", "trunk"]);
+    fs::create_dir_all(outer.path().join("services/api")).unwrap();
+    let folder = outer.path().join("services/api").to_string_lossy().into_owned();
+    let ended = Bench::empty().run(&["init", &folder]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stdout.contains("no server was found"), "{}", ended.stdout);
+    let workflow = fs::read_to_string(outer.path().join(FILES[2])).unwrap();
+    assert!(
+        workflow.contains("config: services/api") && workflow.contains("branches: [trunk]"),
+        "{workflow}"
+    );
+    assert!(outer.path().join("services/api/wirebench.toml").is_file());
+    assert!(!outer.path().join("wirebench.toml").exists());
+}
+
+#[test]
+fn wrong_usage_is_said() {
+    for args in [["init", "no/such/folder"], ["init", "--action=main"]] {
+        let ended = go().run(&args);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+    }
+}
