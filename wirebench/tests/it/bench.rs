@@ -121,7 +121,9 @@ impl Bench {
     pub(crate) fn commit(self, tag: &str) -> Self {
         if !self.path(".git").exists() {
             self.git(&["init", "--quiet", "--initial-branch", "main"]);
-            fs::write(self.path(".gitignore"), "/results/\n/target/\n").unwrap();
+            if !self.path(".gitignore").exists() {
+                fs::write(self.path(".gitignore"), "/results/\n/target/\n").unwrap();
+            }
         }
         self.git(&["add", "--all"]);
         self.git(&["commit", "--quiet", "--allow-empty", "--message", tag]);
