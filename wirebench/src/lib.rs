@@ -7,6 +7,7 @@ pub mod command;
 pub mod compare;
 pub mod count;
 pub mod declare;
+pub mod github;
 pub mod history;
 pub mod measure;
 pub mod normalise;

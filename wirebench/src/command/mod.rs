@@ -4,6 +4,7 @@ mod accept;
 mod bisect;
 mod builtin;
 mod calibrate;
+mod comment;
 mod compare;
 mod completions;
 mod conclude;
@@ -29,6 +30,7 @@ mod progress;
 mod recorder;
 mod report;
 mod repository;
+mod rerun;
 mod run;
 mod selection;
 mod selftest;
@@ -119,6 +121,10 @@ enum Verb {
     Site(site::Verb),
     /// Says that a change for the worse is meant.
     Accept(accept::Args),
+    /// The second stage of a pull request: checks what its run measured, and says it in a comment and a check.
+    Comment(comment::Args),
+    /// Answers a `/bench` comment on a pull request: measures its head again.
+    Rerun(rerun::Args),
     /// Brings one recorded driver output into the common shape; for writing a driver.
     Normalise(normalise::Args),
     /// Prints a completion script for a shell.
@@ -151,6 +157,8 @@ impl Cli {
             Verb::History(verb) => history::execute(root, &verb),
             Verb::Site(verb) => site::execute(root, &verb),
             Verb::Accept(args) => accept::execute(&folder(root)?, &args),
+            Verb::Comment(args) => comment::execute(&args),
+            Verb::Rerun(args) => rerun::execute(&args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),
             Verb::FirstAnswer(args) => first_answer::execute(&args),

@@ -18,6 +18,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("stats", &["stats"]),
     ("compare", &["declare", "record", "stats", "compare"]),
     ("selftest", &["compare", "record", "stats", "selftest"]),
+    ("github", &["github", "record"]),
     ("history", &["declare", "record", "stats", "history"]),
     ("summary", &["record", "stats", "summary"]),
     ("report", &["record", "summary", "report"]),

@@ -23,10 +23,15 @@ const COMMAND: usize = 2000;
 /// The comparison as Markdown, at most [`LIMIT`] bytes; tables that would be too long are cut and say so.
 #[must_use]
 pub fn render(comparison: &Comparison) -> String {
+    within(comparison, LIMIT, "")
+}
+
+/// The same in at most `limit` bytes, with `between` after the first lines and before the tables.
+pub(super) fn within(comparison: &Comparison, limit: usize, between: &str) -> String {
     let findings = Findings::of(comparison);
-    let head = head(comparison, &findings);
+    let head = head(comparison, &findings) + between;
     let foot = foot(comparison, &findings);
-    let mut room = LIMIT - (head.len() + foot.len()).min(LIMIT);
+    let mut room = limit - (head.len() + foot.len()).min(limit);
     let mut body = String::new();
     for (part, share) in parts(&findings, comparison.paired) {
         let text = part.within(room * share / 100);

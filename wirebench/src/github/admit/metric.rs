@@ -1,0 +1,125 @@
+//! One metric of a comparison out of an artifact: its numbers must be possible, and its verdict must fit them.
+
+use crate::github::admit::phrases;
+use crate::github::{Refusal, refuse};
+use crate::record::comparison::{ComparedMetric, Verdict};
+use crate::record::metric::{Better, Metric};
+
+/// Values of metrics: nothing measured is larger.
+const LARGEST: f64 = 1e18;
+/// Changes, percent: nothing grows by more.
+const LARGEST_PERCENT: f64 = 1e12;
+/// Pairs of rounds of one metric.
+const PAIRS: u32 = 100_000;
+/// How far a counted change may be from its two figures, percent.
+const ROUNDING_PERCENT: f64 = 0.02;
+
+/// Admits the metrics of a series that stands at `place`.
+pub(super) fn all(given: Vec<ComparedMetric>, place: &str) -> Result<Vec<ComparedMetric>, Refusal> {
+    let mut all: Vec<ComparedMetric> = Vec::new();
+    for (i, metric) in given.into_iter().enumerate() {
+        let place = format!("{place}.metrics[{i}]");
+        let what = metric.metric;
+        if !Metric::all().any(|known| known == what) {
+            refuse!("{place}.metric: is never compared");
+        }
+        if all
+            .iter()
+            .any(|known| known.metric == what || known.metric.is_counted() != what.is_counted())
+        {
+            refuse!("{place}.metric: stands twice, or beside such as no series has together");
+        }
+        all.push(one(metric, &place)?);
+    }
+    Ok(all)
+}
+
+fn one(metric: ComparedMetric, place: &str) -> Result<ComparedMetric, Refusal> {
+    let what = metric.metric;
+    if metric.unit != what.unit() || metric.better != what.better() {
+        refuse!("{place}.unit, better: are not those of {}", what.name());
+    }
+    numbers(&metric, place)?;
+    if metric.accepted.is_some() && metric.verdict != Verdict::Regressed {
+        refuse!("{place}.accepted: only a worsening is accepted");
+    }
+    if !fits(&metric) {
+        refuse!("{place}.verdict: does not fit the numbers");
+    }
+    Ok(ComparedMetric {
+        unit: what.unit().into(),
+        reason: phrases::metric(&metric.reason).into(),
+        accepted: metric.accepted.as_ref().map(|_| phrases::ACCEPTED.to_owned()),
+        flame_graph: None,
+        ..metric
+    })
+}
+
+fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
+    let within =
+        |low: f64, high: f64| move |value: &Option<f64>| value.is_none_or(|value| (low..=high).contains(&value));
+    let values = [metric.baseline, metric.candidate];
+    let changes = [
+        metric.effect_percent,
+        metric.effect_low_percent,
+        metric.effect_high_percent,
+    ];
+    let sizes = [
+        metric.worse_at_most_percent,
+        metric.resolvable_percent,
+        metric.spread_percent,
+        Some(metric.margin_percent),
+    ];
+    let possible = values.iter().all(within(0.0, LARGEST))
+        && changes.iter().all(within(-100.0, LARGEST_PERCENT))
+        && sizes.iter().all(within(0.0, LARGEST_PERCENT))
+        && [metric.p_worse, metric.p_better].iter().all(within(0.0, 1.0));
+    if !possible {
+        refuse!("{place}: a number that is not possible");
+    }
+    let ends = metric.effect_low_percent.zip(metric.effect_high_percent);
+    if ends.is_some_and(|(low, high)| low > high) {
+        refuse!("{place}.effect_low_percent: is above effect_high_percent");
+    }
+    let pairs = metric.pairs;
+    let counted = [metric.kept, metric.dropped_baseline, metric.dropped_candidate];
+    if pairs > PAIRS || counted.iter().any(|count| *count > pairs) || !(1..=2).contains(&metric.stage) {
+        refuse!("{place}.stage, pairs, kept: are not possible");
+    }
+    if !is_ratio(metric) {
+        refuse!("{place}.effect_percent: is not what its two figures give");
+    }
+    Ok(())
+}
+
+/// A counted change is that of its two figures; a timed one is over pairs, and need not be.
+fn is_ratio(metric: &ComparedMetric) -> bool {
+    let figures = metric
+        .baseline
+        .zip(metric.candidate)
+        .filter(|(baseline, _)| *baseline > 0.0);
+    match (figures, metric.effect_percent) {
+        (Some((baseline, candidate)), Some(effect)) if metric.metric.is_counted() => {
+            let expected = (candidate / baseline - 1.0) * 100.0;
+            (expected - effect).abs() <= ROUNDING_PERCENT + effect.abs() * 1e-3
+        }
+        _ => true,
+    }
+}
+
+/// Whether a verdict is one that such numbers can have.
+fn fits(metric: &ComparedMetric) -> bool {
+    let worse_by = metric.effect_percent.map(|effect| match metric.better {
+        Better::Lower => effect,
+        Better::Higher => -effect,
+    });
+    let rise_from_nothing = metric.metric.is_counted()
+        && metric.baseline == Some(0.0)
+        && metric.candidate.is_some_and(|candidate| candidate > 0.0);
+    match metric.verdict {
+        Verdict::Regressed => worse_by.map_or(rise_from_nothing, |by| by > 0.0),
+        Verdict::Improved => worse_by.is_some_and(|by| by < 0.0),
+        Verdict::Unchanged => metric.effect_percent.is_some() && metric.worse_at_most_percent.is_some(),
+        Verdict::Inconclusive | Verdict::Invalid => true,
+    }
+}

@@ -1,0 +1,112 @@
+//! Texts of a record that are known by how they begin or what they hold, each replaced by words of our own; others are
+//! not repeated.
+
+/// What gates, without the names that the record adds.
+pub(super) const GATES: &str =
+    "counts gate where there are any, and server CPU per request informs then, unless wirebench.toml says otherwise";
+/// Why a worsening is meant: its own words are in the file.
+pub(super) const ACCEPTED: &str = "accepted.toml says why";
+/// What cannot be repeated here.
+const ELSEWHERE: &str = "the run's own summary says why";
+
+const NOTES: [(&str, &str); 4] = [
+    (
+        "The run did not reach its end",
+        "The run did not reach its end: fewer pairs than planned.",
+    ),
+    (
+        "The baseline's files were modified",
+        "The baseline's files were modified beyond its commit.",
+    ),
+    (
+        "The candidate's files were modified",
+        "The candidate's files were modified beyond its commit.",
+    ),
+    (
+        "Server and load generator shared all cores",
+        "Server and load generator shared all cores.",
+    ),
+];
+
+const SERIES: [(&str, &str); 9] = [
+    (
+        "the baseline declares this series differently",
+        "the baseline declares this series differently: part of the difference may be the question's",
+    ),
+    (
+        "client-bound",
+        "client-bound: its throughput and latency are the load generator's",
+    ),
+    ("no good round of the baseline", "no good round of the baseline"),
+    ("no good round of the candidate", "no good round of the candidate"),
+    (
+        "nothing was counted on the baseline",
+        "nothing was counted on the baseline",
+    ),
+    (
+        "nothing was counted on the candidate",
+        "nothing was counted on the candidate",
+    ),
+    ("nothing was counted on both sides", "nothing was counted on both sides"),
+    ("was interrupted", "not measured: the run was interrupted"),
+    ("no pair of good rounds", "no pair of good rounds"),
+];
+
+const METRIC: [(&str, &str); 10] = [
+    ("usable pairs of rounds", "too few usable pairs of rounds"),
+    (
+        "no fresh rounds were measured",
+        "looks worse, and no fresh rounds were measured to confirm it",
+    ),
+    (
+        "not beyond doubt",
+        "looks worse, but not beyond doubt over all that was tested",
+    ),
+    (
+        "without a percentage",
+        "0 on the baseline, and more on the candidate: a worsening without a percentage",
+    ),
+    (
+        "spread over repetitions is too wide",
+        "the spread over repetitions is too wide",
+    ),
+    ("figure was refused", "a side's figure was refused"),
+    ("has no such figure", "a side has no such figure"),
+    ("is no count", "a side's figure is no count"),
+    ("exactly equal", "exactly equal"),
+    ("no worsening above", "no worsening above the size beside it"),
+];
+
+fn known(all: &[(&str, &'static str)], text: &str) -> Option<&'static str> {
+    all.iter().find(|(part, _)| text.contains(part)).map(|(_, ours)| *ours)
+}
+
+/// The notes that are known, each once, and how many are not.
+pub(super) fn notes(given: &[String]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut others = 0;
+    for note in given {
+        match known(&NOTES, note) {
+            Some(ours) if notes.iter().any(|note| note == ours) => {}
+            Some(ours) => notes.push(ours.to_owned()),
+            None => others += 1,
+        }
+    }
+    match others {
+        0 => {}
+        1 => notes.push("One more note is in the run's own summary.".into()),
+        more => notes.push(format!("{more} more notes are in the run's own summary.")),
+    }
+    notes
+}
+
+/// What is to be known of a series; nothing where that is not known and the series is `whole` without it.
+pub(super) fn series(given: &str, whole: bool) -> Option<String> {
+    let otherwise = (!whole).then_some(ELSEWHERE);
+    known(&SERIES, given).or(otherwise).map(str::to_owned)
+}
+
+/// Why a metric is called what it is called.
+pub(super) fn metric(given: &str) -> &'static str {
+    known(&METRIC, given).unwrap_or(ELSEWHERE)
+}

@@ -1,0 +1,105 @@
+//! The check run `wirebench` on the commit that was measured: a word beside the commit, and up to five lines of the diff.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::github::Refusal;
+use crate::github::annotations::Note;
+use crate::github::api::{Again, Api};
+use crate::record::comparison::Verdict;
+
+/// Its name, which reviewers see and rules may ask for.
+pub const NAME: &str = "wirebench";
+
+/// What a check run says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// One line.
+    pub title: String,
+    /// Markdown.
+    pub summary: String,
+    /// The page of the run that measured.
+    pub page: &'a str,
+    /// By which it is known again: the same for every check run of one workflow.
+    pub known_by: &'a str,
+    /// Lines of the diff and what is said of each.
+    pub notes: Vec<Note>,
+}
+
+#[derive(Deserialize)]
+struct CheckRun {
+    id: u64,
+    external_id: Option<String>,
+    app: Option<App>,
+    output: Option<Output>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    slug: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    #[serde(default)]
+    annotations_count: u64,
+}
+
+/// What a verdict is to a pull request: nothing to hold it up where nobody can tell.
+#[must_use]
+pub const fn conclusion(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Regressed | Verdict::Invalid => "failure",
+        Verdict::Inconclusive => "neutral",
+        Verdict::Improved | Verdict::Unchanged => "success",
+    }
+}
+
+/// Says it on a commit: in our own check run there, or in a new one. Notes are only ever added to a check run, so one
+/// that has some is followed by a new one, which is shown in its place.
+///
+/// # Errors
+/// When GitHub does not take it.
+pub fn write(api: &Api, commit: &str, said: &Said) -> Result<u64, Refusal> {
+    let path = format!("/commits/{commit}/check-runs?check_name={NAME}&filter=latest");
+    let all: Vec<CheckRun> = api.list(&path, Some("check_runs"))?;
+    let ours = |run: &&CheckRun| {
+        let app = run.app.as_ref().and_then(|app| app.slug.as_deref());
+        app == Some("github-actions") && run.external_id.as_deref() == Some(said.known_by)
+    };
+    let free = |run: &&CheckRun| run.output.as_ref().is_none_or(|output| output.annotations_count == 0);
+    let written: Value = match all.iter().filter(ours).find(free) {
+        Some(run) => api.send(
+            "PATCH",
+            &format!("/check-runs/{}", run.id),
+            &body(commit, said),
+            Again::Yes,
+        )?,
+        None => api.send("POST", "/check-runs", &body(commit, said), Again::Yes)?,
+    };
+    Ok(written.get("id").and_then(Value::as_u64).unwrap_or_default())
+}
+
+fn body(commit: &str, said: &Said) -> Value {
+    let note = |note: &Note| {
+        json!({
+            "path": note.path, "start_line": note.line, "end_line": note.line,
+            "annotation_level": "warning", "title": "wirebench: costs more", "message": note.message,
+        })
+    };
+    json!({
+        "name": NAME,
+        "head_sha": commit,
+        "status": "completed",
+        "conclusion": conclusion(said.verdict),
+        "external_id": said.known_by,
+        "details_url": said.page,
+        "output": {
+            "title": said.title,
+            "summary": said.summary,
+            "annotations": said.notes.iter().map(note).collect::<Vec<_>>(),
+        },
+    })
+}

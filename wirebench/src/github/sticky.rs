@@ -1,0 +1,89 @@
+//! One comment on a pull request, written once and then kept up to date.
+//!
+//! Ours begins with the marker and is by `github-actions[bot]`: anybody may write the marker, nobody else may be that.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::github::Refusal;
+use crate::github::api::{Again, Api, ApiError};
+use crate::github::ask::Comment;
+
+/// Who writes with a workflow's token.
+const AUTHOR: &str = "github-actions[bot]";
+/// Times that a comment is tried to be made.
+const TRIES: u32 = 3;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// A comment was made.
+    Created(u64),
+    /// The comment that was there says it now.
+    Updated(u64),
+}
+
+#[derive(Deserialize)]
+struct Made {
+    id: u64,
+}
+
+/// What a comment of ours begins with: one for each workflow that is measured by.
+#[must_use]
+pub fn marker(workflow: &str) -> String {
+    format!("<!-- wirebench: {workflow} -->")
+}
+
+/// Every comment on a pull request.
+///
+/// # Errors
+/// When the API does not say.
+pub fn comments(api: &Api, pull: u64) -> Result<Vec<Comment>, ApiError> {
+    api.list(&format!("/issues/{pull}/comments"), None)
+}
+
+/// Our comment among all.
+#[must_use]
+pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
+    let is_ours = |comment: &&Comment| {
+        let author = comment
+            .user
+            .as_ref()
+            .is_some_and(|user| user.login == AUTHOR && user.kind == "Bot");
+        author && comment.body.as_deref().is_some_and(|body| body.starts_with(marker))
+    };
+    comments.iter().find(is_ours).map(|comment| comment.id)
+}
+
+/// Brings a comment that begins with the marker up to date, or makes it.
+///
+/// # Errors
+/// When GitHub does not take it.
+pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, Refusal> {
+    let body = json!({ "body": body });
+    let mut gone = None;
+    for tries in 1.. {
+        let all = comments(api, pull)?;
+        let ours = ours(&all, marker).filter(|id| Some(*id) != gone);
+        let (done, id) = match ours {
+            Some(id) => (
+                api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Again::Yes),
+                Some(id),
+            ),
+            None => (
+                api.send::<Made>("POST", &format!("/issues/{pull}/comments"), &body, Again::No),
+                None,
+            ),
+        };
+        match (done, id) {
+            (Ok(made), Some(_)) => return Ok(Written::Updated(made.id)),
+            (Ok(made), None) => return Ok(Written::Created(made.id)),
+            // Deleted between looking and writing.
+            (Err(error), Some(id)) if matches!(error.status(), Some(404 | 410 | 422)) => gone = Some(id),
+            // It may have been made all the same: look before trying again.
+            (Err(error), None) if error.may_be_done() && tries < TRIES => {}
+            (Err(error), _) => return Err(error.into()),
+        }
+    }
+    unreachable!("the loop ends by returning")
+}

@@ -1,0 +1,161 @@
+//! The picture of a comment: bars of what changed, as a Mermaid `xychart-beta`, which GitHub draws. The table below it says
+//! the same.
+//!
+//! Such a chart draws every bar from the edge of its axis, so a change is drawn by its size: one row of bars for what got
+//! worse, one for what got better, in colours that differ in grey too.
+
+use std::fmt::Write as _;
+
+use crate::record::metric::{Better, Metric};
+use crate::summary::comparison::{Findings, Row};
+
+/// Bars, at most.
+const BARS: usize = 12;
+/// Characters of a bar's label, at most.
+const LABEL: usize = 44;
+/// Smaller changes are no bar, percent.
+const SEEN: f64 = 0.005;
+/// Longer bars end here, percent.
+const LONGEST: f64 = 1000.0;
+
+/// The chart of the gating metrics, the most alarming first; none when there is nothing to be seen.
+#[must_use]
+pub fn mermaid(findings: &Findings) -> Option<String> {
+    let bars: Vec<(String, f64)> = findings.gating.iter().filter_map(bar).take(BARS).collect();
+    let largest = bars.iter().map(|(_, worse)| worse.abs()).fold(0.0, f64::max);
+    if largest < SEEN {
+        return None;
+    }
+    let labels: Vec<String> = bars.iter().map(|(label, _)| format!("\"{label}\"")).collect();
+    let sizes = |sign: f64| {
+        let each: Vec<String> = bars
+            .iter()
+            .map(|(_, worse)| format!("{:.2}", (worse * sign).clamp(0.0, LONGEST)))
+            .collect();
+        each.join(", ")
+    };
+    let height = 120 + 34 * bars.len();
+    let mut out = String::from("```mermaid\n");
+    let _ = writeln!(
+        out,
+        "%%{{init: {{\"xyChart\": {{\"width\": 820, \"height\": {height}}}, \"themeVariables\": {{\"xyChart\": \
+         {{\"plotColorPalette\": \"#c2410c, #93c5fd\"}}}}}}}}%%"
+    );
+    let _ = writeln!(out, "xychart-beta horizontal");
+    let _ = writeln!(out, "  title \"gating metrics: worse (dark), better (light)\"");
+    let _ = writeln!(out, "  x-axis [{}]", labels.join(", "));
+    let _ = writeln!(out, "  y-axis \"change, percent\" 0 --> {}", axis(largest));
+    let _ = writeln!(out, "  bar [{}]", sizes(1.0));
+    let _ = writeln!(out, "  bar [{}]", sizes(-1.0));
+    out.push_str("```\n\n");
+    Some(out)
+}
+
+/// A row's label, and by how much it got worse, percent; none without a change in percent.
+fn bar(row: &Row) -> Option<(String, f64)> {
+    let metric = row.metric?;
+    let effect = metric.effect_percent?;
+    let worse = match metric.better {
+        Better::Lower => effect,
+        Better::Higher => -effect,
+    };
+    Some((label(&row.series.id, short(metric.metric)), worse))
+}
+
+/// `count-weather@http instructions`: the driver says least, and a long name loses its end.
+fn label(series: &str, metric: &str) -> String {
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-' || *c == '@';
+    let name = series.rsplit_once('@').map_or(series, |(name, _driver)| name);
+    let room = LABEL.saturating_sub(metric.len() + 1);
+    let name: String = name.chars().filter(allowed).collect();
+    let name = if name.len() <= room {
+        name
+    } else {
+        format!("{}..", &name[..room.saturating_sub(2)])
+    };
+    format!("{name} {metric}")
+}
+
+/// The end of the axis: a round number not far above the longest bar.
+fn axis(largest: f64) -> f64 {
+    const ENDS: [f64; 14] = [
+        0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 300.0, 500.0, LONGEST,
+    ];
+    ENDS.into_iter().find(|end| *end >= largest).unwrap_or(LONGEST)
+}
+
+/// One or two words.
+const fn short(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "throughput",
+        Metric::LatencyP50 => "p50",
+        Metric::LatencyP99 => "p99",
+        Metric::ServerCpu => "server CPU",
+        Metric::DriverCpu => "driver CPU",
+        Metric::PeakRss => "peak RSS",
+        Metric::Instructions => "instructions",
+        Metric::Allocations => "allocations",
+        Metric::AllocatedBytes => "allocated",
+        Metric::Syscalls => "system calls",
+        Metric::WireBytesSent => "bytes sent",
+        Metric::WireBytesReceived => "bytes received",
+        Metric::SegmentsSent => "segments",
+        Metric::PayloadBytes => "payload",
+        Metric::BinaryBytes => "program size",
+        Metric::StartUpInstructions => "start-up",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::comparison::golden::golden;
+
+    #[test]
+    fn what_got_worse_and_what_got_better_are_two_rows_of_bars() {
+        let mut comparison = golden("counted-regressed");
+        let chart = mermaid(&Findings::of(&comparison)).unwrap();
+        assert!(chart.contains("\"count-weather@http instructions\", "), "{chart}");
+        assert!(
+            chart.contains("  bar [1.03, 0.61, 0.00, ") && chart.contains("  bar [0.00, 0.00, 2.70, "),
+            "{chart}"
+        );
+        assert!(chart.contains("0 --> 5\n"), "{chart}");
+        comparison.series[0].id = "a\"]\n```<b>@evil-[x]@hey".into();
+        let chart = mermaid(&Findings::of(&comparison)).unwrap();
+        assert!(
+            chart.contains("\"ab@evil-x instructions\"") && !chart.contains('<'),
+            "{chart}"
+        );
+    }
+
+    #[test]
+    fn throughput_that_falls_is_worse() {
+        let mut comparison = golden("regressed");
+        for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+            (metric.better, metric.effect_percent) = (Better::Higher, Some(-2000.0));
+        }
+        let chart = mermaid(&Findings::of(&comparison)).unwrap();
+        assert!(
+            chart.contains("bar [1000.00, ") && chart.contains("0 --> 1000\n"),
+            "{chart}"
+        );
+    }
+
+    #[test]
+    fn there_is_no_picture_of_nothing() {
+        let mut comparison = golden("unchanged");
+        for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+            metric.effect_percent = Some(0.001);
+        }
+        assert_eq!(mermaid(&Findings::of(&comparison)), None);
+        comparison.series.clear();
+        assert_eq!(mermaid(&Findings::of(&comparison)), None);
+    }
+
+    #[test]
+    fn labels_fit_beside_the_bars() {
+        let label = label(&format!("{}@http@hey", "a".repeat(100)), "bytes received");
+        assert!(label.len() <= LABEL && label.ends_with(".. bytes received"), "{label}");
+    }
+}
