@@ -114,7 +114,7 @@ fn read(zip: &[u8], run: &Checked, pull: &Pull) -> Result<Comparison, Refusal> {
 
 /// What is said of lines of the diff; the files are asked for only when there can be something.
 fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<annotations::Note>, Refusal> {
-    if !annotations::any(comparison) {
+    if !annotations::possible(comparison) {
         return Ok(Vec::new());
     }
     let files = annotations::files(api, pull)?;

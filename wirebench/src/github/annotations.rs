@@ -38,7 +38,7 @@ pub fn files(api: &Api, pull: u64) -> Result<Vec<Changed>, ApiError> {
 
 /// Whether any note could be made at all, so that the files are worth asking for.
 #[must_use]
-pub fn any(comparison: &Comparison) -> bool {
+pub fn possible(comparison: &Comparison) -> bool {
     worse(comparison).next().is_some()
 }
 
@@ -180,7 +180,7 @@ mod tests {
         let mut less = at("src/a.rs", 3);
         less.series[0].functions[0].baseline = 1e6;
         for none in [informs, meant, less] {
-            assert!(!any(&none));
+            assert!(!possible(&none));
         }
     }
 

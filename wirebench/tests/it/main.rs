@@ -20,6 +20,7 @@ mod failures;
 mod filters;
 mod fixtures;
 mod flames;
+mod github;
 mod golden;
 mod history;
 mod imports;

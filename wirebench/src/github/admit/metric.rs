@@ -64,14 +64,11 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
         metric.effect_low_percent,
         metric.effect_high_percent,
     ];
-    let sizes = [
-        metric.worse_at_most_percent,
-        metric.resolvable_percent,
-        metric.spread_percent,
-        Some(metric.margin_percent),
-    ];
+    // Of a count that falls to 0, the smallest worsening seen is written as -100.
+    let bounds = [metric.worse_at_most_percent, metric.resolvable_percent];
+    let sizes = [metric.spread_percent, Some(metric.margin_percent)];
     let possible = values.iter().all(within(0.0, LARGEST))
-        && changes.iter().all(within(-100.0, LARGEST_PERCENT))
+        && changes.iter().chain(&bounds).all(within(-100.0, LARGEST_PERCENT))
         && sizes.iter().all(within(0.0, LARGEST_PERCENT))
         && [metric.p_worse, metric.p_better].iter().all(within(0.0, 1.0));
     if !possible {
@@ -109,17 +106,20 @@ fn is_ratio(metric: &ComparedMetric) -> bool {
 
 /// Whether a verdict is one that such numbers can have.
 fn fits(metric: &ComparedMetric) -> bool {
-    let worse_by = metric.effect_percent.map(|effect| match metric.better {
-        Better::Lower => effect,
-        Better::Higher => -effect,
-    });
+    let (low, high) = (metric.effect_low_percent, metric.effect_high_percent);
+    let negative = |percent: f64| -percent;
+    let (worse_by, at_least) = match metric.better {
+        Better::Lower => (metric.effect_percent, low),
+        Better::Higher => (metric.effect_percent.map(negative), high.map(negative)),
+    };
+    let looks_worse = at_least.is_some_and(|at_least| at_least > metric.margin_percent);
     let rise_from_nothing = metric.metric.is_counted()
         && metric.baseline == Some(0.0)
         && metric.candidate.is_some_and(|candidate| candidate > 0.0);
     match metric.verdict {
         Verdict::Regressed => worse_by.map_or(rise_from_nothing, |by| by > 0.0),
         Verdict::Improved => worse_by.is_some_and(|by| by < 0.0),
-        Verdict::Unchanged => metric.effect_percent.is_some() && metric.worse_at_most_percent.is_some(),
+        Verdict::Unchanged => worse_by.is_some() && metric.worse_at_most_percent.is_some() && !looks_worse,
         Verdict::Inconclusive | Verdict::Invalid => true,
     }
 }

@@ -255,7 +255,8 @@ mod tests {
     fn refused(name: &str, place: &str, by: Value) -> String {
         let mut value = value(name);
         *value.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = by;
-        admit(value, &OF).unwrap_err().to_string()
+        let found = admit(value, &OF).map(|found| found.verdict);
+        found.expect_err(place).to_string()
     }
 
     #[test]
@@ -321,9 +322,10 @@ mod tests {
             ("/series/0/metrics/0/unit", "bytes".into()),
             ("/series/0/metrics/0/better", "higher".into()),
             ("/series/0/metrics/0/metric", "driver_cpu".into()),
-            ("/series/0/metrics/0/verdict", "unchanged".into()),
-            ("/series/0/metrics/0/primary", false.into()),
-            ("/series/0/metrics/0/accepted", "because".into()),
+            ("/series/0/metrics/4/verdict", "unchanged".into()),
+            ("/series/0/metrics/0/verdict", "improved".into()),
+            ("/series/1/verdict", "improved".into()),
+            ("/series/0/metrics/1/accepted", "because".into()),
             ("/series/0/metrics/0/baseline", (-1.0).into()),
             ("/series/0/metrics/0/effect_percent", (-5.0).into()),
             ("/series/0/metrics/0/effect_percent", 1e300.into()),

@@ -1,0 +1,345 @@
+//! Artifacts that somebody made to do harm: each one is refused with nothing written, or shown as plain text.
+
+use std::io::{Cursor, Write as _};
+
+use pulldown_cmark::{Event, Options, Parser, Tag};
+use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::github::scene::{ARTIFACT, RUN, Scene, comparison, listed, zip_of, zipped};
+
+const NAME: &str = "comparison.json";
+
+fn good() -> Vec<u8> {
+    comparison("regressed").to_string().into_bytes()
+}
+
+fn plain() -> SimpleFileOptions {
+    SimpleFileOptions::default().unix_permissions(0o644)
+}
+
+fn refused(zip: &[u8]) -> String {
+    Scene::with(zip).refused()
+}
+
+/// The place of a signature, the last one.
+fn last(zip: &[u8], signature: &[u8]) -> usize {
+    zip.windows(4).rposition(|window| window == signature).unwrap()
+}
+
+#[test]
+fn names_that_lead_elsewhere_or_are_others_are_refused() {
+    let good = good();
+    for name in [
+        "../comparison.json",
+        "/comparison.json",
+        "../../../../home/runner/.bashrc",
+        "a/comparison.json",
+        "a/b/c/comparison.json",
+        "Comparison.json",
+        "comparison.json ",
+        "comparison.json\n",
+        "comparison.json/x",
+        "C:\\comparison.json",
+        "::set-output name=x::y",
+        "run.json",
+    ] {
+        let why = refused(&zip_of(&[(name, &good)], plain()));
+        assert!(why.contains("another name"), "{name:?}: {why}");
+    }
+}
+
+#[test]
+fn what_is_no_single_plain_file_is_refused() {
+    let good = good();
+    assert!(refused(&zip_of(&[(NAME, &good), ("more.json", &good)], plain())).contains("another number of entries"));
+    assert!(refused(&zip_of(&[], plain())).contains("another number of entries"));
+    for mode in [0o755, 0o4644, 0o2644, 0o1644, 0o645] {
+        let zip = zip_of(&[(NAME, &good)], plain().unix_permissions(mode));
+        assert!(refused(&zip).contains("no ordinary file"), "{mode:o}");
+    }
+    let mut link = ZipWriter::new(Cursor::new(Vec::new()));
+    link.add_symlink(NAME, "/etc/passwd", plain()).unwrap();
+    assert!(refused(&link.finish().unwrap().into_inner()).contains("no ordinary file"));
+    let mut folder = ZipWriter::new(Cursor::new(Vec::new()));
+    folder.add_directory("comparison.json/", plain()).unwrap();
+    assert!(refused(&folder.finish().unwrap().into_inner()).contains("another name"));
+}
+
+#[test]
+fn one_name_twice_and_entries_that_are_hidden_are_refused() {
+    let (good, other) = (good(), b"{}".to_vec());
+    let one = zipped(&good);
+    let two = zipped(&other);
+    // The directory of the second archive, behind both: a reader from the front sees another file than one from the end.
+    let hidden = [&one[..last(&one, b"PK\x01\x02")], &two].concat();
+    assert!(refused(&hidden).contains("not before its end"));
+    let mut twice = zip_of(&[(NAME, &good), ("comparison.jsox", &other)], plain());
+    let changed: Vec<usize> = (0..twice.len() - 15)
+        .filter(|at| twice[*at..].starts_with(b"comparison.jsox"))
+        .collect();
+    changed.iter().for_each(|at| twice[at + 14] = b'n');
+    assert_eq!(changed.len(), 2);
+    assert!(refused(&twice).contains("another number of entries"));
+    let mut told_one = twice;
+    let end = told_one.len() - 22;
+    (told_one[end + 8], told_one[end + 10]) = (1, 1);
+    assert!(refused(&told_one).contains("more than its one entry"));
+    let mut between = one.clone();
+    let central = last(&one, b"PK\x01\x02");
+    between.splice(central..central, *b"0123456789abcdef");
+    let end = between.len() - 22;
+    between[end + 16..end + 20].copy_from_slice(&u32::try_from(central + 16).unwrap().to_le_bytes());
+    assert!(refused(&between).contains("something lies between"));
+    let before = [b"#!/bin/sh\n".as_slice(), &one].concat();
+    assert!(refused(&before).contains("not before its end"));
+    let mut two_names = one;
+    two_names[30] = b'C';
+    assert!(refused(&two_names).contains("one thing in the directory"));
+}
+
+#[test]
+fn encrypted_cut_off_and_strange_archives_are_refused() {
+    let zip = zipped(&good());
+    let mut encrypted = zip.clone();
+    let central = last(&zip, b"PK\x01\x02");
+    encrypted[6] |= 1;
+    encrypted[central + 8] |= 1;
+    assert!(refused(&encrypted).contains("encrypted"));
+    let mut method = zip.clone();
+    (method[8], method[central + 10]) = (12, 12);
+    assert!(refused(&method).contains("unusual way"));
+    let mut damaged = zip.clone();
+    damaged[central - 20] ^= 0xff;
+    assert!(refused(&damaged).contains("damaged"));
+    for bytes in [
+        &b""[..],
+        b"PK",
+        b"not a zip at all, but some text that is long enough",
+        &zip[..zip.len() / 2],
+        &zip[..zip.len() - 1],
+        &[&zip[..], b"\n"].concat(),
+    ] {
+        let why = refused(bytes);
+        assert!(why.contains("no zip") || why.contains("does not end as a zip"), "{why}");
+    }
+}
+
+#[test]
+fn bombs_are_refused_before_they_grow() {
+    let zeros = vec![b' '; 64 << 20];
+    let bomb = zipped(&zeros);
+    assert!(bomb.len() < 256 << 10, "{} bytes", bomb.len());
+    assert!(refused(&bomb).contains("more than 1048576"));
+    let mut lying = zipped(&zeros);
+    let central = last(&lying, b"PK\x01\x02");
+    for at in [22, central + 24] {
+        lying[at..at + 4].copy_from_slice(&1000_u32.to_le_bytes());
+    }
+    let why = refused(&lying);
+    assert!(why.contains("says otherwise") || why.contains("damaged"), "{why}");
+    let just_over = zipped(&vec![b' '; (1 << 20) + 1]);
+    assert!(refused(&just_over).contains("more than 1048576"));
+}
+
+#[test]
+fn what_is_too_large_is_not_even_downloaded_and_what_grows_is_not_read() {
+    let zip = zipped(&good());
+    let scene = Scene::with(&zip);
+    scene.fake.known().artifacts.insert(RUN, vec![listed(257 << 10)]);
+    assert!(scene.refused().contains("263168 bytes"));
+    assert!(
+        scene
+            .fake
+            .requests()
+            .iter()
+            .all(|asked| !asked.download && !asked.path.ends_with("/zip"))
+    );
+    scene.fake.known().archives.insert(ARTIFACT, vec![0; 257 << 10]);
+    scene.fake.known().artifacts.insert(RUN, vec![listed(1000)]);
+    assert!(scene.refused().contains("larger than was said"));
+}
+
+#[test]
+fn json_that_is_not_as_strict_as_ours_is_refused() {
+    let text = String::from_utf8(good()).unwrap();
+    let changed = |from: &str, to: &str| {
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1)
+    };
+    let depth = format!("{}1{}", "[".repeat(10_000), "]".repeat(10_000));
+    let rows = format!("[{}0]", "0,".repeat(400_000));
+    for (json, why) in [
+        ("NaN".into(), "refused"),
+        (changed("\"seed\":42", "\"seed\":NaN"), "refused"),
+        (changed("\"stage\":1", "\"stage\":1e400"), "out of range"),
+        (
+            changed("\"schema\":", "\"schema\":\"wirebench.comparison/v1\",\"schema\":"),
+            "twice",
+        ),
+        (
+            changed("\"notes\":[]", &format!("\"notes\":{depth}")),
+            "nested more than",
+        ),
+        (changed("\"notes\":[]", &format!("\"notes\":{rows}")), "values"),
+        (
+            changed("\"paired\":", "\"pull_request\":7,\"paired\":"),
+            "as the schema says",
+        ),
+        (
+            changed("wirebench.comparison/v1", "wirebench.comparison/v2"),
+            "is no wirebench.comparison/v1",
+        ),
+        (changed("\"unit\":\"ns\"", "\"unit\":\"<b>ns</b>\""), "unit"),
+        (changed("\"unit\":\"ns\"", "\"unit\":\"req/s\""), "unit"),
+        (
+            changed("\"verdict\":\"regressed\"", "\"verdict\":\"fine\""),
+            "as the schema says",
+        ),
+        (
+            changed("@http@", "@http\\n::set-output name=a::b@"),
+            "scenario@server@driver",
+        ),
+        (changed("@http@", "@<img src=x>@"), "scenario@server@driver"),
+        (text.clone() + " {}", "trailing"),
+        (text[..text.len() - 2].to_owned(), "EOF"),
+        ("[]".into(), "is no wirebench"),
+        ("\u{feff}".to_owned() + &text, "refused"),
+    ] {
+        let said = refused(&zipped(json.as_bytes()));
+        assert!(said.contains(why), "{why}: {said}");
+        assert!(
+            said.len() < 400 && !said.contains("::") && !said.contains('<'),
+            "{said}"
+        );
+    }
+    assert!(refused(&zipped(&[text.as_bytes(), b"\xff"].concat())).contains("UTF-8"));
+}
+
+#[test]
+fn a_comparison_of_too_many_series_is_refused() {
+    let mut value = comparison("unchanged");
+    let mut one = value["series"][0].clone();
+    one["metrics"].as_array_mut().unwrap().truncate(1);
+    let all: Vec<Value> = (0..501)
+        .map(|number| {
+            let mut one = one.clone();
+            (one["id"], one["scenario"]) = (json!(format!("s{number}@http@hey")), json!(format!("s{number}")));
+            one
+        })
+        .collect();
+    value["series"] = json!(all);
+    assert!(refused(&zipped(value.to_string().as_bytes())).contains("more than the 500"));
+    value["series"].as_array_mut().unwrap().pop();
+    let scene = Scene::with(&zipped(value.to_string().as_bytes()));
+    let text = scene.said();
+    assert!(
+        text.len() <= 60_000 && text.contains("rows are left out"),
+        "{} bytes",
+        text.len()
+    );
+}
+
+/// Puts `text` where the record has free text; names that are held against a list are left.
+fn overwrite(value: &mut Value, text: &str) {
+    const LEFT: [&str; 12] = [
+        "schema",
+        "verdict",
+        "variant",
+        "metric",
+        "better",
+        "presence",
+        "unit",
+        "id",
+        "scenario",
+        "run",
+        "fingerprint",
+        "file",
+    ];
+    match value {
+        Value::Array(all) => all.iter_mut().for_each(|one| overwrite(one, text)),
+        Value::Object(fields) => {
+            let free = fields.iter_mut().filter(|(name, _)| !LEFT.contains(&name.as_str()));
+            free.for_each(|(_, field)| overwrite(field, text));
+        }
+        Value::String(old) => text.clone_into(old),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_text_of_an_artifact_acts_in_the_comment_or_the_check() {
+    for golden in ["mixed", "counted-regressed", "accepted", "invalid", "added-removed"] {
+        for nasty in [
+            "<img src=x onerror=alert(1)></details> ![p](https://evil.example/p) | `x` | @everyone #1\n# heading\n\n---\n",
+            "::set-output name=evil::1\n::error::evil\n##[group]evil",
+            "wirebench run\n```\n@everyone evil",
+            "**evil** [evil](https://evil.example) www.evil.example fixes #7 GH-7 <!-- wirebench: -->",
+            "evil $\\infty$ ~~x~~ `evil` ``` evil",
+        ] {
+            let mut value = comparison(golden);
+            overwrite(&mut value, nasty);
+            let scene = Scene::with(&zipped(value.to_string().as_bytes()));
+            let text = scene.said();
+            let known = scene.fake.known();
+            let check = known.checks[0]["output"]["summary"].as_str().unwrap();
+            for shown in [text.as_str(), check] {
+                assert_inert(shown);
+            }
+        }
+    }
+}
+
+fn assert_inert(text: &str) {
+    let mut headings = 0;
+    for event in Parser::new_ext(text, Options::all().difference(Options::ENABLE_SMART_PUNCTUATION)) {
+        match event {
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                assert_eq!(&*dest_url, "https://github.com/octo/weather/actions/runs/500", "{text}");
+            }
+            Event::Start(Tag::Image { .. } | Tag::FootnoteDefinition(_)) => panic!("{event:?} in\n{text}"),
+            Event::Start(Tag::Heading { .. }) => headings += 1,
+            Event::Html(html) | Event::InlineHtml(html) => {
+                let ours = [
+                    "<details>",
+                    "</details>",
+                    "<span>",
+                    "</span>",
+                    "<!-- wirebench: .github/workflows/bench.yml -->",
+                ];
+                assert!(ours.iter().any(|tag| html.starts_with(tag)), "{html} in\n{text}");
+            }
+            // Names of functions are shown as code, which is text.
+            Event::Text(part) => assert!(
+                !part.contains("evil") && !part.contains("@e") && !part.contains("#7"),
+                "{part} in\n{text}"
+            ),
+            _ => {}
+        }
+    }
+    assert!(headings <= 1 && text.matches("<!--").count() <= 1, "{text}");
+}
+
+#[test]
+fn the_artifact_cannot_say_which_commit_or_pull_request_it_is_about() {
+    let mut value = comparison("regressed");
+    value["candidate"]["revision"]["commit"] = json!("e".repeat(40));
+    value["candidate"]["revision"]["name"] = json!("release");
+    let text = Scene::with(&zipped(value.to_string().as_bytes())).said();
+    assert!(
+        text.contains("own code at `b81e05d44c7f`") && text.contains("`3f9d2c71a0b8` → `b81e05d44c7f`"),
+        "{text}"
+    );
+    assert!(!text.contains("eeee") && !text.contains("release"));
+}
+
+#[test]
+fn streamed_archives_as_github_makes_them_are_read() {
+    let mut writer = ZipWriter::new_stream(Vec::new());
+    writer.start_file(NAME, plain()).unwrap();
+    writer.write_all(&good()).unwrap();
+    let zip = writer.finish().unwrap().into_inner();
+    assert_eq!(zip[6] & 8, 8, "sizes follow the data");
+    assert!(Scene::with(&zip).said().contains("✗ Regressed"));
+}

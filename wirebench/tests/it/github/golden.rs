@@ -1,0 +1,39 @@
+//! Comments as people read them, held against committed files.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use wirebench::github::admit::{Of, admit};
+use wirebench::report::comparison::comment::{About, render};
+
+use crate::github::scene::{BASE, HEAD, comparison};
+
+#[test]
+fn every_comment_reads_as_it_was_reviewed() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/comment");
+    let about = About {
+        marker: "<!-- wirebench: .github/workflows/bench.yml -->",
+        head: HEAD,
+        run: 500,
+        page: "https://github.com/octo/weather/actions/runs/500",
+    };
+    let mut other = Vec::new();
+    for name in ["regressed", "inconclusive", "unchanged", "counted-regressed"] {
+        let value: Value = comparison(name);
+        let admitted = admit(value, &Of { head: HEAD, base: BASE }).unwrap();
+        let (file, written) = (folder.join(format!("{name}.md")), render(&admitted, &about));
+        if std::env::var_os("WIREBENCH_WRITE_GOLDEN").is_some() {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&file, &written).unwrap();
+        }
+        if fs::read_to_string(&file).unwrap_or_default() != written {
+            other.push(format!("{}:\n{written}", file.display()));
+        }
+    }
+    assert!(
+        other.is_empty(),
+        "not as committed; look at it, then write it anew with: WIREBENCH_WRITE_GOLDEN=1 cargo test -p wirebench golden\n{}",
+        other.join("\n")
+    );
+}

@@ -1,0 +1,9 @@
+//! The second stage against a GitHub API on loopback, through the real command line.
+
+mod artifacts;
+mod comments;
+pub(crate) mod fake;
+mod golden;
+mod reruns;
+mod resolutions;
+mod scene;
