@@ -88,7 +88,7 @@ pub fn is_artifact(text: &str) -> bool {
 }
 
 /// A function's name from whatever stood in its place: letters of ASCII and the signs that names of functions have; `?`
-/// in place of every other one, and nothing that could be taken for an address.
+/// in place of every other one, and nothing that could be taken for an address or a comment.
 #[must_use]
 pub fn function(text: &str) -> String {
     let shown = |c: char| match c {
@@ -99,6 +99,7 @@ pub fn function(text: &str) -> String {
     while name.contains("//") {
         name = name.replace("//", "/");
     }
+    name = name.replace("<!", "<?");
     let name = name.trim();
     if name.is_empty() {
         "a function without a name".into()
@@ -178,7 +179,7 @@ mod tests {
         #[test]
         fn any_text_makes_a_harmless_name(text in any::<String>()) {
             let name = function(&text);
-            prop_assert!(!name.is_empty() && name.is_ascii() && !name.contains(['`', '|', '@', '\n', '\\']) && !name.contains("//"));
+            prop_assert!(!name.is_empty() && name.is_ascii() && !name.contains(['`', '|', '@', '\n', '\\']) && !name.contains("//") && !name.contains("<!"));
         }
     }
 }

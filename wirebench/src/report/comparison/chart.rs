@@ -21,16 +21,17 @@ const LONGEST: f64 = 1000.0;
 /// The chart of the gating metrics, the most alarming first; none when there is nothing to be seen.
 #[must_use]
 pub fn mermaid(findings: &Findings) -> Option<String> {
-    let bars: Vec<(String, f64)> = findings.gating.iter().filter_map(bar).take(BARS).collect();
+    let seen = |bar: &(String, f64)| bar.1.abs() >= SEEN;
+    let bars: Vec<(String, f64)> = findings.gating.iter().filter_map(bar).filter(seen).take(BARS).collect();
     let largest = bars.iter().map(|(_, worse)| worse.abs()).fold(0.0, f64::max);
-    if largest < SEEN {
+    if bars.is_empty() {
         return None;
     }
     let labels: Vec<String> = bars.iter().map(|(label, _)| format!("\"{label}\"")).collect();
     let sizes = |sign: f64| {
         let each: Vec<String> = bars
             .iter()
-            .map(|(_, worse)| format!("{:.2}", (worse * sign).clamp(0.0, LONGEST)))
+            .map(|(_, worse)| format!("{:.2}", (worse * sign).max(0.0).min(LONGEST) + 0.0))
             .collect();
         each.join(", ")
     };
@@ -78,8 +79,8 @@ fn label(series: &str, metric: &str) -> String {
 
 /// The end of the axis: a round number not far above the longest bar.
 fn axis(largest: f64) -> f64 {
-    const ENDS: [f64; 14] = [
-        0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 300.0, 500.0, LONGEST,
+    const ENDS: [f64; 17] = [
+        0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 300.0, 500.0, LONGEST,
     ];
     ENDS.into_iter().find(|end| *end >= largest).unwrap_or(LONGEST)
 }
@@ -117,10 +118,10 @@ mod tests {
         let chart = mermaid(&Findings::of(&comparison)).unwrap();
         assert!(chart.contains("\"count-weather@http instructions\", "), "{chart}");
         assert!(
-            chart.contains("  bar [1.03, 0.61, 0.00, ") && chart.contains("  bar [0.00, 0.00, 2.70, "),
+            chart.contains("  bar [1.03, 0.61, 0.00, 0.04]\n") && chart.contains("  bar [0.00, 0.00, 2.70, 0.00]\n"),
             "{chart}"
         );
-        assert!(chart.contains("0 --> 5\n"), "{chart}");
+        assert!(chart.contains("0 --> 3\n"), "{chart}");
         comparison.series[0].id = "a\"]\n```<b>@evil-[x]@hey".into();
         let chart = mermaid(&Findings::of(&comparison)).unwrap();
         assert!(

@@ -55,9 +55,17 @@ fn what_is_no_single_plain_file_is_refused() {
     let good = good();
     assert!(refused(&zip_of(&[(NAME, &good), ("more.json", &good)], plain())).contains("another number of entries"));
     assert!(refused(&zip_of(&[], plain())).contains("another number of entries"));
-    for mode in [0o755, 0o4644, 0o2644, 0o1644, 0o645] {
-        let zip = zip_of(&[(NAME, &good)], plain().unix_permissions(mode));
+    for mode in [0o755_u32, 0o4644, 0o2644, 0o1644, 0o645] {
+        let mut zip = zipped(&good);
+        let attributes = last(&zip, b"PK\x01\x02") + 38;
+        zip[attributes..attributes + 4].copy_from_slice(&((0o100_000 | mode) << 16).to_le_bytes());
         assert!(refused(&zip).contains("no ordinary file"), "{mode:o}");
+    }
+    for kind in [0o040_000_u32, 0o120_000, 0o060_000, 0o010_000, 0o140_000] {
+        let mut zip = zipped(&good);
+        let attributes = last(&zip, b"PK\x01\x02") + 38;
+        zip[attributes..attributes + 4].copy_from_slice(&((kind | 0o644) << 16).to_le_bytes());
+        assert!(refused(&zip).contains("no ordinary file"), "{kind:o}");
     }
     let mut link = ZipWriter::new(Cursor::new(Vec::new()));
     link.add_symlink(NAME, "/etc/passwd", plain()).unwrap();
