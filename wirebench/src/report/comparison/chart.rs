@@ -1,18 +1,18 @@
 //! The picture of a comment: bars of what changed, as a Mermaid `xychart-beta`, which GitHub draws. The table below it says
 //! the same.
 //!
-//! Such a chart draws every bar from the edge of its axis, so a change is drawn by its size: one row of bars for what got
-//! worse, one for what got better, in colours that differ in grey too.
+//! Such a chart draws every bar from the edge of its axis, whatever its sign: a change is drawn by its size, and its label
+//! says which way it went.
 
 use std::fmt::Write as _;
 
-use crate::record::metric::{Better, Metric};
+use crate::record::metric::Metric;
 use crate::summary::comparison::{Findings, Row};
 
 /// Bars, at most.
 const BARS: usize = 12;
 /// Characters of a bar's label, at most.
-const LABEL: usize = 44;
+const LABEL: usize = 48;
 /// Smaller changes are no bar, percent.
 const SEEN: f64 = 0.005;
 /// Longer bars end here, percent.
@@ -22,48 +22,59 @@ const LONGEST: f64 = 1000.0;
 #[must_use]
 pub fn mermaid(findings: &Findings) -> Option<String> {
     let seen = |bar: &(String, f64)| bar.1.abs() >= SEEN;
-    let bars: Vec<(String, f64)> = findings.gating.iter().filter_map(bar).filter(seen).take(BARS).collect();
-    let largest = bars.iter().map(|(_, worse)| worse.abs()).fold(0.0, f64::max);
+    let mut bars: Vec<(String, f64)> = findings.gating.iter().filter_map(bar).filter(seen).take(BARS).collect();
+    told_apart(&mut bars);
+    let largest = bars.iter().map(|(_, percent)| percent.abs()).fold(0.0, f64::max);
     if bars.is_empty() {
         return None;
     }
     let labels: Vec<String> = bars.iter().map(|(label, _)| format!("\"{label}\"")).collect();
-    let sizes = |sign: f64| {
-        let each: Vec<String> = bars
-            .iter()
-            .map(|(_, worse)| format!("{:.2}", (worse * sign).max(0.0).min(LONGEST) + 0.0))
-            .collect();
-        each.join(", ")
-    };
+    let sizes: Vec<String> = bars
+        .iter()
+        .map(|(_, percent)| format!("{:.2}", percent.abs().min(LONGEST)))
+        .collect();
     let height = 120 + 34 * bars.len();
     let mut out = String::from("```mermaid\n");
     let _ = writeln!(
         out,
         "%%{{init: {{\"xyChart\": {{\"width\": 820, \"height\": {height}}}, \"themeVariables\": {{\"xyChart\": \
-         {{\"plotColorPalette\": \"#c2410c, #93c5fd\"}}}}}}}}%%"
+         {{\"plotColorPalette\": \"#4f7cac\"}}}}}}}}%%"
     );
     let _ = writeln!(out, "xychart-beta horizontal");
-    let _ = writeln!(out, "  title \"gating metrics: worse (dark), better (light)\"");
+    let _ = writeln!(out, "  title \"change of the gating metrics, by size\"");
     let _ = writeln!(out, "  x-axis [{}]", labels.join(", "));
     let _ = writeln!(out, "  y-axis \"change, percent\" 0 --> {}", axis(largest));
-    let _ = writeln!(out, "  bar [{}]", sizes(1.0));
-    let _ = writeln!(out, "  bar [{}]", sizes(-1.0));
+    let _ = writeln!(out, "  bar [{}]", sizes.join(", "));
     out.push_str("```\n\n");
     Some(out)
 }
 
-/// A row's label, and by how much it got worse, percent; none without a change in percent.
+/// A row's label and its change, percent; none without a change in percent.
 fn bar(row: &Row) -> Option<(String, f64)> {
     let metric = row.metric?;
     let effect = metric.effect_percent?;
-    let worse = match metric.better {
-        Better::Lower => effect,
-        Better::Higher => -effect,
-    };
-    Some((label(&row.series.id, short(metric.metric)), worse))
+    let way = if effect > 0.0 { "up" } else { "down" };
+    Some((
+        label(&row.series.id, &format!("{} {way}", short(metric.metric))),
+        effect,
+    ))
 }
 
-/// `count-weather@http instructions`: the driver says least, and a long name loses its end.
+/// Bars with one label would be drawn as one.
+fn told_apart(bars: &mut [(String, f64)]) {
+    for place in 1..bars.len() {
+        let (before, rest) = bars.split_at_mut(place);
+        let label = &mut rest[0].0;
+        let name = label.clone();
+        let mut number = 1;
+        while before.iter().any(|(known, _)| known == label) {
+            number += 1;
+            *label = format!("{name} ({number})");
+        }
+    }
+}
+
+/// `count-weather@http instructions up`: the driver says least, and a long name loses its end.
 fn label(series: &str, metric: &str) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-' || *c == '@';
     let name = series.rsplit_once('@').map_or(series, |(name, _driver)| name);
@@ -113,32 +124,35 @@ mod tests {
     use crate::record::comparison::golden::golden;
 
     #[test]
-    fn what_got_worse_and_what_got_better_are_two_rows_of_bars() {
+    fn bars_are_as_long_as_the_change_and_say_which_way_it_went() {
         let mut comparison = golden("counted-regressed");
         let chart = mermaid(&Findings::of(&comparison)).unwrap();
-        assert!(chart.contains("\"count-weather@http instructions\", "), "{chart}");
-        assert!(
-            chart.contains("  bar [1.03, 0.61, 0.00, 0.04]\n") && chart.contains("  bar [0.00, 0.00, 2.70, 0.00]\n"),
-            "{chart}"
-        );
-        assert!(chart.contains("0 --> 3\n"), "{chart}");
+        let axis = "x-axis [\"count-weather@http instructions up\", \"count-weather@http bytes sent up\", \
+                    \"count-weather@http allocations down\", \"count-weather@grpc instructions up\"]\n";
+        assert!(chart.contains(axis), "{chart}");
+        assert!(chart.contains("0 --> 3\n  bar [1.03, 0.61, 2.70, 0.04]\n"), "{chart}");
         comparison.series[0].id = "a\"]\n```<b>@evil-[x]@hey".into();
         let chart = mermaid(&Findings::of(&comparison)).unwrap();
         assert!(
-            chart.contains("\"ab@evil-x instructions\"") && !chart.contains('<'),
+            chart.contains("\"ab@evil-x instructions up\"") && !chart.contains('<'),
             "{chart}"
         );
     }
 
     #[test]
-    fn throughput_that_falls_is_worse() {
+    fn no_bar_is_longer_than_its_axis_and_no_two_have_one_label() {
         let mut comparison = golden("regressed");
-        for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
-            (metric.better, metric.effect_percent) = (Better::Higher, Some(-2000.0));
+        for series in &mut comparison.series {
+            series.id = "a@http@".to_owned() + series.id.rsplit('@').next().unwrap();
+            for metric in &mut series.metrics {
+                metric.effect_percent = Some(2000.0);
+            }
         }
         let chart = mermaid(&Findings::of(&comparison)).unwrap();
+        let axis = "[\"a@http server CPU up\", \"a@http server CPU up (2)\", \"a@http server CPU up (3)\"]";
+        assert!(chart.contains(axis), "{chart}");
         assert!(
-            chart.contains("bar [1000.00, ") && chart.contains("0 --> 1000\n"),
+            chart.contains("0 --> 1000\n  bar [1000.00, 1000.00, 1000.00]\n"),
             "{chart}"
         );
     }
