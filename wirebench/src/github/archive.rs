@@ -92,7 +92,8 @@ fn check(zip: &[u8], name: &str) -> Option<Result<u64, Refusal>> {
     }
     let told_later = flags & 1 << 3 != 0;
     let same = (local.packed, local.size) == (packed, size);
-    if !same && !(told_later && (local.packed, local.size) == (0, 0)) {
+    let unsaid = told_later && (local.packed, local.size) == (0, 0);
+    if !(same || unsaid) {
         return refused("its entry has one size in the directory and another at its start");
     }
     let left = central.checked_sub(local.data.checked_add(packed as usize)?)?;

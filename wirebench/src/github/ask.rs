@@ -117,7 +117,8 @@ pub fn choose<'a>(runs: &'a [Run], pull: &Pull, workflow: &str, commented_at: &s
     let Some(run) = newest else {
         refuse!("pull request {number}: {workflow} has not measured its head; wait for it to start, or push again");
     };
-    if run.created_at.as_str() > commented_at {
+    // Within one second nobody can say which was first.
+    if run.created_at.as_str() >= commented_at {
         refuse!("pull request {number}: its head was pushed after the comment; look at it and comment again");
     }
     if run.status != "completed" {

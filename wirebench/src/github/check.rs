@@ -63,14 +63,16 @@ pub const fn conclusion(verdict: Verdict) -> &'static str {
 /// # Errors
 /// When GitHub does not take it.
 pub fn write(api: &Api, commit: &str, said: &Said) -> Result<u64, Refusal> {
-    let path = format!("/commits/{commit}/check-runs?check_name={NAME}&filter=latest");
+    let path = format!("/commits/{commit}/check-runs?check_name={NAME}&filter=all");
     let all: Vec<CheckRun> = api.list(&path, Some("check_runs"))?;
     let ours = |run: &&CheckRun| {
         let app = run.app.as_ref().and_then(|app| app.slug.as_deref());
         app == Some("github-actions") && run.external_id.as_deref() == Some(said.known_by)
     };
+    // The newest is the one that is shown.
+    let newest = all.iter().filter(ours).max_by_key(|run| run.id);
     let free = |run: &&CheckRun| run.output.as_ref().is_none_or(|output| output.annotations_count == 0);
-    let written: Value = match all.iter().filter(ours).find(free) {
+    let written: Value = match newest.filter(free) {
         Some(run) => api.send(
             "PATCH",
             &format!("/check-runs/{}", run.id),

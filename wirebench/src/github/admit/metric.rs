@@ -29,21 +29,21 @@ pub(super) fn all(given: Vec<ComparedMetric>, place: &str) -> Result<Vec<Compare
         {
             refuse!("{place}.metric: stands twice, or beside such as no series has together");
         }
-        all.push(one(metric, &place)?);
+        all.push(one(&metric, &place)?);
     }
     Ok(all)
 }
 
-fn one(metric: ComparedMetric, place: &str) -> Result<ComparedMetric, Refusal> {
+fn one(metric: &ComparedMetric, place: &str) -> Result<ComparedMetric, Refusal> {
     let what = metric.metric;
     if metric.unit != what.unit() || metric.better != what.better() {
         refuse!("{place}.unit, better: are not those of {}", what.name());
     }
-    numbers(&metric, place)?;
+    numbers(metric, place)?;
     if metric.accepted.is_some() && metric.verdict != Verdict::Regressed {
         refuse!("{place}.accepted: only a worsening is accepted");
     }
-    if !fits(&metric) {
+    if !fits(metric) {
         refuse!("{place}.verdict: does not fit the numbers");
     }
     Ok(ComparedMetric {
@@ -51,7 +51,7 @@ fn one(metric: ComparedMetric, place: &str) -> Result<ComparedMetric, Refusal> {
         reason: phrases::metric(&metric.reason).into(),
         accepted: metric.accepted.as_ref().map(|_| phrases::ACCEPTED.to_owned()),
         flame_graph: None,
-        ..metric
+        ..metric.clone()
     })
 }
 

@@ -2,12 +2,16 @@
 
 use std::io::{Cursor, Write as _};
 
+use proptest::prelude::{any, prop_oneof, proptest};
+use proptest::strategy::Strategy;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::{Value, json};
+use wirebench::github::admit::{Of, admit};
+use wirebench::report::comparison::comment::{About, render, summary};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::github::scene::{ARTIFACT, RUN, Scene, comparison, listed, zip_of, zipped};
+use crate::github::scene::{ARTIFACT, BASE, HEAD, RUN, Scene, comparison, listed, zip_of, zipped};
 
 const NAME: &str = "comparison.json";
 
@@ -350,4 +354,67 @@ fn streamed_archives_as_github_makes_them_are_read() {
     let zip = writer.finish().unwrap().into_inner();
     assert_eq!(zip[6] & 8, 8, "sizes follow the data");
     assert!(Scene::with(&zip).said().contains("✗ Regressed"));
+}
+
+fn dangerous() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        proptest::sample::select(
+            &[
+                "<!--",
+                "-->",
+                "](",
+                "![x](",
+                "https://evil.example",
+                "@evil",
+                "```",
+                "`",
+                "|",
+                "\n",
+                "\n\n# ",
+                "\n::error::",
+                "%0A",
+                "<b>",
+                "</details>",
+                "$$",
+                "a",
+                " "
+            ][..]
+        )
+        .prop_map(str::to_owned),
+        any::<String>(),
+    ];
+    proptest::collection::vec(part, 0..12).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #[test]
+    fn whatever_stands_in_one_place_is_refused_or_inert(text in dangerous(), place in any::<usize>(), golden in 0_usize..3) {
+        let mut value = comparison(["mixed", "counted-regressed", "invalid"][golden]);
+        let mut places = Vec::new();
+        texts(&value, String::new(), &mut places);
+        *value.pointer_mut(&places[place % places.len()]).unwrap() = text.into();
+        let about = About { marker: "<!-- wirebench: .github/workflows/bench.yml -->", head: HEAD, run: 500, page: "https://github.com/octo/weather/actions/runs/500" };
+        match admit(value, &Of { head: HEAD, base: BASE }) {
+            Ok(comparison) => {
+                assert_inert(&render(&comparison, &about));
+                assert_inert(&summary(&comparison, &about));
+            }
+            Err(why) => assert!(!why.to_string().contains("evil") && !why.to_string().contains("::")),
+        }
+    }
+}
+
+/// Where a value holds text or nothing.
+fn texts(value: &Value, at: String, places: &mut Vec<String>) {
+    match value {
+        Value::Array(all) => all
+            .iter()
+            .enumerate()
+            .for_each(|(i, one)| texts(one, format!("{at}/{i}"), places)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, one)| texts(one, format!("{at}/{name}"), places)),
+        Value::String(_) | Value::Null => places.push(at),
+        _ => {}
+    }
 }

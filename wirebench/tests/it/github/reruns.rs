@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bench::Ended;
 use crate::github::fake::{Failure, REPOSITORY, REPOSITORY_ID, comment, repository};
-use crate::github::scene::{FORK, OTHER, PULL, RUN, Scene, pull, run};
+use crate::github::scene::{FORK, HEAD, OTHER, PULL, RUN, Scene, pull, run};
 
 /// Somebody comments on the pull request; the comment's time is an hour after the run's.
 fn commented(scene: &Scene, author: &str, body: &str) -> Ended {
@@ -84,9 +84,9 @@ fn a_writer_is_told_why_nothing_is_started() {
         *run.pointer_mut(pointer).unwrap() = value;
         run
     };
-    let mut closed = pull(PULL, &run()["head_sha"].as_str().unwrap().to_owned(), FORK);
+    let mut closed = pull(PULL, HEAD, FORK);
     closed["state"] = json!("closed");
-    let head = || pull(PULL, run()["head_sha"].as_str().unwrap(), FORK);
+    let head = || pull(PULL, HEAD, FORK);
     let mut again = changed("/created_at", json!("2026-11-21T11:00:00Z"));
     again["id"] = json!(501);
     for (runs, pull, why) in [
@@ -114,7 +114,7 @@ fn a_writer_is_told_why_nothing_is_started() {
             "has not measured its head",
         ),
         (
-            vec![changed("/created_at", json!("2026-11-21T10:00:01Z"))],
+            vec![changed("/created_at", json!("2026-11-21T10:00:00Z"))],
             head(),
             "pushed after the comment",
         ),

@@ -1,16 +1,20 @@
 //! The API, asked patiently and within bounds: every answer is short, every wait is counted, the token goes to one host.
 
-use std::fmt;
+mod error;
+mod patience;
+
 use std::io::Read as _;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use ureq::http::{HeaderMap, Request};
+use ureq::http::Request;
 use ureq::{Agent, Body};
 
-use crate::github::Refusal;
+pub use crate::github::api::error::ApiError;
+use crate::github::api::error::{advice, message, no_answer};
+use crate::github::api::patience::{Answer, must_wait};
 use crate::github::place::{Place, is_loopback};
 use crate::github::said::said;
 
@@ -36,26 +40,6 @@ pub struct Api {
     place: Place,
     agent: Agent,
     waited: std::cell::Cell<Duration>,
-}
-
-/// A question that had no good answer.
-#[derive(Debug)]
-pub struct ApiError {
-    /// `GET /repos/…`.
-    asked: String,
-    /// The answer's status; none when there was no answer.
-    status: Option<u16>,
-    /// What GitHub or the network said, made safe.
-    said: String,
-    /// What to do about it.
-    advice: String,
-}
-
-/// An answer, whatever its status.
-struct Answer {
-    status: u16,
-    headers: HeaderMap,
-    body: Vec<u8>,
 }
 
 /// Whether a question may be asked again when nobody knows whether it was heard.
@@ -126,7 +110,7 @@ impl Api {
             "GET",
             path,
             None,
-            said,
+            &said,
             "this is more than any pull request should have; tidy it up",
         ))
     }
@@ -158,7 +142,7 @@ impl Api {
                 "GET",
                 path,
                 Some(answer.status),
-                "no address to download from".into(),
+                "no address to download from",
                 "try again; when it stays, GitHub has changed and wirebench needs to",
             )),
         }
@@ -195,7 +179,7 @@ impl Api {
                 Ok(bytes) => return Ok(bytes),
                 Err(_) if tries < TRIES && self.wait(FIRST_WAIT * 2_u32.pow(tries - 1)) => {}
                 Err(why) => {
-                    return Err(self.error("GET", "the artifact's storage", None, why, "run this workflow again"));
+                    return Err(self.error("GET", "the artifact's storage", None, &why, "run this workflow again"));
                 }
             }
         }
@@ -214,7 +198,8 @@ impl Api {
     ) -> Result<T, ApiError> {
         let answer = self.answer(method, path, body, again)?;
         if !(200..300).contains(&answer.status) {
-            return Err(self.refused(method, path, &answer));
+            let status = Some(answer.status);
+            return Err(self.error(method, path, status, &message(&answer), &advice(method, path, &answer)));
         }
         let text: &[u8] = if answer.body.is_empty() { b"null" } else { &answer.body };
         serde_json::from_slice(text).map_err(|error| self.odd(method, path, &error))
@@ -253,7 +238,7 @@ impl Api {
                 method,
                 path,
                 None,
-                no_answer(error),
+                &no_answer(error),
                 "see whether the API can be reached, then run this again",
             )
         };
@@ -299,44 +284,18 @@ impl Api {
         true
     }
 
-    fn refused(&self, method: &str, path: &str, answer: &Answer) -> ApiError {
-        let value: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
-        let message = value
-            .get("message")
-            .and_then(text)
-            .unwrap_or_else(|| "no message".into());
-        let more = value.pointer("/errors/0/message").and_then(text);
-        let message = [Some(message), more]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(": ");
-        let advice = match answer.status {
-            401 => "GITHUB_TOKEN is wrong or has expired; give the step: env: GITHUB_TOKEN: github.token".to_owned(),
-            403 if wants_patience(answer).is_some() => "GitHub asks for a long pause; run this again later".into(),
-            403 | 404 => format!(
-                "give the job the permission {}, and see that what is asked for exists",
-                permission(method, path)
-            ),
-            429 | 500.. => "GitHub does not answer well; run this again later".into(),
-            _ => "see what GitHub says".into(),
-        };
-        self.error(method, path, Some(answer.status), message, &advice)
-    }
-
     fn odd(&self, method: &str, path: &str, error: &serde_json::Error) -> ApiError {
         let advice = "when it stays, GitHub has changed and wirebench needs to";
         self.error(
             method,
             path,
             None,
-            format!("an answer of another shape: {error}"),
+            &format!("an answer of another shape: {error}"),
             advice,
         )
     }
 
-    fn error(&self, method: &str, path: &str, status: Option<u16>, text: String, advice: &str) -> ApiError {
+    fn error(&self, method: &str, path: &str, status: Option<u16>, text: &str, advice: &str) -> ApiError {
         let shown = path.split('?').next().unwrap_or_default();
         ApiError {
             asked: said(&format!("{method} {shown}")),
@@ -344,89 +303,6 @@ impl Api {
             said: said(&text.replace(&self.place.token, "(token)")),
             advice: advice.to_owned(),
         }
-    }
-}
-
-impl ApiError {
-    /// The answer's status; none when there was no answer.
-    #[must_use]
-    pub const fn status(&self) -> Option<u16> {
-        self.status
-    }
-
-    /// Whether it may have been done although nobody said so.
-    #[must_use]
-    pub fn may_be_done(&self) -> bool {
-        self.status.is_none_or(|status| status >= 500)
-    }
-}
-
-impl fmt::Display for ApiError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            asked, said, advice, ..
-        } = self;
-        match self.status {
-            Some(status) => write!(out, "{asked}: status {status}: {said}; {advice}"),
-            None => write!(out, "{asked}: {said}; {advice}"),
-        }
-    }
-}
-
-impl std::error::Error for ApiError {}
-
-impl From<ApiError> for Refusal {
-    fn from(error: ApiError) -> Self {
-        Self::new(error.to_string())
-    }
-}
-
-fn no_answer(error: &ureq::Error) -> String {
-    match error {
-        // Others may hold the address.
-        ureq::Error::Timeout(_) => format!("no answer within {} s", ANSWER_WITHIN.as_secs()),
-        ureq::Error::Io(error) => format!("no answer: {}", error.kind()),
-        ureq::Error::HostNotFound => "no answer: no such host".into(),
-        _ => "no answer".into(),
-    }
-}
-
-/// How long to wait before asking again; none when the answer stands.
-fn must_wait(answer: &Answer, again: Again, backoff: Duration) -> Option<Duration> {
-    match answer.status {
-        // Refused before anything was done.
-        403 | 429 => wants_patience(answer).map(|asked| asked.max(backoff)),
-        500.. if again == Again::Yes => Some(backoff),
-        _ => None,
-    }
-}
-
-/// Whether, and how long, GitHub wants us to wait.
-fn wants_patience(answer: &Answer) -> Option<Duration> {
-    let number = |name: &str| answer.headers.get(name)?.to_str().ok()?.parse::<u64>().ok();
-    if let Some(seconds) = number("retry-after") {
-        return Some(Duration::from_secs(seconds));
-    }
-    if number("x-ratelimit-remaining") == Some(0) {
-        let now = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .unwrap_or_default();
-        let reset = number("x-ratelimit-reset").unwrap_or_default();
-        return Some(Duration::from_secs(reset).saturating_sub(now));
-    }
-    (answer.status == 429).then_some(Duration::ZERO)
-}
-
-/// What a job's token needs for a question.
-fn permission(method: &str, path: &str) -> &'static str {
-    let reads = method == "GET";
-    match () {
-        () if path.contains("/check-runs") => "checks: write",
-        () if path.starts_with("/issues") && !reads => "pull-requests: write",
-        () if path.starts_with("/issues") || path.starts_with("/pulls") => "pull-requests: read",
-        () if path.starts_with("/actions") && !reads => "actions: write",
-        () if path.starts_with("/actions") => "actions: read",
-        () => "contents: read",
     }
 }
 

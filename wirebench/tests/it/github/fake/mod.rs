@@ -1,6 +1,8 @@
 //! A GitHub API on loopback: it answers from what a test puts into it, checks the token, keeps every request, and fails
 //! when it is told to. A second address, for downloads, must never see the token.
 
+mod answers;
+
 use std::collections::{BTreeMap, HashMap};
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -9,10 +11,12 @@ use std::thread::JoinHandle;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+
+use crate::github::fake::answers::{missing, reply};
 
 /// The repository's owner and name, and the token it takes.
 pub(crate) const REPOSITORY: &str = "octo/weather";
@@ -157,18 +161,6 @@ impl Drop for Fake {
     }
 }
 
-fn reply(status: u16, body: &Value) -> Response {
-    Response::builder()
-        .status(StatusCode::from_u16(status).unwrap())
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(Body::from(body.to_string()))
-        .unwrap()
-}
-
-fn missing() -> Response {
-    reply(404, &json!({ "message": "Not Found" }))
-}
-
 async fn asked(request: Request, download: bool) -> (HeaderMap, Asked) {
     let (parts, body) = request.into_parts();
     let bytes = to_bytes(body, 10 << 20).await.unwrap();
@@ -254,140 +246,6 @@ async fn answer(State(known): State<Shared>, request: Request) -> Response {
         response.headers_mut().insert(name, value.parse().unwrap());
     }
     response
-}
-
-impl Known {
-    fn answer(&mut self, asked: &Asked) -> Response {
-        let parts: Vec<&str> = asked.path.trim_start_matches('/').split('/').collect();
-        let number = |text: &str| text.parse::<u64>().unwrap_or_default();
-        let method: Method = asked.method.parse().unwrap();
-        match (method.as_str(), &parts[..]) {
-            ("GET", [""]) => reply(200, &repository(REPOSITORY_ID, REPOSITORY)),
-            ("GET", ["actions", "runs", id]) => by_id(&self.runs, "id", number(id)),
-            ("GET", ["actions", "runs", id, "artifacts"]) => {
-                let all = self.artifacts.get(&number(id)).cloned().unwrap_or_default();
-                reply(200, &json!({ "total_count": all.len(), "artifacts": page(asked, all) }))
-            }
-            ("GET", ["actions", "artifacts", id, "zip"]) => {
-                let to = format!("{}/blob/{id}", self.downloads);
-                let mut response = reply(302, &Value::Null);
-                response.headers_mut().insert(header::LOCATION, to.parse().unwrap());
-                response
-            }
-            ("GET", ["actions", "workflows", _, "runs"]) => {
-                let fits = |run: &Value| {
-                    let same = |key: &str| asked.query.get(key).is_none_or(|wanted| run[key] == **wanted);
-                    same("head_sha") && same("event")
-                };
-                let all: Vec<Value> = self.runs.iter().filter(|run| fits(run)).cloned().collect();
-                reply(
-                    200,
-                    &json!({ "total_count": all.len(), "workflow_runs": page(asked, all) }),
-                )
-            }
-            ("POST", ["actions", "runs", id, "rerun"]) => {
-                self.reruns.push(number(id));
-                reply(201, &json!({}))
-            }
-            ("GET", ["pulls"]) => {
-                let fits = |pull: &Value| {
-                    let (owner, branch) = (&pull["head"]["user"]["login"], &pull["head"]["ref"]);
-                    let head = format!("{}:{}", owner.as_str().unwrap(), branch.as_str().unwrap());
-                    let state = asked.query.get("state").map_or("open", String::as_str);
-                    asked.query.get("head").is_none_or(|wanted| *wanted == head) && pull["state"] == state
-                };
-                let all = self.pulls.iter().filter(|pull| fits(pull)).cloned().collect();
-                reply(200, &page(asked, all))
-            }
-            ("GET", ["pulls", id]) => by_id(&self.pulls, "number", number(id)),
-            ("GET", ["pulls", id, "files"]) => reply(
-                200,
-                &page(asked, self.files.get(&number(id)).cloned().unwrap_or_default()),
-            ),
-            ("GET", ["collaborators", login, "permission"]) => {
-                let permission = self.permissions.get(*login).copied().unwrap_or("read");
-                reply(
-                    200,
-                    &json!({ "permission": permission, "role_name": permission, "user": { "login": login } }),
-                )
-            }
-            (_, ["issues" | "check-runs" | "commits", ..]) => self.said(asked, &method, &parts),
-            _ => missing(),
-        }
-    }
-
-    /// Comments, reactions and check runs.
-    fn said(&mut self, asked: &Asked, method: &Method, parts: &[&str]) -> Response {
-        let number = |text: &str| text.parse::<u64>().unwrap_or_default();
-        match (method.as_str(), parts) {
-            ("GET", ["issues", id, "comments"]) => reply(
-                200,
-                &page(asked, self.comments.get(&number(id)).cloned().unwrap_or_default()),
-            ),
-            ("POST", ["issues", id, "comments"]) => {
-                let all = self.comments.entry(number(id)).or_default();
-                let mut made = comment(70_000 + all.len() as u64, "github-actions[bot]", "Bot", "");
-                made["body"] = asked.body["body"].clone();
-                all.push(made.clone());
-                reply(201, &made)
-            }
-            ("PATCH", ["issues", "comments", id]) => {
-                let mut all = self.comments.values_mut().flatten();
-                match all.find(|comment| comment["id"] == number(id)) {
-                    Some(comment) => {
-                        comment["body"] = asked.body["body"].clone();
-                        reply(200, comment)
-                    }
-                    None => missing(),
-                }
-            }
-            ("POST", ["issues", "comments", id, "reactions"]) => {
-                self.reactions.push((
-                    number(id),
-                    asked.body["content"].as_str().unwrap_or_default().to_owned(),
-                ));
-                reply(201, &json!({ "id": 1 }))
-            }
-            ("GET", ["commits", sha, "check-runs"]) => {
-                let fits = |check: &&Value| check["head_sha"] == *sha && check["name"] == asked.query["check_name"];
-                let all: Vec<Value> = self.checks.iter().filter(fits).cloned().collect();
-                reply(
-                    200,
-                    &json!({ "total_count": all.len(), "check_runs": page(asked, all) }),
-                )
-            }
-            ("POST", ["check-runs"]) => {
-                let mut made = asked.body.clone();
-                made["id"] = json!(80_000 + self.checks.len());
-                made["app"] = json!({ "slug": "github-actions" });
-                made["output"]["annotations_count"] = json!(made["output"]["annotations"].as_array().unwrap().len());
-                self.checks.push(made.clone());
-                reply(201, &made)
-            }
-            ("PATCH", ["check-runs", id]) => match self.checks.iter_mut().find(|check| check["id"] == number(id)) {
-                Some(check) => {
-                    for (key, value) in asked.body.as_object().unwrap() {
-                        check[key] = value.clone();
-                    }
-                    reply(200, check)
-                }
-                None => missing(),
-            },
-            _ => missing(),
-        }
-    }
-}
-
-fn by_id(all: &[Value], key: &str, id: u64) -> Response {
-    all.iter()
-        .find(|one| one[key] == id)
-        .map_or_else(missing, |one| reply(200, one))
-}
-
-fn page(asked: &Asked, all: Vec<Value>) -> Value {
-    let of = |key: &str, otherwise: usize| asked.query.get(key).and_then(|n| n.parse().ok()).unwrap_or(otherwise);
-    let size: usize = of("per_page", 30).min(100);
-    all.into_iter().skip((of("page", 1) - 1) * size).take(size).collect()
 }
 
 /// A repository as GitHub shows it.

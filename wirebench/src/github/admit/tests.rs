@@ -1,0 +1,170 @@
+//! What is admitted, what is refused, and that no text is left.
+
+use super::*;
+use crate::github::strict;
+use crate::record::comparison::golden::golden;
+
+const OF: Of = Of {
+    head: "b81e05d44c7f9a236e10bb58cf7214d90a3e6d72",
+    base: "3f9d2c71a0b84e5596c8d17e2fa4b03c9d51e8f6",
+};
+
+fn value(name: &str) -> Value {
+    strict::parse(&serde_json::to_vec(&golden(name)).unwrap()).unwrap()
+}
+
+fn refused(name: &str, place: &str, by: Value) -> String {
+    let mut value = value(name);
+    *value.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = by;
+    let found = admit(value, &OF).map(|found| found.verdict);
+    found.expect_err(place).to_string()
+}
+
+#[test]
+fn whatever_this_program_writes_is_admitted_with_every_number() {
+    for name in [
+        "accepted",
+        "added-removed",
+        "counted-refused",
+        "counted-regressed",
+        "counted-unchanged",
+        "improved",
+        "inconclusive",
+        "invalid",
+        "mixed",
+        "regressed",
+        "unchanged",
+    ] {
+        let given = golden(name);
+        let found = admit(value(name), &OF).unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert_eq!(
+            (found.verdict, found.series.len()),
+            (given.verdict, given.series.len()),
+            "{name}"
+        );
+        for (found, given) in found.series.iter().zip(&given.series) {
+            assert_eq!(
+                (&found.id, found.verdict, found.presence),
+                (&given.id, given.verdict, given.presence)
+            );
+            for (found, given) in found.metrics.iter().zip(&given.metrics) {
+                assert_eq!(
+                    (found.metric, found.verdict, found.baseline, found.effect_percent),
+                    (given.metric, given.verdict, given.baseline, given.effect_percent)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn two_runs_beside_each_other_are_no_pull_request() {
+    assert!(admit(value("unpaired"), &OF).is_err());
+}
+
+#[test]
+fn what_this_program_would_not_write_is_refused_by_its_place() {
+    let name = "counted-regressed";
+    for (place, by) in [
+        ("/schema", "wirebench.comparison/v2".into()),
+        ("/verdict", "unchanged".into()),
+        ("/paired", false.into()),
+        ("/candidate/run", "::error::x".into()),
+        ("/host/fingerprint", "<b>".into()),
+        ("/host/cpu_count", 0.into()),
+        ("/method/detect_percent", (-1).into()),
+        ("/method/tests", serde_json::json!([4_000_000, 1])),
+        ("/series/0/id", "a@b@<img>".into()),
+        ("/series/0/id", "other@http@hey".into()),
+        ("/series/0/scenario", "other".into()),
+        ("/series/0/verdict", "unchanged".into()),
+        ("/series/0/presence", "added".into()),
+        ("/series/0/metrics/0/unit", "[x](http://evil.example)".into()),
+        ("/series/0/metrics/0/unit", "bytes".into()),
+        ("/series/0/metrics/0/better", "higher".into()),
+        ("/series/0/metrics/0/metric", "driver_cpu".into()),
+        ("/series/0/metrics/4/verdict", "unchanged".into()),
+        ("/series/0/metrics/0/verdict", "improved".into()),
+        ("/series/1/verdict", "improved".into()),
+        ("/series/0/metrics/1/accepted", "because".into()),
+        ("/series/0/metrics/0/baseline", (-1.0).into()),
+        ("/series/0/metrics/0/effect_percent", (-5.0).into()),
+        ("/series/0/metrics/0/effect_percent", 1e300.into()),
+        ("/series/0/metrics/0/effect_low_percent", 500.0.into()),
+        ("/series/0/metrics/0/margin_percent", (-1.0).into()),
+        ("/series/0/metrics/0/p_worse", 2.0.into()),
+        ("/series/0/metrics/0/stage", 9.into()),
+        ("/series/0/metrics/0/kept", 9.into()),
+        ("/series/0/functions/0/metric", "throughput".into()),
+        ("/series/0/functions/0/candidate", (-1.0).into()),
+        ("/series/0/metrics/1/metric", "instructions".into()),
+    ] {
+        let why = refused(name, place, by);
+        assert!(
+            !why.contains("evil") && !why.contains('<') && !why.contains("::"),
+            "{why}"
+        );
+    }
+    assert!(refused(name, "/series/1/id", "count-weather@http@hey".into()).contains("series[1]"));
+}
+
+#[test]
+fn unknown_keys_are_refused_everywhere_and_not_repeated() {
+    for place in [
+        "",
+        "/host",
+        "/series/0",
+        "/series/0/metrics/0",
+        "/series/0/functions/0",
+        "/method",
+        "/baseline/revision",
+    ] {
+        let mut value = value("counted-regressed");
+        let object = value.pointer_mut(place).and_then(Value::as_object_mut).unwrap();
+        object.insert("::set-output name=pull_request".into(), 7.into());
+        let why = admit(value, &OF).unwrap_err().to_string();
+        assert!(!why.contains("::"), "{why}");
+    }
+}
+
+#[test]
+fn no_text_of_a_record_is_left_but_names() {
+    let mut given = golden("mixed");
+    given.notes.push("@everyone".into());
+    given.repeat = "wirebench run; curl evil.example".into();
+    given.host.cpu_model = Some("<b>evil</b>".into());
+    given.tools[0].version = "evil\n::error::".into();
+    given.baseline.revision.name = Some("evil".into());
+    given.candidate.revision.commit = Some("e".repeat(40));
+    given.method.gates = Some("evil".into());
+    for series in &mut given.series {
+        series.reason = series.reason.as_ref().map(|_| "evil".into());
+        for metric in &mut series.metrics {
+            metric.reason = "evil".into();
+            metric.accepted = metric.accepted.as_ref().map(|_| "evil".into());
+            metric.flame_graph = Some("https://evil.example".into());
+        }
+    }
+    let text = serde_json::to_string(&checked(given, &OF).unwrap()).unwrap();
+    assert!(
+        !text.contains("evil") && !text.contains("@everyone") && !text.contains("eeee"),
+        "{text}"
+    );
+    assert!(text.contains(OF.head) && text.contains(OF.base));
+}
+
+#[test]
+fn functions_keep_their_place_only_where_it_is_one_of_the_repository() {
+    let place = |file: &str, line| {
+        let mut given = golden("counted-regressed");
+        given.series[0].functions[0].source = Some(Source {
+            file: file.into(),
+            line,
+        });
+        checked(given, &OF).unwrap().series[0].functions[0].source.clone()
+    };
+    assert!(place("servers/http/src/main.rs", 12).is_some());
+    for (file, line) in [("/etc/passwd", 1), ("../x", 1), ("a b", 1), ("a", 0), ("a", u32::MAX)] {
+        assert_eq!(place(file, line), None, "{file}");
+    }
+}
