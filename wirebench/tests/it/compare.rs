@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use wirebench::selftest::{Model, Source};
 
 use crate::bench::{Ended, ended, wirebench};
+use crate::github::golden::assert_admitted;
 
 /// Records in a folder outside any project.
 pub(crate) struct Records {
@@ -35,13 +36,15 @@ impl Records {
         ended(command.args(files).current_dir(self.folder.path()))
     }
 
-    /// Judges one record; the comparison that was written beside it, checked against its schema.
+    /// Judges one record; the comparison that was written beside it, checked against its schema
+    /// and against what a second stage admits.
     pub(crate) fn judged(&self, record: &Value) -> Value {
         let file = self.file("run", record);
         let done = self.command(&["compare"], &[&file]);
         assert_eq!(done.code, 0, "{}", done.stderr);
         let comparison = serde_json::from_slice(&fs::read(file.with_file_name("comparison.json")).unwrap()).unwrap();
         crate::bench::assert_fits("comparison.v1.schema.json", &comparison);
+        assert_admitted(&comparison);
         comparison
     }
 

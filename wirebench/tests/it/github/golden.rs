@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use wirebench::github::admit::{Of, admit};
+use wirebench::github::strict;
 use wirebench::report::comparison::comment::{About, render};
 
 use crate::github::scene::{BASE, HEAD, comparison};
@@ -36,4 +37,11 @@ fn every_comment_reads_as_it_was_reviewed() {
         "not as committed; look at it, then write it anew with: WIREBENCH_WRITE_GOLDEN=1 cargo test -p wirebench golden\n{}",
         other.join("\n")
     );
+}
+/// Holds what the first stage wrote against what the second one admits: it must not refuse its own.
+pub(crate) fn assert_admitted(comparison: &Value) {
+    let given = strict::parse(comparison.to_string().as_bytes()).unwrap();
+    let admitted = admit(given, &Of { head: HEAD, base: BASE });
+    let admitted = admitted.unwrap_or_else(|why| panic!("{why}: {comparison:#}"));
+    assert_eq!(serde_json::to_value(admitted.verdict).unwrap(), comparison["verdict"]);
 }

@@ -3,7 +3,7 @@
 mod artifacts;
 mod comments;
 pub(crate) mod fake;
-mod golden;
+pub(crate) mod golden;
 mod reruns;
 mod resolutions;
 mod scene;
