@@ -75,6 +75,27 @@ pub(super) fn versions(root: &Path) -> Vec<(String, String)> {
     listed.lines().filter_map(tag).collect()
 }
 
+/// The repository's root folder.
+pub(super) fn top(root: &Path) -> Option<PathBuf> {
+    says(root, &["rev-parse", "--show-toplevel"]).map(PathBuf::from)
+}
+
+/// How a file, named from the repository's root `top`, differs between two commits, as a patch without context; empty
+/// when it does not, or git does not know.
+pub(super) fn patch(top: &Path, baseline: &str, candidate: &str, file: &str) -> String {
+    let plain = [
+        "--unified=0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+    ];
+    let mut args = vec!["--literal-pathspecs", "diff"];
+    args.extend(plain);
+    args.extend([baseline, candidate, "--", file]);
+    says(top, &args).unwrap_or_default()
+}
+
 /// How many commits of the project's history came after one; none when it is not part of it.
 pub(super) fn commits_since(root: &Path, commit: &str) -> Option<usize> {
     says(root, &["merge-base", "--is-ancestor", commit, "HEAD"])?;

@@ -38,6 +38,7 @@ mod session;
 mod sides;
 mod site;
 mod stored;
+mod summary;
 mod verdict;
 mod verify;
 
@@ -103,6 +104,8 @@ enum Verb {
     Count(count::Args),
     /// Shows a stored run again, and draws its report and charts anew.
     Report(report::Args),
+    /// Shows and passes on in a workflow what a run found: job summary, outputs, warnings at the changed lines.
+    Summary(summary::Args),
     /// Exits with 3 when a comparison says regressed, and says what did.
     Gate(gate::Args),
     /// Judges a stored run again, or puts two stored runs beside each other.
@@ -149,6 +152,7 @@ impl Cli {
             Verb::Run(args) => run::execute(&project(root)?, &args),
             Verb::Count(args) => count::execute(&project(root)?, args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
+            Verb::Summary(args) => summary::execute(root, &args),
             Verb::Gate(args) => gate::execute(root, &args),
             Verb::Compare(args) => compare::execute(root, &args),
             Verb::Bisect(args) => bisect::execute(&project(root)?, &args),

@@ -5,6 +5,7 @@ pub mod charts;
 mod columns;
 pub mod comparison;
 pub mod counted;
+pub mod cut;
 pub mod escape;
 pub mod flames;
 pub mod format;

@@ -34,6 +34,7 @@ mod schema;
 mod selftests;
 mod sides;
 mod sites;
+mod summaries;
 mod trends;
 mod variants;
 mod verdicts;
