@@ -29,6 +29,7 @@ mod interrupt;
 mod kept;
 mod made;
 mod profiles;
+mod publish;
 mod reports;
 mod schema;
 mod selftests;
