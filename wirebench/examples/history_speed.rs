@@ -101,6 +101,7 @@ fn month(number: usize, levels: &mut [f64], rng: &mut ChaCha8Rng) -> anyhow::Res
             started_at: time.to_string(),
             host: "aae83024f209".into(),
             cpu_model: Some("AMD EPYC".into()),
+            elsewhere: Vec::new(),
             reference: Some("146317b1de71f6af1a108ab616c579a85fb95d9c".into()),
             accepted: Vec::new(),
         }

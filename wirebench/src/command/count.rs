@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::command::run::{self, Only, Pin};
 use crate::command::selection::SelectionArgs;
+use crate::command::shards::ShardArgs;
 use crate::command::sides::SideArgs;
 use crate::command::{Outcome, UsageError};
 use crate::declare::Project;
@@ -47,6 +48,7 @@ pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> 
     let run = run::Args {
         sides: args.sides,
         selection: args.selection,
+        shard: ShardArgs::default(),
         only: Some(Only::Counts),
         rounds: None,
         budget: None,

@@ -28,6 +28,23 @@ pub(super) struct Entry {
     pub(super) baseline_digest: Option<String>,
 }
 
+impl Lineup {
+    /// Leaves only some of the series that it was made of, and of those that only the baseline declares.
+    pub(super) fn narrow(
+        &mut self,
+        series: &mut Vec<PlannedSeries>,
+        keep: impl Fn(&PlannedSeries) -> bool,
+        keep_removed: impl Fn(&Series) -> bool,
+    ) {
+        let kept: Vec<bool> = series.iter().map(keep).collect();
+        let mut each = kept.iter();
+        self.entries.retain(|_| each.next().copied().unwrap_or(false));
+        let mut each = kept.iter();
+        series.retain(|_| each.next().copied().unwrap_or(false));
+        self.removed.retain(keep_removed);
+    }
+}
+
 /// Compares what the sides declare with the plan.
 ///
 /// # Errors

@@ -21,10 +21,12 @@ mod init;
 mod install;
 mod lineup;
 mod list;
+mod merge;
 mod metric;
 mod normalise;
 mod opened;
 mod pairs;
+mod plan;
 mod prepare;
 mod progress;
 mod recorder;
@@ -35,6 +37,7 @@ mod run;
 mod selection;
 mod selftest;
 mod session;
+mod shards;
 mod sides;
 mod site;
 mod stored;
@@ -100,6 +103,10 @@ enum Verb {
     Verify(verify::Args),
     /// Builds, measures, normalises and reports.
     Run(run::Args),
+    /// Splits a run over several machines: who measures what.
+    Plan(plan::Args),
+    /// Joins what several machines measured into one run, and judges it.
+    Merge(merge::Args),
     /// Counts what a request costs: instructions, allocations, system calls, bytes on the wire.
     Count(count::Args),
     /// Shows a stored run again, and draws its report and charts anew.
@@ -150,6 +157,8 @@ impl Cli {
             Verb::List(args) => list::execute(&project(root)?, &args),
             Verb::Verify(args) => verify::execute(&project(root)?, &args),
             Verb::Run(args) => run::execute(&project(root)?, &args),
+            Verb::Plan(args) => plan::execute(&project(root)?, &args),
+            Verb::Merge(args) => merge::execute(&project(root)?, &args),
             Verb::Count(args) => count::execute(&project(root)?, args),
             Verb::Report(args) => report::execute(&folder(root)?, &args),
             Verb::Summary(args) => summary::execute(root, &args),

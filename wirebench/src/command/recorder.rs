@@ -70,6 +70,7 @@ impl Recorder {
             rounds_planned: opening.rounds,
             repeat: opening.repeat,
             stages: Vec::new(),
+            shards: Vec::new(),
             accepted: Vec::new(),
             host: host::describe(opening.cores.available),
             pinning: Pinning {
@@ -148,16 +149,21 @@ impl Recorder {
 
     /// Writes run.json beside itself first, so that a full disk never costs an earlier state.
     pub(super) fn save(&self) -> anyhow::Result<()> {
-        let file = self.folder.join("run.json");
-        let save = || -> anyhow::Result<()> {
-            let mut beside = tempfile::NamedTempFile::new_in(&self.folder)?;
-            serde_json::to_writer_pretty(&mut beside, &self.run)?;
-            beside.write_all(b"\n")?;
-            beside.persist(&file)?;
-            Ok(())
-        };
-        save().with_context(|| unwritable(&file))
+        save(&self.run, &self.folder)
     }
+}
+
+/// Writes run.json whole or not at all.
+pub(super) fn save(run: &Run, folder: &Path) -> anyhow::Result<()> {
+    let file = folder.join("run.json");
+    let save = || -> anyhow::Result<()> {
+        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+        serde_json::to_writer_pretty(&mut beside, run)?;
+        beside.write_all(b"\n")?;
+        beside.persist(&file)?;
+        Ok(())
+    };
+    save().with_context(|| unwritable(&file))
 }
 
 /// What to say, before the reason, of a results file that cannot be written.

@@ -1,6 +1,6 @@
 //! `wirebench run`: the main job.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
@@ -12,6 +12,7 @@ use crate::command::opened;
 use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
 use crate::command::session::{Ending, Session, Setup};
+use crate::command::shards::{Mine, ShardArgs};
 use crate::command::sides::{Asked, SideArgs};
 use crate::command::{Outcome, UsageError, prepare, report, results, verdict};
 use crate::compare::{self, Rules, Time};
@@ -37,6 +38,8 @@ pub(super) struct Args {
     pub(super) sides: SideArgs,
     #[command(flatten)]
     pub(super) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(super) shard: ShardArgs,
     /// Leave the other half out.
     #[arg(long, value_enum)]
     pub(super) only: Option<Only>,
@@ -101,16 +104,23 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 /// When nothing can be measured, or the folder cannot be written.
 pub(super) fn judged(project: &Project, args: &Args) -> anyhow::Result<(Recorder, Option<Comparison>)> {
     let recorder = measure(project, args, Purpose::Measure)?;
-    report::write(&project.root, &recorder.run, &recorder.folder)?;
-    let mut comparison = None;
-    if recorder.run.variants.iter().any(|one| one.variant == Variant::Baseline) {
-        let rules = Rules::from(&project.config);
-        let judged = verdict::write(&recorder.run, &rules, &recorder.folder)?;
-        report::write_comparison(&judged, &recorder.folder)?;
-        report::write_page(&recorder.run, Some(&judged), &recorder.folder)?;
-        comparison = Some(judged);
-    }
+    let comparison = judge(project, &recorder.run, &recorder.folder)?;
     Ok((recorder, comparison))
+}
+
+/// Judges a run where there is a baseline, and leaves comparison and reports beside its record.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub(super) fn judge(project: &Project, run: &Run, folder: &Path) -> anyhow::Result<Option<Comparison>> {
+    report::write(&project.root, run, folder)?;
+    if run.variants.iter().all(|one| one.variant != Variant::Baseline) {
+        return Ok(None);
+    }
+    let judged = verdict::write(run, &Rules::from(&project.config), folder)?;
+    report::write_comparison(&judged, folder)?;
+    report::write_page(run, Some(&judged), folder)?;
+    Ok(Some(judged))
 }
 
 /// How a command ends whose run ended so.
@@ -136,7 +146,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     };
     let selection = args.selection.selection();
     let mut series = plan::series(project, profile, &selection)?;
-    series.retain(|one| wanted(args.only, purpose, one));
+    let mine = args.shard.mine(project, (profile_name, profile), &series)?;
     let by_default = if has_baseline {
         project.config.compare.rounds
     } else {
@@ -153,8 +163,15 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let interrupt = Interrupt::watch()?;
     let mut opened = opened::open(&asked, project)?;
     let accepted = opened::newly_accepted(&opened)?;
-    let lineup = lineup::of(&opened, &series, profile, &selection)?;
-    if lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
+    let mut lineup = lineup::of(&opened, &series, profile, &selection)?;
+    let here = |id: &str| mine.as_ref().is_none_or(|mine| mine.has(id));
+    let first = mine.as_ref().is_none_or(Mine::is_first);
+    lineup.narrow(
+        &mut series,
+        |one| wanted(args.only, purpose, one.load.is_counted()) && here(&one.id),
+        |one| wanted(args.only, purpose, one.is_counted()) && first,
+    );
+    if mine.is_none() && lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
         let candidate = "nothing to measure: the candidate declares none of the chosen series";
         return Err(UsageError(candidate.into()).into());
     }
@@ -216,9 +233,8 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     session.finish()
 }
 
-/// Whether a series belongs to what was asked for. A self-test is one of timings.
-fn wanted(only: Option<Only>, purpose: Purpose, series: &PlannedSeries) -> bool {
-    let counted = series.load.is_counted();
+/// Whether a series, counted or timed, belongs to what was asked for. A self-test is one of timings.
+fn wanted(only: Option<Only>, purpose: Purpose, counted: bool) -> bool {
     match (purpose, only) {
         (Purpose::SelfTest(_), _) | (_, Some(Only::Timings)) => !counted,
         (_, Some(Only::Counts)) => counted,
@@ -279,6 +295,7 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
         }
     }
     words.extend(args.selection.as_flags());
+    words.extend(args.shard.as_flags());
     if let Some(only) = args.only.and_then(|only| only.to_possible_value()) {
         words.extend(["--only".into(), only.get_name().to_owned()]);
     }

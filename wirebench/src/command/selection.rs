@@ -23,6 +23,16 @@ pub(super) struct SelectionArgs {
 }
 
 impl SelectionArgs {
+    /// Everything that a profile measures, of the one named or that would be taken without a name.
+    pub(super) const fn whole(profile: Option<String>) -> Self {
+        Self {
+            profile,
+            scenario: Vec::new(),
+            server: Vec::new(),
+            driver: Vec::new(),
+        }
+    }
+
     /// The profile's name and what it says.
     pub(super) fn profile<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
         self.profile_or(project, None)

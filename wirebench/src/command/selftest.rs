@@ -7,6 +7,7 @@ use anyhow::Context as _;
 
 use crate::command::run::{self, Pin, Purpose};
 use crate::command::selection::SelectionArgs;
+use crate::command::shards::ShardArgs;
 use crate::command::sides::SideArgs;
 use crate::command::{Outcome, UsageError, project, report};
 use crate::compare::Rules;
@@ -95,6 +96,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
     let folder = if within { Path::new(".") } else { root };
     let here = || vec![folder.to_string_lossy().into_owned()];
     run::Args {
+        shard: ShardArgs::default(),
         only: None,
         sides: SideArgs {
             baseline: here(),

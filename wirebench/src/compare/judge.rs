@@ -1,5 +1,7 @@
 //! The verdict on a run whose variants were measured interleaved.
 
+use std::collections::BTreeSet;
+
 use crate::compare::cell::{Cell, pairs};
 use crate::compare::counted;
 use crate::compare::gates::Gates;
@@ -192,6 +194,14 @@ fn notes(run: &Run) -> Vec<String> {
                 variant.variant.name()
             ));
         }
+    }
+    if !run.shards.is_empty() {
+        let hosts: BTreeSet<&str> = run.shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect();
+        let of = if hosts.len() > 1 { "different kinds" } else { "one kind" };
+        notes.push(format!(
+            "Measured on {} machines at once, of {of}; baseline and candidate of a series always on the same one.",
+            run.shards.len()
+        ));
     }
     if run.pinning.server_cores.is_empty() && run.series.iter().any(|series| !series.is_counted()) {
         notes.push("Server and load generator shared all cores.".into());

@@ -2,9 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::record::history::{DigestFrom, Month, SCHEMA, StoredFailure, StoredMetric, StoredRun, StoredSeries};
+use crate::record::history::{
+    DigestFrom, Month, SCHEMA, StoredFailure, StoredHost, StoredMetric, StoredRun, StoredSeries,
+};
 use crate::record::metric::Metric;
 use crate::record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Variant, VariantRevision};
+use crate::record::shards::Shard;
 use crate::stats::location::locate;
 use crate::stats::quantile::median;
 
@@ -92,9 +95,23 @@ fn stored(file: &str, run: &Run) -> StoredRun {
         started_at: run.started_at.clone(),
         host: run.host.fingerprint.clone(),
         cpu_model: run.host.cpu_model.clone(),
+        elsewhere: elsewhere(run),
         reference: reference.and_then(|one| one.commit.clone().or_else(|| one.name.clone())),
         accepted: run.accepted.clone(),
     }
+}
+
+/// The machines of a run other than its first.
+fn elsewhere(run: &Run) -> Vec<StoredHost> {
+    let others = run
+        .shards
+        .iter()
+        .filter(|shard| shard.host.fingerprint != run.host.fingerprint);
+    let stored = |shard: &Shard| StoredHost {
+        host: shard.host.fingerprint.clone(),
+        series: shard.series.clone(),
+    };
+    others.map(stored).collect()
 }
 
 /// Writes a run's value, ratio and uncertainty into the columns of a metric; false when the run has none of it.

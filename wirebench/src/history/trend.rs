@@ -172,14 +172,33 @@ pub(super) fn timeline(stored: &Stored) -> Timeline {
     }
 }
 
-/// Of each run, in commit order, the numbers of its reference and its machine.
-fn contexts(runs: &[&StoredRun], names: &mut Names) -> Vec<[u32; 2]> {
-    runs.iter()
-        .map(|run| {
-            let reference = run.reference.as_deref().map_or("none", short_commit);
-            [names.number(reference), names.number(&run.host)]
-        })
-        .collect()
+/// What must stay the same for the values of a run to be followed, as numbers.
+struct Context<'a> {
+    reference: u32,
+    machine: u32,
+    /// Further machines, with what they measured.
+    elsewhere: Vec<(u32, &'a [String])>,
+}
+
+impl Context<'_> {
+    /// The machine that measured a series.
+    fn machine_of(&self, series: &str) -> u32 {
+        let mut others = self.elsewhere.iter();
+        let found = others.find(|(_, measured)| measured.iter().any(|id| id == series));
+        found.map_or(self.machine, |(machine, _)| *machine)
+    }
+}
+
+/// The context of each run, in commit order.
+fn contexts<'a>(runs: &[&'a StoredRun], names: &mut Names) -> Vec<Context<'a>> {
+    let context = |run: &&'a StoredRun| Context {
+        reference: names.number(run.reference.as_deref().map_or("none", short_commit)),
+        machine: names.number(&run.host),
+        elsewhere: (run.elsewhere.iter())
+            .map(|other| (names.number(&other.host), other.series.as_slice()))
+            .collect(),
+    };
+    runs.iter().map(context).collect()
 }
 
 /// The values of a metric in commit order: ratios when there are any, else raw values.
@@ -188,7 +207,7 @@ fn row<'a>(
     columns: &[Option<(&StoredSeries, &StoredMetric)>],
     metric: Metric,
     stored: &Stored,
-    contexts: &[[u32; 2]],
+    contexts: &[Context],
     names: &Names,
 ) -> Row<'a> {
     let basis = if columns.iter().flatten().any(|(_, column)| !column.ratios.is_empty()) {
@@ -213,8 +232,10 @@ fn row<'a>(
                 let ranges = &digests[*month];
                 let range = ranges.partition_point(|(from, _)| from <= inside).saturating_sub(1);
                 let digest = ranges.get(range).map_or(u32::MAX, |(_, digest)| *digest);
-                let [reference, machine] = contexts[place];
-                let other = if basis == Basis::Ratio { reference } else { machine };
+                let other = match basis {
+                    Basis::Ratio => contexts[place].reference,
+                    Basis::Value => contexts[place].machine_of(id),
+                };
                 points.push(Point {
                     place,
                     value,

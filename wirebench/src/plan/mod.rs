@@ -1,7 +1,9 @@
 //! The plan: which series are measured, with what load, in which order, and what is measured again. Pure.
 
+pub mod expected;
 mod order;
 pub mod rerun;
+pub mod shards;
 
 use std::collections::BTreeMap;
 

@@ -70,15 +70,28 @@ pub struct StoredRun {
     pub committed_at: Option<String>,
     /// When the run started, RFC 3339.
     pub started_at: String,
-    /// The host's fingerprint.
+    /// The host's fingerprint; of several machines, the first shard's.
     pub host: String,
     /// The host's processor, as the kernel names it.
     pub cpu_model: Option<String>,
+    /// Series that another machine measured, where several shared the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<StoredHost>,
     /// The commit, or else the name, of the reference measured beside the candidate.
     pub reference: Option<String>,
     /// Acceptances that are new in the candidate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<Accepted>,
+}
+
+/// A further machine of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StoredHost {
+    /// Its fingerprint.
+    pub host: String,
+    /// Ids of what it measured.
+    pub series: Vec<String>,
 }
 
 /// One series in a month.

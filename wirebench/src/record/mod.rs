@@ -7,5 +7,6 @@ pub mod history;
 pub mod imported;
 pub mod metric;
 pub mod run;
+pub mod shards;
 pub mod site;
 pub mod trend;

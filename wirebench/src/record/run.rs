@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::accepted::Accepted;
 use crate::record::counts::Counts;
+use crate::record::shards::Shard;
 
 /// The schema's name, the value of [`Run::schema`].
 pub const SCHEMA: &str = "wirebench.run/v1";
@@ -35,7 +36,7 @@ pub struct Run {
     pub finished_at: String,
     /// Wall time, ns, by part of the run.
     pub spent: Spent,
-    /// The seed of the order of rounds.
+    /// The seed of the order of rounds; of several shards, the first's.
     pub seed: u64,
     /// Rounds planned for each series.
     pub rounds_planned: u32,
@@ -47,9 +48,12 @@ pub struct Run {
     /// Acceptances that are new in the candidate: a change they cover is meant.
     #[serde(default)]
     pub accepted: Vec<Accepted>,
-    /// The machine.
+    /// The runs that were joined into this one, where several machines measured it; empty when one did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<Shard>,
+    /// The machine; of several, the first shard's.
     pub host: Host,
-    /// Which cores the server and the driver ran on.
+    /// Which cores the server and the driver ran on; of several machines, on the first shard's.
     pub pinning: Pinning,
     /// Every program used, with its version.
     pub tools: Vec<ToolVersion>,
@@ -57,6 +61,22 @@ pub struct Run {
     pub variants: Vec<VariantRevision>,
     /// Every series, in the order of the plan.
     pub series: Vec<Series>,
+}
+
+impl Run {
+    /// The shard that measured a series: its place in `shards`; none where one machine measured everything.
+    #[must_use]
+    pub fn shard_of(&self, series: &str) -> Option<usize> {
+        let measured = |shard: &Shard| shard.series.iter().any(|id| id == series);
+        self.shards.iter().position(measured)
+    }
+
+    /// The machine that measured a series.
+    #[must_use]
+    pub fn host_of(&self, series: &str) -> &Host {
+        let shard = self.shard_of(series).and_then(|place| self.shards.get(place));
+        shard.map_or(&self.host, |shard| &shard.host)
+    }
 }
 
 /// How a run ended.
@@ -317,7 +337,7 @@ pub struct Round {
     pub variant: Variant,
     /// Round, from 0: the rounds of all variants with one number were measured back to back, as a pair.
     pub round: u32,
-    /// Place in the whole run, from 0.
+    /// Place in the whole run, or in that of its shard, from 0.
     pub position: usize,
     /// The stage it belongs to, from 1.
     #[serde(default = "first_stage")]

@@ -1,6 +1,6 @@
 //! Numbers and units as people read them.
 
-use crate::record::run::{Host, ToolVersion};
+use crate::record::run::{Host, Run, ToolVersion};
 
 /// A count with thousands separators: `12,345`.
 #[must_use]
@@ -124,6 +124,19 @@ pub fn shortened(text: &str, characters: usize) -> String {
     }
     let kept: String = text.chars().take(characters.saturating_sub(1)).collect();
     kept + "…"
+}
+
+/// Every machine of a run in one line, each kind once.
+#[must_use]
+pub fn machines(run: &Run) -> String {
+    let mut seen = vec![&run.host];
+    for host in run.shards.iter().map(|shard| &shard.host) {
+        if seen.iter().all(|known| known.fingerprint != host.fingerprint) {
+            seen.push(host);
+        }
+    }
+    let said: Vec<String> = seen.into_iter().map(machine).collect();
+    said.join("; ")
 }
 
 /// The machine in one line, without its fingerprint: `2 × AMD EPYC, 23.5 GiB memory, Linux 6.18`.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::record::run::{Pinning, Run, RunStatus, SeriesStatus};
+use crate::record::run::{Host, Pinning, Run, RunStatus, SeriesStatus};
 use crate::report::cells;
 use crate::report::charts::Chart;
 use crate::report::counted;
@@ -166,9 +166,7 @@ compare server CPU per request instead. **neither side busy**: the connections w
 
 fn machine(run: &Run, out: &mut String) {
     out.push_str("## Machine, tools, repeat\n\n");
-    let host = &run.host;
-    let _ = writeln!(out, "- {}, fingerprint `{}`", format::machine(host), host.fingerprint);
-    let _ = writeln!(out, "- {}", pinning(&run.pinning));
+    machines(run, out);
     let _ = writeln!(out, "- {}", format::tools(&run.tools));
     for revision in &run.variants {
         let commit = revision.commit.as_deref().unwrap_or("no commit");
@@ -194,6 +192,38 @@ fn machine(run: &Run, out: &mut String) {
         );
     }
     let _ = writeln!(out, "- repeat: `{}`", plain(&run.repeat));
+}
+
+/// The machine, or of several each with what it measured.
+fn machines(run: &Run, out: &mut String) {
+    let said = |host: &Host, cores: &Pinning| {
+        let machine = format::machine(host);
+        format!("{machine}, fingerprint `{}`\n- {}", host.fingerprint, pinning(cores))
+    };
+    if run.shards.is_empty() {
+        let _ = writeln!(out, "- {}", said(&run.host, &run.pinning));
+        return;
+    }
+    let all = run.shards.len();
+    let _ = writeln!(
+        out,
+        "- measured on {all} machines at once, each series on one of them: compare rows of one machine"
+    );
+    for (number, shard) in (1..).zip(&run.shards) {
+        let series: Vec<String> = shard.series.iter().map(|id| format!("`{}`", plain(id))).collect();
+        let _ = writeln!(
+            out,
+            "- shard {number} of {all}, run `{}`, seed {}: {}; {}",
+            shard.run,
+            shard.seed,
+            said(&shard.host, &shard.pinning).replace("\n- ", "; "),
+            if series.is_empty() {
+                "no series".into()
+            } else {
+                series.join(", ")
+            }
+        );
+    }
 }
 
 fn pinning(pinning: &Pinning) -> String {

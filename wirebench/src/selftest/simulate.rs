@@ -108,6 +108,7 @@ impl Source for Model {
             rounds_planned: 0,
             repeat: String::new(),
             stages: Vec::new(),
+            shards: Vec::new(),
             accepted: Vec::new(),
             host: Host {
                 cpu_model: None,

@@ -6,7 +6,7 @@ use askama::Template;
 
 use self::table::{Group, answer, groups};
 use crate::record::run::{Run, Variant, short_commit};
-use crate::report::format::machine;
+use crate::report::format::machines;
 use crate::site::frame::{Frame, Place, Site};
 use crate::site::shown::{instant, is_id, name};
 
@@ -63,7 +63,7 @@ impl Shown {
             commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
             url: commit.and_then(|commit| site.commit_url(commit)),
             started: instant(&run.started_at),
-            machine: machine(&run.host),
+            machine: machines(run),
             groups: groups(run),
         }
     }

@@ -1,5 +1,7 @@
 //! A run in medians, small enough to be loaded beside another: `data/runs/<id>.summary.json`.
 
+use std::collections::BTreeSet;
+
 use crate::record::metric::Metric;
 use crate::record::run::{Run, RunStatus, Series, Variant, VariantRevision, short_commit};
 use crate::record::site::{Fact, RUN_SUMMARY, RunSummary, SeriesSummary, ValueSummary};
@@ -85,6 +87,15 @@ fn remarks(run: &Run, candidate: Option<&VariantRevision>) -> Vec<String> {
     remarks
 }
 
+/// Of every machine that measured.
+fn fingerprints(run: &Run) -> String {
+    let all: BTreeSet<&str> = match &run.shards[..] {
+        [] => [run.host.fingerprint.as_str()].into(),
+        shards => shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect(),
+    };
+    all.into_iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
 /// What makes two runs comparable, or not.
 fn environment(run: &Run) -> Vec<Fact> {
     let host = &run.host;
@@ -100,7 +111,7 @@ fn environment(run: &Run) -> Vec<Fact> {
         ("memory", memory),
         ("kernel", name(&host.kernel)),
         ("image", host.image.as_deref().map_or("none".into(), name)),
-        ("machine fingerprint", name(&host.fingerprint)),
+        ("machine fingerprint", fingerprints(run)),
         ("server cores", list(&run.pinning.server_cores)),
         ("driver cores", list(&run.pinning.driver_cores)),
         ("profile", name(&run.profile)),

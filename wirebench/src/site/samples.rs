@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::record::counts::{CountStatus, Counts, Figure, FunctionCost};
 use crate::record::metric::Metric;
-use crate::record::run::{RoundStatus, Run, Variant, VariantRevision};
+use crate::record::run::{RoundStatus, Run, Series, Variant, VariantRevision};
+use crate::record::shards::Shard;
 use crate::site::frame::Site;
 
 /// What would act if it stood on a page unescaped.
@@ -96,6 +97,26 @@ pub(super) fn with_counts(run: &mut Run) {
     run.series.push(series);
 }
 
+/// Makes the run one of two machines: the second one measured what is chosen.
+pub(super) fn part(run: &mut Run, second: impl Fn(&Series) -> bool) {
+    let shard = |number: u8, chosen: bool| Shard {
+        run: format!("20261121T051047Z-00000{number}"),
+        status: run.status,
+        reason: None,
+        started_at: run.started_at.clone(),
+        finished_at: run.finished_at.clone(),
+        spent: run.spent,
+        seed: number.into(),
+        host: run.host.clone(),
+        pinning: run.pinning.clone(),
+        tools: run.tools.clone(),
+        series: (run.series.iter().filter(|series| second(series) == chosen))
+            .map(|series| series.id.clone())
+            .collect(),
+    };
+    run.shards = vec![shard(1, false), shard(2, true)];
+}
+
 /// Puts what would act into every text of a run that a stranger may choose.
 pub(super) fn poison(run: &mut Run) {
     let nasty = || NASTY.to_owned();
@@ -111,6 +132,19 @@ pub(super) fn poison(run: &mut Run) {
     for tool in &mut run.tools {
         (tool.name, tool.version) = (nasty(), nasty());
     }
+    run.shards = vec![Shard {
+        run: nasty(),
+        status: run.status,
+        reason: Some(nasty()),
+        started_at: nasty(),
+        finished_at: nasty(),
+        spent: run.spent,
+        seed: 1,
+        host: run.host.clone(),
+        pinning: run.pinning.clone(),
+        tools: run.tools.clone(),
+        series: run.series.iter().map(|_| nasty()).collect(),
+    }];
     for revision in &mut run.variants {
         (revision.commit, revision.name) = (Some(nasty()), Some(nasty()));
     }

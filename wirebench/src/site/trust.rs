@@ -214,12 +214,16 @@ fn client_bound(run: &Run) -> Option<String> {
 /// The share of all CPU time that the hypervisor gave to others while the load ran; none when nobody looked.
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub(super) fn steal_percent(run: &Run) -> Option<f64> {
-    let rounds = run.series.iter().flat_map(|series| &series.rounds);
-    let both = rounds.filter_map(|round| Some((round.host_steal_ns?, round.elapsed_ns?)));
-    let (stolen, elapsed) = both.fold((0.0, 0.0), |(stolen, elapsed), (steal, length)| {
-        (stolen + steal as f64, elapsed + length as f64)
-    });
-    let all = elapsed * f64::from(run.host.cpu_count);
+    let (mut stolen, mut all) = (0.0, 0.0);
+    for series in &run.series {
+        let cpus = f64::from(run.host_of(&series.id).cpu_count);
+        for round in &series.rounds {
+            if let (Some(steal), Some(length)) = (round.host_steal_ns, round.elapsed_ns) {
+                stolen += steal as f64;
+                all += length as f64 * cpus;
+            }
+        }
+    }
     (all > 0.0).then(|| stolen / all * 100.0)
 }
 

@@ -45,10 +45,12 @@ pub struct Row<'a> {
     pub bound: Option<Bound>,
     /// Body or message bytes of one answer.
     pub payload_bytes: Option<u64>,
+    /// The shard it was measured in: times of two machines say nothing side by side. None where there was one machine.
+    pub shard: Option<usize>,
 }
 
 impl<'a> Row<'a> {
-    fn new(series: &'a Series) -> Self {
+    fn new(run: &Run, series: &'a Series) -> Self {
         let good = || candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok);
         let votes = |bound| good().filter(|round| round.bound == Some(bound)).count();
         let bound = [Bound::Client, Bound::Server, Bound::Neither]
@@ -59,6 +61,7 @@ impl<'a> Row<'a> {
             ok_rounds: good().count(),
             bound: bound.filter(|bound| votes(*bound) > 0),
             payload_bytes: good().find_map(|round| round.payload_bytes),
+            shard: run.shard_of(&series.id),
         }
     }
 
@@ -138,7 +141,7 @@ pub fn counted(run: &Run) -> impl Iterator<Item = &Series> {
 pub fn sections(run: &Run) -> Vec<Section<'_>> {
     let mut sections: Vec<Section> = Vec::new();
     for series in run.series.iter().filter(|series| !series.is_counted()) {
-        let row = Row::new(series);
+        let row = Row::new(run, series);
         match sections.iter_mut().find(|section| section.scenario == series.scenario) {
             Some(section) => section.rows.push(row),
             None => sections.push(Section {
@@ -150,7 +153,7 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
     sections
 }
 
-/// Servers that one driver asked for the same work, beside the first of them.
+/// Servers that one driver asked for the same work on one machine, beside the first of them.
 #[must_use]
 pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     let mut found = Vec::new();
@@ -158,7 +161,8 @@ pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     // HTTP servers first: the usual question is what gRPC costs beside them.
     rows.sort_by_key(|row| row.series.protocol == "grpc");
     for row in &rows {
-        let Some(first) = rows.iter().find(|other| other.series.driver == row.series.driver) else {
+        let beside = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
+        let Some(first) = rows.iter().find(beside) else {
             continue;
         };
         if first.series.id == row.series.id {

@@ -33,6 +33,7 @@ mod publish;
 mod reports;
 mod schema;
 mod selftests;
+mod shards;
 mod sides;
 mod sites;
 mod summaries;

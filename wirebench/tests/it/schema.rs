@@ -26,6 +26,10 @@ fn the_committed_schema_is_current() {
         &schemars::schema_for!(wirebench::record::run::Run),
     );
     assert_current(
+        "shards.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::shards::ShardPlan),
+    );
+    assert_current(
         "comparison.v1.schema.json",
         &schemars::schema_for!(wirebench::record::comparison::Comparison),
     );

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::made::{Place, cpu_steps, files, history, plain, trace};
+use crate::made::{HTTP, Place, cpu_steps, files, history, plain, trace};
 
 #[test]
 fn a_step_is_found_on_ratios_although_the_machine_changes_more() {
@@ -65,6 +65,39 @@ fn a_backfilled_run_takes_its_commits_place_and_a_run_is_one_point() {
         (&json!(24), &json!(runs[22].commit()))
     );
     assert_eq!(cpu_steps(&trend).len(), 1);
+}
+
+#[test]
+fn of_a_run_on_several_machines_the_one_that_measured_a_series_counts() {
+    let place = Place::new();
+    for number in 0..20 {
+        let mut record = plain(number).record();
+        let first = if number % 2 == 0 {
+            "one-machine"
+        } else {
+            "other-machine"
+        };
+        let shard = |host: &str, series: Value| {
+            let mut machine = record["host"].clone();
+            machine["fingerprint"] = json!(host);
+            let mut shard = json!({"run": host, "reason": null, "seed": 1, "host": machine, "series": series});
+            for field in ["status", "started_at", "finished_at", "spent", "pinning", "tools"] {
+                shard[field] = record[field].clone();
+            }
+            shard
+        };
+        let last = if number < 10 { "its-machine" } else { "its-new-machine" };
+        record["shards"] = json!([shard(first, json!([])), shard(last, json!([HTTP]))]);
+        record["host"]["fingerprint"] = json!(first);
+        let name = place.record("made", &record);
+        assert_eq!(place.run(&["history", "append", &name, "--to", "h"]).code, 0);
+    }
+    let (_, trend) = place.trend(&[]);
+    assert_eq!(place.run(&["history", "index", "h"]).code, 0);
+    assert_eq!(trend, place.trend(&[]).1, "a summary holds what the run files hold");
+    let segments = trace(&trend, "server_cpu")["segments"].as_array().unwrap().clone();
+    assert_eq!(segments.len(), 2, "{segments:#?}");
+    assert_eq!(segments[1]["broken_by"], "machine its-machine → its-new-machine");
 }
 
 #[test]

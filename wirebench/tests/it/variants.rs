@@ -178,3 +178,26 @@ fn a_baseline_whose_declarations_are_wrong_is_named() {
     assert_eq!(of(found, "baseline").len(), 2);
     assert!(of(found, "candidate").len() <= 2);
 }
+
+#[test]
+fn what_was_not_asked_for_is_not_told_as_removed() {
+    let bench = two_revisions();
+    let text = fs::read_to_string(bench.path("wirebench.toml")).unwrap();
+    let bench = bench
+        .file("wirebench.toml", &text.replace("enabled = false", "enabled = true"))
+        .commit("v3");
+    let ended = bench.run(&[
+        "run",
+        "--baseline",
+        "v3",
+        "--candidate",
+        "v3",
+        "--only",
+        "timings",
+        "--rounds",
+        "1",
+    ]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let all = bench.record()["series"].as_array().unwrap().len();
+    assert_eq!(all, 1, "count-ask@py@fake is declared on both sides");
+}

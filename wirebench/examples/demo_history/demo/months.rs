@@ -57,6 +57,7 @@ fn run(push: &Push) -> StoredRun {
         started_at: push.started_at.to_string(),
         host: host.fingerprint,
         cpu_model: host.cpu_model,
+        elsewhere: Vec::new(),
         reference: Some(super::pushes::commit(push.reference())),
         accepted: push.accepted(),
     }

@@ -153,6 +153,7 @@ impl Plan<'_> {
                 self.rounds
             ),
             stages: Vec::new(),
+            shards: Vec::new(),
             accepted: self.accepted(),
             host: self.push.host(),
             pinning: Pinning {

@@ -155,14 +155,15 @@ fn label(protocol: &str) -> String {
     }
 }
 
-/// The rows of one driver, HTTP before gRPC: the usual question is what gRPC costs beside it.
+/// The rows of one driver on one machine, HTTP before gRPC: the usual question is what gRPC costs beside it.
 fn by_driver<'a>(section: &'a Section<'a>) -> Vec<Vec<&'a Row<'a>>> {
-    let drivers: BTreeSet<&str> = section.rows.iter().map(|row| row.series.driver.as_str()).collect();
-    let rows = |driver: &str| {
+    let of = |row: &Row<'a>| (row.series.driver.as_str(), row.shard);
+    let drivers: BTreeSet<(&str, Option<usize>)> = section.rows.iter().map(of).collect();
+    let rows = |driver: (&str, Option<usize>)| {
         let mut rows: Vec<&Row> = section
             .rows
             .iter()
-            .filter(|row| !row.is_start_up() && row.series.driver == driver)
+            .filter(|row| !row.is_start_up() && of(row) == driver)
             .collect();
         rows.sort_by_key(|row| is_grpc(&row.series.protocol));
         rows
@@ -323,6 +324,30 @@ mod tests {
         let grpc = fixed.lines.iter().find(|line| line.server == "grpc").unwrap();
         assert_eq!(grpc.cells[0].ratio, format!("× {}", three_digits(expected)));
         assert_eq!(grpc.cells[1].mark, "client-bound");
+    }
+
+    #[test]
+    fn what_two_machines_measured_is_not_put_side_by_side() {
+        let mut run = samples::reference();
+        samples::part(&mut run, |series| series.server.starts_with("grpc"));
+        let groups = groups(&run);
+        assert!(!groups.is_empty());
+        for group in &groups {
+            let grpc = group
+                .lines
+                .iter()
+                .filter(|line| line.server.starts_with("grpc"))
+                .count();
+            assert!(grpc == 0 || grpc == group.lines.len(), "{group:?}");
+        }
+        assert_eq!(
+            answer(&run),
+            ["No driver asked an HTTP and a gRPC server for the same work."]
+        );
+        let sections = sections(&run);
+        for relative in sections.iter().flat_map(crate::summary::relatives) {
+            assert_eq!(relative.row.shard, relative.first.shard);
+        }
     }
 
     #[test]

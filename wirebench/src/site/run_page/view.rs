@@ -1,6 +1,7 @@
 //! Run → what its page says of it, in words and pictures, before any markup.
 
 use crate::record::run::{RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit};
+use crate::record::shards::Shard;
 use crate::report::cells;
 use crate::report::escape;
 use crate::report::format::{bytes, machine, time, tools};
@@ -261,6 +262,7 @@ fn remarks(series: &Series) -> Vec<String> {
 fn environment(run: &Run) -> Vec<(&'static str, String)> {
     let host = &run.host;
     let mut facts = vec![("machine", machine(host)), ("fingerprint", name(&host.fingerprint))];
+    facts.extend((1..).zip(&run.shards).map(|shard| ("shard", shard_of(run, shard))));
     facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
     let mtu = host.loopback_mtu_bytes;
     facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
@@ -289,6 +291,24 @@ fn environment(run: &Run) -> Vec<(&'static str, String)> {
         ));
     }
     facts
+}
+
+/// A machine that measured a part of the run: which one, and what.
+fn shard_of(run: &Run, (number, shard): (usize, &Shard)) -> String {
+    let series: Vec<String> = shard.series.iter().map(|id| name(id)).collect();
+    let series = if series.is_empty() {
+        "no series".into()
+    } else {
+        series.join(", ")
+    };
+    format!(
+        "{number} of {}, run {}, {}, fingerprint {}, seed {}: {series}",
+        run.shards.len(),
+        name(&shard.run),
+        machine(&shard.host),
+        name(&shard.host.fingerprint),
+        shard.seed
+    )
 }
 
 fn pinning(run: &Run) -> String {
