@@ -1,11 +1,13 @@
 //! Counts every counted series of a run and writes what was counted into its record.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 use std::time::Instant;
 
 use anyhow::Context as _;
 use indicatif::ProgressBar;
 
+use crate::command::git;
 use crate::command::install;
 use crate::command::recorder::{self, Recorder};
 use crate::command::session::Setup;
@@ -14,7 +16,7 @@ use crate::count::tool::Toolbox;
 use crate::declare::count::Count;
 use crate::declare::span::nanos;
 use crate::measure::tools;
-use crate::record::counts::{CountStatus, Counts};
+use crate::record::counts::{CountStatus, Counts, Source};
 use crate::record::run::{ToolVersion, Variant};
 
 /// Counts, series by series and variant by variant; nothing when no series is counted.
@@ -53,7 +55,12 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         };
         Some(jobs.iter().map(skipped).collect())
     };
-    for (place, counts) in places.into_iter().zip(counts.unwrap_or_default()) {
+    let mut own: BTreeMap<Variant, Option<BTreeSet<String>>> = BTreeMap::new();
+    for (place, mut counts) in places.into_iter().zip(counts.unwrap_or_default()) {
+        let files = own
+            .entry(counts.variant)
+            .or_insert_with(|| files(setup, counts.variant));
+        only_own(&mut counts, files.as_ref());
         if let (Some(reason), true) = (&counts.reason, counts.status == CountStatus::Failed) {
             eprintln!(
                 "failed: {}: {}: {reason}",
@@ -66,6 +73,20 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
     recorder.run.spent.count_ns = nanos(began.elapsed());
     recorder.conclude(true);
     recorder.save()
+}
+
+/// The files of a side's repository.
+fn files(setup: &Setup, variant: Variant) -> Option<BTreeSet<String>> {
+    let side = setup.sides.iter().find(|side| side.revision.variant == variant)?;
+    git::files(side.repository.as_deref()?)
+}
+
+/// Takes back sources that are no files of the repository, such as code that a build made.
+fn only_own(counts: &mut Counts, files: Option<&BTreeSet<String>>) {
+    let own = |source: &Source| files.is_some_and(|files| files.contains(&source.file));
+    for function in &mut counts.functions {
+        function.source = function.source.take().filter(own);
+    }
 }
 
 /// Every variant of every counted series, with the series' place in the plan. A reference only serves ratios of times.
@@ -113,4 +134,34 @@ fn versions(toolbox: &Toolbox) -> Vec<ToolVersion> {
         version: tools::plain_version(path).unwrap_or_else(|| "unknown".into()),
     };
     toolbox.found().iter().map(version).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::counts::FunctionCost;
+    use crate::record::metric::Metric;
+
+    #[test]
+    fn only_files_of_the_repository_are_named() {
+        let function = |file: &str| FunctionCost {
+            function: "f".into(),
+            metric: Metric::Instructions,
+            cost: 1.0,
+            source: Some(Source {
+                file: file.into(),
+                line: 3,
+            }),
+        };
+        let made = "target/release/build/x/out/weather.rs";
+        let files: BTreeSet<String> = ["src/price.rs".to_owned()].into();
+        let kept = |files: Option<&BTreeSet<String>>| -> Vec<bool> {
+            let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
+            counts.functions = ["src/price.rs", made].map(function).into();
+            only_own(&mut counts, files);
+            counts.functions.iter().map(|one| one.source.is_some()).collect()
+        };
+        assert_eq!(kept(Some(&files)), [true, false]);
+        assert_eq!(kept(None), [false, false]);
+    }
 }

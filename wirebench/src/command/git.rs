@@ -1,6 +1,7 @@
 //! The project's git repository: which commit a revision is, and its files in a worktree of wirebench's own. The user's
 //! working tree, index and branches are only read.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -78,6 +79,19 @@ pub(super) fn versions(root: &Path) -> Vec<(String, String)> {
 /// The repository's root folder.
 pub(super) fn top(root: &Path) -> Option<PathBuf> {
     says(root, &["rev-parse", "--show-toplevel"]).map(PathBuf::from)
+}
+
+/// Every file of the repository whose root is `top`, named from there: tracked, or new and not ignored; none when git
+/// cannot tell.
+pub(super) fn files(top: &Path) -> Option<BTreeSet<String>> {
+    let listed = says(top, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
+    Some(
+        listed
+            .split('\0')
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 /// How a file, named from the repository's root `top`, differs between two commits, as a patch without context; empty

@@ -61,11 +61,13 @@ impl Opened {
             target,
             toolchain: toolchain.map(str::to_owned),
         };
+        let repository = git::top(&folder);
         let mut opened = Self {
             side: Side::new(revision, folder.clone(), &project.servers),
             declares: None,
             workshop,
         };
+        opened.side.repository = repository;
         match &asked.what {
             What::Project => {}
             What::Commands(commands) => opened.side.programs.clone_from(commands),

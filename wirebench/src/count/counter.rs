@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::count::pass::{Pass, PassError};
 use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::dhat::Allocated;
-use crate::count::profile::{ProfileError, callgrind, dhat, strace};
+use crate::count::profile::{ProfileError, Tree, callgrind, dhat, strace};
 use crate::count::series::{Counted, Good, Runs};
 use crate::count::tool::{Tool, Toolbox, written};
 use crate::declare::scenario::Amount;
@@ -208,6 +208,7 @@ impl Counter<'_> {
         let files = written(turn.tool, folder);
         let nothing = || TurnError::Nothing(turn.tool.name());
         let wire = seen.wire;
+        let tree = Tree::of(job.side.repository.as_deref());
         // A server of several processes leaves a file for each.
         let counted = match (turn.tool, seen.plain) {
             (Tool::Plain, plain) => Counted::Nothing(plain.ok_or_else(nothing)?),
@@ -222,11 +223,11 @@ impl Counter<'_> {
                 Counted::Syscalls(calls)
             }
             (Tool::Dhat, _) => {
-                let all = files.iter().map(|file| dhat::read(file));
+                let all = files.iter().map(|file| dhat::read(file, &tree));
                 Counted::Heap(sum(all, Allocated::absorb)?.ok_or_else(nothing)?)
             }
             (Tool::Callgrind, _) => {
-                let all = files.iter().map(|file| callgrind::read(file));
+                let all = files.iter().map(|file| callgrind::read(file, &tree));
                 Counted::Code(sum(all, Instructions::absorb)?.ok_or_else(nothing)?)
             }
         };

@@ -1,6 +1,6 @@
 //! The runs of one variant of a counted series → its counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -9,18 +9,21 @@ use crate::count::nature::Nature;
 use crate::count::pass::Plain;
 use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::dhat::Allocated;
-use crate::count::profile::{PerRequest, Stacks, per_request};
+use crate::count::profile::{Lines, PerRequest, Stacks, lines, per_request};
 use crate::count::tool::Tool;
 use crate::count::wire::Wire;
-use crate::record::counts::{CountStatus, Counts, Figure, FunctionCost, Point};
+use crate::record::counts::{CountStatus, Counts, Figure, FunctionCost, Point, Source};
 use crate::record::metric::Metric;
 use crate::record::run::Variant;
 
 /// Functions kept of each kind; further ones cost too little to matter.
 const FUNCTIONS: usize = 400;
 
-/// Takes the call stacks out of what a tool counted; none when it counts something else.
-type StacksOf = fn(&Counted) -> Option<&Stacks>;
+/// Takes the call stacks, and the costs of lines, out of what a tool counted; none when it counts something else.
+type StacksOf = fn(&Counted) -> Option<(&Stacks, &Lines)>;
+
+/// What a request costs by call stack, and of each function the line that costs most.
+type Costs = (PerRequest, HashMap<String, Source>);
 
 /// A run that ended well.
 #[derive(Debug)]
@@ -70,12 +73,12 @@ impl Runs {
         counts.figures = self.figures(spread_at_most);
         counts.remarks = self.remarks(&counts.figures);
         counts.syscalls = self.syscalls();
-        for (metric, costs) in self.costs() {
+        for (metric, (costs, sources)) in self.costs() {
             let function = |(function, cost)| FunctionCost {
+                source: sources.get(&function).cloned(),
                 function,
                 metric,
                 cost,
-                source: None,
             };
             counts
                 .functions
@@ -183,18 +186,18 @@ impl Runs {
     }
 
     /// Costs per request by call stack, of everything that has stacks.
-    fn costs(&self) -> Vec<(Metric, PerRequest)> {
+    fn costs(&self) -> Vec<(Metric, Costs)> {
         let stacks: [(Metric, StacksOf); 3] = [
             (Metric::Instructions, |counted| match counted {
-                Counted::Code(code) => Some(&code.stacks),
+                Counted::Code(code) => Some((&code.stacks, &code.lines)),
                 _ => None,
             }),
             (Metric::Allocations, |counted| match counted {
-                Counted::Heap(heap) => Some(&heap.block_stacks),
+                Counted::Heap(heap) => Some((&heap.block_stacks, &heap.block_lines)),
                 _ => None,
             }),
             (Metric::AllocatedBytes, |counted| match counted {
-                Counted::Heap(heap) => Some(&heap.byte_stacks),
+                Counted::Heap(heap) => Some((&heap.byte_stacks, &heap.byte_lines)),
                 _ => None,
             }),
         ];
@@ -203,13 +206,16 @@ impl Runs {
             return Vec::new();
         };
         let costs = stacks.into_iter().filter_map(|(metric, of)| {
-            let at = |wanted: u64| -> Vec<&Stacks> {
+            let at = |wanted: u64| -> (Vec<&Stacks>, Vec<&Lines>) {
                 let same = self.good.iter().filter(|run| run.requests == wanted);
-                same.filter_map(|run| of(&run.counted)).collect()
+                same.filter_map(|run| of(&run.counted)).unzip()
             };
-            let (short, long) = (at(few), at(many));
+            let ((short, short_lines), (long, long_lines)) = (at(few), at(many));
             let both = !short.is_empty() && !long.is_empty() && many > few;
-            both.then(|| (metric, per_request(&short, &long, many - few)))
+            both.then(|| {
+                let costs = per_request(&short, &long, many - few);
+                (metric, (costs, lines::most(&short_lines, &long_lines)))
+            })
         });
         costs.collect()
     }

@@ -17,6 +17,8 @@ pub struct Side {
     pub revision: VariantRevision,
     /// The folder that its servers are started in.
     pub folder: PathBuf,
+    /// The root of the repository that the folder is in; none outside of one.
+    pub repository: Option<PathBuf>,
     /// How its servers are started, by name.
     pub servers: BTreeMap<String, Server>,
     /// Each server's command, program first, by server name.
@@ -34,6 +36,7 @@ impl Side {
         Self {
             revision,
             folder,
+            repository: None,
             servers: servers
                 .iter()
                 .map(|server| (server.name.clone(), server.clone()))

@@ -88,7 +88,7 @@ pub struct FunctionCost {
 }
 
 /// A line of the project's own sources.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// Relative to the repository's root, with `/`.

@@ -47,6 +47,7 @@ pub(super) fn render(
 mod tests {
     use super::*;
     use crate::record::comparison::golden::golden;
+    use crate::record::counts::Source;
     use crate::site::samples;
 
     const ALL: [&str; 12] = [
@@ -143,10 +144,10 @@ mod tests {
         comparison.method.gates = Some(nasty());
         for series in &mut comparison.series {
             (series.id, series.scenario, series.reason) = (nasty(), nasty(), Some(nasty()));
-            series
-                .functions
-                .iter_mut()
-                .for_each(|function| function.function = nasty());
+            series.functions.iter_mut().for_each(|function| {
+                function.function = nasty();
+                function.source = Some(Source { file: nasty(), line: 7 });
+            });
             for metric in &mut series.metrics {
                 (metric.reason, metric.unit) = (nasty(), nasty());
                 metric.accepted = Some(nasty());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::counts::{CountStatus, Counts, Figure, FunctionCost};
+use crate::record::counts::{CountStatus, Counts, Figure, FunctionCost, Source};
 use crate::record::metric::Metric;
 use crate::record::run::{RoundStatus, Run, Series, Variant, VariantRevision};
 use crate::record::shards::Shard;
@@ -169,7 +169,10 @@ pub(super) fn poison(run: &mut Run) {
             counts.reason = Some(nasty());
             counts.remarks = vec![nasty()];
             counts.syscalls = BTreeMap::from([(nasty(), 1.0)]);
-            counts.functions.iter_mut().for_each(|cost| cost.function = nasty());
+            counts.functions.iter_mut().for_each(|cost| {
+                cost.function = nasty();
+                cost.source = Some(Source { file: nasty(), line: 7 });
+            });
             counts
                 .figures
                 .iter_mut()

@@ -36,6 +36,7 @@ mod selftests;
 mod shards;
 mod sides;
 mod sites;
+mod sources;
 mod summaries;
 mod trends;
 mod variants;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use wirebench::count::profile::{PerRequest, Stacks, callgrind, dhat, per_request, strace};
+use wirebench::count::profile::{Lines, PerRequest, Stacks, Tree, callgrind, dhat, lines, per_request, strace};
 
 /// A compiled fixture in a folder of its own.
 struct Program {
@@ -56,17 +56,24 @@ impl Program {
             "--separate-callers=40",
             "--callgrind-out-file=FILE",
         ];
-        callgrind::read(&self.counted(&tool, requests)).unwrap()
+        callgrind::read(&self.counted(&tool, requests), &tree()).unwrap()
     }
 
     fn allocated(&self, requests: u64) -> dhat::Allocated {
         let tool = ["valgrind", "--tool=dhat", "--num-callers=60", "--dhat-out-file=FILE"];
-        dhat::read(&self.counted(&tool, requests)).unwrap()
+        dhat::read(&self.counted(&tool, requests), &tree()).unwrap()
     }
 
     fn syscalls(&self, requests: u64) -> BTreeMap<String, u64> {
         strace::read(&self.counted(&["strace", "-c", "-f", "-o", "FILE"], requests)).unwrap()
     }
+}
+
+/// Where the programs' sources lie.
+fn tree() -> Tree {
+    Tree::of(Some(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/profiles"),
+    ))
 }
 
 fn run(command: &mut Command) {
@@ -82,6 +89,14 @@ fn cost(slopes: &PerRequest, function: &str) -> f64 {
     let functions = slopes.functions(usize::MAX);
     let found = functions.iter().find(|(name, _)| name == function);
     found.unwrap_or_else(|| panic!("no {function} in {functions:?}")).1
+}
+
+/// The line that a function spends most on per request, `file:line`.
+fn line(few: &Lines, many: &Lines, function: &str) -> Option<String> {
+    let found = lines::most(&[few], &[many]);
+    found
+        .get(function)
+        .map(|source| format!("{}:{}", source.file, source.line))
 }
 
 fn stacks(read: &[callgrind::Instructions]) -> Vec<&Stacks> {
@@ -106,6 +121,11 @@ fn every_instruction_of_a_c_program_is_found_where_it_is_spent() {
     let folded = slopes.folded();
     assert!(folded.contains(";main;serve;bargain 500000\n"), "{folded}");
     assert!(folded.contains(&format!(";main;serve;pack {pack}000\n")), "{folded}");
+    for (function, expected) in [("bargain", "shop.c:7"), ("pack", "shop.c:10")] {
+        let found = line(&read[1].lines, &read[2].lines, function);
+        assert_eq!(found.as_deref(), Some(expected), "{function}");
+    }
+    assert_eq!(line(&read[1].lines, &read[2].lines, "malloc"), None);
     // The first requests may grow the heap; after that, every request costs the same.
     let earlier = per_request(&stacks(&read[..1]), &stacks(&read[1..2]), 20);
     assert_eq!(earlier.functions(3), slopes.functions(3));
@@ -123,6 +143,12 @@ fn every_block_of_a_c_program_belongs_to_the_function_that_asked() {
         let bytes = per_request(&[&few.byte_stacks], &[&many.byte_stacks], 20);
         assert_eq!(bytes.functions(9), [("stock".to_owned(), 168.0)]);
         assert_eq!(blocks.folded(), "main;serve;stock;malloc 7000\n");
+        for (few, many) in [
+            (&few.block_lines, &many.block_lines),
+            (&few.byte_lines, &many.byte_lines),
+        ] {
+            assert_eq!(line(few, many, "stock").as_deref(), Some("shop.c:16"));
+        }
     }
 }
 
@@ -149,9 +175,15 @@ fn an_inlined_rust_function_carries_what_the_standard_library_spends_in_it() {
         "{folded}"
     );
 
+    // What the standard library spends is charged to the line that calls it.
+    let found = line(&read[0].lines, &read[1].lines, "stall::haggle").unwrap();
+    assert!(["stall.rs:8", "stall.rs:9"].contains(&found.as_str()), "{found}");
+
     let (few, many) = (program.allocated(10), program.allocated(30));
     let bytes = per_request(&[&few.byte_stacks], &[&many.byte_stacks], 20);
     assert_eq!(bytes.functions(9), [("stall::gather".to_owned(), 512.0)]);
+    let found = line(&few.block_lines, &many.block_lines, "stall::gather");
+    assert_eq!(found.as_deref(), Some("stall.rs:15"));
     assert_eq!(many.remarks, Vec::<String>::new());
 }
 

@@ -1,6 +1,7 @@
 //! The functions that carry a change of a count, in words: which one most, and each with its own change.
 
 use crate::record::comparison::FunctionChange;
+use crate::record::counts::Source;
 use crate::record::metric::Metric;
 use crate::report::comparison::words::{Inert, signed};
 use crate::report::format::number;
@@ -22,6 +23,14 @@ pub fn change(function: &FunctionChange) -> String {
         "{sign}{size} {unit}{plural} per request ({} %)",
         signed(function.share_percent)
     )
+}
+
+/// Where a function is in the project's own sources, after what is said of it: `, src/price.rs:12`; empty when that is not
+/// known. `name` makes it inert.
+pub fn place(source: Option<&Source>, name: Inert) -> String {
+    source.map_or_else(String::new, |source| {
+        format!(", {}", name(&format!("{}:{}", source.file, source.line)))
+    })
 }
 
 /// The function that went the way of the whole metric and furthest, with how much of the change it carries: `most of it

@@ -132,7 +132,8 @@ fn link(path: &str) -> Option<String> {
 }
 
 fn function(change: &FunctionChange) -> String {
-    format!("- {} {}\n", code(&change.function), functions::change(change))
+    let place = functions::place(change.source.as_ref(), code);
+    format!("- {} {}{place}\n", code(&change.function), functions::change(change))
 }
 
 fn gating(row: &Row) -> String {

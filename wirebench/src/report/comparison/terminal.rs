@@ -174,7 +174,8 @@ fn explained(row: &Row, out: &mut String) {
     let _ = writeln!(out, "\n{}:", functions::head(row, plain));
     for function in row.functions() {
         let name = shortened(&plain(&function.function), FUNCTION);
-        let _ = writeln!(out, "  {name} {}", functions::change(function));
+        let place = functions::place(function.source.as_ref(), plain);
+        let _ = writeln!(out, "  {name} {}{place}", functions::change(function));
     }
     if let Some(path) = row.metric.and_then(|metric| metric.flame_graph.as_deref()) {
         let _ = writeln!(out, "  flame graph {} in the run's folder", plain(path));

@@ -194,7 +194,10 @@ fn explained(row: &Row, flames: &BTreeMap<String, String>) -> Explained {
         flame: drawn.and_then(|path| flames.get(path)).cloned(),
         functions: row
             .functions()
-            .map(|change| (name(&change.function), functions::change(change)))
+            .map(|change| {
+                let place = functions::place(change.source.as_ref(), name);
+                (name(&change.function), functions::change(change) + &place)
+            })
             .collect(),
     }
 }

@@ -31,8 +31,8 @@ pub(super) struct Counted {
 #[derive(Debug)]
 pub(super) struct Functions {
     pub(super) label: &'static str,
-    /// Name, cost, and share of the whole.
-    pub(super) lines: Vec<[String; 3]>,
+    /// Name, where it is in the project's own sources (empty when that is not known), cost, and share of the whole.
+    pub(super) lines: Vec<[String; 4]>,
 }
 
 impl Counted {
@@ -102,7 +102,9 @@ fn functions(counts: &Counts) -> Vec<Functions> {
                     let share = whole.map_or("–".into(), |whole| {
                         format!("{} %", three_digits(cost.cost / whole * 100.0))
                     });
-                    [name(&cost.function), figure(metric, cost.cost), share]
+                    let place = cost.source.as_ref();
+                    let place = place.map_or_else(String::new, |place| name(&format!("{}:{}", place.file, place.line)));
+                    [name(&cost.function), place, figure(metric, cost.cost), share]
                 })
                 .collect(),
         }

@@ -14,11 +14,14 @@ use std::path::Path;
 
 use crate::count::profile::callgrind::format::{Context, Costs};
 use crate::count::profile::error::{ProfileError, text_of};
-use crate::count::profile::frame::Frame;
+use crate::count::profile::frame::{Frame, Origin};
+use crate::count::profile::lines::Lines;
 use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::{FrameId, Stacks};
 use crate::count::profile::symbols::{Symbols, is_system};
+use crate::count::profile::tree::Tree;
 use crate::count::profile::{names, origin};
+use crate::record::counts::Source;
 
 /// The share of a run's instructions below which nothing is remarked, in percent.
 const REMARKED_PERCENT: u64 = 1;
@@ -30,6 +33,8 @@ pub struct Instructions {
     pub total: u64,
     /// The same by call stack.
     pub stacks: Stacks,
+    /// Own costs by line of the project's own sources.
+    pub lines: Lines,
     /// What to know before trusting the names, one sentence each.
     pub remarks: Vec<String>,
 }
@@ -39,17 +44,19 @@ impl Instructions {
     pub fn absorb(&mut self, other: Self) {
         self.total = self.total.saturating_add(other.total);
         self.stacks.absorb(&other.stacks);
+        self.lines.absorb(&other.lines);
         self.remarks.extend(other.remarks);
     }
 }
 
-/// Reads a file, and the line tables of the programs that it names, where they are still in their places.
+/// Reads a file, and the line tables of the programs that it names, where they are still in their places. `tree` says which
+/// sources are the project's own.
 ///
 /// # Errors
 /// A file that cannot be read, that is not callgrind's, was written without `--dump-instr=yes`, or was cut off.
-pub fn read(file: &Path) -> Result<Instructions, ProfileError> {
+pub fn read(file: &Path, tree: &Tree) -> Result<Instructions, ProfileError> {
     let text = text_of(file)?;
-    Ok(Resolver::new(format::parse(file, &text)?).resolved())
+    Ok(Resolver::new(format::parse(file, &text)?, tree).resolved())
 }
 
 /// What is known of one object file.
@@ -61,11 +68,15 @@ struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    fn open(path: &'a str) -> Self {
+    fn open(path: &'a str, tree: &Tree) -> Self {
         let own = path.starts_with('/') && !is_system(path);
         Self {
             path,
-            symbols: if own { Symbols::open(Path::new(path)) } else { None },
+            symbols: if own {
+                Symbols::open(Path::new(path), tree)
+            } else {
+                None
+            },
             instructions: 0,
             unnamed: 0,
         }
@@ -111,8 +122,20 @@ impl<'a> Object<'a> {
     }
 }
 
+/// What is known of an address.
+#[derive(Clone, Copy)]
+struct Place {
+    /// What was inlined there, as a number that is the same for equal chains.
+    chain: usize,
+    /// The function whose own cost it is; none for the physical one.
+    owner: Option<FrameId>,
+    /// The line of that function, in [`Resolver::sources`]; none for code that is not the project's own.
+    source: Option<usize>,
+}
+
 struct Resolver<'a> {
     read: Costs<'a>,
+    tree: &'a Tree,
     stacks: Stacks,
     objects: Vec<Object<'a>>,
     object_ids: HashMap<&'a str, usize>,
@@ -120,12 +143,14 @@ struct Resolver<'a> {
     by_context: HashMap<&'a str, &'a str>,
     /// Physical functions by name as written and by object.
     physical: HashMap<(&'a str, Option<&'a str>), FrameId>,
-    chains: HashMap<(usize, u64), usize>,
+    places: HashMap<(usize, u64), Place>,
+    sources: Vec<Source>,
+    source_ids: HashMap<Source, usize>,
     chain_ids: HashMap<Vec<FrameId>, usize>,
 }
 
 impl<'a> Resolver<'a> {
-    fn new(read: Costs<'a>) -> Self {
+    fn new(read: Costs<'a>, tree: &'a Tree) -> Self {
         let by_context = read
             .contexts
             .iter()
@@ -133,24 +158,40 @@ impl<'a> Resolver<'a> {
             .collect();
         Self {
             read,
+            tree,
             stacks: Stacks::new(Rule::Instructions),
             objects: Vec::new(),
             object_ids: HashMap::new(),
             by_context,
             physical: HashMap::new(),
-            chains: HashMap::new(),
+            places: HashMap::new(),
+            sources: Vec::new(),
+            source_ids: HashMap::new(),
             chain_ids: HashMap::new(),
         }
     }
 
     fn resolved(mut self) -> Instructions {
         let mut by_chain: HashMap<(usize, usize), u64> = HashMap::new();
+        let mut by_line: HashMap<(FrameId, usize), u64> = HashMap::new();
+        let mut innermost: HashMap<usize, Option<FrameId>> = HashMap::new();
         for cost in std::mem::take(&mut self.read.costs) {
             let Context { text, object } = self.read.contexts[cost.context];
             let object = self.object(object);
             let unnamed = names::is_address(text.split('\'').next().unwrap_or(""));
             self.objects[object].spent(cost.instructions, unnamed);
-            let chain = self.chain(object, cost.address);
+            let Place { chain, owner, source } = self.place(object, cost.address);
+            if let Some(source) = source {
+                let physical = || {
+                    *innermost
+                        .entry(cost.context)
+                        .or_insert_with(|| self.innermost(cost.context))
+                };
+                let owner = owner.or_else(physical);
+                let held = owner.map(|owner| by_line.entry((owner, source)).or_insert(0));
+                held.into_iter()
+                    .for_each(|held| *held = held.saturating_add(cost.instructions));
+            }
             let held = by_chain.entry((cost.context, chain)).or_insert(0);
             *held = held.saturating_add(cost.instructions);
         }
@@ -167,6 +208,11 @@ impl<'a> Resolver<'a> {
             stack.extend_from_slice(chains.get(&chain).map_or(&[], Vec::as_slice));
             self.stacks.add(&stack, cost);
         }
+        let mut lines = Lines::default();
+        for ((owner, source), cost) in by_line {
+            let function = &self.stacks.frames()[owner.0 as usize].function;
+            lines.add(function, &self.sources[source], cost);
+        }
         let mut remarks: Vec<String> = self
             .objects
             .iter()
@@ -182,6 +228,7 @@ impl<'a> Resolver<'a> {
         Instructions {
             total: self.read.total,
             stacks: self.stacks,
+            lines,
             remarks,
         }
     }
@@ -190,25 +237,54 @@ impl<'a> Resolver<'a> {
         if let Some(&id) = self.object_ids.get(path) {
             return id;
         }
-        self.objects.push(Object::open(path));
+        self.objects.push(Object::open(path, self.tree));
         self.object_ids.insert(path, self.objects.len() - 1);
         self.objects.len() - 1
     }
 
-    /// What was inlined at an address, as a number that is the same for equal chains.
-    fn chain(&mut self, object: usize, address: u64) -> usize {
-        if let Some(&id) = self.chains.get(&(object, address)) {
+    /// What is at an address, looked up once.
+    fn place(&mut self, object: usize, address: u64) -> Place {
+        if let Some(&place) = self.places.get(&(object, address)) {
+            return place;
+        }
+        let symbols = self.objects[object].symbols.as_mut();
+        let around = symbols.map(|symbols| symbols.around(address)).unwrap_or_default();
+        // As [`Rule::Instructions`] charges it: the innermost function that is not the standard library's.
+        let charged = around.inlined.iter().rposition(|frame| frame.origin == Origin::Own);
+        let line = charged.map_or(0, |place| place + 1);
+        let source = around
+            .lines
+            .get(line)
+            .cloned()
+            .flatten()
+            .map(|source| self.source(source));
+        let chain: Vec<FrameId> = around
+            .inlined
+            .into_iter()
+            .map(|frame| self.stacks.frame(frame))
+            .collect();
+        let owner = charged.map(|place| chain[place]);
+        let next = self.chain_ids.len();
+        let chain = *self.chain_ids.entry(chain).or_insert(next);
+        let place = Place { chain, owner, source };
+        self.places.insert((object, address), place);
+        place
+    }
+
+    fn source(&mut self, source: Source) -> usize {
+        if let Some(&id) = self.source_ids.get(&source) {
             return id;
         }
-        let inlined = match &mut self.objects[object].symbols {
-            Some(symbols) => symbols.inlined(address),
-            None => Vec::new(),
-        };
-        let chain: Vec<FrameId> = inlined.into_iter().map(|frame| self.stacks.frame(frame)).collect();
-        let next = self.chain_ids.len();
-        let id = *self.chain_ids.entry(chain).or_insert(next);
-        self.chains.insert((object, address), id);
-        id
+        self.sources.push(source.clone());
+        self.source_ids.insert(source, self.sources.len() - 1);
+        self.sources.len() - 1
+    }
+
+    /// The physical function of a context.
+    fn innermost(&mut self, context: usize) -> Option<FrameId> {
+        let Context { text, object } = self.read.contexts[context];
+        let (name, _) = *context::frames(text).first()?;
+        Some(self.physical(name, Some(object)))
     }
 
     /// A context's functions, outermost first.

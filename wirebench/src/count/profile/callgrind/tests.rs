@@ -9,6 +9,7 @@ use proptest::strategy::Just;
 use super::Resolver;
 use super::format::parse;
 use crate::count::profile::callgrind::{Instructions, read};
+use crate::count::profile::tree::Tree;
 
 const HAND_WRITTEN: &str = "\
 # callgrind format
@@ -49,7 +50,7 @@ totals: 41
 
 fn text(file: &str) -> Result<Instructions, String> {
     let costs = parse(Path::new("counted.out"), file).map_err(|error| error.to_string())?;
-    Ok(Resolver::new(costs).resolved())
+    Ok(Resolver::new(costs, &Tree::default()).resolved())
 }
 
 fn lines(read: &Instructions) -> Vec<String> {
@@ -178,7 +179,9 @@ fn a_recorded_file_adds_up() {
 
 #[test]
 fn a_missing_file_says_what_to_do() {
-    let error = read(Path::new("no/such/file")).unwrap_err().to_string();
+    let error = read(Path::new("no/such/file"), &Tree::default())
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("no/such/file: cannot be read") && error.contains("SIGTERM"),
         "{error}"

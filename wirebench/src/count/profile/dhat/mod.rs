@@ -15,10 +15,13 @@ use serde::Deserialize;
 use crate::count::profile::dhat::said::{Said, program};
 use crate::count::profile::error::{ProfileError, text_of};
 use crate::count::profile::frame::Frame;
+use crate::count::profile::lines::Lines;
 use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::{FrameId, Stacks};
 use crate::count::profile::symbols::{Places, Symbols};
+use crate::count::profile::tree::Tree;
 use crate::count::profile::{names, origin};
+use crate::record::counts::Source;
 
 /// The allocations of one run, freed ones included.
 #[derive(Debug, Clone)]
@@ -31,6 +34,10 @@ pub struct Allocated {
     pub block_stacks: Stacks,
     /// Bytes by call stack.
     pub byte_stacks: Stacks,
+    /// Blocks by line of the project's own sources, charged to the function that asked.
+    pub block_lines: Lines,
+    /// Bytes likewise.
+    pub byte_lines: Lines,
     /// What to know before trusting the names, one sentence each.
     pub remarks: Vec<String>,
 }
@@ -42,6 +49,8 @@ impl Allocated {
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.block_stacks.absorb(&other.block_stacks);
         self.byte_stacks.absorb(&other.byte_stacks);
+        self.block_lines.absorb(&other.block_lines);
+        self.byte_lines.absorb(&other.byte_lines);
         self.remarks.extend(other.remarks);
     }
 }
@@ -65,11 +74,12 @@ struct Point {
     fs: Vec<usize>,
 }
 
-/// Reads a file, and the line tables of the program that it names, where it is still in its place.
+/// Reads a file, and the line tables of the program that it names, where it is still in its place. `tree` says which
+/// sources are the project's own.
 ///
 /// # Errors
 /// A file that cannot be read, that is not DHAT's heap profile, version 2, or was cut off.
-pub fn read(file: &Path) -> Result<Allocated, ProfileError> {
+pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
     let text = text_of(file)?;
     let whole = |wrong: String| ProfileError::Whole {
         file: file.to_owned(),
@@ -86,12 +96,14 @@ pub fn read(file: &Path) -> Result<Allocated, ProfileError> {
             document.version, document.mode
         )));
     }
-    let mut resolver = Resolver::new(&document);
+    let mut resolver = Resolver::new(&document, tree);
     let mut allocated = Allocated {
         blocks: 0,
         bytes: 0,
         block_stacks: Stacks::new(Rule::Allocations),
         byte_stacks: Stacks::new(Rule::Allocations),
+        block_lines: Lines::default(),
+        byte_lines: Lines::default(),
         remarks: resolver.remarks.clone(),
     };
     for point in &document.pps {
@@ -104,12 +116,17 @@ pub fn read(file: &Path) -> Result<Allocated, ProfileError> {
         };
         allocated.blocks = allocated.blocks.saturating_add(point.tbk);
         allocated.bytes = allocated.bytes.saturating_add(point.tb);
-        for (stacks, cost) in [
-            (&mut allocated.block_stacks, point.tbk),
-            (&mut allocated.byte_stacks, point.tb),
+        let frames: Vec<&Frame> = stack.iter().map(|(frame, _)| frame).collect();
+        let owner = stack.get(Rule::Allocations.owner(&frames));
+        for (stacks, lines, cost) in [
+            (&mut allocated.block_stacks, &mut allocated.block_lines, point.tbk),
+            (&mut allocated.byte_stacks, &mut allocated.byte_lines, point.tb),
         ] {
-            let ids: Vec<FrameId> = stack.iter().map(|frame| stacks.frame(frame.clone())).collect();
+            let ids: Vec<FrameId> = frames.iter().map(|&frame| stacks.frame(frame.clone())).collect();
             stacks.add(&ids, cost);
+            if let Some((frame, Some(source))) = owner {
+                lines.add(&frame.function, source, cost);
+            }
         }
     }
     Ok(allocated)
@@ -121,18 +138,21 @@ struct Program {
     offset: u64,
 }
 
+/// A function in a stack, and its line in the project's own sources.
+type Placed = (Frame, Option<Source>);
+
 struct Resolver<'a> {
     frames: Vec<Said<'a>>,
     program: Option<Program>,
     remarks: Vec<String>,
-    resolved: HashMap<u64, Vec<Frame>>,
+    resolved: HashMap<u64, Vec<Placed>>,
 }
 
 impl<'a> Resolver<'a> {
-    fn new(document: &'a Document) -> Self {
+    fn new(document: &'a Document, tree: &Tree) -> Self {
         let frames: Vec<Said<'_>> = document.ftbl.iter().map(|text| Said::new(text)).collect();
         let path = program(&document.cmd, &frames);
-        let program = path.as_deref().and_then(|path| opened(path, &frames));
+        let program = path.as_deref().and_then(|path| opened(path, &frames, tree));
         let mut remarks = Vec::new();
         if !program.as_ref().is_some_and(|program| program.symbols.has_lines) {
             let name = path
@@ -153,7 +173,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A stack outermost frame first, from positions in the table, innermost first; none when one is not in the table.
-    fn stack(&mut self, positions: &[usize]) -> Option<Vec<Frame>> {
+    fn stack(&mut self, positions: &[usize]) -> Option<Vec<Placed>> {
         let mut stack = Vec::new();
         let mut rest = positions;
         while let Some(&first) = rest.first() {
@@ -173,7 +193,7 @@ impl<'a> Resolver<'a> {
                 }
                 None => {
                     for (at, &position) in group.iter().enumerate() {
-                        stack.extend(self.frames[position].frame(at + 1 < length));
+                        stack.extend(self.frames[position].frame(at + 1 < length).map(|frame| (frame, None)));
                     }
                 }
             }
@@ -184,7 +204,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The frames at an address of the program, outermost first.
-    fn looked_up(&mut self, address: u64) -> Option<Vec<Frame>> {
+    fn looked_up(&mut self, address: u64) -> Option<Vec<Placed>> {
         if let Some(frames) = self.resolved.get(&address) {
             return Some(frames.clone());
         }
@@ -193,23 +213,25 @@ impl<'a> Resolver<'a> {
             .checked_sub(program.offset)
             .filter(|own| program.symbols.holds(*own))?;
         let function = program.symbols.physical(own)?;
-        let mut frames = vec![Frame {
+        let physical = Frame {
             origin: origin::of(&function, None),
             function,
             inlined: false,
-        }];
-        frames.extend(program.symbols.inlined(own));
+        };
+        let around = program.symbols.around(own);
+        let lines = around.lines.into_iter().chain(std::iter::repeat(None));
+        let frames: Vec<Placed> = std::iter::once(physical).chain(around.inlined).zip(lines).collect();
         self.resolved.insert(address, frames.clone());
         Some(frames)
     }
 }
 
-fn opened(path: &Path, frames: &[Said<'_>]) -> Option<Program> {
+fn opened(path: &Path, frames: &[Said<'_>], tree: &Tree) -> Option<Program> {
     let seen: Vec<(u64, String)> = frames
         .iter()
         .filter_map(|frame| Some((frame.address?, names::clean(frame.name))))
         .collect();
     let offset = Places::open(path)?.offset(seen.iter().map(|(address, name)| (*address, name.as_str())))?;
-    let symbols = Symbols::open(path)?;
+    let symbols = Symbols::open(path, tree)?;
     Some(Program { symbols, offset })
 }

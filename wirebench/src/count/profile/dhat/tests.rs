@@ -9,6 +9,7 @@ use super::{Allocated, read};
 use crate::count::profile::owner::Rule;
 use crate::count::profile::per_request::per_request;
 use crate::count::profile::stacks::Stacks;
+use crate::count::profile::tree::Tree;
 
 const HAND_WRITTEN: &str = r#"{"dhatFileVersion":2,"mode":"heap","verb":"Allocated","cmd":"/server/shop --listen",
  "pps":[{"tb":96,"tbk":3,"fs":[1,2,3,4]},{"tb":5,"tbk":1,"fs":[1,4]}],
@@ -24,7 +25,7 @@ fn written(text: &[u8]) -> (TempDir, PathBuf) {
 
 fn text(text: &[u8]) -> Result<Allocated, String> {
     let (_folder, file) = written(text);
-    read(&file).map_err(|error| error.to_string())
+    read(&file, &Tree::default()).map_err(|error| error.to_string())
 }
 
 fn recorded() -> PathBuf {
@@ -50,7 +51,7 @@ fn blocks_and_bytes_are_read_by_stack_and_belong_to_who_asked() {
 
 #[test]
 fn a_recorded_file_adds_up() {
-    let read = read(&recorded()).unwrap();
+    let read = read(&recorded(), &Tree::default()).unwrap();
     assert_eq!((read.blocks, read.bytes), (3605, 580_392));
     assert_eq!((read.block_stacks.total(), read.byte_stacks.total()), (3605, 580_392));
 }
