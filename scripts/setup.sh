@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # setup.sh: install what wirebench needs and this machine lacks; running it again changes nothing.
 #
-# Usage: scripts/setup.sh [--check] [--dev]
+# Usage: scripts/setup.sh [--check] [--dev] [--only NAME]
 #   --check  install nothing: say what is missing and how to get it; exit 1 when something is
-#   --dev    also what the tests use: shellcheck, cargo-deny, a second jq for the filters; for the dashboard Chromium, a font
+#   --only   nothing but this one, as --check names it, if it is missing
+#   --dev    also what the tests use: shellcheck, actionlint, zizmor, cargo-deny, a second jq for the filters; for the dashboard Chromium, a font
 #            and the packages of site/package-lock.json
 # Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
 # drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust, Go and Node.js themselves are never installed.
@@ -22,7 +23,9 @@ install_packages() {
 # install_one KIND NAME → a tool of our own folder
 install_one() {
   case "$1" in
-    go) (cd "$root/drivers/$2" && GOBIN="$tools/bin" go install -trimpath tool) ;;
+    go) (cd "$root/$2" && GOBIN="$tools/bin" go install -trimpath tool) ;;
+    pip) python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
+      --requirement "$root/scripts/lib/${2%-*}/requirements.txt" --target "$tools/$2" && ln -sf "../$2/bin/${2%-*}" "$tools/bin/${2%-*}" ;;
     # Unoptimised: it runs for a second, and its own release profile builds for many minutes.
     cargo) CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_DEBUG=false \
       cargo install --quiet --locked --no-default-features --force --root "$tools" "$2" ;;
@@ -42,7 +45,7 @@ install_all() {
   if [[ ${#packages[@]} -gt 0 ]]; then install_packages "${packages[@]}" || true; fi
   while IFS=$'\t' read -r kind name _; do
     case "$kind" in
-      go | cargo | build | npm)
+      go | cargo | build | pip | npm)
         echo "installing $name"
         install_one "$kind" "$name" || true
         ;;
@@ -50,20 +53,25 @@ install_all() {
   done <<<"$1"
 }
 
+# lacking → what is missing of what was asked for; reads `dev` and `only`
+lacking() { "$root/scripts/lib/missing.sh" ${dev[@]+"${dev[@]}"} | awk -F '\t' -v only="$only" 'only == "" || $2 == only'; }
+
 main() {
-  local check=false dev=() argument missing
-  for argument in "$@"; do
-    case "$argument" in
+  local check=false dev=() only="" missing
+  while [[ $# -gt 0 ]]; do
+    case "$1" in
       --check) check=true ;;
       --dev) dev=(--dev) ;;
+      --only) only="${2:?--only needs a name}" && shift ;;
       --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return ;;
-      *) echo "setup.sh: unknown argument $argument; see --help" >&2 && return 2 ;;
+      *) echo "setup.sh: unknown argument $1; see --help" >&2 && return 2 ;;
     esac
+    shift
   done
-  missing="$("$root/scripts/lib/missing.sh" ${dev[@]+"${dev[@]}"})"
+  missing="$(lacking)"
   if ! "$check" && [[ -n "$missing" ]]; then
     install_all "$missing" >&2
-    missing="$("$root/scripts/lib/missing.sh" ${dev[@]+"${dev[@]}"})"
+    missing="$(lacking)"
   fi
   if [[ -z "$missing" ]]; then echo "nothing is missing" && return; fi
   echo "missing:" && cut -f 2- <<<"$missing" | sed $'s/\t/: /'

@@ -26,6 +26,13 @@ licences() {
   fi
 }
 
+# workflows → what two linters say of them. Each thing ignored is newer than actionlint 1.7.12: the self-repository syntax \$/ (2026-07), queue (2026-05)
+workflows() {
+  "$tools/bin/actionlint" -ignore 'specifying action "\$/' -ignore 'reusable workflow call "\$/' -ignore 'unexpected key "queue" for "concurrency"' \
+    .github/workflows/*.yml
+  "$tools/bin/zizmor" --quiet --offline --persona=auditor --strict-collection .github action.yml
+}
+
 # site_tests → node's own output; the browser opens sites that the program just built makes. Much of the time is waiting
 site_tests() {
   git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=3 --test-reporter=spec
@@ -48,6 +55,7 @@ main() {
   step "tools" && scripts/setup.sh --dev
   step "formatting" && cargo fmt --all --check
   step "shell scripts" && scripts | xargs shellcheck
+  step "workflows" && workflows
   step "lints" && cargo clippy --workspace --all-targets --locked -- -D warnings
   step "licences" && licences
   step "driver samples" && drivers/lib/check-samples

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # missing.sh: list what wirebench needs and this machine lacks, one line each: kind, name, how to get it (tab-separated).
 #
-# Usage: scripts/lib/missing.sh [--dev]     (kinds: by-hand, package, go, cargo, build, npm; --dev adds what the tests use)
+# Usage: scripts/lib/missing.sh [--dev]     (kinds: by-hand, package, go, cargo, build, pip, npm; --dev adds what the tests use)
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 bin="${WIREBENCH_TOOLS:-$root/.tools}/bin"
 cargo_deny=0.20.2
+zizmor="$(sed -n 's/^zizmor==\([0-9.]*\).*/\1/p' "$root/scripts/lib/zizmor/requirements.txt")"
 
 # lack KIND NAME HOW → one line
 lack() { printf '%s\t%s\t%s\n' "$@"; }
@@ -17,14 +18,13 @@ need() {
   if [[ "$(uname)" == Darwin ]]; then lack package "$3" "brew install $3"; else lack package "$2" "apt-get install $2"; fi
 }
 
-# need_go MODULE → a line when the tool of that go.mod is not installed in the version it pins
+# need_go FOLDER → a line when the tool of the go.mod there is not installed in the version it pins
 need_go() {
-  local tool installed driver
-  tool="$(sed -n 's/^tool //p' "$1")"
-  driver="$(basename "$(dirname "$1")")"
+  local tool installed
+  tool="$(sed -n 's/^tool //p' "$root/$1/go.mod")"
   installed="$(go version -m "$bin/${tool##*/}" 2>/dev/null | awk '$1 == "mod" { print $2, $3 }')" || true
-  if [[ -z "$installed" ]] || ! grep -qF "$installed " <(sed 's/$/ /' "$1"); then
-    lack go "$driver" "scripts/setup.sh, once Go is there: drivers/$driver/go.mod pins it"
+  if [[ -z "$installed" ]] || ! grep -qF "$installed " <(sed 's/$/ /' "$root/$1/go.mod"); then
+    lack go "$1" "scripts/setup.sh, once Go is there: $1/go.mod pins it"
   fi
 }
 
@@ -57,9 +57,13 @@ main() {
     need valgrind valgrind valgrind
     need strace strace strace
   fi
-  for module in "$root"/drivers/*/go.mod; do need_go "$module"; done
+  for module in "$root"/drivers/*/go.mod; do need_go "drivers/$(basename "$(dirname "$module")")"; done
   [[ "${1:-}" == --dev ]] || return 0
   need shellcheck shellcheck shellcheck
+  need_go scripts/lib/actionlint
+  if [[ ! -d "$bin/../zizmor-$zizmor" ]]; then lack pip "zizmor-$zizmor" "scripts/setup.sh --dev, with python3's pip"; fi
+  # Runs the workflows on this machine; only where a folder of actions is at hand.
+  if [[ -n "${WIREBENCH_ACTIONS:-}" ]]; then need_go scripts/lib/act; fi
   need_browser
   if [[ "$("$bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $cargo_deny" ]]; then
     lack cargo "cargo-deny@$cargo_deny" "scripts/setup.sh --dev: a build of some minutes"

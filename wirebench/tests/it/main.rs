@@ -42,3 +42,4 @@ mod trends;
 mod variants;
 mod verdicts;
 mod whole;
+mod workflows;

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# action.sh: what action.yml does between installing and uploading: get what the drivers need, measure, conclude.
+#
+# Usage: scripts/action.sh DIR     (DIR/bin holds wirebench and its load generators; see lib/conclude.sh for what it takes)
+# Inputs come by environment, as action.yml sets them, and none of them is ever a flag: CONFIG (folder with wirebench.toml), SCENARIOS (globs,
+# separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, PROFILE, PLAN and SHARD.
+set -euo pipefail
+
+fail() { echo "::error::$1" >&2 && exit 2; }
+
+# checked NAME… → nothing, or the end when an input could be taken for a flag
+checked() {
+  local name
+  for name in "$@"; do
+    if [[ "${!name:-}" == -* ]]; then fail "input ${name,,} begins with -, which no value of it does"; fi
+    if [[ "${!name:-}" == *$'\n'* ]]; then fail "input ${name,,} has several lines"; fi
+  done
+}
+
+# packages → what this project's drivers and counting need from the distribution, where it can be installed
+packages() {
+  local missing
+  mapfile -t missing < <(wirebench --root "$CONFIG" doctor --packages)
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  echo "installing ${missing[*]}"
+  sudo -n env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes install --no-install-recommends "${missing[@]}" >/dev/null \
+    || echo "::warning::could not install ${missing[*]}; series that need them fail, and say so"
+}
+
+# arguments → those of `wirebench run`, one a line
+arguments() {
+  local scenario scenarios=()
+  read -ra scenarios <<<"${SCENARIOS:-}"
+  # Asked for anew by a comment `/bench GLOB…`: a re-run carries no inputs of its own.
+  if [[ "${GITHUB_EVENT_NAME:-}" == pull_request && "${GITHUB_RUN_ATTEMPT:-1}" -gt 1 ]]; then mapfile -t scenarios < <(wirebench rerun --asked); fi
+  for scenario in ${scenarios[@]+"${scenarios[@]}"}; do
+    if [[ "$scenario" == -* ]]; then fail "input scenarios: $scenario begins with -"; fi
+    echo "--scenario=$scenario"
+  done
+  # A pull request's checkout is GitHub's merge commit, and its first parent what it merges into; a push is held against the commit before.
+  if [[ -z "${BASELINE:-}" && "${GITHUB_EVENT_NAME:-}" =~ ^(pull_request|push)$ ]] && git -C "$CONFIG" rev-parse --verify --quiet HEAD^1 >/dev/null; then BASELINE=HEAD^1; fi
+  if [[ -n "${BASELINE:-}" ]]; then echo "--baseline=$BASELINE"; fi
+  if [[ -n "${CANDIDATE:-}" ]]; then echo "--candidate=$CANDIDATE"; fi
+  if [[ -n "${ROUNDS:-}" ]]; then echo "--rounds=$ROUNDS"; fi
+  if [[ -n "${PROFILE:-}" ]]; then echo "--profile=$PROFILE"; fi
+  if [[ -n "${SHARD:-}" ]]; then printf -- '--plan=%s\n--shard=%s\n' "${PLAN:?}" "$SHARD"; fi
+}
+
+main() {
+  local token status=0 lines args=()
+  PATH="$1/bin:$PATH"
+  checked CONFIG BASELINE CANDIDATE ROUNDS PROFILE PLAN SHARD
+  packages
+  lines="$(arguments)"
+  if [[ -n "$lines" ]]; then mapfile -t args <<<"$lines"; fi
+  # What is built and started here may be a stranger's: no token in its environment. Nothing that it prints is a workflow command.
+  unset GITHUB_TOKEN
+  token="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+  echo "::stop-commands::$token"
+  wirebench --root "$CONFIG" run ${args[@]+"${args[@]}"} || status=$?
+  echo "::$token::"
+  if [[ "$status" -ne 2 ]]; then "$(dirname "${BASH_SOURCE[0]}")/lib/conclude.sh" "$CONFIG" "$1"; fi
+  return "$status"
+}
+
+main "$@"

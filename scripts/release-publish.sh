@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# release-publish.sh: make a GitHub release of files made by release.sh, and move the tag of its major version there. Runs in release.yml.
+#
+# Usage: scripts/release-publish.sh VERSION DIR     (gh is logged in by GH_TOKEN; GITHUB_SHA is the commit that VERSION tags)
+set -euo pipefail
+
+main() {
+  local version="$1" major="${1%%.*}"
+  gh release create "$version" "$2"/* --verify-tag --title "wirebench $version" --notes "See CHANGELOG.md. Check a file with: gh attestation verify FILE --repo $GITHUB_REPOSITORY"
+  gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/git/refs/tags/$major" --field sha="$GITHUB_SHA" --field force=true \
+    || gh api --silent --method POST "repos/$GITHUB_REPOSITORY/git/refs" --field ref="refs/tags/$major" --field sha="$GITHUB_SHA"
+}
+
+main "$@"

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# release.sh: make the files of a release for this machine: an archive with wirebench, hey and ghz, its checksum, and a bill of materials.
+#
+# Usage: scripts/release.sh VERSION OUT [--profile NAME]
+#   VERSION         such as v0.1.0; must be the version in Cargo.toml
+#   OUT             the folder that takes the files; made when missing
+#   --profile NAME  Cargo's profile (dist); with dev, for trying it out, there is no bill of materials
+# Writes wirebench-VERSION-TARGET.tar.gz with bin/ and the licences, its .sha256, and wirebench-VERSION-TARGET.cdx.json (CycloneDX: the crates).
+# The archive's bytes depend on its content and the commit's time alone.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cyclonedx=0.5.9
+
+fail() { echo "release.sh: $1" >&2 && exit "${2:-1}"; }
+
+# programs PROFILE INTO → wirebench of that profile, and the load generators that drivers/*/go.mod pin
+programs() {
+  local built="${CARGO_TARGET_DIR:-target}" module
+  cargo build --locked --profile "$1" --package wirebench >&2
+  install -m 755 "$built/$([[ "$1" == dev ]] && echo debug || echo "$1")/wirebench" "$2/wirebench"
+  for module in drivers/*/go.mod; do
+    (cd "$(dirname "$module")" && GOBIN="$2" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' tool >&2)
+  done
+}
+
+# materials FILE → what wirebench is made of
+materials() {
+  local tools="${WIREBENCH_TOOLS:-$root/.tools}"
+  [[ -x "$tools/bin/cargo-cyclonedx" ]] || cargo install --quiet --locked --root "$tools" "cargo-cyclonedx@$cyclonedx"
+  "$tools/bin/cargo-cyclonedx" cyclonedx --manifest-path wirebench/Cargo.toml --format json --override-filename materials --quiet
+  mv wirebench/materials.json "$1"
+  find . -name materials.json -not -path './target/*' -delete
+}
+
+main() {
+  [[ "${1:-}" != --help ]] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; }
+  [[ $# -ge 2 ]] || fail "expected VERSION and OUT; see --help" 2
+  local version="$1" out profile=dist target name time
+  if [[ "${3:-}" == --profile ]]; then profile="${4:?--profile needs a name}"; fi
+  mkdir -p "$2" && out="$(cd "$2" && pwd)"
+  cd "$root"
+  [[ "$version" == "v$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)" ]] || fail "$version is not the version in Cargo.toml; set it there, and tag that commit" 2
+  target="$(uname -m)-unknown-linux-gnu"
+  name="wirebench-$version-$target"
+  time="$(git log -1 --format=%ct)"
+  rm -rf "${out:?}/$name" && mkdir -p "$out/$name/bin"
+  programs "$profile" "$out/$name/bin"
+  cp LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$out/$name/"
+  tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" --directory "$out" "$name" | gzip --no-name --best >"$out/$name.tar.gz"
+  rm -rf "${out:?}/$name"
+  (cd "$out" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
+  if [[ "$profile" != dev ]]; then materials "$out/$name.cdx.json"; fi
+  ls -l "$out"
+}
+
+main "$@"

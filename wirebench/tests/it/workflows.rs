@@ -1,0 +1,370 @@
+//! The rules that workflows and actions keep (docs/SECURITY.md), read off their files; each rule is shown to catch a file that breaks it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::bench::repository;
+
+/// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
+const PERMISSIONS: [(&str, &str, &[&str]); 12] = [
+    ("bench", "judge", &["contents: read"]),
+    ("bench", "measure", &["contents: read"]),
+    (
+        "bench",
+        "publish",
+        &["contents: write", "id-token: write", "pages: write"],
+    ),
+    ("ci", "test", &["contents: read"]),
+    (
+        "comment",
+        "comment",
+        &[
+            "actions: read",
+            "checks: write",
+            "contents: read",
+            "pull-requests: write",
+        ],
+    ),
+    (
+        "comment",
+        "rerun",
+        &["actions: write", "contents: read", "pull-requests: write"],
+    ),
+    ("measure", "measure", &["contents: read"]),
+    ("publish", "deploy", &["id-token: write", "pages: write"]),
+    ("publish", "publish", &["contents: write"]),
+    ("publish", "site", &["contents: read"]),
+    ("release", "build", &["contents: read"]),
+    (
+        "release",
+        "publish",
+        &["attestations: write", "contents: write", "id-token: write"],
+    ),
+];
+/// Whose actions may be used, each at one commit.
+const OWNERS: [&str; 2] = ["actions/", "benchmark-action/github-action-benchmark@"];
+/// The only triggers there are; the one that hands a write token to a pull request's code is not among them.
+const TRIGGERS: [&str; 6] = [
+    "push",
+    "pull_request",
+    "workflow_dispatch",
+    "workflow_run",
+    "workflow_call",
+    "issue_comment",
+];
+/// The workflow that may be started by what others finished or said.
+const SECOND_STAGE: &str = "comment";
+const LONGEST: usize = 80;
+
+/// A workflow or an action, as text and as YAML.
+struct File {
+    name: String,
+    text: String,
+    yaml: Value,
+}
+
+impl File {
+    fn new(name: &str, text: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            yaml: serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}")),
+        }
+    }
+
+    fn jobs(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.yaml["jobs"].as_object().into_iter().flatten()
+    }
+
+    /// Every step of jobs, or of a composite action.
+    fn steps(&self) -> impl Iterator<Item = &Value> {
+        let of_jobs = self.jobs().filter_map(|(_, job)| job["steps"].as_array());
+        of_jobs.chain(self.yaml["runs"]["steps"].as_array()).flatten()
+    }
+
+    /// Everything that is used: steps' actions and jobs' workflows.
+    fn used(&self) -> impl Iterator<Item = &str> {
+        let jobs = self.jobs().filter_map(|(_, job)| job["uses"].as_str());
+        self.steps().filter_map(|step| step["uses"].as_str()).chain(jobs)
+    }
+}
+
+fn workflows() -> Vec<File> {
+    read(".github/workflows", |path| path.to_path_buf())
+}
+
+fn actions() -> Vec<File> {
+    let mut all = read(".github/actions", |folder| folder.join("action.yml"));
+    let root = fs::read_to_string(repository().join("action.yml")).unwrap();
+    all.push(File::new("wirebench", &root));
+    all
+}
+
+fn read(folder: &str, file: impl Fn(&Path) -> std::path::PathBuf) -> Vec<File> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(repository().join(folder)).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        all.push(File::new(&name, &fs::read_to_string(file(&path)).unwrap()));
+    }
+    assert!(all.len() > 4, "{folder} was not read");
+    all
+}
+
+/// What is wrong with any file, workflow or action.
+fn faults(file: &File) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut say = |what: String| faults.push(format!("{}: {what}", file.name));
+    for used in file.used() {
+        let own = used.strip_prefix("$/").map(|path| repository().join(path));
+        let pinned = used.rsplit_once('@').is_some_and(|(_, commit)| {
+            let line = file.text.lines().find(|line| line.contains(used)).unwrap_or_default();
+            let version = line.split_once(" # v").map(|(_, version)| version.split('.').count());
+            commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && version == Some(3)
+        });
+        match own {
+            Some(path) if path.is_file() || path.join("action.yml").is_file() => {}
+            None if pinned && OWNERS.iter().any(|owner| used.starts_with(owner)) => {}
+            _ => say(format!(
+                "{used} is neither our own nor pinned to the commit of a version"
+            )),
+        }
+    }
+    for step in file.steps() {
+        let checks_out = step["uses"]
+            .as_str()
+            .is_some_and(|used| used.starts_with("actions/checkout@"));
+        if checks_out && step["with"]["persist-credentials"] != Value::Bool(false) {
+            say("a checkout leaves its token behind".into());
+        }
+        if let Some(run) = step["run"].as_str() {
+            let ours = [
+                "scripts/",
+                "\"$GITHUB_ACTION_PATH/../../../scripts/",
+                "\"$RUNNER_TEMP/wirebench/bin/wirebench\" ",
+            ];
+            if run.trim().lines().count() != 1 || !ours.iter().any(|start| run.starts_with(start)) {
+                say(format!("`{run}` is not one line that calls scripts/ or wirebench"));
+            }
+            if run.contains("${{") || run.contains("GITHUB_ENV") || run.contains("GITHUB_PATH") {
+                say(format!(
+                    "`{run}` puts an expression into a shell, or writes what later steps run with"
+                ));
+            }
+        }
+    }
+    if file.text.contains("secrets.") || file.text.contains("secrets:") {
+        say("no secret is needed anywhere".into());
+    }
+    faults
+}
+
+/// What else is wrong with a workflow.
+fn workflow_faults(file: &File) -> Vec<String> {
+    let mut faults = faults(file);
+    let mut say = |what: String| faults.push(format!("{}: {what}", file.name));
+    let lines = file.text.lines().count();
+    if lines > LONGEST {
+        say(format!("{lines} lines, of {LONGEST}"));
+    }
+    if file.yaml["permissions"] != serde_json::json!({}) {
+        say("`permissions: {}` does not stand at its top".into());
+    }
+    for trigger in file.yaml["on"].as_object().into_iter().flatten().map(|(name, _)| name) {
+        let outside = ["workflow_run", "issue_comment"].contains(&trigger.as_str());
+        if !TRIGGERS.contains(&trigger.as_str()) || (outside && file.name != SECOND_STAGE) {
+            say(format!("may not be started by {trigger}"));
+        }
+    }
+    for (name, job) in file.jobs() {
+        let mut held: Vec<String> = (job["permissions"].as_object().into_iter().flatten())
+            .map(|(what, how)| format!("{what}: {}", how.as_str().unwrap_or("?")))
+            .collect();
+        held.sort();
+        let known = PERMISSIONS.iter().find(|(of, job, _)| *of == file.name && job == name);
+        if known.is_none_or(|(_, _, allowed)| held != *allowed) {
+            say(format!("job {name} holds {held:?}, which PERMISSIONS does not list"));
+        }
+        let writes = held.iter().any(|one| one.ends_with(": write"));
+        if job["uses"].is_string() {
+            continue;
+        }
+        let on = job["runs-on"].as_str().unwrap_or_default();
+        if on != "ubuntu-24.04" && on != "${{ matrix.on }}" {
+            say(format!("job {name} runs on {on}, which may move"));
+        }
+        if !job["timeout-minutes"].is_u64() {
+            say(format!("job {name} has no time limit"));
+        }
+        let steps = job["steps"].as_array().into_iter().flatten();
+        for used in steps.clone().filter_map(|step| step["uses"].as_str()) {
+            if writes && used.contains("cache") {
+                say(format!("job {name} may write, and reads a cache"));
+            }
+            if file.name == SECOND_STAGE && !used.starts_with("$/") {
+                say(format!("job {name} uses {used} in the second stage"));
+            }
+        }
+        if writes && steps.clone().any(|step| step["with"]["ref"].is_string()) {
+            say(format!(
+                "job {name} may write, and checks out something else than its own commit"
+            ));
+        }
+    }
+    faults
+}
+
+#[test]
+fn every_workflow_and_action_keeps_the_rules() {
+    let mut wrong: Vec<String> = workflows().iter().flat_map(workflow_faults).collect();
+    wrong.extend(actions().iter().flat_map(faults));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let files = workflows();
+    let jobs: usize = files.iter().map(|file| file.jobs().count()).sum();
+    assert_eq!(jobs, PERMISSIONS.len(), "PERMISSIONS lists jobs that are gone");
+}
+
+/// A workflow that keeps the rules, with one line replaced.
+fn with(good: &str, bad: &str) -> String {
+    const WORKFLOW: &str = "name: ci
+on:
+  push:
+permissions: {}
+jobs:
+  test:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    permissions:
+      contents: read
+    steps:
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+        with: { persist-credentials: false }
+      - run: scripts/test.sh
+";
+    assert!(WORKFLOW.contains(good), "{good}");
+    WORKFLOW.replace(good, bad)
+}
+
+#[test]
+fn each_rule_catches_what_breaks_it() {
+    assert_eq!(
+        workflow_faults(&File::new("ci", &with("name", "name"))),
+        Vec::<String>::new()
+    );
+    let long = format!(
+        "{}      - run: scripts/test.sh",
+        "      - run: scripts/test.sh\n".repeat(80)
+    );
+    for (good, bad) in [
+        ("permissions: {}", "permissions: read-all"),
+        ("permissions: {}\n", ""),
+        ("  push:", "  pull_request_target:"),
+        ("  push:", "  workflow_run:"),
+        ("  push:", "  issue_comment:"),
+        ("ubuntu-24.04", "ubuntu-latest"),
+        ("    timeout-minutes: 5\n", ""),
+        ("contents: read", "contents: write"),
+        ("    permissions:\n      contents: read\n", ""),
+        ("  test:", "  other:"),
+        ("persist-credentials: false", "persist-credentials: true"),
+        ("        with: { persist-credentials: false }\n", ""),
+        ("3d3c42e5aac5ba805825da76410c181273ba90b1", "v7"),
+        (" # v7.0.1", ""),
+        (" # v7.0.1", " # v7"),
+        ("actions/checkout@", "somebody/checkout@"),
+        (
+            "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1",
+            "$/.github/actions/none",
+        ),
+        ("run: scripts/test.sh", "run: cargo install something"),
+        (
+            "run: scripts/test.sh",
+            "run: \"scripts/test.sh ${{ github.head_ref }}\"",
+        ),
+        ("run: scripts/test.sh", "run: scripts/test.sh >>$GITHUB_ENV"),
+        (
+            "run: scripts/test.sh",
+            "run: |\n          scripts/test.sh\n          make",
+        ),
+        (
+            "run: scripts/test.sh",
+            "env: { A: \"${{ secrets.TOKEN }}\" }\n        run: scripts/test.sh",
+        ),
+        ("      - run: scripts/test.sh", &long),
+    ] {
+        let faults = workflow_faults(&File::new("ci", &with(good, bad)));
+        assert!(!faults.is_empty(), "{good} → {bad} was not caught");
+    }
+    let writer = with("contents: read", "contents: write").replace("  test:", "  publish:");
+    let cache = "actions/cache/restore@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5";
+    for (good, bad) in [
+        ("scripts/test.sh", format!("scripts/test.sh\n      - uses: {cache}")),
+        (
+            "persist-credentials: false",
+            "persist-credentials: false, ref: main".to_owned(),
+        ),
+    ] {
+        let faults = workflow_faults(&File::new("publish", &writer.replace(good, &bad)));
+        assert!(!faults.is_empty(), "{bad} was not caught beside a token that may write");
+    }
+}
+
+#[test]
+fn one_publisher_at_a_time_and_none_is_lost() {
+    let files = workflows();
+    let by_name: BTreeMap<&str, &File> = files.iter().map(|file| (file.name.as_str(), file)).collect();
+    let publish = &by_name["publish"].yaml["jobs"]["publish"]["concurrency"];
+    assert_eq!(publish["group"], "publish");
+    assert_eq!(publish["cancel-in-progress"], false);
+    assert_eq!(publish["queue"], "max");
+    let bench = &by_name["bench"].yaml;
+    assert_eq!(bench["jobs"]["publish"]["if"], "github.event_name == 'push'");
+    assert_eq!(bench["on"]["push"]["branches"], serde_json::json!(["main"]));
+    assert_eq!(bench["jobs"]["publish"]["needs"], "judge");
+}
+
+#[test]
+fn caches_are_saved_on_main_alone() {
+    for file in workflows().iter().chain(&actions()) {
+        for step in file.steps() {
+            let used = step["uses"].as_str().unwrap_or_default();
+            assert!(!used.starts_with("actions/cache@"), "{}: saves by itself", file.name);
+            if used.starts_with("actions/cache/save@") {
+                let when = step["if"].as_str().unwrap_or_default();
+                assert!(when.contains("refs/heads/main"), "{}: {when}", file.name);
+                assert!(!when.contains("||"), "{}: {when}", file.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_downloaded_and_run_unseen() {
+    let root = repository();
+    let mut files = vec![root.join("action.yml")];
+    for folder in [".github/workflows", "scripts", "scripts/lib"] {
+        let entries = fs::read_dir(root.join(folder))
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.path());
+        files.extend(entries.filter(|path| path.is_file()));
+    }
+    assert!(files.len() > 20, "the scan is broken");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap().replace("\\\n", " ");
+        for line in text.lines().filter(|line| !line.trim_start().starts_with('#')) {
+            let piped = line.contains("curl") && (line.contains("| bash") || line.contains("| sh"));
+            assert!(!piped, "{}: {line}", file.display());
+            if line.contains("cargo install ") {
+                assert!(line.contains("--locked"), "{}: {line}", file.display());
+            }
+            if line.contains("pip install") {
+                assert!(line.contains("--require-hashes"), "{}: {line}", file.display());
+            }
+            assert!(!line.contains("npm install"), "{}: {line}", file.display());
+        }
+    }
+}
