@@ -321,7 +321,10 @@ fn one_publisher_at_a_time_and_none_is_lost() {
     assert_eq!(publish["cancel-in-progress"], false);
     assert_eq!(publish["queue"], "max");
     let bench = &by_name["bench"].yaml;
-    assert_eq!(bench["jobs"]["publish"]["if"], "github.event_name == 'push'");
+    assert_eq!(
+        bench["jobs"]["publish"]["if"],
+        "${{ !cancelled() && github.event_name == 'push' }}"
+    );
     assert_eq!(bench["on"]["push"]["branches"], serde_json::json!(["main"]));
     assert_eq!(bench["jobs"]["publish"]["needs"], "judge");
 }
