@@ -35,7 +35,7 @@ built() {
   (cd "$root" && cargo build --locked --package wirebench >&2)
   install -m 755 "${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" "$1/bin/wirebench"
   for module in "$root"/drivers/*/go.mod; do
-    (cd "$(dirname "$module")" && GOBIN="$1/bin" go install -trimpath tool >&2)
+    (cd "$(dirname "$module")" && GOBIN="$1/bin" CGO_ENABLED=0 go install -trimpath tool >&2)
   done
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # release.sh: make the files of a release for this machine: an archive with wirebench, hey and ghz, its checksum, and a bill of materials.
 #
-# Usage: scripts/release.sh VERSION OUT [--profile NAME]
-#   VERSION         such as v0.1.0; must be the version in Cargo.toml
-#   OUT             the folder that takes the files; made when missing
-#   --profile NAME  Cargo's profile (dist); with dev, for trying it out, there is no bill of materials
+# Usage: scripts/release.sh VERSION OUT [--wirebench FILE]
+#   VERSION           such as v0.1.0; must be the version in Cargo.toml
+#   OUT               the folder that takes the files; made when missing
+#   --wirebench FILE  pack this one instead of building it, without a bill of materials; to try things out
 # Writes wirebench-VERSION-TARGET.tar.gz with bin/ and the licences, its .sha256, and wirebench-VERSION-TARGET.cdx.json (CycloneDX: the crates).
 # The archive's bytes depend on its content and the commit's time alone.
 set -euo pipefail
@@ -14,13 +14,13 @@ cyclonedx=0.5.9
 
 fail() { echo "release.sh: $1" >&2 && exit "${2:-1}"; }
 
-# programs PROFILE INTO → wirebench of that profile, and the load generators that drivers/*/go.mod pin
+# programs FILE INTO → wirebench, built where FILE is empty, and the load generators that drivers/*/go.mod pin
 programs() {
-  local built="${CARGO_TARGET_DIR:-target}" module
-  cargo build --locked --profile "$1" --package wirebench >&2
-  install -m 755 "$built/$([[ "$1" == dev ]] && echo debug || echo "$1")/wirebench" "$2/wirebench"
+  local file="${1:-${CARGO_TARGET_DIR:-target}/dist/wirebench}" module
+  [[ -n "$1" ]] || cargo build --locked --profile dist --package wirebench >&2
+  install -m 755 "$file" "$2/wirebench"
   for module in drivers/*/go.mod; do
-    (cd "$(dirname "$module")" && GOBIN="$2" CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' tool >&2)
+    (cd "$(dirname "$module")" && GOBIN="$2" CGO_ENABLED=0 go install -trimpath tool >&2)
   done
 }
 
@@ -36,8 +36,8 @@ materials() {
 main() {
   [[ "${1:-}" != --help ]] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; }
   [[ $# -ge 2 ]] || fail "expected VERSION and OUT; see --help" 2
-  local version="$1" out profile=dist target name time
-  if [[ "${3:-}" == --profile ]]; then profile="${4:?--profile needs a name}"; fi
+  local version="$1" out file="" target name time
+  if [[ "${3:-}" == --wirebench ]]; then file="$(realpath "${4:?--wirebench needs a file}")"; fi
   mkdir -p "$2" && out="$(cd "$2" && pwd)"
   cd "$root"
   [[ "$version" == "v$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)" ]] || fail "$version is not the version in Cargo.toml; set it there, and tag that commit" 2
@@ -45,12 +45,12 @@ main() {
   name="wirebench-$version-$target"
   time="$(git log -1 --format=%ct)"
   rm -rf "${out:?}/$name" && mkdir -p "$out/$name/bin"
-  programs "$profile" "$out/$name/bin"
+  programs "$file" "$out/$name/bin"
   cp LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$out/$name/"
   tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" --directory "$out" "$name" | gzip --no-name --best >"$out/$name.tar.gz"
   rm -rf "${out:?}/$name"
   (cd "$out" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
-  if [[ "$profile" != dev ]]; then materials "$out/$name.cdx.json"; fi
+  if [[ -z "$file" ]]; then materials "$out/$name.cdx.json"; fi
   ls -l "$out"
 }
 

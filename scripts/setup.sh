@@ -23,7 +23,7 @@ install_packages() {
 # install_one KIND NAME → a tool of our own folder
 install_one() {
   case "$1" in
-    go) (cd "$root/$2" && GOBIN="$tools/bin" go install -trimpath tool) ;;
+    go) (cd "$root/$2" && GOBIN="$tools/bin" CGO_ENABLED=0 go install -trimpath tool) ;;
     pip) python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
       --requirement "$root/scripts/lib/${2%-*}/requirements.txt" --target "$tools/$2" && ln -sf "../$2/bin/${2%-*}" "$tools/bin/${2%-*}" ;;
     # Unoptimised: it runs for a second, and its own release profile builds for many minutes.

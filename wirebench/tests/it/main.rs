@@ -30,6 +30,7 @@ mod kept;
 mod made;
 mod profiles;
 mod publish;
+mod releases;
 mod reports;
 mod schema;
 mod selftests;
