@@ -30,10 +30,18 @@ impl Opened {
     /// When git cannot check a revision out.
     fn new(asked: &Asked, project: &Project, toolchain: Option<&str>) -> anyhow::Result<Self> {
         let root = &project.root;
-        let target = |key: &str| git::own(root, "target").map(|folder| folder.join(key));
-        let (folder, target, mut revision) = match &asked.what {
-            What::Project => (root.clone(), None, git::state(root)),
-            What::Folder(folder) => (folder.clone(), Some(target(&key_of(folder))?), git::state(folder)),
+        let plain = |folder: &Path, target| Workshop {
+            folder: folder.to_path_buf(),
+            target,
+            toolchain: toolchain.map(str::to_owned),
+            kept: None,
+        };
+        let (workshop, mut revision) = match &asked.what {
+            What::Project => (plain(root, None), git::state(root)),
+            What::Folder(folder) => {
+                let target = git::own(root, "target")?.join(key_of(folder));
+                (plain(folder, Some(target)), git::state(folder))
+            }
             What::Revision(commit) => {
                 let folder = git::checkout(root, commit)?;
                 let revision = VariantRevision {
@@ -42,7 +50,9 @@ impl Opened {
                     committed_at: git::committed_at(root, commit),
                     ..git::state(root)
                 };
-                (folder, Some(target(&commit[..12])?), revision)
+                let own = git::own(root, "")?;
+                let workshop = Workshop::of_revision(folder, commit, toolchain.map(str::to_owned), &own);
+                (workshop, revision)
             }
             What::Commands(_) => {
                 let unknown = VariantRevision {
@@ -51,16 +61,12 @@ impl Opened {
                     committed_at: None,
                     ..git::state(root)
                 };
-                (root.clone(), None, unknown)
+                (plain(root, None), unknown)
             }
         };
         revision.variant = asked.variant;
         revision.name = (!asked.words.is_empty()).then(|| asked.words.join(", "));
-        let workshop = Workshop {
-            folder: folder.clone(),
-            target,
-            toolchain: toolchain.map(str::to_owned),
-        };
+        let folder = workshop.folder.clone();
         let repository = git::top(&folder);
         let mut opened = Self {
             side: Side::new(revision, folder.clone(), &project.servers),

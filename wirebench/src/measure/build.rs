@@ -1,10 +1,12 @@
 //! Builds servers: packages of the project's Cargo workspace, and whatever a server's own build command makes.
 
-use std::io::{BufRead, BufReader};
+use std::fs;
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 #[derive(Deserialize)]
 struct Artifact {
@@ -27,14 +29,44 @@ pub struct Workshop {
     pub target: Option<PathBuf>,
     /// The rustup toolchain; none means the one active in the folder.
     pub toolchain: Option<String>,
+    /// Where programs of a revision are kept: one that is there is taken as it is, because neither its source nor its
+    /// compiler can have changed. None means that it is built.
+    pub kept: Option<PathBuf>,
 }
 
 impl Workshop {
-    /// Builds one package with the release profile and returns its program's path. Cargo's own messages go to stderr.
+    /// A workshop for one revision: its programs are kept below `own`, each by commit and compiler, and what they are
+    /// made of is shared with other revisions.
+    #[must_use]
+    pub fn of_revision(folder: PathBuf, commit: &str, toolchain: Option<String>, own: &Path) -> Self {
+        let short = commit.get(..12).unwrap_or(commit);
+        let kept = format!("{short}-{}", compiler(&folder, toolchain.as_deref()));
+        Self {
+            target: Some(own.join("target")),
+            kept: Some(own.join("programs").join(kept)),
+            folder,
+            toolchain,
+        }
+    }
+
+    /// Builds one package with the release profile, unless its program is kept, and returns its program's path. Cargo's
+    /// own messages go to stderr.
     ///
     /// # Errors
-    /// When cargo cannot be started, the build fails, or the package has no binary; in words.
+    /// When cargo cannot be started, the build fails, the package has no binary, or the program cannot be kept; in words.
     pub fn package(&self, package: &str) -> Result<PathBuf, String> {
+        let Some(kept) = self.kept.as_ref().map(|folder| folder.join(package)) else {
+            return self.build(package);
+        };
+        if !kept.is_file() {
+            // Another revision's build will write to where this one lies now.
+            let built = self.build(package)?;
+            keep(&built, &kept).map_err(|error| format!("{}: cannot be written: {error}", kept.display()))?;
+        }
+        Ok(kept)
+    }
+
+    fn build(&self, package: &str) -> Result<PathBuf, String> {
         let mut cargo = Command::new("cargo");
         cargo
             .args([
@@ -56,6 +88,34 @@ impl Workshop {
         }
         run(cargo, package)
     }
+}
+
+/// Copies a program, whole or not at all.
+fn keep(built: &Path, kept: &Path) -> io::Result<()> {
+    let folder = kept.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let part = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
+    fs::copy(built, part.path())?;
+    part.persist(kept)?;
+    Ok(())
+}
+
+/// Twelve hex digits for the compiler, and for what the environment tells it.
+fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
+    let mut rustc = Command::new("rustc");
+    rustc.arg("-vV").current_dir(folder);
+    if let Some(toolchain) = toolchain {
+        rustc.env("RUSTUP_TOOLCHAIN", toolchain);
+    }
+    let mut digest = Sha256::new();
+    // Without an answer, the build itself will say what is wrong.
+    digest.update(rustc.output().map(|said| said.stdout).unwrap_or_default());
+    for flags in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {
+        digest.update(std::env::var_os(flags).unwrap_or_default().as_encoded_bytes());
+        digest.update([0]);
+    }
+    let digits = digest.finalize();
+    digits.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Runs a server's build command in a side's folder. What it says goes to stderr.

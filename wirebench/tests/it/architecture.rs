@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("adopt", &["adopt", "declare"]),
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record"]),

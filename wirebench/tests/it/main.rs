@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accepts;
+mod act;
 mod alone;
 mod architecture;
 mod bench;

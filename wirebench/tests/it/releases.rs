@@ -9,17 +9,17 @@ use tempfile::TempDir;
 
 use crate::bench::{Ended, ended, repository, wirebench};
 
-const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+pub(crate) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
 /// A folder that is served as GitHub serves releases.
-struct Releases {
+pub(crate) struct Releases {
     folder: TempDir,
     server: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Releases {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("index.html"), "releases").unwrap();
         let site = folder.path().to_string_lossy().into_owned();
@@ -40,7 +40,7 @@ impl Releases {
         self.folder.path().join("owner/name/releases/download").join(VERSION)
     }
 
-    fn pack(&self, version: &str) -> Ended {
+    pub(crate) fn pack(&self, version: &str) -> Ended {
         let mut pack = Command::new(repository().join("scripts/release.sh"));
         pack.arg(version)
             .arg(self.files())

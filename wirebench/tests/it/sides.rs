@@ -205,6 +205,49 @@ fn a_build_failure_is_named_as_its_sides() {
         "{found}"
     );
     assert_eq!(series(&record, "ask@py@fake")["status"], "ok");
-    assert!(bench.path(".wirebench/target").join(sha).is_dir());
+    assert!(kept(&bench).is_empty(), "a build that failed left a program");
     assert_eq!(bench.git(&["status", "--porcelain"]), "");
+}
+
+/// Programs of revisions, by commit.
+fn kept(bench: &Bench) -> Vec<(String, std::time::SystemTime)> {
+    let Ok(folders) = fs::read_dir(bench.path(".wirebench/programs")) else {
+        return Vec::new();
+    };
+    let program = |folder: fs::DirEntry| {
+        let name = folder.file_name().to_string_lossy()[..12].to_owned();
+        let made = fs::metadata(folder.path().join("tiny")).unwrap().modified().unwrap();
+        (name, made)
+    };
+    let mut found: Vec<_> = folders.flatten().map(program).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn a_revision_is_built_once_and_two_revisions_do_not_get_each_others_program() {
+    let slow = "fn main() { std::process::exit(1) }\n";
+    let bench = package(Bench::new().driver("fake", "ok"), slow).commit("exits");
+    let bench = package(bench, &working()).commit("works");
+    let sides = ["run", "--baseline", "works", "--candidate", "exits", "--rounds", "1"];
+    assert_eq!(bench.run(&sides).code, 1);
+    let record = bench.record();
+    let found = series(&record, "ask@tiny@fake");
+    assert!(
+        of(found, "baseline").iter().all(|round| round["status"] == "ok"),
+        "{found}"
+    );
+    assert!(
+        of(found, "candidate").iter().all(|round| round["status"] == "failed"),
+        "{found}"
+    );
+    let first = kept(&bench);
+    let mut commits = ["works", "exits"].map(|tag| bench.git(&["rev-parse", tag])[..12].to_owned());
+    commits.sort();
+    assert_eq!(
+        first.iter().map(|(commit, _)| commit.clone()).collect::<Vec<_>>(),
+        commits
+    );
+    assert_eq!(bench.run(&sides).code, 1);
+    assert_eq!(kept(&bench), first, "it was built again");
 }

@@ -6,4 +6,4 @@ pub(crate) mod fake;
 pub(crate) mod golden;
 mod reruns;
 mod resolutions;
-mod scene;
+pub(crate) mod scene;

@@ -59,7 +59,7 @@ impl Scene {
         fs::write(self.event_file(), event.to_string()).unwrap();
     }
 
-    fn event_file(&self) -> PathBuf {
+    pub(crate) fn event_file(&self) -> PathBuf {
         self.folder.path().join("event.json")
     }
 
