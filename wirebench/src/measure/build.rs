@@ -135,7 +135,7 @@ pub fn command(words: &[String], folder: &Path) -> Result<(), String> {
         .args(args)
         .current_dir(folder)
         .stdin(Stdio::null())
-        .stdout(std::io::stderr())
+        .stdout(io::stderr())
         .status()
         .map_err(|error| format!("build `{said}` cannot be started: {error}"))?;
     if status.success() {

@@ -227,7 +227,8 @@ fn kept(bench: &Bench) -> Vec<(String, std::time::SystemTime)> {
 #[test]
 fn a_revision_is_built_once_and_two_revisions_do_not_get_each_others_program() {
     let slow = "fn main() { std::process::exit(1) }\n";
-    let bench = package(Bench::new().driver("fake", "ok"), slow).commit("exits");
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let bench = package(bench, slow).commit("exits");
     let bench = package(bench, &working()).commit("works");
     let sides = ["run", "--baseline", "works", "--candidate", "exits", "--rounds", "1"];
     assert_eq!(bench.run(&sides).code, 1);
