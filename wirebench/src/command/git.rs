@@ -161,6 +161,11 @@ pub(super) fn state(folder: &Path) -> VariantRevision {
     }
 }
 
+/// Whether a folder's repository holds exactly its commit's files, and none that git neither knows nor ignores.
+pub(super) fn is_clean(folder: &Path) -> bool {
+    says(folder, &["status", "--porcelain"]).is_some_and(|text| text.is_empty())
+}
+
 /// When a commit was made, RFC 3339.
 pub(super) fn committed_at(folder: &Path, commit: &str) -> Option<String> {
     says(folder, &["show", "--no-patch", "--format=%cI", commit])

@@ -30,40 +30,39 @@ impl Opened {
     /// When git cannot check a revision out.
     fn new(asked: &Asked, project: &Project, toolchain: Option<&str>) -> anyhow::Result<Self> {
         let root = &project.root;
-        let plain = |folder: &Path, target| Workshop {
-            folder: folder.to_path_buf(),
-            target,
+        let own = |below: &str| git::own(root, below);
+        let mut workshop = Workshop {
+            folder: root.clone(),
             toolchain: toolchain.map(str::to_owned),
-            kept: None,
+            ..Workshop::default()
         };
-        let (workshop, mut revision) = match &asked.what {
-            What::Project => (plain(root, None), git::state(root)),
+        let mut revision = git::state(root);
+        match &asked.what {
+            What::Project => {
+                if let Some(commit) = revision.commit.as_ref().filter(|_| git::is_clean(root)) {
+                    workshop.kept = Some(workshop.kept_below(&own("programs")?, commit));
+                }
+            }
             What::Folder(folder) => {
-                let target = git::own(root, "target")?.join(key_of(folder));
-                (plain(folder, Some(target)), git::state(folder))
+                workshop.folder.clone_from(folder);
+                workshop.target = Some(own("target")?.join(key_of(folder)));
+                revision = git::state(folder);
             }
             What::Revision(commit) => {
-                let folder = git::checkout(root, commit)?;
-                let revision = VariantRevision {
-                    commit: Some(commit.clone()),
-                    modified: Some(false),
-                    committed_at: git::committed_at(root, commit),
-                    ..git::state(root)
-                };
-                let own = git::own(root, "")?;
-                let workshop = Workshop::of_revision(folder, commit, toolchain.map(str::to_owned), &own);
-                (workshop, revision)
+                workshop.folder = git::checkout(root, commit)?;
+                workshop.target = Some(own("target")?.join(&commit[..12]));
+                workshop.kept = Some(workshop.kept_below(&own("programs")?, commit));
+                workshop.reuse = true;
+                revision.commit = Some(commit.clone());
+                revision.modified = Some(false);
+                revision.committed_at = git::committed_at(root, commit);
             }
             What::Commands(_) => {
-                let unknown = VariantRevision {
-                    commit: None,
-                    modified: None,
-                    committed_at: None,
-                    ..git::state(root)
-                };
-                (plain(root, None), unknown)
+                revision.commit = None;
+                revision.modified = None;
+                revision.committed_at = None;
             }
-        };
+        }
         revision.variant = asked.variant;
         revision.name = (!asked.words.is_empty()).then(|| asked.words.join(", "));
         let folder = workshop.folder.clone();

@@ -29,24 +29,18 @@ pub struct Workshop {
     pub target: Option<PathBuf>,
     /// The rustup toolchain; none means the one active in the folder.
     pub toolchain: Option<String>,
-    /// Where programs of a revision are kept: one that is there is taken as it is, because neither its source nor its
-    /// compiler can have changed. None means that it is built.
+    /// Where programs of this commit and compiler are kept; none means nowhere.
     pub kept: Option<PathBuf>,
+    /// Whether a program that is kept is taken as it is. One's own folder is always built: its files may change meanwhile.
+    pub reuse: bool,
 }
 
 impl Workshop {
-    /// A workshop for one revision: its programs are kept below `own`, each by commit and compiler, and what they are
-    /// made of is shared with other revisions.
+    /// Where programs of a commit, built here, are kept below `own`: a folder by commit and compiler.
     #[must_use]
-    pub fn of_revision(folder: PathBuf, commit: &str, toolchain: Option<String>, own: &Path) -> Self {
+    pub fn kept_below(&self, own: &Path, commit: &str) -> PathBuf {
         let short = commit.get(..12).unwrap_or(commit);
-        let kept = format!("{short}-{}", compiler(&folder, toolchain.as_deref()));
-        Self {
-            target: Some(own.join("target")),
-            kept: Some(own.join("programs").join(kept)),
-            folder,
-            toolchain,
-        }
+        own.join(format!("{short}-{}", compiler(&self.folder, self.toolchain.as_deref())))
     }
 
     /// Builds one package with the release profile, unless its program is kept, and returns its program's path. Cargo's
@@ -55,15 +49,15 @@ impl Workshop {
     /// # Errors
     /// When cargo cannot be started, the build fails, the package has no binary, or the program cannot be kept; in words.
     pub fn package(&self, package: &str) -> Result<PathBuf, String> {
-        let Some(kept) = self.kept.as_ref().map(|folder| folder.join(package)) else {
-            return self.build(package);
-        };
-        if !kept.is_file() {
-            // Another revision's build will write to where this one lies now.
-            let built = self.build(package)?;
+        let kept = self.kept.as_ref().map(|folder| folder.join(package));
+        if let Some(kept) = kept.as_ref().filter(|kept| self.reuse && kept.is_file()) {
+            return Ok(kept.clone());
+        }
+        let built = self.build(package)?;
+        if let Some(kept) = kept.filter(|kept| !kept.is_file()) {
             keep(&built, &kept).map_err(|error| format!("{}: cannot be written: {error}", kept.display()))?;
         }
-        Ok(kept)
+        Ok(built)
     }
 
     fn build(&self, package: &str) -> Result<PathBuf, String> {
@@ -100,7 +94,7 @@ fn keep(built: &Path, kept: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Twelve hex digits for the compiler, and for what the environment tells it.
+/// Twelve hex digits for the compiler, and for what environment and Cargo's configuration beside the code tell it.
 fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
     let mut rustc = Command::new("rustc");
     rustc.arg("-vV").current_dir(folder);
@@ -112,6 +106,10 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
     digest.update(rustc.output().map(|said| said.stdout).unwrap_or_default());
     for flags in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {
         digest.update(std::env::var_os(flags).unwrap_or_default().as_encoded_bytes());
+        digest.update([0]);
+    }
+    for config in folder.ancestors().map(|folder| folder.join(".cargo/config.toml")) {
+        digest.update(fs::read(config).unwrap_or_default());
         digest.update([0]);
     }
     let digits = digest.finalize();

@@ -252,3 +252,21 @@ fn a_revision_is_built_once_and_two_revisions_do_not_get_each_others_program() {
     assert_eq!(bench.run(&sides).code, 1);
     assert_eq!(kept(&bench), first, "it was built again");
 }
+
+#[test]
+fn what_a_clean_checkout_built_serves_as_a_later_baseline() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let bench = package(bench, &working()).commit("first");
+    assert_eq!(bench.run(&["run", "--rounds", "1"]).code, 0);
+    let first = kept(&bench);
+    assert_eq!(first.len(), 1, "{first:?}");
+    let bench = package(bench, "fn main() { std::process::exit(1) }\n");
+    assert_eq!(bench.run(&["run", "--rounds", "1"]).code, 1);
+    assert_eq!(kept(&bench), first, "a program of files that are in no commit was kept");
+    let ended = bench.run(&["run", "--baseline", "first", "--rounds", "1"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    assert!(
+        !bench.path(".wirebench/target").exists(),
+        "the baseline was built again"
+    );
+}

@@ -11,7 +11,7 @@ use crate::bench::repository;
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
 const PERMISSIONS: [(&str, &str, &[&str]); 12] = [
     ("bench", "judge", &["contents: read"]),
-    ("bench", "measure", &["contents: read"]),
+    ("bench", "measure", &["contents: read", "pull-requests: read"]),
     (
         "bench",
         "publish",
@@ -33,7 +33,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 12] = [
         "rerun",
         &["actions: write", "contents: read", "pull-requests: write"],
     ),
-    ("measure", "measure", &["contents: read"]),
+    ("measure", "measure", &["contents: read", "pull-requests: read"]),
     ("publish", "deploy", &["id-token: write", "pages: write"]),
     ("publish", "publish", &["contents: write"]),
     ("publish", "site", &["contents: read"]),
