@@ -2,6 +2,7 @@
 //! Judges nothing: what is worse is the history's word, what a run compared is the comparison's.
 
 mod about;
+mod badges;
 mod buckets;
 mod changes;
 mod columns;
@@ -160,6 +161,7 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
     }
     runs::each(&mut writer, &site, input.runs)?;
     runs::of_all(&mut writer, &site, input, &with_page)?;
+    badges::write(&mut writer, &site, &sources)?;
     let noticed = changes::noticed(&site, &sources);
     let stale = site.stale(input);
     let skipped = &input.followed.trend.skipped;

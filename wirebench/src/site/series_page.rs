@@ -8,6 +8,7 @@ use crate::record::run::short_commit;
 use crate::record::trend::Push;
 use crate::report::comparison::words::change;
 use crate::report::format::three_digits;
+use crate::site::badges;
 use crate::site::changes::{Noticed, of_series};
 use crate::site::frame::{Frame, Place, Site};
 use crate::site::gather::{Drawn, Series, Source};
@@ -34,6 +35,7 @@ struct Page<'a> {
     still: bool,
     ratios: bool,
     unsound: Option<String>,
+    badge: String,
 }
 
 struct Metric {
@@ -87,6 +89,7 @@ pub(super) fn render(
         still: stills,
         ratios: !first.values.ratios.is_empty(),
         unsound: unsound(series),
+        badge: badges::markdown(site, series),
     };
     page.render()
 }

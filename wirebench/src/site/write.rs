@@ -35,7 +35,7 @@ fn is_own_script(file: &Path) -> bool {
 const MANIFEST: &str = "data/manifest.json";
 
 /// Folders whose files all come from here.
-const OWN: [&str; 6] = ["series", "run", "compare", "charts", "data", "assets"];
+const OWN: [&str; 7] = ["series", "run", "compare", "charts", "badges", "data", "assets"];
 
 /// A site's folder while it is written.
 #[derive(Debug)]

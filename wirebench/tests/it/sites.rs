@@ -230,3 +230,39 @@ fn nothing_to_build_from_is_said() {
     assert_eq!(served.code, 2);
     assert!(served.stderr.contains("site build"), "{}", served.stderr);
 }
+
+#[test]
+fn every_series_has_a_badge_and_the_markdown_to_show_it() {
+    let place = Place::new();
+    for made in history(24, 20) {
+        place.append(&made);
+    }
+    let folder = place.path("");
+    let built = |args: &[&str]| {
+        let done = build(&folder, &[&["h"], args].concat());
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let badge = |name: &str| serde_json::from_str::<Value>(&page(&folder, &format!("badges/{name}.json"))).unwrap();
+        let series = page(&folder, "series/weather-fixed-count.http.h2load.html");
+        (badge("weather-fixed-count.http.h2load"), badge("overall"), series)
+    };
+    let (badge, overall, series) = built(&["--repository", "Octo/weather"]);
+    assert_eq!(badge["schemaVersion"], 1);
+    assert_eq!(
+        badge["label"],
+        "weather-fixed-count@http@h2load: server CPU per request"
+    );
+    let message = badge["message"].as_str().unwrap();
+    assert!(message.contains("µs, ▼ worse"), "{message}");
+    assert_eq!((&badge["color"], &overall["color"]), (&json!("red"), &json!("red")));
+    assert_eq!(overall["label"], "Octo/weather");
+    assert!(overall["message"].as_str().unwrap().starts_with("1 of "), "{overall}");
+    let markdown = "[![weather-fixed-count.http.h2load](https://img.shields.io/endpoint?url=https%3A%2F%2Focto.github.io%2F\
+                    weather%2Fbadges%2Fweather-fixed-count.http.h2load.json)]\
+                    (https://octo.github.io/weather/series/weather-fixed-count.http.h2load.html)";
+    assert!(series.contains(markdown), "{series}");
+    let (_, _, series) = built(&[]);
+    assert!(
+        series.contains("<code>badges/weather-fixed-count.http.h2load.json</code>")
+            && !series.contains("img.shields.io")
+    );
+}
