@@ -12,7 +12,7 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::side::Side;
 use crate::plan::PlannedSeries;
 use crate::record::accepted::Accepted;
-use crate::record::run::{Variant, VariantRevision};
+use crate::record::run::Variant;
 
 /// A side whose declarations were read.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Builds servers: packages of the project's Cargo workspace, and whatever a server's own build command makes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -108,8 +109,11 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
         digest.update(std::env::var_os(flags).unwrap_or_default().as_encoded_bytes());
         digest.update([0]);
     }
-    for config in folder.ancestors().map(|folder| folder.join(".cargo/config.toml")) {
-        digest.update(fs::read(config).unwrap_or_default());
+    // A worktree lies inside the project and Cargo reads the configuration of both; the same one counts once.
+    let configs = folder.ancestors().map(|folder| folder.join(".cargo/config.toml"));
+    let configs: BTreeSet<Vec<u8>> = configs.filter_map(|config| fs::read(config).ok()).collect();
+    for config in &configs {
+        digest.update(config);
         digest.update([0]);
     }
     let digits = digest.finalize();
