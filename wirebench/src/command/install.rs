@@ -56,6 +56,14 @@ pub(super) fn of(program: &str) -> String {
     known(program).unwrap_or_else(|| format!("install {program}, and put it on PATH"))
 }
 
+/// The package that a command of [`known`] installs; none of any other command.
+pub(super) fn package(how: &str) -> Option<&str> {
+    let package = how
+        .strip_prefix("apt-get install ")
+        .or_else(|| how.strip_prefix("brew install "))?;
+    (!package.contains(char::is_whitespace)).then_some(package)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,5 +81,8 @@ mod tests {
                 .is_some_and(|how| how.contains("Homebrew: jq"))
         );
         assert_eq!(System::Apt.install("ours"), None);
+        assert_eq!(package("apt-get install nghttp2-client"), Some("nghttp2-client"));
+        assert_eq!(package("go install example.org/tool@v1"), None);
+        assert_eq!(package("apt-get install a b"), None);
     }
 }

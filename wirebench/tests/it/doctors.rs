@@ -166,3 +166,16 @@ fn a_shallow_clone_is_told_what_brings_a_baseline() {
     assert_eq!(git["state"], "warning");
     assert!(git["how"].as_str().unwrap().contains("git fetch --depth 2"), "{git}");
 }
+
+#[test]
+fn the_packages_of_what_is_missing_are_listed_for_a_program_to_install() {
+    let bench = good().file("drivers/fake/driver.toml", &{
+        let text = std::fs::read_to_string(good().path("drivers/fake/driver.toml")).unwrap();
+        text.replace("\"python3\"", "\"not-there\"")
+            .replace("apt-get install fake", "apt-get install strange")
+    });
+    let listed = bench.run(&["doctor", "--packages"]);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    assert_eq!(listed.stdout, "strange\n", "{}", listed.stderr);
+    assert_eq!(good().run(&["doctor", "--packages"]).stdout, "");
+}

@@ -3,6 +3,7 @@
 
 mod accepts;
 mod act;
+mod actions;
 mod alone;
 mod architecture;
 mod bench;

@@ -3,11 +3,12 @@
 mod project;
 mod system;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::command::{Outcome, folder};
+use crate::command::{Outcome, folder, install};
 use crate::declare::Project;
 
 #[derive(Debug, clap::Args)]
@@ -16,6 +17,9 @@ pub(super) struct Args {
     /// One JSON object instead of a table.
     #[arg(long)]
     json: bool,
+    /// Only the names of packages that this system can install and a run would use, one a line; charts are not worth one.
+    #[arg(long, conflicts_with = "json")]
+    packages: bool,
 }
 
 /// How one thing is.
@@ -98,6 +102,12 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
             [vec![none], system::machine()].concat()
         }
     };
+    if args.packages {
+        for package in packages(&checks) {
+            println!("{package}");
+        }
+        return Ok(Outcome::Done);
+    }
     let ok = checks.iter().all(|check| check.state != State::Missing);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&Report { ok, checks: &checks })?);
@@ -105,6 +115,15 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         print(&checks);
     }
     Ok(if ok { Outcome::Done } else { Outcome::Failed })
+}
+
+/// The packages that would bring what is missing, each once.
+fn packages(checks: &[Check]) -> BTreeSet<&str> {
+    let lacking = checks
+        .iter()
+        .filter(|check| check.state != State::Ok && check.name != system::CHARTS);
+    let how = lacking.filter_map(|check| check.how.as_deref());
+    how.filter_map(install::package).collect()
 }
 
 fn print(checks: &[Check]) {

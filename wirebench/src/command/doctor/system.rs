@@ -44,15 +44,14 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
+/// What draws the charts of a report.
+pub(super) const CHARTS: &str = "gnuplot";
+
 fn gnuplot(root: &Path) -> Check {
-    let found = tools::locate(root, "gnuplot").and_then(|program| tools::plain_version(&program));
+    let found = tools::locate(root, CHARTS).and_then(|program| tools::plain_version(&program));
     match found {
-        Some(version) => Check::ok("gnuplot", version),
-        None => Check::warning(
-            "gnuplot",
-            "not installed: reports have no charts",
-            install::of("gnuplot"),
-        ),
+        Some(version) => Check::ok(CHARTS, version),
+        None => Check::warning(CHARTS, "not installed: reports have no charts", install::of(CHARTS)),
     }
 }
 
