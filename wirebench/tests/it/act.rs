@@ -167,7 +167,8 @@ impl Place {
             );
             args.push("--local-repository".to_owned());
             args.push(format!(
-                "https://github.com/{}@{}={}",
+                "{}/{}@{}={}",
+                self.releases.url,
                 &found[1],
                 &found[2],
                 folder.display()
