@@ -11,7 +11,7 @@ use crate::github::ask::Comment;
 
 /// Who writes with a workflow's token.
 const AUTHOR: &str = "github-actions[bot]";
-/// Times that a comment is tried to be made.
+/// Looks and writes, at most, while making a comment fails.
 const TRIES: u32 = 3;
 
 /// What was done.
@@ -61,29 +61,25 @@ pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
 /// When GitHub does not take it.
 pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, Refusal> {
     let body = json!({ "body": body });
-    let mut gone = None;
-    for tries in 1.. {
-        let all = comments(api, pull)?;
-        let ours = ours(&all, marker).filter(|id| Some(*id) != gone);
-        let (done, id) = match ours {
-            Some(id) => (
-                api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Again::Yes),
-                Some(id),
-            ),
-            None => (
-                api.send::<Made>("POST", &format!("/issues/{pull}/comments"), &body, Again::No),
-                None,
-            ),
-        };
-        match (done, id) {
-            (Ok(made), Some(_)) => return Ok(Written::Updated(made.id)),
-            (Ok(made), None) => return Ok(Written::Created(made.id)),
-            // Deleted between looking and writing.
-            (Err(error), Some(id)) if matches!(error.status(), Some(404 | 410 | 422)) => gone = Some(id),
+    let (mut gone, mut tries) = (Vec::new(), 0);
+    loop {
+        tries += 1;
+        let mut all = comments(api, pull)?;
+        all.retain(|comment| !gone.contains(&comment.id));
+        if let Some(id) = ours(&all, marker) {
+            match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Again::Yes) {
+                Ok(made) => return Ok(Written::Updated(made.id)),
+                // Deleted between looking and writing.
+                Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
+                Err(error) => return Err(error.into()),
+            }
+            continue;
+        }
+        match api.send::<Made>("POST", &format!("/issues/{pull}/comments"), &body, Again::No) {
+            Ok(made) => return Ok(Written::Created(made.id)),
             // It may have been made all the same: look before trying again.
-            (Err(error), None) if error.may_be_done() && tries < TRIES => {}
-            (Err(error), _) => return Err(error.into()),
+            Err(error) if error.may_be_done() && tries < TRIES => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    unreachable!("the loop ends by returning")
 }

@@ -139,6 +139,19 @@ fn a_comment_that_was_deleted_meanwhile_is_made_anew() {
 }
 
 #[test]
+fn several_comments_of_ours_that_cannot_be_written_end_in_a_new_one() {
+    let scene = Scene::of("regressed");
+    let old = |id| comment(id, "github-actions[bot]", "Bot", &format!("{MARKER}old"));
+    put(&scene, vec![old(9), old(10)]);
+    for id in [9, 10] {
+        let path = format!("/issues/comments/{id}");
+        scene.fake.known().failures.push(Failure::new("PATCH", &path, 422, 99));
+    }
+    assert_eq!(scene.comment().code, 0);
+    assert_eq!(bodies(&scene).len(), 3);
+}
+
+#[test]
 fn what_the_token_may_not_do_is_said_with_the_permission_it_needs() {
     for (method, path, permission) in [
         ("POST", COMMENTS, "pull-requests: write"),
