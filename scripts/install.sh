@@ -4,8 +4,8 @@
 # Usage: scripts/install.sh [--version VERSION] [--to DIR]     prints the folder with the programs, for PATH
 #   --version VERSION  a release such as v0.1.0, or `source` for this checkout; without it, the release that this checkout is of
 #   --to DIR           .tools/install in this checkout
-# A release is fetched from $GITHUB_SERVER_URL/$WIREBENCH_REPOSITORY (https://github.com, wirebench/wirebench). Without --version, and where the
-# release cannot be had, it is built here: Rust and Go are needed then, and some minutes.
+# A release is fetched from $GITHUB_SERVER_URL/$WIREBENCH_REPOSITORY (https://github.com, wirebench/wirebench), or from a mirror's
+# $WIREBENCH_RELEASES/VERSION/. Without --version, and where the release cannot be had, it is built here: Rust and Go are needed then, and some minutes.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -16,7 +16,7 @@ fail() { echo "install.sh: $1" >&2 && exit "${2:-1}"; }
 release() {
   local archive from got
   archive="wirebench-$1-$(uname -m)-unknown-linux-gnu.tar.gz"
-  from="${GITHUB_SERVER_URL:-https://github.com}/${WIREBENCH_REPOSITORY:-wirebench/wirebench}/releases/download/$1"
+  from="${WIREBENCH_RELEASES:-${GITHUB_SERVER_URL:-https://github.com}/${WIREBENCH_REPOSITORY:-wirebench/wirebench}/releases/download}/$1"
   [[ "$(uname)" == Linux ]] || return 1
   got="$(mktemp -d)"
   # shellcheck disable=SC2064 # the folder of now

@@ -3,7 +3,8 @@
 //!
 //! Needs the actions that the workflows use, as folders `OWNER/NAME` below $WIREBENCH_ACTIONS; without it, nothing is run,
 //! and that is said. act 0.2.89 speaks neither `$/` nor `queue`, and takes artifacts from actions/upload-artifact 4; the
-//! copy of this repository that it runs says `./` instead, and leaves the one job out that only GitHub's Pages can do.
+//! copy of this repository that it runs says `./` instead, with a checkout where that takes one, and leaves the one job out
+//! that only GitHub's Pages can do.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use crate::bench::{Ended, ended, git_in, repository, wirebench};
 use crate::github::fake::{REPOSITORY, TOKEN};
 use crate::github::scene::{PULL, Scene};
 use crate::releases::Releases;
+
+const CHECKOUT: &str = "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1";
 
 /// The folder of actions, or why nothing is run.
 fn actions() -> Option<PathBuf> {
@@ -94,6 +97,8 @@ impl Place {
             self.edit(&file, |text| {
                 let text = text.replace("uses: $/", "uses: ./").replace(", queue: max", "");
                 let text = text.replace("version: source", &format!("version: {}", crate::releases::VERSION));
+                let stage = "      - uses: ./.github/actions/second-stage";
+                let text = text.replace(stage, &format!("      - uses: {CHECKOUT}\n{stage}"));
                 match text.split_once("\n  deploy:\n") {
                     Some((before, _)) if file.ends_with("publish.yml") => format!("{before}\n"),
                     _ => text,
@@ -131,7 +136,8 @@ impl Place {
             });
         }
         let plan = repo.join(".github/shards.json").to_string_lossy().into_owned();
-        let planned = ended(wirebench(&["plan", "--shards", "2", "--out", &plan]).current_dir(&repo));
+        let planned =
+            ended(wirebench(&["plan", "--shards", "2", "--profile", "quick", "--out", &plan]).current_dir(&repo));
         assert_eq!(planned.code, 0, "{}", planned.stderr);
     }
 
@@ -167,8 +173,7 @@ impl Place {
             );
             args.push("--local-repository".to_owned());
             args.push(format!(
-                "{}/{}@{}={}",
-                self.releases.url,
+                "https://github.com/{}@{}={}",
                 &found[1],
                 &found[2],
                 folder.display()
@@ -180,7 +185,7 @@ impl Place {
     fn act(&self, event: &str, workflow: &str, file: &Path, more: &[(&str, &str)]) -> Ended {
         let tools = std::env::var_os("WIREBENCH_TOOLS").map_or_else(|| repository().join(".tools"), PathBuf::from);
         let home = std::env::var("HOME").unwrap_or_default();
-        let server = self.releases.url.clone();
+        let mirror = self.releases.mirror();
         let mut act = Command::new(tools.join("bin/act"));
         act.current_dir(self.path("repo")).env("HOME", self.path("home"));
         act.args([event, "--workflows", &format!(".github/workflows/{workflow}.yml")]);
@@ -202,14 +207,13 @@ impl Place {
         act.args(["--secret", &format!("GITHUB_TOKEN={TOKEN}"), "--concurrent-jobs", "1"])
             .args(self.local());
         let remote = format!("url.file://{}.insteadOf", self.path("remote.git").display());
-        let address = format!("https://x-access-token:{TOKEN}@127.0.0.1/{REPOSITORY}.git");
+        let address = format!("https://x-access-token:{TOKEN}@github.com/{REPOSITORY}.git");
         let rustup = std::env::var("RUSTUP_HOME").unwrap_or(format!("{home}/.rustup"));
         let cargo = std::env::var("CARGO_HOME").unwrap_or(format!("{home}/.cargo"));
         let tools = tools.to_string_lossy().into_owned();
         let common = [
             ("GITHUB_REPOSITORY", REPOSITORY),
-            ("GITHUB_SERVER_URL", server.as_str()),
-            ("WIREBENCH_REPOSITORY", "owner/name"),
+            ("WIREBENCH_RELEASES", mirror.as_str()),
             ("WIREBENCH_TOOLS", tools.as_str()),
             ("RUSTUP_HOME", rustup.as_str()),
             ("CARGO_HOME", cargo.as_str()),
@@ -239,12 +243,12 @@ impl Place {
     }
 
     /// The bytes of an artifact that a job left.
-    fn artifact(&self, name: &str) -> Vec<u8> {
+    fn artifact(&self, name: &str, log: &str) -> Vec<u8> {
         let runs = fs::read_dir(self.path("artifacts")).unwrap().flatten();
         let file = runs
             .map(|run| run.path().join(name).join(format!("{name}.zip")))
             .find(|file| file.is_file());
-        fs::read(file.unwrap_or_else(|| panic!("there is no artifact {name}"))).unwrap()
+        fs::read(file.unwrap_or_else(|| panic!("there is no artifact {name}: {log}"))).unwrap()
     }
 }
 
@@ -282,7 +286,7 @@ fn a_push_is_measured_kept_and_shown() {
         assert!(data.contains(suite), "{data}");
     }
     assert!(data.contains("weather-fixed-count@http@hey"), "{data}");
-    assert!(!place.artifact("github-pages").is_empty());
+    assert!(!place.artifact("github-pages", &log).is_empty());
     assert!(!log.contains(TOKEN), "the token was printed");
 }
 
@@ -297,7 +301,7 @@ fn a_pull_request_becomes_an_artifact_and_that_one_comment() {
     let ran = place.act("pull_request", "bench", &place.event("pull.json", &event), &[]);
     let log = format!("{}{}", ran.stdout, ran.stderr);
     // Equal code in very short rounds on a busy machine: the gate may be closed, the artifact must be there.
-    let artifact = place.artifact("bench-result");
+    let artifact = place.artifact("bench-result", &log);
     let scene = Scene::with(&artifact);
     for turn in 1..=2 {
         let api = scene.fake.url.clone();

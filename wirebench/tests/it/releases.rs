@@ -15,7 +15,7 @@ pub(crate) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 pub(crate) struct Releases {
     folder: TempDir,
     server: Child,
-    pub(crate) url: String,
+    url: String,
 }
 
 impl Releases {
@@ -33,6 +33,11 @@ impl Releases {
             .unwrap();
         let url = line.trim().trim_end_matches('/').to_owned();
         Self { folder, server, url }
+    }
+
+    /// Where a mirror of the releases is.
+    pub(crate) fn mirror(&self) -> String {
+        format!("{}/owner/name/releases/download", self.url)
     }
 
     /// The files of the release.
