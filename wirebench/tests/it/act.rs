@@ -85,16 +85,11 @@ impl Place {
         }
     }
 
-    fn edit(&self, file: &Path, change: impl Fn(String) -> String) {
-        let text = fs::read_to_string(file).unwrap();
-        fs::write(file, change(text)).unwrap();
-    }
-
     /// What act does not know is written as it knows it; rounds are short; the servers are built already.
     fn simplify(&self) {
         let repo = self.path("repo");
         for file in self.yaml() {
-            self.edit(&file, |text| {
+            edit(&file, |text| {
                 let text = text.replace("uses: $/", "uses: ./").replace(", queue: max", "");
                 let text = text.replace("version: source", &format!("version: {}", crate::releases::VERSION));
                 let stage = "      - uses: ./.github/actions/second-stage";
@@ -113,7 +108,7 @@ impl Place {
             ("budget  = \"10m\"", "budget  = \"20s\""),
             ("rounds  = 10 ", "rounds  = 8 "),
         ];
-        self.edit(&repo.join("wirebench.toml"), |mut text| {
+        edit(&repo.join("wirebench.toml"), |mut text| {
             for (long, short) in short {
                 assert!(text.contains(long), "{long}");
                 text = text.replace(long, short);
@@ -127,9 +122,9 @@ impl Place {
             let built = ended(cargo.arg("--target-dir").arg(target).current_dir(repository()));
             assert_eq!(built.code, 0, "{}", built.stderr);
         }
+        let package = Regex::new(r#"package\s*=\s*"([a-z-]+)""#).unwrap();
         for server in ["http", "grpc", "http-multi", "grpc-multi"] {
-            self.edit(&repo.join("servers").join(server).join("server.toml"), |text| {
-                let package = Regex::new(r#"package\s*=\s*"([a-z-]+)""#).unwrap();
+            edit(&repo.join("servers").join(server).join("server.toml"), |text| {
                 let name = package.captures(&text).unwrap()[1].to_owned();
                 let command = format!("command = [{:?}]", target.join("release").join(name));
                 package.replace(&text, command.replace('$', "$$")).into_owned()
@@ -161,9 +156,8 @@ impl Place {
             .map(|file| fs::read_to_string(file).unwrap())
             .collect();
         // An action may use others.
-        for name in ["actions/upload-pages-artifact"] {
-            texts.extend(fs::read_to_string(self.actions.join(name).join("action.yml")));
-        }
+        let nested = self.actions.join("actions/upload-pages-artifact/action.yml");
+        texts.extend(fs::read_to_string(nested));
         for found in texts.iter().flat_map(|text| used.captures_iter(text)) {
             let folder = self.actions.join(&found[1]);
             assert!(
@@ -250,6 +244,11 @@ impl Place {
             .find(|file| file.is_file());
         fs::read(file.unwrap_or_else(|| panic!("there is no artifact {name}: {log}"))).unwrap()
     }
+}
+
+fn edit(file: &Path, change: impl Fn(String) -> String) {
+    let text = fs::read_to_string(file).unwrap();
+    fs::write(file, change(text)).unwrap();
 }
 
 fn free_port() -> u16 {

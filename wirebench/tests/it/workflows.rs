@@ -93,7 +93,7 @@ impl File {
 }
 
 fn workflows() -> Vec<File> {
-    read(".github/workflows", |path| path.to_path_buf())
+    read(".github/workflows", Path::to_path_buf)
 }
 
 fn actions() -> Vec<File> {
