@@ -29,14 +29,7 @@ packages() {
 
 # arguments → those of `wirebench run`, one a line
 arguments() {
-  local scenario scenarios=()
-  read -ra scenarios <<<"${SCENARIOS:-}"
-  # Asked for anew by a comment `/bench GLOB…`: a re-run carries no inputs of its own.
-  if [[ "${GITHUB_EVENT_NAME:-}" == pull_request && "${GITHUB_RUN_ATTEMPT:-1}" -gt 1 ]]; then mapfile -t scenarios < <(wirebench rerun --asked); fi
-  for scenario in ${scenarios[@]+"${scenarios[@]}"}; do
-    if [[ "$scenario" == -* ]]; then fail "input scenarios: $scenario begins with -"; fi
-    echo "--scenario=$scenario"
-  done
+  "$(dirname "${BASH_SOURCE[0]}")/lib/scenarios.sh" || return
   # A pull request's checkout is GitHub's merge commit, and its first parent what it merges into; a push is held against the commit before.
   if [[ -z "${BASELINE:-}" && "${GITHUB_EVENT_NAME:-}" =~ ^(pull_request|push)$ ]] && git -C "$CONFIG" rev-parse --verify --quiet HEAD^1 >/dev/null; then BASELINE=HEAD^1; fi
   if [[ -n "${BASELINE:-}" ]]; then echo "--baseline=$BASELINE"; fi

@@ -54,6 +54,8 @@ main() {
   wanted="${version:-v$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml")}"
   [[ "$wanted" == source || "$wanted" =~ ^v[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.]+)?$ ]] || fail "--version $wanted: expected a release such as v0.1.0, or source" 2
   if [[ "$wanted" == source ]]; then
+    # In a workflow of this repository: the checkout, whose files are as new as now, so that nothing older in a cached target folder passes for them.
+    if [[ -f "${GITHUB_WORKSPACE:-}/wirebench/Cargo.toml" ]]; then root="$GITHUB_WORKSPACE"; fi
     built "$to"
   elif ! release "$wanted" "$to"; then
     [[ -z "$version" ]] || fail "there is no release $wanted for this machine; see the releases of wirebench, or take source"

@@ -10,7 +10,7 @@ use crate::bench::repository;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
 const PERMISSIONS: [(&str, &str, &[&str]); 12] = [
-    ("bench", "judge", &["contents: read"]),
+    ("bench", "judge", &["contents: read", "pull-requests: read"]),
     ("bench", "measure", &["contents: read", "pull-requests: read"]),
     (
         "bench",

@@ -38,6 +38,21 @@ fn every_comment_reads_as_it_was_reviewed() {
         other.join("\n")
     );
 }
+
+#[test]
+fn the_comment_that_newcomers_are_shown_is_a_real_one() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let golden = fs::read_to_string(root.join("tests/golden/comment/regressed.md")).unwrap();
+    let shown = golden.lines().skip(1).take_while(|line| !line.starts_with("<details>"));
+    let quoted: Vec<String> = shown.map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    let quoted = quoted.join("\n");
+    let page = fs::read_to_string(root.join("../docs/ADOPTING.md")).unwrap();
+    assert!(
+        page.contains(quoted.trim_end_matches(['>', '\n'])),
+        "docs/ADOPTING.md should show:\n{quoted}"
+    );
+}
+
 /// Holds what the first stage wrote against what the second one admits: it must not refuse its own.
 pub(crate) fn assert_admitted(comparison: &Value) {
     let given = strict::parse(comparison.to_string().as_bytes()).unwrap();
