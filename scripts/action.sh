@@ -3,7 +3,7 @@
 #
 # Usage: scripts/action.sh DIR     (DIR/bin holds wirebench and its load generators; see lib/conclude.sh for what it takes)
 # Inputs come by environment, as action.yml sets them, and none of them is ever a flag: CONFIG (folder with wirebench.toml), SCENARIOS (globs,
-# separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, PROFILE, PLAN and SHARD.
+# separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, BUDGET, PROFILE, PLAN and SHARD.
 set -euo pipefail
 
 fail() { echo "::error::$1" >&2 && exit 2; }
@@ -35,6 +35,7 @@ arguments() {
   if [[ -n "${BASELINE:-}" ]]; then echo "--baseline=$BASELINE"; fi
   if [[ -n "${CANDIDATE:-}" ]]; then echo "--candidate=$CANDIDATE"; fi
   if [[ -n "${ROUNDS:-}" ]]; then echo "--rounds=$ROUNDS"; fi
+  if [[ -n "${BUDGET:-}" ]]; then echo "--budget=$BUDGET"; fi
   if [[ -n "${PROFILE:-}" ]]; then echo "--profile=$PROFILE"; fi
   if [[ -n "${SHARD:-}" ]]; then printf -- '--plan=%s\n--shard=%s\n' "${PLAN:?}" "$SHARD"; fi
 }
@@ -42,7 +43,7 @@ arguments() {
 main() {
   local token status=0 lines args=()
   PATH="$1/bin:$PATH"
-  checked CONFIG BASELINE CANDIDATE ROUNDS PROFILE PLAN SHARD
+  checked CONFIG BASELINE CANDIDATE ROUNDS BUDGET PROFILE PLAN SHARD
   packages
   lines="$(arguments)"
   if [[ -n "$lines" ]]; then mapfile -t args <<<"$lines"; fi
