@@ -47,7 +47,7 @@ main() {
   rm -rf "${out:?}/$name" && mkdir -p "$out/$name/bin"
   programs "$file" "$out/$name/bin"
   cp LICENSE-APACHE LICENSE-MIT CHANGELOG.md "$out/$name/"
-  tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" --directory "$out" "$name" | gzip --no-name --best >"$out/$name.tar.gz"
+  tar --create --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" --directory "$out" "$name" | gzip --no-name >"$out/$name.tar.gz"
   rm -rf "${out:?}/$name"
   (cd "$out" && sha256sum "$name.tar.gz" >"$name.tar.gz.sha256")
   if [[ -z "$file" ]]; then materials "$out/$name.cdx.json"; fi

@@ -36,7 +36,7 @@ fn copy(from: &Path, to: &Path) {
 fn small(bench: Bench) -> Bench {
     let text = std::fs::read_to_string(bench.path("wirebench.toml")).unwrap();
     assert!(text.contains("duration = \"5s\""), "{text}");
-    let text = text.replace("duration = \"5s\"", "requests = 200");
+    let text = text.replace("duration = \"5s\"", "requests = 10_000");
     bench.file("wirebench.toml", &text)
 }
 
@@ -65,7 +65,7 @@ fn is_measured(bench: &Bench, operation: &str) {
         let found = series(&record, &format!("{operation}@{server}@{driver}"));
         assert_eq!(
             (&found["status"], &found["rounds"][0]["ok_count"]),
-            (&Value::from("ok"), &Value::from(200)),
+            (&Value::from("ok"), &Value::from(10_000)),
             "{found}"
         );
     }

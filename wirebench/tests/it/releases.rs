@@ -46,10 +46,13 @@ impl Releases {
     }
 
     pub(crate) fn pack(&self, version: &str) -> Ended {
+        // Without what debuggers read, which is most of it.
+        let small = self.folder.path().join("wirebench");
+        let mut strip = Command::new("strip");
+        strip.arg(env!("CARGO_BIN_EXE_wirebench")).arg("-o").arg(&small);
+        assert!(strip.status().unwrap().success());
         let mut pack = Command::new(repository().join("scripts/release.sh"));
-        pack.arg(version)
-            .arg(self.files())
-            .args(["--wirebench", env!("CARGO_BIN_EXE_wirebench")]);
+        pack.arg(version).arg(self.files()).arg("--wirebench").arg(small);
         ended(&mut pack)
     }
 

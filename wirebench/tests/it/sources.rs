@@ -1,12 +1,10 @@
 //! Where a request's cost lies in the project's own sources: from the counts of two revisions, each built in its own folder.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, ended, repository, run_folder, wirebench};
+use crate::bench::{Bench, run_folder};
 
 /// A server in Rust without dependencies, which spends most of a request in `price`.
 const SERVER: &str = r#"//! Answers everything, each connection in a thread of its own.
@@ -128,47 +126,4 @@ fn a_regressed_function_is_pointed_at_where_the_change_made_it_dear() {
         shown.stdout
     );
     assert!(fs::read_to_string(output).unwrap().starts_with("verdict=regressed\n"));
-}
-
-#[test]
-fn the_waste_of_a_real_server_is_pointed_at() {
-    let root = repository();
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let build = ["build", "--quiet", "--release", "--locked", "--package", "http-server"];
-    let built = Command::new("cargo").args(build).current_dir(&root).status().unwrap();
-    assert!(built.success());
-    let program = format!("http={}", target.join("release/http-server").display());
-    let out = tempfile::tempdir().unwrap();
-    let args = [
-        "count",
-        "--server",
-        "http",
-        "--driver",
-        "hey",
-        "--baseline",
-        &program,
-        "--candidate",
-        &format!("{program} --waste-instructions 500"),
-        "--out",
-        &out.path().to_string_lossy(),
-    ];
-    let ended = ended(wirebench(&args).current_dir(&root));
-    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
-    let text = fs::read(run_folder(out.path()).join("comparison.json")).unwrap();
-    let comparison: Value = serde_json::from_slice(&text).unwrap();
-    let first = &comparison["series"][0]["functions"][0];
-    assert_eq!(
-        first["function"], "server_runtime::waste::instructions::count_down",
-        "{first}"
-    );
-    let file = first["source"]["file"].as_str().unwrap();
-    assert_eq!(file, "servers/runtime/src/waste/instructions.rs");
-    let text = fs::read_to_string(root.join(file)).unwrap();
-    let begins = 1 + text.lines().position(|line| line.contains("fn count_down(")).unwrap();
-    let ends = begins + text.lines().skip(begins).position(|line| line == "}").unwrap();
-    let line = usize::try_from(first["source"]["line"].as_u64().unwrap()).unwrap();
-    assert!(
-        (begins..=ends).contains(&line),
-        "line {line}, the function is on {begins} to {ends}"
-    );
 }
