@@ -8,7 +8,7 @@ use anyhow::Context as _;
 
 use crate::adopt::workflows::{Action, Told, workflows};
 use crate::adopt::{self, CHANGE_THIS, Found};
-use crate::command::{Outcome, UsageError, repository};
+use crate::command::{Outcome, UsageError, git, repository};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -77,7 +77,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     writeln!(out, "  3. commit what was written, and open a pull request")?;
     for path in IGNORED
         .iter()
-        .filter(|path| repository::top(&folder).is_some() && !is_ignored(&folder, path))
+        .filter(|path| git::top(&folder).is_some() && !is_ignored(&folder, path))
     {
         writeln!(out, "Add to .gitignore: {path}")?;
     }
@@ -106,7 +106,7 @@ fn files(folder: &Path, found: &Found, action: &Action) -> Vec<Made> {
         config: repository::below_top(folder),
         branch: repository::default_branch(folder),
     };
-    let top = repository::top(folder).unwrap_or_else(|| folder.to_path_buf());
+    let top = git::top(folder).unwrap_or_else(|| folder.to_path_buf());
     for (name, text) in workflows(&told) {
         files.push(Made {
             file: top.join(".github/workflows").join(name),

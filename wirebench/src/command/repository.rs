@@ -1,13 +1,8 @@
 //! What the user's clone says of itself, for those who set wirebench up.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::command::git::says;
-
-/// The repository's top folder; none outside of one.
-pub(super) fn top(folder: &Path) -> Option<PathBuf> {
-    says(folder, &["rev-parse", "--show-toplevel"]).map(PathBuf::from)
-}
 
 /// A folder's path from the repository's top, `.` for the top itself.
 pub(super) fn below_top(folder: &Path) -> String {

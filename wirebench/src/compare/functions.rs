@@ -8,13 +8,6 @@ use crate::record::metric::Metric;
 
 /// Functions listed of each metric.
 const LISTED: usize = 10;
-/// What is known by name.
-const BY_NAME: [Metric; 4] = [
-    Metric::Instructions,
-    Metric::Allocations,
-    Metric::AllocatedBytes,
-    Metric::Syscalls,
-];
 
 /// The largest changes: of instructions always, of the others when the metric regressed or improved. A change within the
 /// spread of the metric is left out; a function that only one side has costs 0 on the other.
@@ -27,7 +20,7 @@ pub(super) fn changes(baseline: &Counts, candidate: &Counts, metrics: &[Compared
             Some(_) => *metric == Metric::Instructions,
         }
     };
-    (BY_NAME.into_iter().filter(worth))
+    (Metric::BY_NAME.into_iter().filter(worth))
         .flat_map(|metric| of(baseline, candidate, metric))
         .collect()
 }

@@ -62,8 +62,7 @@ fn check(zip: &[u8], name: &str) -> Option<Result<u64, Refusal>> {
     if central.checked_add(length) != Some(end) || number(zip, central)? != CENTRAL {
         return refused("its directory is not before its end");
     }
-    let [made_by, flags, method] = [central + 4, central + 8, central + 10].map(|at| short(zip, at));
-    let (made_by, flags, method) = (made_by?, flags?, method?);
+    let (flags, method) = (short(zip, central + 8)?, short(zip, central + 10)?);
     let (packed, size) = (number(zip, central + 20)?, number(zip, central + 24)?);
     let parts = [central + 28, central + 30, central + 32].map(|at| short(zip, at).map(usize::from));
     let [named, extra, comment] = [parts[0]?, parts[1]?, parts[2]?];
@@ -80,7 +79,7 @@ fn check(zip: &[u8], name: &str) -> Option<Result<u64, Refusal>> {
     if method != 0 && method != 8 {
         return refused("its entry is packed in an unusual way");
     }
-    if !is_plain_file(made_by, attributes) {
+    if !is_plain_file(attributes) {
         return refused("its entry is no ordinary file");
     }
     if u64::from(size) > LARGEST {
@@ -138,15 +137,10 @@ impl<'a> Local<'a> {
 }
 
 /// Whether it was a file that can be read and maybe written, where it was made; nothing that runs, and no link.
-fn is_plain_file(made_by: u16, attributes: u32) -> bool {
-    const UNIX: u16 = 3;
+fn is_plain_file(attributes: u32) -> bool {
     const FOLDER: u32 = 0x10;
     let mode = attributes >> 16;
-    let kind = mode & 0o170_000;
-    let known = match made_by >> 8 {
-        UNIX => kind == 0o100_000 || mode == 0,
-        _ => mode == 0 || kind == 0o100_000,
-    };
+    let known = mode == 0 || mode & 0o170_000 == 0o100_000;
     known && mode & 0o7111 == 0 && attributes & FOLDER == 0
 }
 

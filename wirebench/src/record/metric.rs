@@ -72,6 +72,14 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// What is counted of single functions and system calls, by name.
+    pub const BY_NAME: [Self; 4] = [
+        Self::Instructions,
+        Self::Allocations,
+        Self::AllocatedBytes,
+        Self::Syscalls,
+    ];
+
     /// Those that are counted, the most telling first: compared, exported and kept in histories.
     pub const COUNTED: [Self; 10] = [
         Self::Instructions,

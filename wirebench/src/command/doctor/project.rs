@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::adopt::CHANGE_THIS;
 use crate::command::doctor::Check;
-use crate::command::{install, repository as clone};
+use crate::command::{git, install, repository as clone};
 use crate::declare::Project;
 use crate::declare::server::{Program, Server};
 use crate::measure::{port, tools};
@@ -86,7 +86,7 @@ pub(super) fn repository(root: &Path) -> Vec<Check> {
             install::of("git"),
         )];
     }
-    let Some(top) = clone::top(root) else {
+    let Some(top) = git::top(root) else {
         let how = "git init; a baseline may also be a folder or a built program";
         return vec![Check::warning(
             "git",

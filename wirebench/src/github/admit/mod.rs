@@ -214,13 +214,7 @@ fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Ref
 }
 
 fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refusal> {
-    const BY_NAME: [Metric; 4] = [
-        Metric::Instructions,
-        Metric::Allocations,
-        Metric::AllocatedBytes,
-        Metric::Syscalls,
-    ];
-    if !BY_NAME.contains(&change.metric) {
+    if !Metric::BY_NAME.contains(&change.metric) {
         refuse!("{place}.metric: is not known by function");
     }
     let costs = [change.baseline, change.candidate];
