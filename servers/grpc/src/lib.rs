@@ -1,6 +1,5 @@
 //! The weather over gRPC: `WeatherService`, the standard health service, and server reflection.
 
-pub mod contract;
 mod services;
 mod weather;
 
@@ -37,8 +36,8 @@ pub async fn serve(listener: TcpListener, stop: Stop, waste: Option<Waste>) -> i
 mod tests {
     use tonic::{Code, Status};
 
-    use super::contract::weather_service_client::WeatherServiceClient;
-    use super::contract::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
+    use contract::weather_v1::weather_service_client::WeatherServiceClient;
+    use contract::weather_v1::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
 
     /// Asks the services in process.
     async fn ask(city: &str) -> Result<GetCurrentWeatherResponse, Status> {

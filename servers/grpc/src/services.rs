@@ -1,10 +1,9 @@
 //! All services behind tonic's router: weather, health and reflection.
 
+use contract::weather_v1::weather_service_server::WeatherServiceServer;
 use tonic::service::Routes;
 use tonic_reflection::server::{Builder, Error};
 
-use crate::contract;
-use crate::contract::weather_service_server::WeatherServiceServer;
 use crate::weather::BuiltInWeather;
 
 /// The weather, health (everything is serving) and reflection in both its versions.

@@ -7,8 +7,8 @@
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use grpc_server::contract::GetCurrentWeatherRequest;
-use grpc_server::contract::weather_service_client::WeatherServiceClient;
+use contract::weather_v1::GetCurrentWeatherRequest;
+use contract::weather_v1::weather_service_client::WeatherServiceClient;
 use server_runtime::testing::{self, Program, RUNTIMES, Running};
 use tokio_stream::{StreamExt, once};
 use tonic::Code;

@@ -8,14 +8,18 @@ use std::path::Path;
 use prost::Message;
 
 const PROTO_ROOT: &str = "../../proto";
-const CONTRACT: &str = "wirebench/weather/v1/weather.proto";
+const CONTRACT: [&str; 3] = [
+    "wirebench/weather/v1/weather.proto",
+    "wirebench/users/v1/users.proto",
+    "wirebench/metrics/v1/metrics.proto",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={PROTO_ROOT}");
-    let described = protox::compile([CONTRACT], [PROTO_ROOT])?;
+    let described = protox::compile(CONTRACT, [PROTO_ROOT])?;
     let out_dir = env::var_os("OUT_DIR").ok_or("OUT_DIR is set by cargo")?;
     fs::write(
-        Path::new(&out_dir).join("weather_descriptor.bin"),
+        Path::new(&out_dir).join("contract_descriptor.bin"),
         described.encode_to_vec(),
     )?;
     tonic_prost_build::configure()
