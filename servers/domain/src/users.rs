@@ -11,9 +11,9 @@ use crate::user_error::UserError;
 /// The most users that one answer holds.
 const MOST_AT_ONCE: u32 = 100;
 /// The most users that one stream sends.
-const MOST_STREAMED: u32 = 100_000;
-/// The longest pause between two users of a stream, in µs.
-const LONGEST_INTERVAL_US: u32 = 1_000_000;
+const MOST_STREAMED: u32 = 10_000;
+/// The longest pause between two users of a stream, in ms.
+const LONGEST_INTERVAL_MS: u32 = 1_000;
 
 /// Several users.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,15 +114,15 @@ pub fn span_of_page(page: i64, size: i64) -> Result<PageMetadata, UserError> {
 /// `count` users in the order of their ids, from the beginning again after the last, and the pause before each but the first.
 ///
 /// # Errors
-/// [`UserError::OutOfRange`] when the count is not from 1 to 100,000 or the interval not from 0 to 1,000,000 µs.
+/// [`UserError::OutOfRange`] when the count is not from 1 to 10,000 or the interval not from 0 to 1,000 ms.
 pub fn stream_of_users(
     count: i64,
-    interval_us: i64,
+    interval_ms: i64,
 ) -> Result<(impl Iterator<Item = &'static User> + Send + 'static, Duration), UserError> {
     let count = UserError::in_range("count", count, 1, MOST_STREAMED)?;
-    let interval_us = UserError::in_range("interval_us", interval_us, 0, LONGEST_INTERVAL_US)?;
+    let interval_ms = UserError::in_range("interval_ms", interval_ms, 0, LONGEST_INTERVAL_MS)?;
     let users = all_users().iter().cycle().take(count as usize);
-    Ok((users, Duration::from_micros(interval_us.into())))
+    Ok((users, Duration::from_millis(interval_ms.into())))
 }
 
 #[cfg(test)]
@@ -199,8 +199,8 @@ mod tests {
         let (stream, pause) = stream_of_users(1_002, 5).unwrap();
         let ids: Vec<u32> = stream.map(|user| user.id).collect();
         assert_eq!((ids.len(), ids[999], ids[1_000], ids[1_001]), (1_002, 1_000, 1, 2));
-        assert_eq!(pause.as_micros(), 5);
-        for (count, interval) in [(0, 0), (100_001, 0), (1, -1), (1, 1_000_001)] {
+        assert_eq!(pause.as_millis(), 5);
+        for (count, interval) in [(0, 0), (10_001, 0), (1, -1), (1, 1_001)] {
             assert!(stream_of_users(count, interval).is_err());
         }
     }

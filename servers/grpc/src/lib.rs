@@ -1,6 +1,8 @@
-//! The weather over gRPC: `WeatherService`, the standard health service, and server reflection.
+//! Weather, users and a metrics document over gRPC, the standard health service, and server reflection.
 
+mod metrics;
 mod services;
+mod users;
 mod weather;
 
 use std::io;
@@ -76,5 +78,91 @@ mod tests {
             assert_eq!(status.code(), Code::InvalidArgument);
             assert!(status.message().contains(r#"{"city":"Kyiv"}"#), "{}", status.message());
         }
+    }
+
+    use contract::users_v1::users_service_client::UsersServiceClient;
+    use contract::users_v1::{
+        GetUserRequest, ListUsersRequest, PageUsersRequest, StreamUsersRequest, StreamUsersResponse,
+    };
+    use tokio_stream::StreamExt;
+
+    async fn users() -> UsersServiceClient<tonic::service::Routes> {
+        UsersServiceClient::new(super::routes().await.unwrap())
+    }
+
+    #[tokio::test]
+    async fn users_are_answered_one_by_one_in_lists_and_in_pages() {
+        let mut client = users().await;
+        let answer = client.get_user(GetUserRequest { id: 7 }).await.unwrap().into_inner();
+        assert_eq!(answer.user, Some(domain::user(7).unwrap().into()));
+
+        for (limit, expected) in [(None, 20), (Some(3), 3)] {
+            let answer = client.list_users(ListUsersRequest { limit }).await.unwrap();
+            assert_eq!(answer.into_inner(), (&*domain::users(expected).unwrap().users).into());
+        }
+        for (asked, expected) in [((None, None), (1, 50)), ((Some(143), Some(7)), (143, 7))] {
+            let (page, size) = asked;
+            let answer = client.page_users(PageUsersRequest { page, size }).await.unwrap();
+            let expected = domain::page_of_users(expected.0, expected.1).unwrap();
+            assert_eq!(answer.into_inner(), (&expected).into());
+        }
+    }
+
+    #[tokio::test]
+    async fn users_that_cannot_be_are_refused() {
+        let mut client = users().await;
+        for id in [0, -1, 1_001, i32::MAX, i32::MIN] {
+            let status = client.get_user(GetUserRequest { id }).await.unwrap_err();
+            assert_eq!(status.code(), Code::NotFound, "id {id}");
+        }
+        for limit in [0, -1, 101] {
+            let request = ListUsersRequest { limit: Some(limit) };
+            let status = client.list_users(request).await.unwrap_err();
+            assert_eq!(status.code(), Code::InvalidArgument, "limit {limit}");
+        }
+        for (page, size, expected) in [
+            (21, 50, Code::NotFound),
+            (0, 50, Code::InvalidArgument),
+            (1, -50, Code::InvalidArgument),
+            (1, i32::MAX, Code::InvalidArgument),
+        ] {
+            let (page, size) = (Some(page), Some(size));
+            let status = client.page_users(PageUsersRequest { page, size }).await.unwrap_err();
+            assert_eq!(status.code(), expected, "page {page:?} of {size:?}");
+        }
+        let request = StreamUsersRequest {
+            count: Some(10_001),
+            interval_ms: None,
+        };
+        let status = client.stream_users(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_sends_user_after_user_at_its_own_pace() {
+        for (interval_ms, expected_ms) in [(0, 0), (20, 40)] {
+            let started = tokio::time::Instant::now();
+            let request = StreamUsersRequest {
+                count: Some(3),
+                interval_ms: Some(interval_ms),
+            };
+            let stream = users().await.stream_users(request).await.unwrap().into_inner();
+            let sent: Vec<StreamUsersResponse> = stream.map(Result::unwrap).collect().await;
+            let ids: Vec<u32> = sent.into_iter().map(|answer| answer.user.unwrap().id).collect();
+            assert_eq!(ids, [1, 2, 3]);
+            // The clock of this test is stopped, and goes on only where everything waits for it.
+            let took = started.elapsed().as_millis();
+            assert!((expected_ms..expected_ms + 5).contains(&took), "{took} ms");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_metrics_document_is_answered() {
+        use contract::metrics_v1::GetMetricsDocumentRequest;
+        use contract::metrics_v1::metrics_service_client::MetricsServiceClient;
+
+        let mut client = MetricsServiceClient::new(super::routes().await.unwrap());
+        let answer = client.get_metrics_document(GetMetricsDocumentRequest {}).await.unwrap();
+        assert_eq!(answer.into_inner(), domain::metrics_document().into());
     }
 }

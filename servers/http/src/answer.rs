@@ -1,39 +1,63 @@
-//! What the service sends back: the weather, or a problem a person understands, both as JSON.
+//! What the service sends back: the data, or a problem a person understands, both as JSON.
 
 use axum::Json;
-use axum::extract::rejection::QueryRejection;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use domain::{Weather, WeatherError};
+use domain::{Fault, UserError, WeatherError};
+use serde::Serialize;
 
 /// A good answer.
-pub(crate) struct Answer(pub(crate) &'static Weather);
+#[derive(Debug)]
+pub struct Answer<T>(pub T);
 
-impl IntoResponse for Answer {
+impl<T: Serialize> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
         Json(self.0).into_response()
     }
 }
 
 /// A refusal: a status and the reason for it, sent as `{"error":"…"}`.
-pub(crate) struct Problem {
+#[derive(Debug)]
+pub struct Problem {
     status: StatusCode,
     error: String,
 }
 
 impl Problem {
-    pub(crate) fn unknown_path(path: &str) -> Self {
+    /// A refusal with this status, for this reason.
+    pub fn new(status: StatusCode, error: impl Into<String>) -> Self {
         Self {
-            status: StatusCode::NOT_FOUND,
-            error: format!("nothing at {path}: ask for /api/weather/current?city=Kyiv or /health"),
+            status,
+            error: error.into(),
         }
     }
 
+    pub(crate) fn unknown_path(path: &str) -> Self {
+        // A path can be as long as the server takes one; the beginning is enough to recognise it.
+        let shown: String = path.chars().take(100).collect();
+        let error = format!("nothing at {shown}: ask for /api/weather/current?city=Kyiv, /api/users/1 or /health");
+        Self::new(StatusCode::NOT_FOUND, error)
+    }
+
     pub(crate) fn unknown_method(method: &Method) -> Self {
-        Self {
-            status: StatusCode::METHOD_NOT_ALLOWED,
-            error: format!("{method} is not possible here: use GET"),
-        }
+        let error = format!("{method} is not possible here: use GET");
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, error)
+    }
+
+    /// A question that cannot be read; `example` shows one that can.
+    pub fn question(rejection: &QueryRejection, example: &str) -> Self {
+        Self::unreadable(&rejection.body_text(), example)
+    }
+
+    /// A path that cannot be read; `example` shows one that can.
+    pub fn path(rejection: &PathRejection, example: &str) -> Self {
+        Self::unreadable(&rejection.body_text(), example)
+    }
+
+    fn unreadable(reason: &str, example: &str) -> Self {
+        let shown: String = reason.chars().take(200).collect();
+        Self::new(StatusCode::BAD_REQUEST, format!("{shown}: ask in the form {example}"))
     }
 }
 
@@ -43,23 +67,21 @@ impl From<WeatherError> for Problem {
             WeatherError::MissingCity => StatusCode::BAD_REQUEST,
             WeatherError::UnknownCity { .. } => StatusCode::NOT_FOUND,
         };
-        Self {
-            status,
-            error: error.to_string(),
-        }
+        Self::new(status, error.to_string())
     }
 }
 
-impl From<QueryRejection> for Problem {
-    fn from(rejection: QueryRejection) -> Self {
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            error: format!("{}: ask in the form ?city=Kyiv", rejection.body_text()),
-        }
+impl From<UserError> for Problem {
+    fn from(error: UserError) -> Self {
+        let status = match error.fault() {
+            Fault::Invalid => StatusCode::BAD_REQUEST,
+            Fault::NotFound => StatusCode::NOT_FOUND,
+        };
+        Self::new(status, error.to_string())
     }
 }
 
-#[derive(serde::Serialize)]
+#[derive(Serialize)]
 struct ProblemBody {
     error: String,
 }

@@ -1,6 +1,10 @@
-//! The weather over HTTP with JSON bodies: `GET /api/weather/current?city=Kyiv` and `GET /health`.
+//! Weather, users and a metrics document over HTTP with JSON bodies; `openapi.json` says how each is asked for.
 
 mod answer;
+#[cfg(test)]
+mod openapi;
+pub mod questions;
+mod users;
 
 use std::io;
 
@@ -10,20 +14,42 @@ use axum::extract::rejection::QueryRejection;
 use axum::http::{Method, Uri};
 use axum::routing::get;
 use axum::{Router, ServiceExt};
+use domain::{MetricsDocument, Weather};
 use server_runtime::{Stop, Waste};
 use tokio::net::TcpListener;
 use tower::Layer;
 
-use answer::{Answer, Problem};
+pub use answer::{Answer, Problem};
 
 /// The whole service, as in-process tests use it.
 pub fn router() -> Router {
-    Router::new()
-        .route("/api/weather/current", get(current_weather))
-        .route("/health", get(health))
+    let handlers = [
+        get(current_weather),
+        get(users::list),
+        get(users::page),
+        get(users::stream),
+        get(users::one),
+        get(metrics_document),
+        get(health),
+    ];
+    PATHS
+        .into_iter()
+        .zip(handlers)
+        .fold(Router::new(), |router, (path, handler)| router.route(path, handler))
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
 }
+
+/// Every path there is, in the order of the router's handlers.
+const PATHS: [&str; 7] = [
+    "/api/weather/current",
+    "/api/users",
+    "/api/users/page",
+    "/api/users/stream",
+    "/api/users/{id}",
+    "/api/metrics/document",
+    "/health",
+];
 
 /// Answers the connections of `listener`, HTTP/1.1 and HTTP/2 alike, until a stop is requested; spends `waste` in every
 /// request when there is some.
@@ -53,9 +79,15 @@ struct Question {
     city: String,
 }
 
-async fn current_weather(question: Result<Query<Question>, QueryRejection>) -> Result<Answer, Problem> {
-    let Query(question) = question?;
+async fn current_weather(
+    question: Result<Query<Question>, QueryRejection>,
+) -> Result<Answer<&'static Weather>, Problem> {
+    let Query(question) = question.map_err(|rejection| Problem::question(&rejection, "?city=Kyiv"))?;
     Ok(Answer(domain::current_weather(&question.city)?))
+}
+
+async fn metrics_document() -> Answer<&'static MetricsDocument> {
+    Answer(domain::metrics_document())
 }
 
 async fn health() -> &'static str {
@@ -138,6 +170,94 @@ mod tests {
         let path = "/api/weather/current?city=Kyiv&city=Lviv";
         let error = refusal("GET", path, StatusCode::BAD_REQUEST).await;
         assert!(error.contains("duplicate field `city`"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn users_are_answered_one_by_one_in_lists_and_in_pages() {
+        let (status, kind, body) = ask("GET", "/api/users/7").await;
+        assert_eq!((status, kind.as_str()), (StatusCode::OK, "application/json"));
+        assert_eq!(body, serde_json::to_string(domain::user(7).unwrap()).unwrap());
+        for (path, expected) in [
+            ("/api/users", domain::users(20)),
+            ("/api/users?limit=3", domain::users(3)),
+        ] {
+            let (status, _, body) = ask("GET", path).await;
+            assert_eq!((status, body), (StatusCode::OK, json(&expected.unwrap())), "{path}");
+        }
+        for (path, expected) in [
+            ("/api/users/page", domain::page_of_users(1, 50)),
+            ("/api/users/page?page=143&size=7", domain::page_of_users(143, 7)),
+        ] {
+            let (status, _, body) = ask("GET", path).await;
+            assert_eq!((status, body), (StatusCode::OK, json(&expected.unwrap())), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn users_that_cannot_be_are_refused() {
+        for (path, status, words) in [
+            ("/api/users/1001", StatusCode::NOT_FOUND, "ids are 1 to 1000"),
+            ("/api/users/-1", StatusCode::NOT_FOUND, "no user with id -1"),
+            ("/api/users/first", StatusCode::BAD_REQUEST, "/api/users/1"),
+            (
+                "/api/users/99999999999999999999",
+                StatusCode::BAD_REQUEST,
+                "/api/users/1",
+            ),
+            ("/api/users/%ff", StatusCode::BAD_REQUEST, "UTF-8"),
+            ("/api/users?limit=0", StatusCode::BAD_REQUEST, "expected 1 to 100"),
+            ("/api/users?limit=ten", StatusCode::BAD_REQUEST, "?limit=20"),
+            ("/api/users/page?page=21", StatusCode::NOT_FOUND, "the last one is 20"),
+            ("/api/users/page?size=-50", StatusCode::BAD_REQUEST, "size is -50"),
+            (
+                "/api/users/page?page=1&page=2",
+                StatusCode::BAD_REQUEST,
+                "duplicate field",
+            ),
+            ("/api/users/stream?count=10001", StatusCode::BAD_REQUEST, "1 to 10000"),
+            (
+                "/api/users/stream?interval_ms=1001",
+                StatusCode::BAD_REQUEST,
+                "0 to 1000",
+            ),
+        ] {
+            let error = refusal("GET", path, status).await;
+            assert!(error.contains(words), "{path}: {error}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_is_one_user_a_line_at_its_own_pace() {
+        for (interval_ms, expected_ms) in [(0, 0), (20, 40)] {
+            let started = tokio::time::Instant::now();
+            let path = format!("/api/users/stream?count=3&interval_ms={interval_ms}");
+            let (status, kind, body) = ask("GET", &path).await;
+            assert_eq!((status, kind.as_str()), (StatusCode::OK, "application/x-ndjson"));
+            let lines: Vec<String> = (1..=3).map(|id| json(domain::user(id).unwrap()) + "\n").collect();
+            assert_eq!(body, lines.concat());
+            // The clock of this test is stopped, and goes on only where everything waits for it.
+            let took = started.elapsed().as_millis();
+            assert!((expected_ms..expected_ms + 5).contains(&took), "{took} ms");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_metrics_document_is_answered() {
+        let (status, _, body) = ask("GET", "/api/metrics/document").await;
+        assert_eq!((status, body), (StatusCode::OK, json(domain::metrics_document())));
+    }
+
+    #[tokio::test]
+    async fn a_very_long_path_is_not_repeated_in_full() {
+        let error = refusal("GET", &format!("/{}", "x".repeat(50_000)), StatusCode::NOT_FOUND).await;
+        assert!(error.len() < 300, "{} bytes", error.len());
+        let path = format!("/api/users/{}", "x".repeat(50_000));
+        let error = refusal("GET", &path, StatusCode::BAD_REQUEST).await;
+        assert!(error.len() < 300, "{} bytes", error.len());
+    }
+
+    fn json(value: &impl serde::Serialize) -> String {
+        serde_json::to_string(value).unwrap()
     }
 
     #[tokio::test]

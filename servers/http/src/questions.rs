@@ -1,0 +1,61 @@
+//! What is asked of users: the numbers after the `?`, and what they are when they are left out.
+
+use serde::Deserialize;
+
+/// A question that can be read looks like this.
+pub const LIST_EXAMPLE: &str = "/api/users?limit=20";
+/// A question that can be read looks like this.
+pub const PAGE_EXAMPLE: &str = "/api/users/page?page=1&size=50";
+/// A question that can be read looks like this.
+pub const STREAM_EXAMPLE: &str = "/api/users/stream?count=100&interval_ms=0";
+/// A question that can be read looks like this.
+pub const USER_EXAMPLE: &str = "/api/users/1";
+
+/// Which list: `?limit=20`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
+pub struct ListQuestion {
+    /// How many users; 20 when left out.
+    pub limit: i64,
+}
+
+impl Default for ListQuestion {
+    fn default() -> Self {
+        Self { limit: 20 }
+    }
+}
+
+/// Which page: `?page=1&size=50`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
+pub struct PageQuestion {
+    /// The page, from 1; 1 when left out.
+    pub page: i64,
+    /// Users on a page; 50 when left out.
+    pub size: i64,
+}
+
+impl Default for PageQuestion {
+    fn default() -> Self {
+        Self { page: 1, size: 50 }
+    }
+}
+
+/// How many users, and how fast: `?count=100&interval_ms=0`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default)]
+pub(crate) struct StreamQuestion {
+    /// How many users; 100 when left out.
+    pub(crate) count: i64,
+    /// Pause before each user but the first, in ms; 0 when left out.
+    pub(crate) interval_ms: i64,
+}
+
+impl Default for StreamQuestion {
+    fn default() -> Self {
+        Self {
+            count: 100,
+            interval_ms: 0,
+        }
+    }
+}
