@@ -7,31 +7,39 @@ mod weather;
 
 use std::io;
 
-use server_runtime::{Stop, Waste};
-use tokio::net::TcpListener;
-use tokio_stream::wrappers::TcpListenerStream;
-use tonic::transport::Server;
+use clap::Args;
+use server_runtime::rpc::{self, Clients};
+use server_runtime::{Incoming, Own, Serving};
 
 pub use services::routes;
 
-/// Answers the connections of `listener` until a stop is requested; spends `waste` in every request when there is some.
+/// The arguments of this server alone.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "gRPC")]
+pub struct Web {
+    /// Answers gRPC-web too, over HTTP/1.1 and HTTP/2, on the same address
+    #[arg(long)]
+    grpc_web: bool,
+}
+
+impl Own for Web {
+    fn alpn(&self) -> &'static [&'static str] {
+        if self.grpc_web { &["h2", "http/1.1"] } else { &["h2"] }
+    }
+}
+
+/// Answers connections until a stop is requested, with what `serving` asks for in every request.
 ///
 /// # Errors
 /// Those of the transport.
-pub async fn serve(listener: TcpListener, stop: Stop, waste: Option<Waste>) -> io::Result<()> {
+pub async fn serve(incoming: Incoming, serving: Serving, web: Web) -> io::Result<()> {
     let services = routes().await.map_err(io::Error::other)?;
-    let connections = TcpListenerStream::new(listener);
-    let served = match waste {
-        None => {
-            let server = Server::builder().add_routes(services);
-            server.serve_with_incoming_shutdown(connections, stop.requested()).await
-        }
-        Some(waste) => {
-            let server = Server::builder().layer(waste.layer()).add_routes(services);
-            server.serve_with_incoming_shutdown(connections, stop.requested()).await
-        }
+    let clients = if web.grpc_web {
+        Clients::GrpcAndWeb
+    } else {
+        Clients::Grpc
     };
-    served.map_err(io::Error::other)
+    rpc::serve(incoming, services, clients, serving).await
 }
 
 #[cfg(test)]

@@ -8,16 +8,13 @@ mod users;
 
 use std::io;
 
+use axum::Router;
 use axum::extract::Query;
-use axum::extract::Request;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{Method, Uri};
 use axum::routing::get;
-use axum::{Router, ServiceExt};
 use domain::{MetricsDocument, Weather};
-use server_runtime::{Stop, Waste};
-use tokio::net::TcpListener;
-use tower::Layer;
+use server_runtime::{Incoming, NoMore, Serving, web};
 
 pub use answer::{Answer, Problem};
 
@@ -51,25 +48,12 @@ const PATHS: [&str; 7] = [
     "/health",
 ];
 
-/// Answers the connections of `listener`, HTTP/1.1 and HTTP/2 alike, until a stop is requested; spends `waste` in every
-/// request when there is some.
+/// Answers connections until a stop is requested, with what `serving` asks for in every request.
 ///
 /// # Errors
 /// Those of the listener.
-pub async fn serve(listener: TcpListener, stop: Stop, waste: Option<Waste>) -> io::Result<()> {
-    match waste {
-        None => {
-            let serving = axum::serve(listener, router());
-            serving.with_graceful_shutdown(stop.requested()).await
-        }
-        Some(waste) => {
-            // As `axum::serve` does with a router alone: its handlers are made once, not in every request.
-            let router = router().with_state::<()>(());
-            let service = ServiceExt::<Request>::into_make_service(waste.layer().layer(router));
-            let serving = axum::serve(listener, service);
-            serving.with_graceful_shutdown(stop.requested()).await
-        }
-    }
+pub async fn serve(incoming: Incoming, serving: Serving, _own: NoMore) -> io::Result<()> {
+    web::serve(incoming, router(), serving).await
 }
 
 /// The question after the `?`.

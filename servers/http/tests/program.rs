@@ -6,6 +6,8 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Empty};
@@ -13,7 +15,10 @@ use hyper::body::Bytes;
 use hyper::client::conn::http2;
 use hyper::{Request, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::ClientConfig;
 use server_runtime::testing::{self, Program, RUNTIMES};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_rustls::TlsConnector;
 
 const PROGRAM: Program = Program(env!("CARGO_BIN_EXE_http-server"));
 const PATH: &str = "/api/weather/current?city=Kyiv";
@@ -144,6 +149,37 @@ fn threads_are_as_asked() {
     testing::threads_are_as_asked(PROGRAM);
 }
 
+#[test]
+fn tls_is_verified() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("http-server");
+    testing::tls_is_verified(PROGRAM, &folder, "h2");
+    testing::tls_is_verified(PROGRAM, &folder, "http/1.1");
+    testing::wrong_certificates_are_refused(PROGRAM, &folder);
+}
+
+#[test]
+fn both_versions_of_http_are_answered_over_tls() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("http-server-answers");
+    let pair = testing::Pair::make(&folder);
+    for runtime in RUNTIMES {
+        let server = testing::start_secure(PROGRAM, &pair, &["--runtime", runtime]);
+        let config = testing::client_config(&pair.authority, &["http/1.1"]);
+        let mut connection = testing::handshake(server.address, config).unwrap();
+        for _ in 0..3 {
+            assert!(ask_http1(&mut connection, PATH).ends_with(KYIV));
+        }
+        let config = testing::client_config(&pair.authority, &["h2"]);
+        assert_eq!(ask_h2(server.address, config), KYIV);
+    }
+}
+
+#[test]
+fn slow_heads_are_cut_off() {
+    let whole = format!("GET {PATH} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    testing::slow_heads_are_cut_off(PROGRAM, b"GET /health HTTP/1.1\r\nslow: ", None);
+    testing::slow_heads_are_cut_off(PROGRAM, b"GET /health HTTP/1.1\r\nslow: ", Some(whole.as_bytes()));
+}
+
 fn ask_often(address: SocketAddr) {
     let mut connection = connect(address);
     for _ in 0..testing::REQUESTS {
@@ -158,7 +194,7 @@ fn connect(address: SocketAddr) -> TcpStream {
 }
 
 /// Asks on a connection that stays open; gives the whole answer, whose end the body's known length tells.
-fn ask_http1(connection: &mut TcpStream, path: &str) -> String {
+fn ask_http1(connection: &mut (impl Read + Write), path: &str) -> String {
     write!(connection, "GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut answer = String::new();
     while !is_whole(&answer) {
@@ -186,6 +222,24 @@ fn is_whole(answer: &str) -> bool {
 #[tokio::main(flavor = "current_thread")]
 async fn ask_h2c(address: SocketAddr, path: &str) -> (Version, String) {
     let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    ask_over(stream, address, path).await
+}
+
+/// Asks over HTTP/2 with TLS.
+#[tokio::main(flavor = "current_thread")]
+async fn ask_h2(address: SocketAddr, config: ClientConfig) -> String {
+    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let stream = TlsConnector::from(Arc::new(config))
+        .connect(address.ip().into(), stream)
+        .await;
+    ask_over(stream.unwrap(), address, PATH).await.1
+}
+
+async fn ask_over(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    address: SocketAddr,
+    path: &str,
+) -> (Version, String) {
     let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
         .await
         .unwrap();

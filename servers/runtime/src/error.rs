@@ -1,7 +1,9 @@
 //! Why a server cannot start or go on, in words that say what to do.
 
+use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 /// Why a server cannot start or go on.
 #[derive(Debug, thiserror::Error)]
@@ -24,11 +26,21 @@ pub(crate) enum ServerError {
     #[error("cannot print the ready line: {0}; keep standard output open")]
     Ready(io::Error),
 
+    #[error("{}: {reason}; --tls-cert and --tls-key take PEM files that belong together", file.display())]
+    Tls { file: PathBuf, reason: String },
+
     #[error("stopped serving: {0}")]
     Serve(io::Error),
 }
 
 impl ServerError {
+    pub(crate) fn tls(file: &Path, reason: impl Display) -> Self {
+        Self::Tls {
+            file: file.to_owned(),
+            reason: reason.to_string(),
+        }
+    }
+
     pub(crate) fn listen(address: SocketAddr, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::AddrInUse {
             Self::AddressTaken { address }

@@ -2,21 +2,33 @@
 //! servers differ only in what they answer.
 
 mod error;
+mod guard;
+mod incoming;
 mod listen;
 mod multi;
 mod options;
 mod per_core;
 mod ready;
+#[cfg(feature = "tonic")]
+pub mod rpc;
+mod serving;
 mod stop;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod tls;
 mod waste;
+#[cfg(feature = "axum")]
+pub mod web;
 
 use std::io;
 use std::process::ExitCode;
 
 use tokio::net::TcpListener;
 
+pub use guard::Guarded;
+pub use incoming::{Incoming, Plain, Secure};
+pub use options::{NoMore, Own};
+pub use serving::Serving;
 pub use stop::Stop;
 pub use waste::Waste;
 
@@ -25,16 +37,18 @@ use options::{Options, Runtime};
 
 /// Runs a server program to its end: reads the arguments, listens, prints the ready line, and serves until a stop signal.
 ///
-/// `serve` answers the connections of one listener until [`Stop::requested`]; it is called once for each listener, on the
-/// runtime that owns it. When it is given a [`Waste`], it spends that in every request. `name` and `about` appear in the help.
+/// `serve` answers the connections of one listener until [`Serving`] says to stop, and does in every request what else that
+/// says; it is called once for each listener, on the runtime that owns it. `O` are arguments of this server alone.
+/// `name` and `about` appear in the help.
 ///
 /// The exit code is 0 after a stop signal, 1 when the server cannot start or breaks, 2 for wrong arguments.
-pub fn run<S, F>(name: &'static str, about: &'static str, serve: S) -> ExitCode
+pub fn run<O, S, F>(name: &'static str, about: &'static str, serve: S) -> ExitCode
 where
-    S: Fn(TcpListener, Stop, Option<Waste>) -> F + Clone + Send + 'static,
+    O: Own,
+    S: Fn(Incoming, Serving, O) -> F + Clone + Send + 'static,
     F: Future<Output = io::Result<()>> + Send + 'static,
 {
-    match start(&Options::from_command_line(name, about), serve) {
+    match start(Options::from_command_line(name, about), serve) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{name}: {error}");
@@ -43,15 +57,23 @@ where
     }
 }
 
-fn start<S, F>(options: &Options, serve: S) -> Result<(), ServerError>
+fn start<O, S, F>(options: Options<O>, serve: S) -> Result<(), ServerError>
 where
-    S: Fn(TcpListener, Stop, Option<Waste>) -> F + Clone + Send + 'static,
+    O: Own,
+    S: Fn(Incoming, Serving, O) -> F + Clone + Send + 'static,
     F: Future<Output = io::Result<()>> + Send + 'static,
 {
-    let waste = options.waste.or_none();
-    let serve = move |listener, stop| serve(listener, stop, waste);
-    match options.runtime {
-        Runtime::Multi => multi::serve(listen::one(options.listen)?, options.threads(), serve),
-        Runtime::PerCore => per_core::serve(listen::shared(options.listen, options.threads())?, serve),
+    let (listen, runtime, threads) = (options.listen, options.runtime, options.threads());
+    let (waste, patience) = (options.waste.or_none(), options.patience() + options.own.patience());
+    let (tls, own) = (options.tls.acceptor(options.own.alpn())?, options.own);
+    let serve = move |listener: TcpListener, stop| {
+        let incoming = Incoming::new(listener, tls.clone(), patience);
+        let serving = Serving { stop, waste };
+        let (serve, own) = (serve.clone(), own.clone());
+        async move { serve(incoming?, serving, own).await }
+    };
+    match runtime {
+        Runtime::Multi => multi::serve(listen::one(listen)?, threads, serve),
+        Runtime::PerCore => per_core::serve(listen::shared(listen, threads)?, serve),
     }
 }

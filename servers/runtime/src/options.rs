@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 use std::thread;
+use std::time::Duration;
 
-use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
 
+use crate::tls::Tls;
 use crate::waste::Waste;
 
 const AFTER_HELP: &str = "\
@@ -15,7 +17,7 @@ It exits with 1 when it cannot start, and with 2 when the arguments are wrong.";
 /// The arguments of a server program.
 #[derive(Debug, Parser)]
 #[command(version, after_help = AFTER_HELP)]
-pub(crate) struct Options {
+pub(crate) struct Options<O: Own> {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0", value_parser = address)]
     pub(crate) listen: SocketAddr,
@@ -28,9 +30,38 @@ pub(crate) struct Options {
     #[arg(long, value_enum, default_value_t = Runtime::PerCore)]
     pub(crate) runtime: Runtime,
 
+    /// Time a client has for its handshake and for the head of each request, in ms
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = value_parser!(u32).range(1..))]
+    head_timeout_ms: u32,
+
+    #[command(flatten)]
+    pub(crate) tls: Tls,
+
+    #[command(flatten)]
+    pub(crate) own: O,
+
     #[command(flatten)]
     pub(crate) waste: Waste,
 }
+
+/// Arguments of one server alone.
+pub trait Own: Args + Clone + Send + 'static {
+    /// The protocols it offers in a TLS handshake, the one it likes best first.
+    fn alpn(&self) -> &'static [&'static str] {
+        &["h2", "http/1.1"]
+    }
+
+    /// Time that its clients need more than others', because the server itself waits for somebody.
+    fn patience(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// No arguments but those that every server takes.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct NoMore {}
+
+impl Own for NoMore {}
 
 /// How requests are spread over the threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -41,11 +72,16 @@ pub(crate) enum Runtime {
     PerCore,
 }
 
-impl Options {
+impl<O: Own> Options<O> {
     /// Reads the process's arguments; wrong ones, and `--help`, end the process here.
     pub(crate) fn from_command_line(name: &'static str, about: &'static str) -> Self {
         let matches = Self::command().name(name).about(about).get_matches();
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Time a client has for its handshake and for the head of each request.
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_millis(self.head_timeout_ms.into())
     }
 
     /// Threads that answer requests: as asked, or one for each core this process may use.
@@ -66,7 +102,9 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 mod tests {
     use clap::{CommandFactory, Parser};
 
-    use super::{Options, Runtime};
+    use super::{NoMore, Runtime};
+
+    type Options = super::Options<NoMore>;
 
     #[test]
     fn the_arguments_are_consistent() {

@@ -1,14 +1,21 @@
 //! For tests of a server's program: start it, read its ready line, ask it to stop, and check what every server must do.
 
 mod contract;
+mod pair;
 mod program;
+mod secure;
 mod waste;
 
 pub use contract::{
     help_explains_every_argument, port_zero_takes_a_free_port, taken_port_is_refused, threads_are_as_asked,
     wrong_arguments_are_refused,
 };
+pub use pair::Pair;
 pub use program::{Program, Refusal, Running};
+pub use secure::{
+    client_config, handshake, peak_memory, slow_heads_are_cut_off, start as start_secure, tls_is_verified,
+    wrong_certificates_are_refused,
+};
 pub use waste::{
     REQUESTS, wasted_allocations_are_counted, wasted_instructions_are_counted, wasted_syscalls_are_counted,
 };

@@ -50,6 +50,7 @@ pub fn wrong_arguments_are_refused(program: Program) {
         (["--burn-ns", "-1"], "-1"),
         (["--waste-instructions", "few"], "--waste-instructions"),
         (["--waste-header-bytes", "8193"], "--waste-header-bytes"),
+        (["--head-timeout-ms", "0"], "--head-timeout-ms"),
         (["--port", "80"], "--port"),
     ] {
         let refusal = program.refuse(&arguments);
@@ -65,6 +66,9 @@ pub fn help_explains_every_argument(program: Program) {
         "--listen <ADDRESS>",
         "--threads <N>",
         "--runtime <RUNTIME>",
+        "--head-timeout-ms <N>",
+        "--tls-cert <FILE>",
+        "--tls-key <FILE>",
         "--burn-ns <N>",
         "--waste-instructions <N>",
         "--waste-allocations <N>",

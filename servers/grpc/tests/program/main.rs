@@ -4,7 +4,11 @@
     reason = "a test may stop at the first surprise, its helpers too"
 )]
 
+mod web;
+
+use std::fs;
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use contract::weather_v1::GetCurrentWeatherRequest;
@@ -12,7 +16,7 @@ use contract::weather_v1::weather_service_client::WeatherServiceClient;
 use server_runtime::testing::{self, Program, RUNTIMES, Running};
 use tokio_stream::{StreamExt, once};
 use tonic::Code;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
 use tonic_reflection::pb::{v1, v1alpha};
@@ -23,7 +27,7 @@ const STOPS_WITHIN: Duration = Duration::from_secs(2);
 
 async fn connect(address: SocketAddr) -> Channel {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
-    endpoint.timeout(Duration::from_secs(5)).connect().await.unwrap()
+    endpoint.timeout(Duration::from_secs(60)).connect().await.unwrap()
 }
 
 /// Starts a server on each runtime and hands it over with a connection to it.
@@ -223,4 +227,32 @@ fn help_explains_every_argument() {
 #[test]
 fn threads_are_as_asked() {
     testing::threads_are_as_asked(PROGRAM);
+}
+
+#[test]
+fn tls_is_verified() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("grpc-server");
+    testing::tls_is_verified(PROGRAM, &folder, "h2");
+    testing::wrong_certificates_are_refused(PROGRAM, &folder);
+}
+
+#[tokio::test]
+async fn grpc_is_answered_over_tls() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("grpc-server-answers");
+    let pair = testing::Pair::make(&folder);
+    let authority = Certificate::from_pem(fs::read(&pair.authority).unwrap());
+    for runtime in RUNTIMES {
+        let server = testing::start_secure(PROGRAM, &pair, &["--runtime", runtime]);
+        let endpoint = Endpoint::from_shared(format!("https://{}", server.address)).unwrap();
+        let tls = ClientTlsConfig::new().ca_certificate(authority.clone());
+        let channel = endpoint.tls_config(tls).unwrap().connect().await.unwrap();
+        for _ in 0..3 {
+            assert_eq!(city_of_answer(&channel, "Kyiv").await, Ok("Kyiv".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn slow_beginnings_are_cut_off() {
+    testing::slow_heads_are_cut_off(PROGRAM, b"PRI * HTTP/2.0\r\n", None);
 }

@@ -1,0 +1,237 @@
+//! A connection whose client has only so much time to send the head of a request.
+//!
+//! Frameworks can watch that with a timer for every request, which every request then pays for. Here a request whose head
+//! arrives in one piece costs a look at its last four bytes, and only one that arrives in pieces is timed.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// What every HTTP/2 connection begins with (RFC 9113, section 3.4).
+const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// What the head of every HTTP/1.1 request ends with.
+const HEAD_END: [u8; 4] = *b"\r\n\r\n";
+
+/// A connection that breaks off when a head, or the preface of HTTP/2, is not whole in time.
+///
+/// Once HTTP/2 has begun there is nothing to watch: half a frame holds no more memory than an idle connection.
+#[derive(Debug)]
+pub struct Guarded<T> {
+    io: T,
+    patience: Duration,
+    seen: Seen,
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+/// What the client has sent so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seen {
+    /// That many bytes of the preface of HTTP/2.
+    Preface(usize),
+    /// HTTP/1.1, lately these bytes.
+    Http1([u8; 4]),
+    /// HTTP/2.
+    Http2,
+}
+
+impl<T> Guarded<T> {
+    /// Gives the client of `io` that much time for each head.
+    pub(crate) fn new(io: T, patience: Duration) -> Self {
+        Self {
+            io,
+            patience,
+            seen: Seen::Preface(0),
+            alarm: None,
+        }
+    }
+
+    /// The connection itself.
+    #[cfg(feature = "tonic")]
+    pub(crate) fn inner(&self) -> &T {
+        &self.io
+    }
+
+    /// Takes note of what has arrived, and of when the rest of it must.
+    fn look(&mut self, piece: &[u8]) {
+        let whole = self.seen.then(piece);
+        if whole {
+            self.alarm = None;
+        } else if self.alarm.is_none() {
+            self.alarm = Some(Box::pin(sleep(self.patience)));
+        }
+    }
+}
+
+impl Seen {
+    /// Adds a piece; tells whether nothing more is owed.
+    fn then(&mut self, piece: &[u8]) -> bool {
+        if let Self::Preface(length) = *self {
+            let (found, expected) = (piece.iter(), PREFACE[length..].iter());
+            let equal = found
+                .zip(expected)
+                .take_while(|(found, expected)| found == expected)
+                .count();
+            *self = if length + equal == PREFACE.len() {
+                Self::Http2
+            } else if equal == piece.len() {
+                Self::Preface(length + equal)
+            } else {
+                Self::Http1([0; 4])
+            };
+        }
+        match self {
+            Self::Http2 => true,
+            Self::Preface(length) => *length == 0,
+            Self::Http1(last) => {
+                if let Some(end) = piece.last_chunk::<4>() {
+                    *last = *end;
+                } else {
+                    last.rotate_left(piece.len());
+                    last[4 - piece.len()..].copy_from_slice(piece);
+                }
+                *last == HEAD_END
+            }
+        }
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        match Pin::new(&mut self.io).poll_read(context, buffer) {
+            Poll::Ready(Ok(())) => {
+                let piece = &buffer.filled()[before..];
+                if self.seen != Seen::Http2 && !piece.is_empty() {
+                    self.look(piece);
+                }
+                Poll::Ready(Ok(()))
+            }
+            Poll::Pending => {
+                if let Some(alarm) = &mut self.alarm {
+                    ready!(alarm.as_mut().poll(context));
+                    return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+                }
+                Poll::Pending
+            }
+            failed @ Poll::Ready(Err(_)) => failed,
+        }
+    }
+}
+
+impl<T: AsyncWrite + Unpin> Guarded<T> {
+    /// Whoever is being answered gets new time: a request with a body has no end that could be seen here.
+    fn answered(&mut self) {
+        if let Some(alarm) = &mut self.alarm {
+            alarm.as_mut().reset(Instant::now() + self.patience);
+        }
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.answered();
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.answered();
+        Pin::new(&mut self.io).poll_write_vectored(context, pieces)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::time::{Instant, sleep};
+
+    use super::{Guarded, PREFACE, Seen};
+
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    fn last_owes_nothing(pieces: &[&[u8]]) -> bool {
+        let mut seen = Seen::Preface(0);
+        pieces.iter().map(|piece| seen.then(piece)).last().unwrap()
+    }
+
+    #[test]
+    fn a_head_is_whole_wherever_it_is_cut() {
+        let head = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+        for cut in 1..head.len() {
+            let (first, second) = head.split_at(cut);
+            assert!(!last_owes_nothing(&[first]), "{cut}");
+            assert!(last_owes_nothing(&[first, second]), "{cut}");
+        }
+        let letters: Vec<&[u8]> = head.chunks(1).collect();
+        assert!(last_owes_nothing(&letters));
+    }
+
+    #[test]
+    fn http2_begins_wherever_its_preface_is_cut() {
+        for cut in 1..PREFACE.len() {
+            let (first, second) = PREFACE.split_at(cut);
+            let followed = [second, &[0, 0, 0, 4]].concat();
+            assert!(!last_owes_nothing(&[first]), "{cut}");
+            assert!(last_owes_nothing(&[first, &followed, b"half a frame"]), "{cut}");
+        }
+        assert!(!last_owes_nothing(&[b"P", b"OST / HTTP/1.1\r\n"]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_drips_is_broken_off() {
+        let (mut client, server) = duplex(1024);
+        let mut guarded = Guarded::new(server, PATIENCE);
+        let started = Instant::now();
+        tokio::spawn(async move {
+            while client.write_all(b"x").await.is_ok() {
+                sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let mut all = Vec::new();
+        let error = guarded.read_to_end(&mut all).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert_eq!((started.elapsed().as_secs(), all.len()), (10, 10));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_asks_whole_questions_may_be_silent_for_long() {
+        for question in [&b"GET / HTTP/1.1\r\n\r\n"[..], PREFACE] {
+            let (mut client, server) = duplex(1024);
+            let mut guarded = Guarded::new(server, PATIENCE);
+            let mut buffer = [0; 100];
+            client.write_all(question).await.unwrap();
+            assert_eq!(guarded.read(&mut buffer).await.unwrap(), question.len());
+            tokio::spawn(async move {
+                sleep(PATIENCE * 100).await;
+                client.write_all(b"more").await
+            });
+            assert_eq!(guarded.read(&mut buffer).await.unwrap(), 4);
+        }
+    }
+}
