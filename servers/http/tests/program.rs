@@ -180,6 +180,21 @@ fn slow_heads_are_cut_off() {
     testing::slow_heads_are_cut_off(PROGRAM, b"GET /health HTTP/1.1\r\nslow: ", Some(whole.as_bytes()));
 }
 
+#[test]
+fn metrics_are_shown() {
+    let ask = |address| {
+        ask_often(address);
+        ask_http1(&mut connect(address), "/nothing");
+    };
+    let expected = [
+        r#"requests_total{protocol="http",status="200"} 10"#,
+        r#"requests_total{protocol="http",status="404"} 1"#,
+        r#"request_duration_seconds_count{protocol="http",status="200"} 10"#,
+    ];
+    testing::metrics_are_shown(PROGRAM, &[], ask, &expected);
+    testing::metrics_are_shown(PROGRAM, &["--waste-syscalls", "1"], ask, &expected);
+}
+
 fn ask_often(address: SocketAddr) {
     let mut connection = connect(address);
     for _ in 0..testing::REQUESTS {

@@ -17,6 +17,9 @@ pub(crate) enum ServerError {
     #[error("cannot listen on {address}: {source}; choose an address of this machine with --listen")]
     Listen { address: SocketAddr, source: io::Error },
 
+    #[error("cannot show metrics at {address}: {source}; choose another address with --metrics-listen")]
+    Metrics { address: SocketAddr, source: io::Error },
+
     #[error("cannot start a thread or its runtime: {0}; try fewer with --threads")]
     Runtime(io::Error),
 

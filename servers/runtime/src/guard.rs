@@ -11,6 +11,8 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
+use crate::metrics::Open;
+
 /// What every HTTP/2 connection begins with (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// What the head of every HTTP/1.1 request ends with.
@@ -25,6 +27,8 @@ pub struct Guarded<T> {
     patience: Duration,
     seen: Seen,
     alarm: Option<Pin<Box<Sleep>>>,
+    /// Held for as long as the connection lives.
+    _open: Option<Open>,
 }
 
 /// What the client has sent so far.
@@ -39,13 +43,14 @@ enum Seen {
 }
 
 impl<T> Guarded<T> {
-    /// Gives the client of `io` that much time for each head.
-    pub(crate) fn new(io: T, patience: Duration) -> Self {
+    /// Gives the client of `io` that much time for each head, and holds `open` until the connection ends.
+    pub(crate) fn new(io: T, patience: Duration, open: Option<Open>) -> Self {
         Self {
             io,
             patience,
             seen: Seen::Preface(0),
             alarm: None,
+            _open: open,
         }
     }
 
@@ -206,7 +211,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_head_that_drips_is_broken_off() {
         let (mut client, server) = duplex(1024);
-        let mut guarded = Guarded::new(server, PATIENCE);
+        let mut guarded = Guarded::new(server, PATIENCE, None);
         let started = Instant::now();
         tokio::spawn(async move {
             while client.write_all(b"x").await.is_ok() {
@@ -223,7 +228,7 @@ mod tests {
     async fn who_asks_whole_questions_may_be_silent_for_long() {
         for question in [&b"GET / HTTP/1.1\r\n\r\n"[..], PREFACE] {
             let (mut client, server) = duplex(1024);
-            let mut guarded = Guarded::new(server, PATIENCE);
+            let mut guarded = Guarded::new(server, PATIENCE, None);
             let mut buffer = [0; 100];
             client.write_all(question).await.unwrap();
             assert_eq!(guarded.read(&mut buffer).await.unwrap(), question.len());

@@ -11,53 +11,65 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::guard::Guarded;
+use crate::metrics::Metrics;
+use crate::wire::Wire;
 
 /// Connections whose handshake is done and that nobody has taken yet.
 const WAITING_AT_MOST: usize = 64;
 
-/// What a server gets its connections from.
+/// What a server gets its connections from. With TLS, handshakes are done beside each other: a slow one holds up nobody.
 #[derive(Debug)]
-pub enum Incoming {
-    /// A listener without TLS.
-    Plain(Plain),
-    /// A listener with TLS.
-    Secure(Secure),
-}
-
-/// Connections without TLS.
-#[derive(Debug)]
-pub struct Plain {
-    pub(crate) listener: TcpListener,
-    pub(crate) patience: Duration,
-}
-
-/// Connections with TLS. Handshakes are done beside each other: a slow one holds up nobody.
-#[derive(Debug)]
-pub struct Secure {
-    pub(crate) done: mpsc::Receiver<(Guarded<TlsStream<TcpStream>>, SocketAddr)>,
+pub struct Incoming {
+    pub(crate) source: Source,
     pub(crate) address: SocketAddr,
+    patience: Duration,
+    metrics: Option<Metrics>,
 }
+
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// Connections without TLS.
+    Plain(TcpListener),
+    /// Connections whose handshake is done.
+    Secure(mpsc::Receiver<Handshaken>),
+}
+
+/// A connection after its handshake, and who opened it.
+type Handshaken = (Box<TlsStream<TcpStream>>, SocketAddr);
 
 impl Incoming {
-    /// Takes connections from `listener`; each client has `patience` for its handshake and for the head of each request.
-    pub(crate) fn new(listener: TcpListener, tls: Option<TlsAcceptor>, patience: Duration) -> io::Result<Self> {
-        let Some(tls) = tls else {
-            return Ok(Self::Plain(Plain { listener, patience }));
-        };
+    /// Takes connections from `listener`; each client has `patience` for its handshake and for the head of each request, and is counted by `metrics`.
+    pub(crate) fn new(
+        listener: TcpListener,
+        tls: Option<TlsAcceptor>,
+        patience: Duration,
+        metrics: Option<Metrics>,
+    ) -> io::Result<Self> {
         let address = listener.local_addr()?;
-        let (ready, done) = mpsc::channel(WAITING_AT_MOST);
-        tokio::spawn(accept_all(listener, tls, patience, ready));
-        Ok(Self::Secure(Secure { done, address }))
+        let source = match tls {
+            None => Source::Plain(listener),
+            Some(tls) => {
+                let (ready, done) = mpsc::channel(WAITING_AT_MOST);
+                tokio::spawn(accept_all(listener, tls, patience, ready));
+                Source::Secure(done)
+            }
+        };
+        Ok(Self {
+            source,
+            address,
+            patience,
+            metrics,
+        })
+    }
+
+    /// A connection whose client is watched.
+    pub(crate) fn guarded(&self, wire: Wire) -> Guarded<Wire> {
+        Guarded::new(wire, self.patience, self.metrics.as_ref().map(Metrics::open))
     }
 }
 
 /// Accepts connections until nobody takes them any more.
-async fn accept_all(
-    listener: TcpListener,
-    tls: TlsAcceptor,
-    patience: Duration,
-    ready: mpsc::Sender<(Guarded<TlsStream<TcpStream>>, SocketAddr)>,
-) {
+async fn accept_all(listener: TcpListener, tls: TlsAcceptor, patience: Duration, ready: mpsc::Sender<Handshaken>) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -72,7 +84,7 @@ async fn accept_all(
         tokio::spawn(async move {
             // A client that fails, or says nothing, is nobody's loss but its own.
             if let Ok(Ok(stream)) = timeout(patience, tls.accept(stream)).await {
-                let _ = ready.send((Guarded::new(stream, patience), address)).await;
+                let _ = ready.send((Box::new(stream), address)).await;
             }
         });
     }

@@ -5,6 +5,7 @@ mod error;
 mod guard;
 mod incoming;
 mod listen;
+mod metrics;
 mod multi;
 mod options;
 mod per_core;
@@ -19,6 +20,7 @@ mod tls;
 mod waste;
 #[cfg(feature = "axum")]
 pub mod web;
+mod wire;
 
 use std::io;
 use std::process::ExitCode;
@@ -26,11 +28,13 @@ use std::process::ExitCode;
 use tokio::net::TcpListener;
 
 pub use guard::Guarded;
-pub use incoming::{Incoming, Plain, Secure};
+pub use incoming::Incoming;
+pub use metrics::Metrics;
 pub use options::{NoMore, Own};
 pub use serving::Serving;
 pub use stop::Stop;
 pub use waste::Waste;
+pub use wire::Wire;
 
 use error::ServerError;
 use options::{Options, Runtime};
@@ -48,7 +52,7 @@ where
     S: Fn(Incoming, Serving, O) -> F + Clone + Send + 'static,
     F: Future<Output = io::Result<()>> + Send + 'static,
 {
-    match start(Options::from_command_line(name, about), serve) {
+    match start(name, Options::from_command_line(name, about), serve) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{name}: {error}");
@@ -57,7 +61,7 @@ where
     }
 }
 
-fn start<O, S, F>(options: Options<O>, serve: S) -> Result<(), ServerError>
+fn start<O, S, F>(name: &str, options: Options<O>, serve: S) -> Result<(), ServerError>
 where
     O: Own,
     S: Fn(Incoming, Serving, O) -> F + Clone + Send + 'static,
@@ -65,10 +69,15 @@ where
 {
     let (listen, runtime, threads) = (options.listen, options.runtime, options.threads());
     let (waste, patience) = (options.waste.or_none(), options.patience() + options.own.patience());
+    let page = options
+        .metrics_listen
+        .map(|address| metrics::Page::open(address, name))
+        .transpose()?;
     let (tls, own) = (options.tls.acceptor(options.own.alpn())?, options.own);
     let serve = move |listener: TcpListener, stop| {
-        let incoming = Incoming::new(listener, tls.clone(), patience);
-        let serving = Serving { stop, waste };
+        let metrics = page.as_ref().map(metrics::Page::begin);
+        let incoming = Incoming::new(listener, tls.clone(), patience, metrics.clone());
+        let serving = Serving { stop, waste, metrics };
         let (serve, own) = (serve.clone(), own.clone());
         async move { serve(incoming?, serving, own).await }
     };

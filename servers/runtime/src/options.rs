@@ -30,6 +30,10 @@ pub(crate) struct Options<O: Own> {
     #[arg(long, value_enum, default_value_t = Runtime::PerCore)]
     pub(crate) runtime: Runtime,
 
+    /// Shows metrics of its requests at http://ADDRESS/metrics; standard error says where
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    pub(crate) metrics_listen: Option<SocketAddr>,
+
     /// Time a client has for its handshake and for the head of each request, in ms
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = value_parser!(u32).range(1..))]
     head_timeout_ms: u32,

@@ -2,19 +2,23 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
-use tokio::net::TcpStream;
-use tokio_rustls::server::TlsStream;
+use http::Response;
 use tokio_stream::Stream;
+use tonic::body::Body;
 use tonic::service::Routes;
 use tonic::transport::Server;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 use tonic_web::GrpcWebLayer;
+use tower::util::{MapRequestLayer, MapResponseLayer, option_layer};
 
+use crate::Waste;
 use crate::guard::Guarded;
-use crate::incoming::{Incoming, Plain, Secure};
+use crate::incoming::{Incoming, Source};
+use crate::metrics::{Measured, Watch, mark_web};
 use crate::serving::Serving;
+use crate::wire::Wire;
 
 /// Which clients a gRPC server answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,73 +34,54 @@ pub enum Clients {
 /// # Errors
 /// Those of the transport.
 pub async fn serve(incoming: Incoming, routes: Routes, clients: Clients, serving: Serving) -> io::Result<()> {
-    match incoming {
-        Incoming::Plain(listener) => serve_from(listener, routes, clients, serving).await,
-        Incoming::Secure(listener) => serve_from(listener, routes, clients, serving).await,
-    }
-}
-
-async fn serve_from<I, T>(incoming: I, routes: Routes, clients: Clients, serving: Serving) -> io::Result<()>
-where
-    I: Stream<Item = io::Result<T>>,
-    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Connected + Unpin + Send + 'static,
-{
-    let Serving { stop, waste } = serving;
+    let Serving { stop, waste, metrics } = serving;
     let stop = stop.requested();
-    let served = match (clients, waste) {
-        (Clients::Grpc, None) => {
-            let server = Server::builder().add_routes(routes);
-            server.serve_with_incoming_shutdown(incoming, stop).await
-        }
-        (Clients::Grpc, Some(waste)) => {
-            let server = Server::builder().layer(waste.layer()).add_routes(routes);
-            server.serve_with_incoming_shutdown(incoming, stop).await
-        }
-        (Clients::GrpcAndWeb, None) => {
-            let mut server = Server::builder().accept_http1(true).layer(GrpcWebLayer::new());
-            let server = server.add_routes(routes);
-            server.serve_with_incoming_shutdown(incoming, stop).await
-        }
-        (Clients::GrpcAndWeb, Some(waste)) => {
-            let server = Server::builder().accept_http1(true).layer(waste.layer());
-            let mut server = server.layer(GrpcWebLayer::new());
-            let server = server.add_routes(routes);
-            server.serve_with_incoming_shutdown(incoming, stop).await
-        }
+    let web = (clients == Clients::GrpcAndWeb).then(GrpcWebLayer::new);
+    let served = if let Some(metrics) = metrics {
+        let server = Server::builder().accept_http1(web.is_some());
+        let server = server.layer(option_layer(waste.map(Waste::layer)));
+        let server = server.layer(MapRequestLayer::new(mark_web)).layer(option_layer(web));
+        let server = server
+            .layer(MapResponseLayer::new(boxed))
+            .layer(Watch(metrics))
+            .add_routes(routes);
+        server.serve_with_incoming_shutdown(incoming, stop).await
+    } else if waste.is_none() && web.is_none() {
+        let server = Server::builder().add_routes(routes);
+        server.serve_with_incoming_shutdown(incoming, stop).await
+    } else {
+        let server = Server::builder().accept_http1(web.is_some());
+        let server = server.layer(option_layer(waste.map(Waste::layer)));
+        let server = server.layer(option_layer(web)).add_routes(routes);
+        server.serve_with_incoming_shutdown(incoming, stop).await
     };
     served.map_err(io::Error::other)
 }
 
-impl Stream for Plain {
-    type Item = io::Result<Guarded<TcpStream>>;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let accepted = self.listener.poll_accept(context);
-        accepted.map(|accepted| Some(accepted.map(|(stream, _)| Guarded::new(stream, self.patience))))
-    }
+/// A measured answer as the services make them.
+fn boxed(answer: Response<Measured<Body>>) -> Response<Body> {
+    answer.map(Body::new)
 }
 
-impl Stream for Secure {
-    type Item = io::Result<Guarded<TlsStream<TcpStream>>>;
+impl Stream for Incoming {
+    type Item = io::Result<Guarded<Wire>>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let done = self.done.poll_recv(context);
-        done.map(|done| done.map(|(stream, _)| Ok(stream)))
+        let wire = match &mut self.source {
+            Source::Plain(listener) => ready!(listener.poll_accept(context)).map(|(stream, _)| Wire::Plain(stream)),
+            Source::Secure(done) => match ready!(done.poll_recv(context)) {
+                Some((stream, _)) => Ok(Wire::Secure(stream)),
+                None => return Poll::Ready(None),
+            },
+        };
+        Poll::Ready(Some(wire.map(|wire| self.guarded(wire))))
     }
 }
 
-impl Connected for Guarded<TcpStream> {
+impl Connected for Guarded<Wire> {
     type ConnectInfo = TcpConnectInfo;
 
     fn connect_info(&self) -> TcpConnectInfo {
-        self.inner().connect_info()
-    }
-}
-
-impl Connected for Guarded<TlsStream<TcpStream>> {
-    type ConnectInfo = TcpConnectInfo;
-
-    fn connect_info(&self) -> TcpConnectInfo {
-        self.inner().get_ref().0.connect_info()
+        self.inner().tcp().connect_info()
     }
 }

@@ -1,5 +1,6 @@
 //! What goes with answering besides the answers: when to stop, and what every request does on the side.
 
+use crate::metrics::Metrics;
 use crate::{Stop, Waste};
 
 /// What a server is asked to do besides answering.
@@ -9,4 +10,6 @@ pub struct Serving {
     pub stop: Stop,
     /// What to spend in every request, when there is something.
     pub waste: Option<Waste>,
+    /// What counts every request, when somebody wants to know.
+    pub metrics: Option<Metrics>,
 }

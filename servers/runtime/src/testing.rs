@@ -1,6 +1,7 @@
 //! For tests of a server's program: start it, read its ready line, ask it to stop, and check what every server must do.
 
 mod contract;
+mod metrics;
 mod pair;
 mod program;
 mod secure;
@@ -10,6 +11,7 @@ pub use contract::{
     help_explains_every_argument, port_zero_takes_a_free_port, taken_port_is_refused, threads_are_as_asked,
     wrong_arguments_are_refused,
 };
+pub use metrics::metrics_are_shown;
 pub use pair::Pair;
 pub use program::{Program, Refusal, Running};
 pub use secure::{

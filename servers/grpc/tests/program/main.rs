@@ -256,3 +256,27 @@ async fn grpc_is_answered_over_tls() {
 fn slow_beginnings_are_cut_off() {
     testing::slow_heads_are_cut_off(PROGRAM, b"PRI * HTTP/2.0\r\n", None);
 }
+
+#[test]
+fn metrics_are_shown() {
+    let expected = [
+        r#"requests_total{protocol="grpc",status="0"} 10"#,
+        r#"grpc_requests_total{protocol="grpc",status="0"} 10"#,
+        r#"grpc_requests_total{protocol="grpc",status="5"} 1"#,
+        r#"request_duration_seconds_count{protocol="grpc",status="0"} 10"#,
+    ];
+    testing::metrics_are_shown(PROGRAM, &[], ask_often_and_once_in_vain, &expected);
+    let web = [r#"grpc_requests_total{protocol="grpc-web",status="0"} 3"#];
+    testing::metrics_are_shown(PROGRAM, &["--grpc-web"], web::ask_thrice, &web);
+}
+
+fn ask_often_and_once_in_vain(address: SocketAddr) {
+    ask_often(address);
+    ask_in_vain(address);
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn ask_in_vain(address: SocketAddr) {
+    let channel = connect(address).await;
+    assert_eq!(city_of_answer(&channel, "Atlantis").await, Err(Code::NotFound));
+}

@@ -93,6 +93,15 @@ fn taken_apart(mut body: &[u8]) -> (Vec<Vec<u8>>, Option<i32>) {
     (messages, status)
 }
 
+/// Asks for the weather three times.
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn ask_thrice(address: SocketAddr) {
+    for _ in 0..3 {
+        let got = post(address, WEATHER, WEB, kyiv()).await.unwrap();
+        assert_eq!((got.http, got.grpc), (200, Some(0)));
+    }
+}
+
 #[tokio::test]
 async fn grpc_web_is_answered_beside_grpc() {
     for runtime in RUNTIMES {

@@ -66,6 +66,7 @@ pub fn help_explains_every_argument(program: Program) {
         "--listen <ADDRESS>",
         "--threads <N>",
         "--runtime <RUNTIME>",
+        "--metrics-listen <ADDRESS>",
         "--head-timeout-ms <N>",
         "--tls-cert <FILE>",
         "--tls-key <FILE>",

@@ -120,6 +120,20 @@ impl Running {
         self.child.id()
     }
 
+    /// Where the server shows its metrics, as it says itself when it is started with `--metrics-listen`.
+    ///
+    /// # Panics
+    /// When it says something else.
+    pub fn metrics_address(&mut self) -> SocketAddr {
+        let mut line = String::new();
+        let stderr = self.child.stderr.as_mut().expect("standard error is a pipe");
+        BufReader::new(stderr).read_line(&mut line).expect("messages are text");
+        let address = line
+            .split_once("metrics at http://")
+            .and_then(|(_, rest)| rest.trim_end().strip_suffix("/metrics")?.parse().ok());
+        address.unwrap_or_else(|| panic!("expected an address, got {line:?}"))
+    }
+
     /// Sends SIGTERM; gives how the server ended and how long that took.
     ///
     /// # Panics
