@@ -5,9 +5,10 @@
 )]
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Empty};
@@ -193,6 +194,74 @@ fn metrics_are_shown() {
     ];
     testing::metrics_are_shown(PROGRAM, &[], ask, &expected);
     testing::metrics_are_shown(PROGRAM, &["--waste-syscalls", "1"], ask, &expected);
+}
+
+#[test]
+fn bad_requests_get_the_right_status_and_the_server_goes_on() {
+    let server = PROGRAM.start(&["--threads", "1"]);
+    let headers: String = (0..10_000).map(|number| format!("x-{number}: y\r\n")).collect();
+    let megabyte = "x".repeat(1_000_000);
+    for (what, request, expected) in [
+        (
+            "10,000 headers",
+            format!("GET {PATH} HTTP/1.1\r\n{headers}\r\n").into_bytes(),
+            &[431][..],
+        ),
+        (
+            "1 MB of a name",
+            format!("GET {PATH}{megabyte} HTTP/1.1\r\n\r\n").into_bytes(),
+            &[414, 431],
+        ),
+        (
+            "60 kB of a name",
+            format!("GET {PATH}{} HTTP/1.1\r\n\r\n", "x".repeat(60_000)).into_bytes(),
+            &[404],
+        ),
+        (
+            "invalid UTF-8",
+            b"GET /api/weather/current?city=%ff%fe HTTP/1.1\r\n\r\n".to_vec(),
+            &[404],
+        ),
+        (
+            "bytes that are no URI",
+            b"GET /\xff\xfe HTTP/1.1\r\n\r\n".to_vec(),
+            &[400, 404],
+        ),
+        (
+            "no HTTP",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n".to_vec(),
+            &[400],
+        ),
+        ("another version", b"GET / HTTP/7.0\r\n\r\n".to_vec(), &[400]),
+        (
+            "a body",
+            b"POST /health HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc".to_vec(),
+            &[405],
+        ),
+    ] {
+        let status = status_of(server.address, &request);
+        assert!(expected.contains(&status), "{what}: {status}");
+    }
+    assert!(ask_http1(&mut connect(server.address), PATH).ends_with(KYIV));
+    if let Some(bytes) = testing::peak_memory(&server) {
+        assert!(bytes < 100 << 20, "{bytes} bytes");
+    }
+}
+
+/// Sends bytes; gives the status of the answer, which may come before all of them are sent.
+fn status_of(address: SocketAddr, request: &[u8]) -> u16 {
+    let mut connection = connect(address);
+    let mut sending = connection.try_clone().unwrap();
+    thread::scope(|scope| {
+        // Fails when the server has heard enough.
+        scope.spawn(move || sending.write_all(request));
+        let mut answer = [0; 12];
+        connection.read_exact(&mut answer).unwrap();
+        let status = str::from_utf8(&answer).unwrap().strip_prefix("HTTP/1.1 ");
+        // Whoever still sends need not wait for someone to read.
+        let _ = connection.shutdown(Shutdown::Both);
+        status.unwrap().parse().unwrap()
+    })
 }
 
 fn ask_often(address: SocketAddr) {

@@ -61,6 +61,7 @@ impl<T> Guarded<T> {
     }
 
     /// Takes note of what has arrived, and of when the rest of it must.
+    #[cold]
     fn look(&mut self, piece: &[u8]) {
         let whole = self.seen.then(piece);
         if whole {
@@ -114,7 +115,13 @@ impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
         match Pin::new(&mut self.io).poll_read(context, buffer) {
             Poll::Ready(Ok(())) => {
                 let piece = &buffer.filled()[before..];
-                if self.seen != Seen::Http2 && !piece.is_empty() {
+                // Nearly every piece is a whole request, or part of HTTP/2: that is all there is to see.
+                let whole = match self.seen {
+                    Seen::Http2 => true,
+                    Seen::Http1(_) => self.alarm.is_none() && piece.ends_with(&HEAD_END),
+                    Seen::Preface(_) => false,
+                };
+                if !whole && !piece.is_empty() {
                     self.look(piece);
                 }
                 Poll::Ready(Ok(()))
@@ -133,6 +140,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
 
 impl<T: AsyncWrite + Unpin> Guarded<T> {
     /// Whoever is being answered gets new time: a request with a body has no end that could be seen here.
+    #[inline]
     fn answered(&mut self) {
         if let Some(alarm) = &mut self.alarm {
             alarm.as_mut().reset(Instant::now() + self.patience);
@@ -141,11 +149,13 @@ impl<T: AsyncWrite + Unpin> Guarded<T> {
 }
 
 impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
+    #[inline]
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.answered();
         Pin::new(&mut self.io).poll_write(context, bytes)
     }
 
+    #[inline]
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
