@@ -1,20 +1,24 @@
 //! The page that shows the metrics: `GET /metrics` on a listener of its own.
+//!
+//! Written by hand, so that the server's own use of its framework is the only one in the program: a second one changes what
+//! the compiler makes of the first, and every request would cost something else.
 
-use std::convert::Infallible;
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use bytes::Bytes;
-use http::header::CONTENT_TYPE;
-use http::{Request, Response, StatusCode};
-use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::Metrics;
 use crate::error::ServerError;
+
+/// Time a client has for its question and for taking the answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest question that is read, bytes.
+const LONGEST_HEAD: usize = 16 * 1024;
 
 /// The page, until the first thread that serves requests takes it upon itself.
 #[derive(Clone, Debug)]
@@ -48,32 +52,35 @@ impl Page {
     }
 }
 
-async fn answer_all(listener: TcpListener, metrics: Metrics) -> std::io::Result<()> {
+async fn answer_all(listener: TcpListener, metrics: Metrics) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
     loop {
         let (stream, _) = listener.accept().await?;
-        let metrics = metrics.clone();
-        let answer = service_fn(move |request| {
-            let answer = page(&metrics, &request);
-            async move { Ok::<_, Infallible>(answer) }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .serve_connection(TokioIo::new(stream), answer);
-        tokio::spawn(connection);
+        tokio::spawn(timeout(PATIENCE, answer(stream, metrics.clone())));
     }
 }
 
-fn page(metrics: &Metrics, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-    if request.uri().path() != "/metrics" {
-        let mut answer = Response::new(Full::from("ask for /metrics\n"));
-        *answer.status_mut() = StatusCode::NOT_FOUND;
-        return answer;
+/// Answers one request and hangs up.
+async fn answer(mut stream: TcpStream, metrics: Metrics) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < LONGEST_HEAD {
+        if stream.read_buf(&mut head).await? == 0 {
+            break;
+        }
     }
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    let mut answer = Response::new(Full::from(metrics.text()));
-    answer
-        .headers_mut()
-        .insert(CONTENT_TYPE, http::HeaderValue::from_static(kind));
-    answer
+    let (status, kind, text) = if head.starts_with(b"GET /metrics ") {
+        let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+        ("200 OK", kind, metrics.text())
+    } else {
+        (
+            "404 Not Found",
+            "text/plain; charset=utf-8",
+            "ask for /metrics\n".to_owned(),
+        )
+    };
+    let length = text.len();
+    let head =
+        format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+    stream.write_all((head + &text).as_bytes()).await?;
+    stream.shutdown().await
 }
