@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
 use crate::declare::percent::Percent;
+use crate::declare::profiles::Profiles;
 use crate::declare::scenario::{Amount, Load, Scenario};
 use crate::declare::server::Server;
 
@@ -20,6 +21,8 @@ pub struct Count {
     pub enabled: bool,
     /// Globs over the names of drivers that may drive a counted server; each gives series of its own.
     pub drivers: Vec<String>,
+    /// Globs over the names of operations that are counted.
+    pub operations: Vec<String>,
     /// Requests of the shorter and of the longer server run; the cost of a request is the slope between them.
     pub requests: (u64, u64),
     /// The largest spread over repetitions with which a figure is given.
@@ -31,6 +34,7 @@ impl Default for Count {
         Self {
             enabled: true,
             drivers: vec!["*".into()],
+            operations: vec!["*".into()],
             requests: (100, 400),
             spread_at_most: Percent::of(0.5),
         }
@@ -46,23 +50,43 @@ impl Count {
             let message = format!("expected two numbers from 10 to 100000, at least 100 apart, found [{few}, {many}]");
             return Some(("requests", message));
         }
-        if self.drivers.is_empty() {
-            return Some(("drivers", "expected at least one glob, such as \"*\"".into()));
-        }
-        let not_a_glob = self
-            .drivers
-            .iter()
-            .find_map(|text| Some((text, Glob::new(text).err()?)));
-        not_a_glob.map(|(text, error)| ("drivers", format!("\"{text}\" is not a glob: {error}")))
+        [("drivers", &self.drivers), ("operations", &self.operations)]
+            .into_iter()
+            .find_map(|(key, globs)| {
+                if globs.is_empty() {
+                    return Some((key, "expected at least one glob, such as \"*\"".into()));
+                }
+                let mut wrong = globs.iter().filter_map(|text| Some((text, Glob::new(text).err()?)));
+                let (text, error) = wrong.next()?;
+                Some((key, format!("\"{text}\" is not a glob: {error}")))
+            })
     }
 
-    /// One scenario for each operation that a server declares; none when counting is off.
+    /// What to say of a glob over operations that fits none of those that servers declare; nothing when each fits one.
+    #[must_use]
+    pub fn names_no_operation(&self, servers: &[Server]) -> Option<String> {
+        let operations = operations(servers);
+        let empty = |text: &&String| {
+            let fits = matcher(text);
+            text.as_str() != "*" && !operations.iter().any(|operation| fits.is_match(operation))
+        };
+        let text = self.operations.iter().find(empty)?;
+        let known: Vec<&str> = operations.into_iter().map(String::as_str).collect();
+        let known = known.join(", ");
+        Some(format!(
+            "\"{text}\" matches no operation of a server; there are {known}"
+        ))
+    }
+
+    /// One scenario for each operation that a server declares and that is to be counted; none when counting is off.
     #[must_use]
     pub fn scenarios(&self, servers: &[Server]) -> Vec<Scenario> {
-        let operations: BTreeSet<&String> = servers.iter().flat_map(|server| server.operations.keys()).collect();
+        let wanted: Vec<GlobMatcher> = self.operations.iter().map(|text| matcher(text)).collect();
+        let counted = |operation: &&&String| self.enabled && wanted.iter().any(|glob| glob.is_match(operation));
         let scenario = |operation: &&String| Scenario {
             name: format!("{PREFIX}{operation}"),
             about: format!("what one {operation} request costs, counted"),
+            profiles: Profiles::all(),
             operation: (*operation).clone(),
             load: Load {
                 connections: 1,
@@ -77,6 +101,16 @@ impl Count {
             },
             protocols: None,
         };
-        operations.iter().filter(|_| self.enabled).map(scenario).collect()
+        operations(servers).iter().filter(counted).map(scenario).collect()
     }
+}
+
+/// Every operation that some server declares, by name.
+fn operations(servers: &[Server]) -> BTreeSet<&String> {
+    servers.iter().flat_map(|server| server.operations.keys()).collect()
+}
+
+fn matcher(text: &str) -> GlobMatcher {
+    let glob = Glob::new(text).expect("the globs were checked with the file");
+    glob.compile_matcher()
 }

@@ -7,6 +7,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::declare::args::Arg;
+use crate::declare::profiles::Profiles;
 use crate::declare::protocol::Protocol;
 use crate::declare::read::{DeclareError, Place};
 
@@ -17,6 +18,8 @@ pub struct Driver {
     pub name: String,
     /// One line for people.
     pub about: String,
+    /// The profiles it takes part in.
+    pub profiles: Profiles,
     /// Its folder.
     pub folder: PathBuf,
     /// The folder that holds what filters share.
@@ -107,6 +110,8 @@ pub const PLACEHOLDERS: [&str; 25] = [
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
     about: String,
+    #[serde(default)]
+    profiles: Profiles,
     tool: Tool,
     protocols: BTreeMap<Protocol, Mode>,
     normalise: Normalise,
@@ -126,6 +131,7 @@ impl Driver {
     pub(super) fn check(table: Table, place: &Place, name: String, library: PathBuf) -> Result<Self, DeclareError> {
         let Table {
             about,
+            profiles,
             tool,
             protocols,
             normalise,
@@ -173,6 +179,7 @@ impl Driver {
         Ok(Self {
             name,
             about,
+            profiles,
             folder,
             library,
             tool,

@@ -9,6 +9,7 @@ pub mod count;
 pub mod driver;
 pub mod found;
 pub mod percent;
+pub mod profiles;
 pub mod project;
 pub mod protocol;
 pub mod read;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 use driver::Driver;
 use found::Kind;
+use profiles::Profiles;
 use project::{Config, ServerTables};
 use read::{DeclareError, Place, toml_file};
 use scenario::Scenario;
@@ -48,8 +50,19 @@ impl Project {
     /// At the first declaration that cannot be read or is wrong.
     pub fn read(root: &Path) -> Result<Self, DeclareError> {
         let (config, tables) = Config::with_tables(&root.join("wirebench.toml"))?;
-        let servers = found::all(Kind::Server, root, tables.servers, Server::check)?;
-        let mut scenarios = found::all(Kind::Scenario, root, tables.scenarios, Scenario::check)?;
+        let known = &config.profiles;
+        let servers = found::all(Kind::Server, root, tables.servers, |table, place, name| {
+            let server = Server::check(table, place, name)?;
+            server.profiles.check(place, known).map(|()| server)
+        })?;
+        let mut scenarios = found::all(Kind::Scenario, root, tables.scenarios, |table, place, name| {
+            let scenario = Scenario::check(table, place, name)?;
+            scenario.profiles.check(place, known).map(|()| scenario)
+        })?;
+        if let Some(message) = config.count.names_no_operation(&servers) {
+            let file = root.join("wirebench.toml");
+            return Err(DeclareError::key(&file, "count.operations", message));
+        }
         scenarios.extend(config.count.scenarios(&servers));
         let drivers = Self::drivers_in(root, &config)?;
         Ok(Self {
@@ -78,12 +91,19 @@ impl Project {
         } else {
             root.join(".wirebench").join(builtin::folder()).join("lib")
         };
-        let check = |table, place: &Place, name| Driver::check(table, place, name, library.clone());
+        let check = |table, place: &Place, name| {
+            let driver = Driver::check(table, place, name, library.clone())?;
+            driver.profiles.check(place, &config.profiles).map(|()| driver)
+        };
         let mut drivers = found::all(Kind::Driver, root, BTreeMap::new(), check)?;
         let declared = |name: &str| drivers.iter().any(|driver| driver.name == name);
         let wanted = |name: &&str| config.builtin_drivers.iter().any(|wanted| wanted == name) && !declared(name);
         let names: Vec<&str> = builtin::NAMES.into_iter().filter(wanted).collect();
-        drivers.extend(builtin::drivers(root, &names)?);
+        // Whoever names a driver that comes with the program wants it; its profiles are this repository's.
+        drivers.extend(builtin::drivers(root, &names)?.into_iter().map(|driver| Driver {
+            profiles: Profiles::all(),
+            ..driver
+        }));
         drivers.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(drivers)
     }

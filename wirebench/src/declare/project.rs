@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use globset::Glob;
 use serde::Deserialize;
 
 use crate::declare::compare::{Compare, MarginRule, Margins};
@@ -67,6 +68,9 @@ pub(super) struct ServerTables {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
+    /// The table's name; declarations that say `profiles` are asked whether they take part in it.
+    #[serde(skip)]
+    pub name: String,
     /// One line for people.
     pub about: String,
     /// Rounds of each series.
@@ -88,11 +92,15 @@ pub struct Profile {
     /// Which drivers, when the command line names none.
     #[serde(default)]
     pub drivers: Vec<String>,
+    /// Globs over `scenario@server@driver`: when there are any, only series that match one; whatever the command line names.
+    #[serde(default)]
+    pub series: Vec<String>,
 }
 
 /// The profiles of a project that declares none: `full` as the scenarios say, `quick` for many short rounds.
 fn usual_profiles() -> BTreeMap<String, Profile> {
     let full = Profile {
+        name: String::new(),
         about: "every scenario on every server, as the scenarios say".into(),
         rounds: 3,
         requests_at_most: None,
@@ -102,6 +110,7 @@ fn usual_profiles() -> BTreeMap<String, Profile> {
         scenarios: Vec::new(),
         servers: Vec::new(),
         drivers: Vec::new(),
+        series: Vec::new(),
     };
     let quick = Profile {
         about: "the same scenarios cut short".into(),
@@ -134,6 +143,9 @@ impl Config {
             written.profiles = usual_profiles();
             // Many short rounds see more than few long ones.
             written.compare.profile.get_or_insert_with(|| "quick".into());
+        }
+        for (name, profile) in &mut written.profiles {
+            profile.name.clone_from(name);
         }
         let tables = Tables {
             servers: written.servers,
@@ -173,6 +185,10 @@ impl Config {
             if profile.rounds == 0 || profile.rounds > 1000 {
                 let message = format!("expected 1 to 1,000, found {}", profile.rounds);
                 return wrong(&format!("profiles.{name}.rounds"), message);
+            }
+            let mut bad = profile.series.iter().filter_map(|text| Glob::new(text).err());
+            if let Some(error) = bad.next() {
+                return wrong(&format!("profiles.{name}.series"), format!("not a glob: {error}"));
             }
         }
         let named = [

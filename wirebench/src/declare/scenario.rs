@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::declare::profiles::Profiles;
 use crate::declare::protocol::Protocol;
 use crate::declare::read::{DeclareError, Place};
 use crate::declare::span::Span;
@@ -16,6 +17,8 @@ pub struct Scenario {
     pub name: String,
     /// One line for people.
     pub about: String,
+    /// The profiles it takes part in.
+    pub profiles: Profiles,
     /// The operation asked for; each server says how it is asked.
     pub operation: String,
     /// How much is asked, and how.
@@ -80,6 +83,8 @@ impl Load {
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
     about: String,
+    #[serde(default)]
+    profiles: Profiles,
     operation: String,
     load: LoadTable,
     protocols: Option<Vec<Protocol>>,
@@ -106,6 +111,7 @@ impl Scenario {
     pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
         let Table {
             about,
+            profiles,
             operation,
             load,
             protocols,
@@ -113,6 +119,7 @@ impl Scenario {
         Ok(Self {
             name,
             about,
+            profiles,
             operation,
             load: load.check(place)?,
             protocols,

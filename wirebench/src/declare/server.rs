@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::declare::args::Arg;
+use crate::declare::profiles::Profiles;
 use crate::declare::protocol::Protocol;
 use crate::declare::read::{DeclareError, Place};
 use crate::declare::span::Span;
@@ -17,6 +18,9 @@ pub struct Server {
     /// One line for people.
     #[serde(skip)]
     pub about: String,
+    /// The profiles it takes part in.
+    #[serde(skip)]
+    pub profiles: Profiles,
     /// What it answers.
     pub protocols: Vec<Protocol>,
     /// How its program is made and named.
@@ -108,6 +112,8 @@ pub struct GrpcOperation {
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
     about: String,
+    #[serde(default)]
+    profiles: Profiles,
     protocols: Vec<Protocol>,
     package: Option<String>,
     command: Option<Vec<String>>,
@@ -209,6 +215,7 @@ impl Server {
         Ok(Self {
             name,
             about: table.about,
+            profiles: table.profiles,
             protocols: table.protocols,
             program,
             build: table.build,

@@ -4,6 +4,7 @@ pub mod expected;
 mod order;
 pub mod rerun;
 pub mod shards;
+mod wanted;
 
 use std::collections::BTreeMap;
 
@@ -32,6 +33,14 @@ pub struct Selection {
     pub drivers: Vec<String>,
 }
 
+impl Selection {
+    /// Whether nothing is named, so that the profile alone chooses.
+    #[must_use]
+    pub const fn is_everything(&self) -> bool {
+        self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty()
+    }
+}
+
 /// Why no plan can be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
@@ -54,6 +63,31 @@ pub enum PlanError {
         pattern: String,
         /// The names there are.
         known: Vec<String>,
+    },
+    /// A pattern that matches only what takes no part in the profile.
+    #[error(
+        "--{kind} {pattern}: matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {}",
+        found.join(", ")
+    )]
+    Elsewhere {
+        /// `scenario`, `server` or `driver`.
+        kind: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// The profile.
+        profile: String,
+        /// What it matches, each with its profiles.
+        found: Vec<String>,
+    },
+    /// A glob of a profile's `series` that matches none.
+    #[error(
+        "wirebench.toml: profiles.{profile}.series: \"{pattern}\" matches no series that the profile could have; `wirebench list --scenario … --server … --driver …` shows them"
+    )]
+    NoSeries {
+        /// The profile.
+        profile: String,
+        /// The glob.
+        pattern: String,
     },
     /// Nothing is left to measure.
     #[error(
@@ -94,10 +128,20 @@ pub fn series<'a>(
     profile: &Profile,
     selection: &Selection,
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
-    for (wanted, known) in wanted(project, profile, selection) {
-        wanted.check(&known)?;
-    }
+    wanted::check(project, profile, selection)?;
     let found = declared(project, profile, selection)?;
+    if selection.is_everything() {
+        let unfit = |text: &&String| {
+            let only = only(std::slice::from_ref(*text));
+            !found.iter().any(|one| only.is_match(&one.id))
+        };
+        if let Some(pattern) = profile.series.iter().find(unfit) {
+            return Err(PlanError::NoSeries {
+                profile: profile.name.clone(),
+                pattern: pattern.clone(),
+            });
+        }
+    }
     if found.is_empty() {
         Err(PlanError::Empty)
     } else {
@@ -114,88 +158,30 @@ pub fn declared<'a>(
     profile: &Profile,
     selection: &Selection,
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
-    let [scenarios, servers, drivers] = wanted(project, profile, selection).map(|(wanted, _)| wanted.globs());
-    let (scenarios, servers, drivers) = (scenarios?, servers?, drivers?);
-    let counting = Wanted {
-        kind: "driver",
-        patterns: &project.config.count.drivers,
-    };
-    let counting = counting.globs()?;
+    let chosen = wanted::chosen(project, profile, selection)?;
+    let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
     let mut found = Vec::new();
-    for scenario in project.scenarios.iter().filter(|s| scenarios.is_match(&s.name)) {
-        for server in project.servers.iter().filter(|s| servers.is_match(&s.name)) {
-            for driver in project.drivers.iter().filter(|d| drivers.is_match(&d.name)) {
+    for scenario in chosen.scenarios(project) {
+        for server in chosen.servers(project) {
+            for driver in chosen.drivers(project) {
                 if scenario.load.is_counted() && !counting.is_match(&driver.name) {
                     continue;
                 }
-                found.extend(fit(scenario, server, driver, profile));
+                let fitting = fit(scenario, server, driver, profile);
+                found.extend(fitting.filter(|one| profile.series.is_empty() || within.is_match(&one.id)));
             }
         }
     }
     Ok(found)
 }
 
-/// The patterns that hold for one kind of declaration.
-struct Wanted<'a> {
-    kind: &'static str,
-    patterns: &'a [String],
-}
-
-/// What is asked of scenarios, servers and drivers, each with the names there are.
-fn wanted<'a>(project: &Project, profile: &'a Profile, selection: &'a Selection) -> [(Wanted<'a>, Vec<String>); 3] {
-    let pick = |kind, asked: &'a [String], by_profile: &'a [String]| Wanted {
-        kind,
-        patterns: if asked.is_empty() { by_profile } else { asked },
-    };
-    let scenarios = project.scenarios.iter().map(|scenario| scenario.name.clone()).collect();
-    let servers = project.servers.iter().map(|server| server.name.clone()).collect();
-    let drivers = project.drivers.iter().map(|driver| driver.name.clone()).collect();
-    [
-        (pick("scenario", &selection.scenarios, &profile.scenarios), scenarios),
-        (pick("server", &selection.servers, &profile.servers), servers),
-        (pick("driver", &selection.drivers, &profile.drivers), drivers),
-    ]
-}
-
-impl Wanted<'_> {
-    fn glob(&self, pattern: &str) -> Result<Glob, PlanError> {
-        Glob::new(pattern).map_err(|source| PlanError::Pattern {
-            kind: self.kind,
-            pattern: pattern.to_owned(),
-            source,
-        })
+/// Globs of a declaration as one.
+fn only(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).expect("the globs of declarations are checked when they are read"));
     }
-
-    /// Whether each pattern matches something.
-    fn check(&self, known: &[String]) -> Result<(), PlanError> {
-        for pattern in self.patterns {
-            let matcher = self.glob(pattern)?.compile_matcher();
-            if !known.iter().any(|name| matcher.is_match(name)) {
-                return Err(PlanError::NoMatch {
-                    kind: self.kind,
-                    pattern: pattern.clone(),
-                    known: known.to_vec(),
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// All patterns as one; no pattern matches everything.
-    fn globs(&self) -> Result<GlobSet, PlanError> {
-        let mut set = GlobSetBuilder::new();
-        for pattern in self.patterns {
-            set.add(self.glob(pattern)?);
-        }
-        if self.patterns.is_empty() {
-            set.add(self.glob("*")?);
-        }
-        set.build().map_err(|source| PlanError::Pattern {
-            kind: self.kind,
-            pattern: self.patterns.join(" "),
-            source,
-        })
-    }
+    set.build().expect("globs that are good alone are good together")
 }
 
 fn fit<'a>(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const ARROWS: [(&str, &[&str]); 16] = [
     ("adopt", &["adopt", "declare"]),
     ("declare", &["declare", "record"]),
-    ("plan", &["declare", "record"]),
+    ("plan", &["declare", "record", "plan"]),
     ("measure", &["declare", "plan", "record", "measure"]),
     (
         "normalise",

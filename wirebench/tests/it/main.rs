@@ -41,6 +41,7 @@ mod sides;
 mod sites;
 mod sources;
 mod summaries;
+mod taking_part;
 mod trends;
 mod variants;
 mod verdicts;
