@@ -4,14 +4,14 @@
 script = ARG0; given = ARGC; data = ARG1; out = ARG2; title = ARG3; unit = ARG4
 load script[1:strlen(script)-strlen("bars.gnuplot")]."style.gnuplot"
 
-array protocol[4] = ["HTTP/1.1", "h2c", "gRPC", "process"]
-array mark[4] = [7, 5, 9, 13]
+array protocol[7] = ["HTTP/1.1", "h2c", "gRPC", "process", "HTTPS", "gRPC over TLS", "gRPC-web"]
+array mark[7] = [7, 5, 9, 13, 6, 8, 11]
 
 # Measure: how many rows, how far right, how long the texts, which protocols, and the first row that makes no sense.
 set datafile separator tab
-array occurs[4] = [0, 0, 0, 0]
+array occurs[7] = [0, 0, 0, 0, 0, 0, 0]
 rows = 0; strange = 0; largest = 0.0; text_letters = 0; note_letters = 0
-seen(g) = g eq "0" || g eq "1" || g eq "2" || g eq "3" ? (occurs[int(g) + 1] = 1) : (strange = strange ? strange : rows + 1)
+seen(g) = strlen(g) == 1 && strstrt("0123456", g) ? (occurs[int(g) + 1] = 1) : (strange = strange ? strange : rows + 1)
 reach(text) = text eq "NaN" ? 0 : (largest = bigger(largest, real(text)))
 stats data using (rows = rows + 1, seen(strcol(5)), reach(strcol(2)), reach(strcol(4)), \
     text_letters = bigger(text_letters, strlen(strcol(6))), \
@@ -21,7 +21,7 @@ if (rows == 0) {
     exit status 1
 }
 if (strange) {
-    printerr sprintf("%s:%d: group: expected 0 (HTTP/1.1), 1 (h2c), 2 (gRPC) or 3 (process)", data, strange)
+    printerr sprintf("%s:%d: group: expected 0 (HTTP/1.1), 1 (h2c), 2 (gRPC), 3 (process), 4 (HTTPS), 5 (gRPC over TLS) or 6 (gRPC-web)", data, strange)
     exit status 1
 }
 
@@ -38,7 +38,7 @@ set label 2 unit noenhanced at screen across(left), down(height - 36, height) te
 set label 3 "bar and mark: median of the rounds; whisker: smallest and largest round" noenhanced \
     at screen across(left), down(height - 14, height) font ",12" textcolor rgb note_colour
 x = left + 6
-do for [g = 0:3] {
+do for [g = 0:6] {
     if (occurs[g + 1]) {
         set label 10 + g "" at screen across(x), down(54, height) \
             point pointtype mark[g + 1] pointsize 1.1 linecolor rgb line_colour[g + 1]
@@ -73,7 +73,7 @@ bar(n) = n + 0.66
 plot \
     data skip 1 using (0):(bar($0)):(0):2:(bar($0) - 0.17):(bar($0) + 0.17):(tint_colour[int($5) + 1]) \
         with boxxyerror linecolor rgb variable, \
-    for [g = 0:3] data skip 1 using ($5 == g ? $2 : NaN):(bar($0)):3:4 \
+    for [g = 0:6] data skip 1 using ($5 == g ? $2 : NaN):(bar($0)):3:4 \
         with xerrorbars linecolor rgb line_colour[g + 1] pointtype mark[g + 1] pointsize 1.1 linewidth 1.8, \
     data skip 1 using (0):($0 + 0.26):1 with labels left offset character 0.6, 0 noenhanced textcolor rgb text_colour, \
     data skip 1 using (largest * 1.02):(bar($0)):(bold(strcol(6), 13)) with labels right offset character (text_letters + 1), 0 \

@@ -29,8 +29,8 @@ across(x) = x / real(width)
 down(y, height) = 1 - y / real(height)
 
 # Told apart in colour, in grey and by people who see fewer colours; always with a mark or a dash as well.
-array line_colour[4] = [0x004488, 0xBB5566, 0x997700, 0x000000]
-array tint_colour[4] = [0xB3C7DB, 0xEBCCD1, 0xE0D6B3, 0xC4C4C4]
+array line_colour[7] = [0x004488, 0xBB5566, 0x997700, 0x000000, 0x4A7FB5, 0x6B5300, 0x2E6B4A]
+array tint_colour[7] = [0xB3C7DB, 0xEBCCD1, 0xE0D6B3, 0xC4C4C4, 0xD3E2F0, 0xD6CBA5, 0xC3DBCD]
 text_colour = 0x222222
 note_colour = 0x5A5A5A
 

@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+
 use crate::command::{builtin, install};
 use crate::declare::Project;
 use crate::declare::driver::Driver;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::slot::Bench;
+use crate::measure::tls::Pair;
 use crate::measure::tools;
 use crate::normalise::Jq;
 use crate::plan::PlannedSeries;
@@ -24,18 +27,22 @@ pub(super) struct Prepared<'a> {
 }
 
 /// Finds the drivers' programs that the series need.
+///
+/// # Errors
+/// When the temporary folder cannot be written.
 pub(super) fn prepare<'a>(
     project: &'a Project,
     series: &[PlannedSeries],
     cores: Cores,
     interrupt: Interrupt,
-) -> Prepared<'a> {
+) -> anyhow::Result<Prepared<'a>> {
     let root = &project.root;
     let mut prepared = Prepared {
         bench: Bench {
             root,
             cores,
             interrupt,
+            tls: Pair::make().context("no certificate for servers over TLS can be made")?,
             drivers: BTreeMap::new(),
         },
         tools: Vec::new(),
@@ -60,7 +67,7 @@ pub(super) fn prepare<'a>(
             }
         }
     }
-    prepared
+    Ok(prepared)
 }
 
 /// jq, without which nothing can be normalised, and the filters of built-in drivers for it.

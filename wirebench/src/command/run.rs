@@ -179,7 +179,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let base = args.out.clone().unwrap_or_else(|| results(&project.root));
     let (id, folder) = recorder::new_folder(&std::path::absolute(base)?, seed)?;
     let building = Instant::now();
-    let mut prepared = prepare::prepare(project, &series, cores, interrupt.clone());
+    let mut prepared = prepare::prepare(project, &series, cores, interrupt.clone())?;
     opened::build(&mut opened, &series, &interrupt);
     let build_ns = nanos(building.elapsed());
     prepared.tools.push(jq_version);

@@ -8,9 +8,8 @@ use crate::declare::Project;
 use crate::measure::build::Workshop;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::question::Question;
 use crate::measure::side::Side;
-use crate::measure::target::{Target, TargetError};
+use crate::measure::target::TargetError;
 use crate::plan::{self, PlannedSeries};
 
 #[derive(Debug, clap::Args)]
@@ -22,7 +21,7 @@ pub(super) struct Args {
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
-    let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?);
+    let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?)?;
     let mut side = Side::new(git::state(&project.root), project.root.clone(), &project.servers);
     let workshop = Workshop {
         folder: project.root.clone(),
@@ -87,8 +86,8 @@ fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Res
         source,
     };
     let folder = tempfile::tempdir().map_err(write)?;
-    let question = Question::new(bench.root, server, series.operation, series.protocol)?;
-    let target = Target::start(side, server, folder.path(), &bench.cores, &bench.interrupt)?;
+    let question = bench.question(series)?;
+    let target = bench.start(side, server, folder.path())?;
     let answer = question.check(&target.address)?;
     let ready_ms = target.ready_after.as_secs_f64() * 1e3;
     target.stop().map_err(write)?;

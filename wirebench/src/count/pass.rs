@@ -117,19 +117,13 @@ impl Pass<'_> {
         server.ready_timeout = Span(server.ready_timeout.0 * self.tool.patience());
         alone(&mut server.env);
         let side = self.wrapped(toolbox, folder);
-        let question = Question::new(
-            bench.root,
-            self.series.server,
-            self.series.operation,
-            self.series.protocol,
-        )
-        .map_err(SlotError::from)?;
+        let question = bench.question(self.series).map_err(SlotError::from)?;
         let alone = Cores {
             available: 1,
             ..Cores::default()
         };
-        let mut target = Target::launch(&side, &server, folder, &alone).map_err(SlotError::from)?;
-        let is_ready = ready::look(&server, &target);
+        let mut target = Target::launch(&side, &server, folder, &alone, &bench.tls).map_err(SlotError::from)?;
+        let is_ready = ready::look(&server, &target, bench.tls.certificate());
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
             .map_err(SlotError::from)?;
@@ -181,6 +175,7 @@ impl Pass<'_> {
             body_file: &text(body),
             driver_folder: &text(self.series.driver.folder.clone()),
             project: &text(bench.root.to_path_buf()),
+            ca: &text(bench.tls.certificate()),
         };
         let mut values = values::of(self.series, &places);
         values::set_amount(&mut values, Amount::Requests(self.requests));
@@ -191,7 +186,7 @@ impl Pass<'_> {
             launch: Launch {
                 argv: &argv,
                 folder,
-                env: &BTreeMap::new(),
+                env: &values::environment(self.series, &values),
                 stdout: folder.join(files::STDOUT),
                 stderr: folder.join(files::STDERR),
                 cores: &[],

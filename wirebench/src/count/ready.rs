@@ -1,6 +1,8 @@
 //! Asks in lock step whether a server is ready: how often and how fast it is asked before the load must not leave traces in
 //! its memory that the load then meets.
 
+use std::path::PathBuf;
+
 use crate::count::relay::Relay;
 use crate::declare::server::{Ready, Server};
 use crate::measure::port;
@@ -8,7 +10,7 @@ use crate::measure::ready::is_ready;
 use crate::measure::target::Target;
 
 /// Looks once whether a server is ready, through a relay, and not before it listens.
-pub(super) fn look(server: &Server, target: &Target) -> impl Fn() -> Result<(), String> + use<> {
+pub(super) fn look(server: &Server, target: &Target, ca: PathBuf) -> impl Fn() -> Result<(), String> + use<> {
     let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
     let (address, group) = (target.address.clone(), target.group.id());
     let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
@@ -21,7 +23,7 @@ pub(super) fn look(server: &Server, target: &Target) -> impl Fn() -> Result<(), 
             return Ok(());
         }
         let relay = Relay::start(&address, group).map_err(|error| error.to_string())?;
-        let looked = is_ready(&ready, &relay.address, protocol);
+        let looked = is_ready(&ready, &relay.address, protocol, &ca);
         relay.finish().map_err(|error| error.to_string())?;
         looked
     }

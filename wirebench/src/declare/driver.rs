@@ -70,6 +70,9 @@ pub struct Mode {
     pub good: Option<String>,
     /// Arguments with placeholders.
     pub args: Vec<Arg>,
+    /// Environment variables added for it, with the same placeholders; a variable whose placeholder has no value is left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
 }
 
 const fn usual_share() -> f64 {
@@ -77,7 +80,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 25] = [
+pub const PLACEHOLDERS: [&str; 26] = [
     "driver_folder",
     "connections",
     "streams",
@@ -95,6 +98,7 @@ pub const PLACEHOLDERS: [&str; 25] = [
     "path",
     "header",
     "body_file",
+    "ca",
     "call",
     "message",
     "proto",
@@ -156,7 +160,7 @@ impl Driver {
         if protocols.is_empty() {
             return wrong(
                 "protocols",
-                "expected a table for at least one of http, h2c, grpc and process".into(),
+                "expected a table for at least one of http, h2c, grpc, https, grpcs, grpc-web and process".into(),
             );
         }
         for (protocol, mode) in &protocols {
@@ -168,9 +172,10 @@ impl Driver {
                     format!("expected a share between 0 and 1, found {}", mode.in_flight_at_least),
                 );
             }
-            check_placeholders(place, &key, &mode.args, |word| {
-                PLACEHOLDERS.contains(&word) && word != "stdout"
-            })?;
+            let known = |word: &str| PLACEHOLDERS.contains(&word) && word != "stdout";
+            check_placeholders(place, &key, &mode.args, known)?;
+            let env: Vec<Arg> = mode.env.values().cloned().map(Arg::One).collect();
+            check_placeholders(place, &format!("protocols.{}.env", protocol.name()), &env, known)?;
         }
         check_placeholders(place, "normalise.args", &normalise.args, |word| {
             word == "stdout" || word == "raw"

@@ -28,7 +28,7 @@ pub struct Server {
     /// What makes the program before anything is measured: a command and its arguments, run in each side's own folder.
     #[serde(skip)]
     pub build: Option<Vec<String>>,
-    /// Arguments, with `{address}`, `{host}`, `{port}` and `{threads}` filled in.
+    /// Arguments, with `{address}`, `{host}`, `{port}`, `{threads}`, `{tls_cert}` and `{tls_key}` filled in.
     pub args: Vec<Arg>,
     /// Environment variables added for it; the placeholders of the arguments are filled in here too.
     pub env: BTreeMap<String, String>,
@@ -159,7 +159,7 @@ struct ExpectTable {
 }
 
 /// Placeholders that a server's arguments and environment may name.
-pub const PLACEHOLDERS: [&str; 4] = ["address", "host", "port", "threads"];
+pub const PLACEHOLDERS: [&str; 6] = ["address", "host", "port", "threads", "tls_cert", "tls_key"];
 
 const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
 
@@ -189,7 +189,10 @@ impl Server {
             _ => {}
         }
         if table.protocols.is_empty() || table.protocols.contains(&Protocol::Process) {
-            return wrong("protocols", "expected at least one of http, h2c and grpc".into());
+            return wrong(
+                "protocols",
+                "expected at least one of http, h2c, grpc, https, grpcs and grpc-web".into(),
+            );
         }
         if matches!(table.ready, Ready::Tcp(false)) {
             return wrong("ready.tcp", "expected true".into());

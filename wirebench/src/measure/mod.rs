@@ -16,6 +16,8 @@ pub mod side;
 pub mod slot;
 pub mod startup;
 pub mod target;
+pub mod tls;
 pub mod tools;
 pub mod usage;
 pub mod values;
+pub mod web;

@@ -19,7 +19,8 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Prepares an operation for a protocol; process starts are asked over what the server answers first.
+    /// Prepares an operation for a protocol; process starts are asked over what the server answers first. Over TLS the
+    /// server must show the certificate in the file `ca`.
     ///
     /// # Errors
     /// When a gRPC message does not fit its .proto file.
@@ -28,6 +29,7 @@ impl<'a> Question<'a> {
         server: &'a Server,
         operation: &'a Operation,
         protocol: Protocol,
+        ca: &Path,
     ) -> Result<Self, TargetError> {
         let wrong = |source| TargetError::Operation {
             server: server.name.clone(),
@@ -46,13 +48,15 @@ impl<'a> Question<'a> {
                     path: http.path.clone(),
                     headers: http.headers.clone(),
                     body: http.body.clone().unwrap_or_default().into_bytes(),
+                    ca: protocol.has_tls().then(|| ca.to_path_buf()),
                 },
                 None,
             ),
             Operation::Grpc(rpc) => {
                 let call = Call::load(root, rpc).map_err(wrong)?;
                 let body = call.request_frame(&rpc.message).map_err(wrong)?;
-                (grpc_request(&format!("/{}", rpc.call), body), Some(call))
+                let path = format!("/{}", rpc.call);
+                (grpc_request(protocol, &path, body, ca), Some(call))
             }
         };
         Ok(Self {
@@ -80,6 +84,9 @@ impl<'a> Question<'a> {
                 found: short(&found),
             })
         };
+        if let Some(fault) = &answer.fault {
+            return wrong("a gRPC-web answer".into(), fault.clone());
+        }
         match (self.operation, &self.call) {
             (Operation::Http(http), _) => {
                 if answer.status != http.status {

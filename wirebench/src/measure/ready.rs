@@ -1,17 +1,19 @@
 //! Ready: one look at whether a server can be asked.
 
 use std::net::TcpStream;
+use std::path::Path;
 
 use crate::declare::protocol::Protocol;
 use crate::declare::server::Ready;
 use crate::measure::grpc;
 use crate::measure::probe::{PROBE_TIMEOUT, WireRequest, ask, grpc_request};
 
-/// Looks once whether a server is ready.
+/// Looks once whether a server is ready, in the protocol that it answers first. Over TLS it must show the certificate in the
+/// file `ca`.
 ///
 /// # Errors
 /// What the look found instead, in words.
-pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol) -> Result<(), String> {
+pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> Result<(), String> {
     let answer = match ready {
         Ready::Tcp(_) => return TcpStream::connect(address).map(drop).map_err(|error| error.to_string()),
         Ready::Http(path) => {
@@ -19,16 +21,27 @@ pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol) -> Result<(), 
             ask(
                 address,
                 &WireRequest {
-                    protocol,
+                    // A page beside gRPC-web is plain HTTP.
+                    protocol: if protocol == Protocol::GrpcWeb {
+                        Protocol::Http
+                    } else {
+                        protocol
+                    },
                     method,
                     path,
                     headers: vec![],
                     body: vec![],
+                    ca: protocol.has_tls().then(|| ca.to_path_buf()),
                 },
                 PROBE_TIMEOUT,
             )
         }
         Ready::GrpcHealth(service) => {
+            let spoken = match protocol {
+                Protocol::Grpcs | Protocol::Https => Protocol::Grpcs,
+                Protocol::GrpcWeb => Protocol::GrpcWeb,
+                Protocol::Http | Protocol::H2c | Protocol::Grpc | Protocol::Process => Protocol::Grpc,
+            };
             // HealthCheckRequest { service = 1 }, written by hand: one field.
             let mut message = Vec::new();
             if !service.is_empty() {
@@ -36,12 +49,15 @@ pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol) -> Result<(), 
             }
             ask(
                 address,
-                &grpc_request("/grpc.health.v1.Health/Check", grpc::frame(&message)),
+                &grpc_request(spoken, "/grpc.health.v1.Health/Check", grpc::frame(&message), ca),
                 PROBE_TIMEOUT,
             )
         }
     };
     let answer = answer.map_err(|error| error.to_string())?;
+    if let Some(fault) = answer.fault {
+        return Err(fault);
+    }
     match ready {
         Ready::GrpcHealth(_) => match grpc::unframe(&answer.body) {
             // HealthCheckResponse { status = SERVING }.

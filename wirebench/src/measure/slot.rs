@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::declare::args::{MissingValue, Value, Values, expand};
 use crate::declare::scenario::{Amount, Load};
-use crate::declare::server::Operation;
+use crate::declare::server::{Operation, Server};
 use crate::declare::span::{Span, nanos};
 use crate::measure::connections::Seen;
 use crate::measure::cores::Cores;
@@ -19,6 +19,7 @@ use crate::measure::question::Question;
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{Target, TargetError, argv, environment};
+use crate::measure::tls::Pair;
 use crate::measure::values::{self, Places};
 use crate::plan::PlannedSeries;
 
@@ -64,6 +65,8 @@ pub struct Bench<'a> {
     pub cores: Cores,
     /// Ctrl-C.
     pub interrupt: Interrupt,
+    /// What servers show and clients trust over TLS.
+    pub tls: Pair,
     /// Each driver's executable by driver name.
     pub drivers: BTreeMap<String, PathBuf>,
 }
@@ -107,8 +110,8 @@ impl Bench<'_> {
     pub fn measure(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
         write(folder, fs::create_dir_all(folder))?;
         let server = &side.server_of(series);
-        let question = Question::new(self.root, series.server, series.operation, series.protocol)?;
-        let target = Target::start(side, server, folder, &self.cores, &self.interrupt)?;
+        let question = self.question(series)?;
+        let target = self.start(side, server, folder)?;
         let answer = question.check(&target.address)?;
         let ready_after = Some(target.ready_after);
         let payload_bytes = Some(question.payload_bytes(&answer));
@@ -119,6 +122,7 @@ impl Bench<'_> {
             body_file: &text(folder.join("body")),
             driver_folder: &text(series.driver.folder.clone()),
             project: &text(self.root.to_path_buf()),
+            ca: &text(self.tls.certificate()),
         };
         let mut values = values::of(series, &places);
         values::set_amount(&mut values, series.load.amount);
@@ -134,6 +138,23 @@ impl Bench<'_> {
             payload_bytes,
             ..measured
         })
+    }
+
+    /// What a series asks, on the wire.
+    ///
+    /// # Errors
+    /// When a gRPC message does not fit its .proto file.
+    pub fn question<'q>(&self, series: &PlannedSeries<'q>) -> Result<Question<'q>, TargetError> {
+        let ca = self.tls.certificate();
+        Question::new(self.root, series.server, series.operation, series.protocol, &ca)
+    }
+
+    /// Starts one of a side's servers and waits until it is ready. Its output goes to `folder`.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends early, or is not ready in time.
+    pub fn start(&self, side: &Side, server: &Server, folder: &Path) -> Result<Target, TargetError> {
+        Target::start(side, server, folder, &self.cores, &self.tls, &self.interrupt)
     }
 
     /// The driver starts the server itself, again and again.
@@ -202,7 +223,7 @@ impl Bench<'_> {
             launch: Launch {
                 argv: &argv,
                 folder,
-                env: &BTreeMap::new(),
+                env: &values::environment(series, values),
                 stdout: folder.join(files::STDOUT),
                 stderr: folder.join(files::STDERR),
                 cores: &self.cores.driver,
@@ -236,7 +257,7 @@ impl Bench<'_> {
 
     fn start_up(&self, series: &PlannedSeries, side: &Side, question: &Question, verified_body: Vec<u8>) -> StartUp {
         let server = &side.server_of(series);
-        let command = argv(side, server, PORT, self.cores.server_threads());
+        let command = argv(side, server, PORT, self.cores.server_threads(), &self.tls);
         let (status, body) = match series.operation {
             Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
             Operation::Grpc(_) => (200, Some(verified_body)),
@@ -244,7 +265,7 @@ impl Bench<'_> {
         StartUp {
             argv: command,
             folder: side.folder.clone(),
-            env: environment(server, PORT, self.cores.server_threads()),
+            env: environment(server, PORT, self.cores.server_threads(), &self.tls),
             port: server.port,
             cores: self.cores.server.clone(),
             request: question.request.clone(),

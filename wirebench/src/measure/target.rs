@@ -16,6 +16,7 @@ use crate::measure::probe::ProbeError;
 use crate::measure::process::{Group, Launch, in_words, tail};
 use crate::measure::ready::is_ready;
 use crate::measure::side::Side;
+use crate::measure::tls::Pair;
 use crate::measure::usage::Watched;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -129,16 +130,16 @@ pub struct Target {
 /// # Panics
 /// Never for a server that `Server::check` made, as it refuses unknown placeholders, and that the side has built.
 #[must_use]
-pub fn argv(side: &Side, server: &Server, port: &str, threads: usize) -> Vec<String> {
-    let args = expand(&server.args, &values(port, threads)).expect("Server::check refuses unknown placeholders");
+pub fn argv(side: &Side, server: &Server, port: &str, threads: usize, tls: &Pair) -> Vec<String> {
+    let args = expand(&server.args, &values(port, threads, tls)).expect("Server::check refuses unknown placeholders");
     let program = side.programs[&server.name].iter().cloned();
     program.chain(args).collect()
 }
 
 /// The server's environment for a given port (or a placeholder for one). Braces that name no placeholder stay as they are.
 #[must_use]
-pub fn environment(server: &Server, port: &str, threads: usize) -> BTreeMap<String, String> {
-    let values = values(port, threads);
+pub fn environment(server: &Server, port: &str, threads: usize, tls: &Pair) -> BTreeMap<String, String> {
+    let values = values(port, threads, tls);
     let filled = server
         .env
         .iter()
@@ -147,8 +148,11 @@ pub fn environment(server: &Server, port: &str, threads: usize) -> BTreeMap<Stri
 }
 
 /// What a server's placeholders stand for.
-fn values(port: &str, threads: usize) -> Values {
+fn values(port: &str, threads: usize, tls: &Pair) -> Values {
+    let text = |path: PathBuf| Value::One(path.to_string_lossy().into_owned());
     Values::from([
+        ("tls_cert", text(tls.certificate())),
+        ("tls_key", text(tls.key())),
         ("address", Value::One(format!("127.0.0.1:{port}"))),
         ("host", Value::One("127.0.0.1".into())),
         ("port", Value::One(port.to_owned())),
@@ -166,11 +170,13 @@ impl Target {
         server: &Server,
         folder: &Path,
         cores: &Cores,
+        tls: &Pair,
         interrupt: &Interrupt,
     ) -> Result<Self, TargetError> {
-        let mut target = Self::launch(side, server, folder, cores)?;
+        let mut target = Self::launch(side, server, folder, cores, tls)?;
         let address = target.address.clone();
-        let look = || is_ready(&server.ready, &address, server.protocols[0]);
+        let ca = tls.certificate();
+        let look = || is_ready(&server.ready, &address, server.protocols[0], &ca);
         target.wait_until_ready(server, interrupt, look)?;
         Ok(target)
     }
@@ -179,18 +185,18 @@ impl Target {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn launch(side: &Side, server: &Server, folder: &Path, cores: &Cores) -> Result<Self, TargetError> {
+    pub fn launch(side: &Side, server: &Server, folder: &Path, cores: &Cores, tls: &Pair) -> Result<Self, TargetError> {
         let port = port::free(server.port).map_err(|(port, source)| TargetError::PortTaken {
             server: server.name.clone(),
             port,
             source,
         })?;
-        let argv = argv(side, server, &port.to_string(), cores.server_threads());
+        let argv = argv(side, server, &port.to_string(), cores.server_threads(), tls);
         let output = folder.join("server.stderr");
         let launch = Launch {
             argv: &argv,
             folder: &side.folder,
-            env: &environment(server, &port.to_string(), cores.server_threads()),
+            env: &environment(server, &port.to_string(), cores.server_threads(), tls),
             stdout: folder.join("server.stdout"),
             stderr: output.clone(),
             cores: &cores.server,

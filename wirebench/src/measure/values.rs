@@ -1,8 +1,12 @@
 //! The values of a driver's placeholders for one series.
 
-use crate::declare::args::{Value, Values, expand};
+use std::collections::BTreeMap;
+
+use crate::declare::args::{Arg, Value, Values, expand, fill};
+use crate::declare::protocol::Protocol;
 use crate::declare::scenario::Amount;
 use crate::declare::server::Operation;
+use crate::measure::probe;
 use crate::plan::PlannedSeries;
 
 /// What changes from round to round and from machine to machine.
@@ -18,6 +22,8 @@ pub struct Places<'a> {
     pub driver_folder: &'a str,
     /// The project's folder.
     pub project: &'a str,
+    /// The file with the certificate that the server must show.
+    pub ca: &'a str,
 }
 
 /// How long a driver waits for the answer to a request.
@@ -36,12 +42,13 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         };
         Value::One(joined)
     };
+    let scheme = series.protocol.scheme();
     let port = places.address.rsplit(':').next().unwrap_or_default();
     let mut values = Values::from([
         ("connections", Value::One(load.connections.to_string())),
         ("streams", Value::One(load.streams.to_string())),
         ("workers", Value::One(load.workers().to_string())),
-        ("origin", Value::One(format!("http://{}", places.address))),
+        ("origin", Value::One(format!("{scheme}://{}", places.address))),
         ("address", one(places.address)),
         ("host", one("127.0.0.1")),
         ("port", one(port)),
@@ -51,6 +58,12 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     ]);
     if let Some(rate) = load.rate {
         values.insert("rate", Value::One(rate.to_string()));
+    }
+    if series.protocol.has_tls() {
+        values.insert("ca", one(places.ca));
+    }
+    if series.protocol == Protocol::GrpcWeb {
+        values.insert("header", Value::Many(probe::WEB_HEADERS.map(str::to_owned).to_vec()));
     }
     let (method, path, has_body) = match series.operation {
         Operation::Http(http) => {
@@ -66,7 +79,7 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         }
     };
     values.insert("method", one(method));
-    values.insert("url", Value::One(format!("http://{}{path}", places.address)));
+    values.insert("url", Value::One(format!("{scheme}://{}{path}", places.address)));
     values.insert("path", Value::One(path));
     if has_body {
         values.insert("body_file", one(places.body_file));
@@ -87,6 +100,17 @@ pub fn set_amount(values: &mut Values, amount: Amount) {
     };
 }
 
+/// The environment variables that a driver gets for a series; one whose placeholder has no value is left out.
+#[must_use]
+pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, String> {
+    let has_values = |text: &str| {
+        let named = Arg::One(text.to_owned()).placeholders();
+        named.iter().all(|name| values.contains_key(name.as_str()))
+    };
+    let set = series.mode.env.iter().filter(|(_, text)| has_values(text));
+    set.map(|(name, text)| (name.clone(), fill(text, values, 0))).collect()
+}
+
 /// The driver's command as a record keeps it: what changes from round to round stays a placeholder.
 #[must_use]
 pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
@@ -96,6 +120,7 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         body_file: "{body_file}",
         driver_folder: "{driver_folder}",
         project: "",
+        ca: "{ca}",
     };
     let mut values = of(series, &places);
     set_amount(&mut values, series.load.amount);

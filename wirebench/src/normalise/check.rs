@@ -58,14 +58,9 @@ pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -
         }
         _ => {}
     }
-    // What a driver calls h2c carries gRPC too.
-    let wire = if expected.protocol == Protocol::Grpc {
-        Protocol::H2c
-    } else {
-        expected.protocol
-    };
-    if let Some(spoken) = spoken.filter(|spoken| *spoken != wire.name() && *spoken != expected.protocol.name()) {
-        faults.push(format!("the driver spoke {spoken}, not {}", expected.protocol.name()));
+    let meant = expected.protocol;
+    if let Some(spoken) = spoken.filter(|spoken| *spoken != meant.name() && Some(*spoken) != meant.carrier()) {
+        faults.push(format!("the driver spoke {spoken}, not {}", meant.name()));
     }
     faults.extend(disorder(round));
     if !matches!(load.amount, Amount::Starts(_)) {

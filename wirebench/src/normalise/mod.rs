@@ -92,6 +92,8 @@ fn good_status(series: &PlannedSeries) -> String {
     }
     match (series.protocol, series.operation) {
         (Protocol::Process, _) => "0".into(),
+        // Tools that speak gRPC-web are HTTP clients: they see the status of HTTP.
+        (Protocol::GrpcWeb, Operation::Grpc(_)) => "200".into(),
         (_, Operation::Http(http)) => http.status.to_string(),
         (_, Operation::Grpc(_)) => "OK".into(),
     }

@@ -224,7 +224,7 @@ pub struct Series {
     pub server: String,
     /// The driver's name.
     pub driver: String,
-    /// What they spoke: `http`, `h2c`, `grpc` or `process`.
+    /// What they spoke: `http`, `h2c`, `grpc`, `https`, `grpcs`, `grpc-web` or `process`.
     pub protocol: String,
     /// What was offered.
     pub load: LoadRecord,

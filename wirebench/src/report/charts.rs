@@ -245,6 +245,9 @@ fn group(series: &Series) -> u8 {
         "http" => 0,
         "h2c" => 1,
         "grpc" => 2,
+        "https" => 4,
+        "grpcs" => 5,
+        "grpc-web" => 6,
         _ => 3,
     }
 }

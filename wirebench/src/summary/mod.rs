@@ -159,7 +159,7 @@ pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     let mut found = Vec::new();
     let mut rows: Vec<&Row> = section.rows.iter().filter(|row| !row.is_start_up()).collect();
     // HTTP servers first: the usual question is what gRPC costs beside them.
-    rows.sort_by_key(|row| row.series.protocol == "grpc");
+    rows.sort_by_key(|row| row.series.protocol.starts_with("grpc"));
     for row in &rows {
         let beside = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
         let Some(first) = rows.iter().find(beside) else {

@@ -150,6 +150,8 @@ fn label(protocol: &str) -> String {
         "http" => "HTTP/1.1".into(),
         "h2c" => "HTTP/2".into(),
         "grpc" => "gRPC".into(),
+        "https" => "HTTPS".into(),
+        "grpcs" => "gRPC over TLS".into(),
         "grpc-web" => "gRPC-web".into(),
         other => name(other),
     }
