@@ -6,8 +6,9 @@ use crate::record::run::{Host, Pinning, Run, RunStatus, SeriesStatus};
 use crate::report::cells;
 use crate::report::charts::Chart;
 use crate::report::counted;
-use crate::report::format::{self, bytes, count, plain, three_digits, time};
-use crate::summary::{Row, Section, harness_share, relatives, sections};
+use crate::report::format::{self, bytes, count, plain, time};
+use crate::report::head_to_head;
+use crate::summary::{Row, Section, harness_share, sections};
 
 /// The run as Markdown; `charts` lie in the folder `charts/` beside it.
 #[must_use]
@@ -70,7 +71,7 @@ fn scenario(section: &Section, charts: &[Chart], out: &mut String) {
         start_up(section, out);
     } else {
         load(section, out);
-        same_client(section, out);
+        out.push_str(&head_to_head::markdown(section));
     }
     for chart in charts.iter().filter(|chart| chart.scenario == section.scenario) {
         let _ = writeln!(out, "![{}](charts/{}.svg)\n", chart.alt, chart.name);
@@ -125,30 +126,6 @@ fn start_up(section: &Section, out: &mut String) {
             series.driver,
             cells::start_up(row).join(" | "),
             row.note()
-        );
-    }
-    out.push('\n');
-}
-
-fn same_client(section: &Section, out: &mut String) {
-    let found = relatives(section);
-    if found.is_empty() {
-        return;
-    }
-    out.push_str("The same driver for both sides, so that its own cost is equal:\n\n");
-    out.push_str("| driver | server | beside | server CPU per request | throughput |\n|---|---|---|--:|--:|\n");
-    for relative in found {
-        let times = |ratio: Option<f64>| ratio.map_or("–".into(), |ratio| format!("× {}", three_digits(ratio)));
-        let _ = writeln!(
-            out,
-            "| {} | {} ({}) | {} ({}) | {} | {} |",
-            relative.driver,
-            relative.row.series.server,
-            relative.row.series.protocol,
-            relative.first.series.server,
-            relative.first.series.protocol,
-            times(relative.server_cpu),
-            times(relative.throughput)
         );
     }
     out.push('\n');

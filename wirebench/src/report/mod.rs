@@ -10,6 +10,7 @@ pub mod escape;
 pub mod flames;
 pub mod format;
 pub mod github_action_benchmark;
+pub mod head_to_head;
 pub mod imported;
 pub mod markdown;
 pub mod stills;

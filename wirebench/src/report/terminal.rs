@@ -9,6 +9,7 @@ use crate::report::cells;
 use crate::report::columns::Columns;
 use crate::report::counted;
 use crate::report::format::plain;
+use crate::report::head_to_head;
 use crate::summary::{Row, Section, sections};
 
 /// The run as text; `width` is the terminal's, none means unlimited.
@@ -19,6 +20,7 @@ pub fn render(run: &Run, width: Option<u16>) -> String {
         let _ = writeln!(out, "\n{}", section.scenario);
         let _ = writeln!(out, "{}", fitting(&section, width));
     }
+    out.push_str(&head_to_head::terminal(run, width));
     out.push_str(&counted::terminal(run, width));
     let troubled: Vec<_> = run
         .series

@@ -1,10 +1,12 @@
 //! Run → the few numbers a person reads: medians and spreads over rounds. Reads only the record.
 
+pub mod beside;
 pub mod comparison;
 
 use crate::record::metric::Metric;
 use crate::record::run::{Bound, Round, RoundStatus, Run, Series, SeriesStatus, Variant};
 use crate::stats::quantile::median;
+use crate::summary::beside::Beside;
 
 /// The median of some values, such as a metric over a series' good rounds, with the smallest and the largest.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -116,9 +118,11 @@ pub struct Relative<'a> {
     /// The first server.
     pub first: Row<'a>,
     /// Server CPU per request, times that of the first.
-    pub server_cpu: Option<f64>,
+    pub server_cpu: Option<Beside>,
     /// Throughput, times that of the first.
-    pub throughput: Option<f64>,
+    pub throughput: Option<Beside>,
+    /// Median latency, times that of the first.
+    pub latency_p50: Option<Beside>,
 }
 
 /// Share of a run's wall time that was neither load nor a server starting: probing, stopping, normalising. None before
@@ -168,13 +172,14 @@ pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
         if first.series.id == row.series.id {
             continue;
         }
-        let times = |metric| Some(row.spread(metric)?.median / first.spread(metric)?.median);
+        let times = |metric| Beside::of(metric, row.series, first.series);
         found.push(Relative {
             driver: &row.series.driver,
             row: (*row).clone(),
             first: (*first).clone(),
             server_cpu: times(Metric::ServerCpu),
             throughput: times(Metric::Throughput),
+            latency_p50: times(Metric::LatencyP50),
         });
     }
     found.sort_by_key(|relative| relative.driver);

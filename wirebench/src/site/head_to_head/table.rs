@@ -6,10 +6,12 @@ use crate::record::metric::Metric;
 use crate::record::run::{Bound, Run, Series, Variant};
 use crate::report::comparison::words::{figure, value};
 use crate::report::format::three_digits;
+use crate::report::head_to_head::times;
 use crate::site::offered::offered;
 use crate::site::shown::name;
 use crate::site::svg::{Picture, Svg};
 use crate::stats::quantile::median;
+use crate::summary::beside::Beside;
 use crate::summary::{Row, Section, counted, sections};
 
 /// One scenario asked by one driver.
@@ -46,7 +48,7 @@ pub(super) struct Line {
 pub(super) struct Cell {
     pub(super) key: &'static str,
     pub(super) text: String,
-    /// `× 1.42` the first server's; empty for that one itself.
+    /// `× 1.42 (1.38 to 1.44)` the first server's; empty for that one itself.
     pub(super) ratio: String,
     /// What must stand beside it.
     pub(super) mark: &'static str,
@@ -61,6 +63,8 @@ struct Quantity {
     better: &'static str,
     read: Read,
     write: fn(f64) -> String,
+    /// What it is in a round, where it is timed: then its ratio has an interval.
+    timed: Option<Metric>,
 }
 
 const QUANTITIES: [Quantity; 7] = [
@@ -70,6 +74,7 @@ const QUANTITIES: [Quantity; 7] = [
         better: "lower is better",
         read: |_, row| of(row, Metric::ServerCpu),
         write: |number| value(Some(number), "ns"),
+        timed: Some(Metric::ServerCpu),
     },
     Quantity {
         key: "throughput",
@@ -77,6 +82,7 @@ const QUANTITIES: [Quantity; 7] = [
         better: "higher is better",
         read: |_, row| of(row, Metric::Throughput),
         write: |number| value(Some(number), "req/s"),
+        timed: Some(Metric::Throughput),
     },
     Quantity {
         key: "latency_p50",
@@ -84,6 +90,7 @@ const QUANTITIES: [Quantity; 7] = [
         better: "lower is better",
         read: |_, row| of(row, Metric::LatencyP50),
         write: |number| value(Some(number), "ns"),
+        timed: Some(Metric::LatencyP50),
     },
     Quantity {
         key: "latency_p99",
@@ -91,6 +98,7 @@ const QUANTITIES: [Quantity; 7] = [
         better: "lower is better",
         read: |_, row| of(row, Metric::LatencyP99),
         write: |number| value(Some(number), "ns"),
+        timed: Some(Metric::LatencyP99),
     },
     Quantity {
         key: "driver_cpu",
@@ -98,6 +106,7 @@ const QUANTITIES: [Quantity; 7] = [
         better: "lower is better",
         read: |_, row| of(row, Metric::DriverCpu),
         write: |number| value(Some(number), "ns"),
+        timed: Some(Metric::DriverCpu),
     },
     Quantity {
         key: "payload_bytes",
@@ -105,6 +114,7 @@ const QUANTITIES: [Quantity; 7] = [
         better: "lower is better",
         read: |_, row| row.payload_bytes.map(as_number),
         write: |number| figure(Metric::PayloadBytes, number),
+        timed: None,
     },
     Quantity {
         key: "wire_bytes",
@@ -112,6 +122,7 @@ const QUANTITIES: [Quantity; 7] = [
         better: "lower is better",
         read: wire,
         write: |number| figure(Metric::WireBytesSent, number),
+        timed: None,
     },
 ];
 
@@ -196,7 +207,7 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
         protocol: label(&row.series.protocol),
         cells: columns
             .iter()
-            .map(|(quantity, values)| cell(quantity, values, place, row))
+            .map(|(quantity, values)| cell(quantity, values, place, rows))
             .collect(),
     };
     let first = rows.first().map(|row| row.series);
@@ -218,11 +229,16 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
 
 const BAR: (f64, f64) = (130.0, 6.0);
 
-fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, row: &Row) -> Cell {
+fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]) -> Cell {
+    let row = rows[place];
     let longest = values.iter().flatten().copied().fold(0.0, f64::max);
     let found = values[place];
+    let beside = |metric| Beside::of(metric, row.series, rows[0].series);
     let ratio = match (found, values[0]) {
-        (Some(value), Some(first)) if place > 0 && first > 0.0 => format!("× {}", three_digits(value / first)),
+        (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.timed.and_then(beside) {
+            Some(beside) => times(Some(beside)),
+            None => format!("× {}", three_digits(value / first)),
+        },
         _ => String::new(),
     };
     let bar = found.filter(|_| longest > 0.0).map(|value| {
@@ -313,18 +329,14 @@ mod tests {
             ("http", "HTTP/1.1", 4)
         );
         assert!(fixed.lines[0].cells.iter().all(|cell| cell.ratio.is_empty()));
-        let sections = sections(&run);
-        let median = |id: &str| {
-            let row = sections
-                .iter()
-                .flat_map(|section| &section.rows)
-                .find(|row| row.series.id == id)
-                .unwrap();
-            of(row, Metric::ServerCpu).unwrap()
-        };
-        let expected = median("weather-fixed-count@grpc@h2load") / median("weather-fixed-count@http@h2load");
+        let of = |id: &str| run.series.iter().find(|series| series.id == id).unwrap();
+        let expected = Beside::of(
+            Metric::ServerCpu,
+            of("weather-fixed-count@grpc@h2load"),
+            of("weather-fixed-count@http@h2load"),
+        );
         let grpc = fixed.lines.iter().find(|line| line.server == "grpc").unwrap();
-        assert_eq!(grpc.cells[0].ratio, format!("× {}", three_digits(expected)));
+        assert_eq!(grpc.cells[0].ratio, times(expected));
         assert_eq!(grpc.cells[1].mark, "client-bound");
     }
 

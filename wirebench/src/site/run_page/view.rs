@@ -5,6 +5,7 @@ use crate::record::shards::Shard;
 use crate::report::cells;
 use crate::report::escape;
 use crate::report::format::{bytes, machine, time, tools};
+use crate::report::head_to_head;
 use crate::site::offered::offered;
 use crate::site::run_page::counts::Counted;
 use crate::site::run_page::dots::{Panel, panels};
@@ -13,7 +14,7 @@ use crate::site::run_page::rounds::Table;
 use crate::site::shown::{instant, name, plural, sentence};
 use crate::site::svg::Picture;
 use crate::site::trust::{Answer, Tally, answer};
-use crate::summary::{Row, Section, counted, harness_share, sections};
+use crate::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
@@ -51,6 +52,8 @@ pub(super) struct SectionView {
     pub(super) about: String,
     pub(super) start_up: bool,
     pub(super) series: Vec<SeriesView>,
+    /// Servers that one driver asked, beside the first of them: driver, server, first server and the effects.
+    pub(super) beside: Vec<Vec<String>>,
 }
 
 /// One timed series.
@@ -170,8 +173,19 @@ impl SectionView {
             about,
             start_up,
             series,
+            beside: relatives(section).iter().map(beside).collect(),
         }
     }
+}
+
+fn beside(relative: &Relative) -> Vec<String> {
+    let names = [
+        relative.driver,
+        &relative.row.series.server,
+        &relative.first.series.server,
+    ]
+    .map(name);
+    names.into_iter().chain(head_to_head::cells(relative)).collect()
 }
 
 impl SeriesView {
