@@ -7,20 +7,30 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::command::{Outcome, UsageError, install, prepare, results, stored};
+use crate::declare::prices::Prices;
 use crate::record::comparison::Comparison;
 use crate::record::run::{Run, SCHEMA};
-use crate::report::{charts, comparison, markdown, terminal};
+use crate::report::{charts, comparison, cost, markdown, terminal};
 use crate::site;
+use crate::summary::cost::{Rates, costs};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,
+    /// Instead estimate what a month would cost, with the prices in this file (examples/cost/prices.toml is one); printed,
+    /// and written to cost.md beside the run.
+    #[arg(long, value_name = "FILE")]
+    cost: Option<PathBuf>,
 }
 
 pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
+    let prices = args.cost.as_deref().map(Prices::read).transpose()?;
     let folder = folder_of(root, args.run.as_deref())?;
     let run = read(&folder.join("run.json"))?;
+    if let Some(prices) = prices {
+        return estimate(&run, &prices, &folder);
+    }
     write(root, &run, &folder)?;
     print(&run, &folder);
     let comparison = folder.join(stored::FILE);
@@ -30,6 +40,28 @@ pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
         write_page(&run, Some(&comparison), &folder)?;
         print_comparison(&comparison, &folder);
     }
+    Ok(Outcome::Done)
+}
+
+/// Prints the monthly cost and writes cost.md beside run.json.
+fn estimate(run: &Run, prices: &Prices, folder: &Path) -> anyhow::Result<Outcome> {
+    let rates = Rates {
+        requests_per_day: prices.requests_per_day,
+        cpu_core_hour: prices.cpu_core_hour,
+        memory_gib_hour: prices.memory_gib_hour,
+        network_gb: prices.network_gb,
+    };
+    let costs = costs(run, &rates);
+    anyhow::ensure!(
+        !costs.is_empty(),
+        "run {}: no series has CPU time and memory of its server; only Linux measures them",
+        run.id
+    );
+    let text = cost::render(&costs, &rates, &prices.about, &prices.currency);
+    let file = folder.join("cost.md");
+    fs::write(&file, &text).with_context(|| unwritable(&file))?;
+    print!("{text}");
+    eprintln!("\ncost     {}", file.display());
     Ok(Outcome::Done)
 }
 

@@ -10,6 +10,7 @@ pub mod driver;
 pub mod found;
 pub mod percent;
 pub mod profiles;
+pub mod prices;
 pub mod project;
 pub mod protocol;
 pub mod read;

@@ -4,6 +4,7 @@ pub mod cells;
 pub mod charts;
 mod columns;
 pub mod comparison;
+pub mod cost;
 pub mod counted;
 pub mod cut;
 pub mod escape;

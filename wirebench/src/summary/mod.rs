@@ -2,6 +2,8 @@
 
 pub mod beside;
 pub mod comparison;
+pub mod cost;
+pub mod wire;
 
 use crate::record::metric::Metric;
 use crate::record::run::{Bound, Round, RoundStatus, Run, Series, SeriesStatus, Variant};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::record::metric::Metric;
-use crate::record::run::{Bound, Run, Series, Variant};
+use crate::record::run::{Bound, Run};
 use crate::report::comparison::words::{figure, value};
 use crate::report::format::three_digits;
 use crate::report::head_to_head::times;
@@ -12,7 +12,8 @@ use crate::site::shown::name;
 use crate::site::svg::{Picture, Svg};
 use crate::stats::quantile::median;
 use crate::summary::beside::Beside;
-use crate::summary::{Row, Section, counted, sections};
+use crate::summary::wire::wire_bytes;
+use crate::summary::{Row, Section, sections};
 
 /// One scenario asked by one driver.
 #[derive(Debug)]
@@ -120,7 +121,7 @@ const QUANTITIES: [Quantity; 7] = [
         key: "wire_bytes",
         label: "bytes on the wire, both ways",
         better: "lower is better",
-        read: wire,
+        read: |run, row| wire_bytes(run, row.series).map(|bytes| bytes.sent + bytes.received),
         write: |number| figure(Metric::WireBytesSent, number),
         timed: None,
     },
@@ -133,22 +134,6 @@ fn of(row: &Row, metric: Metric) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
 const fn as_number(bytes: u64) -> f64 {
     bytes as f64
-}
-
-/// All bytes of a request and its answer, counted on the same server over the same protocol for the operation whose name
-/// the scenario's begins with; by the same driver where there are several.
-fn wire(run: &Run, row: &Row) -> Option<f64> {
-    let series = row.series;
-    let asks = |one: &Series| {
-        let operation = one.scenario.strip_prefix("count-").unwrap_or(&one.scenario);
-        let rest = series.scenario.strip_prefix(operation);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-    };
-    let same = |one: &&Series| one.server == series.server && one.protocol == series.protocol && asks(one);
-    let mut found: Vec<&Series> = counted(run).filter(same).collect();
-    found.sort_by_key(|one| one.driver != series.driver);
-    let counts = found.first()?.counts_of(Variant::Candidate)?;
-    Some(counts.value(Metric::WireBytesSent)?.0 + counts.value(Metric::WireBytesReceived)?.0)
 }
 
 /// Whether a protocol is one of gRPC's.
