@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::command::run::{self, Only, Pin};
+use crate::command::only::Only;
+use crate::command::run::{self, Pin};
 use crate::command::selection::SelectionArgs;
 use crate::command::shards::ShardArgs;
 use crate::command::sides::SideArgs;

@@ -4,6 +4,7 @@ mod accept;
 mod bisect;
 mod builtin;
 mod calibrate;
+mod claims;
 mod comment;
 mod compare;
 mod completions;
@@ -24,6 +25,7 @@ mod list;
 mod merge;
 mod metric;
 mod normalise;
+mod only;
 mod opened;
 mod pairs;
 mod plan;
@@ -119,6 +121,8 @@ enum Verb {
     Compare(compare::Args),
     /// Finds the commit that brought a worsening.
     Bisect(bisect::Args),
+    /// Says of comparisons that others published, claim by claim, what a run found.
+    Claims(claims::Args),
     /// Writes a stored run in another program's format.
     Export(export::Args),
     /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
@@ -165,6 +169,7 @@ impl Cli {
             Verb::Gate(args) => gate::execute(root, &args),
             Verb::Compare(args) => compare::execute(root, &args),
             Verb::Bisect(args) => bisect::execute(&project(root)?, &args),
+            Verb::Claims(args) => claims::execute(&project(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
             Verb::History(verb) => history::execute(root, &verb),

@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use crate::command::calibrate;
 use crate::command::counting;
 use crate::command::lineup::{self, Lineup};
+use crate::command::only::Only;
 use crate::command::opened;
 use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
@@ -40,8 +41,8 @@ pub(super) struct Args {
     pub(super) selection: SelectionArgs,
     #[command(flatten)]
     pub(super) shard: ShardArgs,
-    /// Leave the other half out.
-    #[arg(long, value_enum)]
+    /// Leave everything else out: `counts`, `timings`, or a public comparison by its letter or name, such as A.
+    #[arg(long, value_name = "WHAT")]
     pub(super) only: Option<Only>,
     /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`, to which a second
     /// stage adds. With fewer than 8 there is no second stage, and no verdict.
@@ -62,14 +63,6 @@ pub(super) struct Args {
     /// Keep every driver's raw output (hundreds of MB); without it, only that of rounds that are not good.
     #[arg(long)]
     pub(super) keep_raw: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Only {
-    /// What a request costs; as `wirebench count`.
-    Counts,
-    /// Rounds of load.
-    Timings,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -164,12 +157,15 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let mut opened = opened::open(&asked, project)?;
     let accepted = opened::newly_accepted(&opened)?;
     let mut lineup = lineup::of(&opened, &series, profile, &selection)?;
+    let only = args.only.as_ref();
+    let chosen = only.map(|only| only.chosen(project, profile_name)).transpose()?;
+    let chosen = |id: &str, counted| chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted));
     let here = |id: &str| mine.as_ref().is_none_or(|mine| mine.has(id));
     let first = mine.as_ref().is_none_or(Mine::is_first);
     lineup.narrow(
         &mut series,
-        |one| wanted(args.only, purpose, one.load.is_counted()) && here(&one.id),
-        |one| wanted(args.only, purpose, one.is_counted()) && first,
+        |one| wanted(purpose, one.load.is_counted()) && chosen(&one.id, one.load.is_counted()) && here(&one.id),
+        |one| wanted(purpose, one.is_counted()) && chosen(&one.id, one.is_counted()) && first,
     );
     if mine.is_none() && lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
         let candidate = "nothing to measure: the candidate declares none of the chosen series";
@@ -233,13 +229,9 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     session.finish()
 }
 
-/// Whether a series, counted or timed, belongs to what was asked for. A self-test is one of timings.
-fn wanted(only: Option<Only>, purpose: Purpose, counted: bool) -> bool {
-    match (purpose, only) {
-        (Purpose::SelfTest(_), _) | (_, Some(Only::Timings)) => !counted,
-        (_, Some(Only::Counts)) => counted,
-        (Purpose::Measure, None) => true,
-    }
+/// Whether a series, counted or timed, serves the purpose: a self-test is one of timings.
+const fn wanted(purpose: Purpose, counted: bool) -> bool {
+    !(counted && matches!(purpose, Purpose::SelfTest(_)))
 }
 
 /// The second stage: fresh rounds of what the first could not settle, as many as the time allows.
@@ -296,8 +288,8 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
     }
     words.extend(args.selection.as_flags());
     words.extend(args.shard.as_flags());
-    if let Some(only) = args.only.and_then(|only| only.to_possible_value()) {
-        words.extend(["--only".into(), only.get_name().to_owned()]);
+    if let Some(only) = &args.only {
+        words.extend(["--only".into(), only.to_string()]);
     }
     words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
     if let Some(budget) = args.budget {

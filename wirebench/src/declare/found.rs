@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Server,
     /// `drivers/NAME/driver.toml`.
     Driver,
+    /// `claims/NAME.toml`.
+    Claims,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             Self::Scenario => "scenario",
             Self::Server => "server",
             Self::Driver => "driver",
+            Self::Claims => "public comparison",
         }
     }
 
@@ -35,6 +38,7 @@ impl Kind {
             Self::Scenario => "scenarios",
             Self::Server => "servers",
             Self::Driver => "drivers",
+            Self::Claims => "claims",
         }
     }
 
@@ -42,16 +46,16 @@ impl Kind {
     fn files(self, root: &Path) -> Result<Vec<PathBuf>, DeclareError> {
         let folder = root.join(self.room());
         match self {
-            Self::Scenario => below(&folder),
+            Self::Scenario | Self::Claims => below(&folder),
             Self::Server => inside(&folder, "server.toml"),
             Self::Driver => inside(&folder, "driver.toml"),
         }
     }
 
-    /// A scenario is named by its file, all others by their folder.
+    /// Scenarios and public comparisons are named by their file, all others by their folder.
     fn name_of(self, file: &Path) -> String {
         let named_by = match self {
-            Self::Scenario => file.file_stem(),
+            Self::Scenario | Self::Claims => file.file_stem(),
             Self::Server | Self::Driver => file.parent().and_then(Path::file_name),
         };
         named_by.unwrap_or_default().to_string_lossy().into_owned()

@@ -4,13 +4,14 @@
 pub mod accepted;
 pub mod args;
 pub mod builtin;
+pub mod claims;
 pub mod compare;
 pub mod count;
 pub mod driver;
 pub mod found;
 pub mod percent;
-pub mod profiles;
 pub mod prices;
+pub mod profiles;
 pub mod project;
 pub mod protocol;
 pub mod read;
@@ -21,6 +22,7 @@ pub mod span;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use claims::PublicComparison;
 use driver::Driver;
 use found::Kind;
 use profiles::Profiles;
@@ -42,6 +44,8 @@ pub struct Project {
     pub servers: Vec<Server>,
     /// Drivers by name, in order.
     pub drivers: Vec<Driver>,
+    /// Public comparisons that are put to the test, by name, in order.
+    pub claims: Vec<PublicComparison>,
 }
 
 impl Project {
@@ -50,7 +54,9 @@ impl Project {
     /// # Errors
     /// At the first declaration that cannot be read or is wrong.
     pub fn read(root: &Path) -> Result<Self, DeclareError> {
-        let (config, tables) = Config::with_tables(&root.join("wirebench.toml"))?;
+        let (mut config, tables) = Config::with_tables(&root.join("wirebench.toml"))?;
+        let claims = found::all(Kind::Claims, root, BTreeMap::new(), PublicComparison::check)?;
+        config.add_claims(&claims);
         let known = &config.profiles;
         let servers = found::all(Kind::Server, root, tables.servers, |table, place, name| {
             let server = Server::check(table, place, name)?;
@@ -72,6 +78,7 @@ impl Project {
             scenarios,
             servers,
             drivers,
+            claims,
         })
     }
 

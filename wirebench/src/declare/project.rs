@@ -1,12 +1,13 @@
 //! The project file `wirebench.toml`: its profiles, how variants are compared, and the servers and scenarios it declares.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 use globset::Glob;
 use serde::Deserialize;
 
+use crate::declare::claims::PublicComparison;
 use crate::declare::compare::{Compare, MarginRule, Margins};
 use crate::declare::count::Count;
 use crate::declare::read::{DeclareError, toml_file};
@@ -95,6 +96,9 @@ pub struct Profile {
     /// Globs over `scenario@server@driver`: when there are any, only series that match one; whatever the command line names.
     #[serde(default)]
     pub series: Vec<String>,
+    /// Whether the series that public comparisons (`claims/`) need are among these.
+    #[serde(default)]
+    pub claims: bool,
 }
 
 /// The profiles of a project that declares none: `full` as the scenarios say, `quick` for many short rounds.
@@ -111,6 +115,7 @@ fn usual_profiles() -> BTreeMap<String, Profile> {
         servers: Vec::new(),
         drivers: Vec::new(),
         series: Vec::new(),
+        claims: false,
     };
     let quick = Profile {
         about: "the same scenarios cut short".into(),
@@ -162,6 +167,14 @@ impl Config {
         };
         config.check(file)?;
         Ok((config, tables))
+    }
+
+    /// Gives the profiles that say `claims = true` the series that public comparisons need.
+    pub(super) fn add_claims(&mut self, claims: &[PublicComparison]) {
+        let series: BTreeSet<&str> = claims.iter().flat_map(PublicComparison::series).collect();
+        for profile in self.profiles.values_mut().filter(|profile| profile.claims) {
+            profile.series.extend(series.iter().map(|id| (*id).to_owned()));
+        }
     }
 
     fn check(&self, file: &Path) -> Result<(), DeclareError> {

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 16] = [
+const ARROWS: [(&str, &[&str]); 17] = [
     ("adopt", &["adopt", "declare"]),
+    ("claims", &["claims", "declare", "record", "stats", "summary", "report"]),
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record", "plan"]),
     ("measure", &["declare", "plan", "record", "measure"]),

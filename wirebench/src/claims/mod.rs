@@ -1,0 +1,7 @@
+//! Public comparisons put to the test: what a run says of each claim that others published. Reads only declarations and a record.
+
+pub mod document;
+mod judge;
+mod quantity;
+
+pub use judge::{Finding, Outcome, Shown, Tested, judge};
