@@ -1,5 +1,7 @@
 //! Users in the contract's words, and back again for whoever asks for them.
 
+use std::borrow::Cow;
+
 use domain::{Address, Page, PageMetadata, Role, Status, User, Users};
 
 use crate::users_v1;
@@ -39,6 +41,39 @@ impl From<&Address> for users_v1::Address {
             city: address.city.clone(),
             postal_code: address.postal_code.clone(),
             country_code: address.country_code.clone(),
+        }
+    }
+}
+
+/// Whoever has the user for itself gives it away without copying its texts.
+impl From<User> for users_v1::User {
+    fn from(user: User) -> Self {
+        Self {
+            id: user.id,
+            username: user.username,
+            email: user.email,
+            first_name: user.first_name,
+            last_name: user.last_name,
+            phone_number: user.phone_number,
+            status: users_v1::UserStatus::from(user.status).into(),
+            role: users_v1::UserRole::from(user.role).into(),
+            created_at_s: user.created_at_s,
+            last_seen_at_s: user.last_seen_at_s,
+            login_count: user.login_count,
+            mfa_enabled: user.mfa_enabled,
+            address: Some(user.address.into()),
+            locale: user.locale,
+        }
+    }
+}
+
+impl From<Address> for users_v1::Address {
+    fn from(address: Address) -> Self {
+        Self {
+            street: address.street,
+            city: address.city,
+            postal_code: address.postal_code,
+            country_code: address.country_code,
         }
     }
 }
@@ -90,6 +125,30 @@ impl From<&Page<'_>> for users_v1::PageUsersResponse {
             users: page.users.iter().map(Into::into).collect(),
             page: Some(page.page.into()),
         }
+    }
+}
+
+impl From<Users<'_>> for users_v1::ListUsersResponse {
+    fn from(users: Users<'_>) -> Self {
+        Self {
+            users: given_away(users.users),
+        }
+    }
+}
+
+impl From<Page<'_>> for users_v1::PageUsersResponse {
+    fn from(page: Page<'_>) -> Self {
+        Self {
+            users: given_away(page.users),
+            page: Some(page.page.into()),
+        }
+    }
+}
+
+fn given_away(users: Cow<'_, [User]>) -> Vec<users_v1::User> {
+    match users {
+        Cow::Borrowed(users) => users.iter().map(Into::into).collect(),
+        Cow::Owned(users) => users.into_iter().map(Into::into).collect(),
     }
 }
 
@@ -243,7 +302,9 @@ mod tests {
         let page = page_of_users(20, 50).unwrap();
         let bytes = users_v1::PageUsersResponse::from(&page).encode_to_vec();
         let back = users_v1::PageUsersResponse::decode(bytes.as_slice()).unwrap();
-        assert_eq!(Page::try_from(back), Ok(page));
+        let back = Page::try_from(back).unwrap();
+        assert_eq!(back, page);
+        assert_eq!(users_v1::PageUsersResponse::from(back).encode_to_vec(), bytes);
         let users = users(100).unwrap();
         let message = users_v1::ListUsersResponse::from(&*users.users);
         assert_eq!(Users::try_from(message), Ok(users));

@@ -33,14 +33,18 @@ impl Problem {
         }
     }
 
-    pub(crate) fn unknown_path(path: &str) -> Self {
+    /// A refusal of a path that does not exist; says which ones do.
+    #[must_use]
+    pub fn unknown_path(path: &str) -> Self {
         // A path can be as long as the server takes one; the beginning is enough to recognise it.
         let shown: String = path.chars().take(100).collect();
         let error = format!("nothing at {shown}: ask for /api/weather/current?city=Kyiv, /api/users/1 or /health");
         Self::new(StatusCode::NOT_FOUND, error)
     }
 
-    pub(crate) fn unknown_method(method: &Method) -> Self {
+    /// A refusal of a method that no path takes.
+    #[must_use]
+    pub fn unknown_method(method: &Method) -> Self {
         let error = format!("{method} is not possible here: use GET");
         Self::new(StatusCode::METHOD_NOT_ALLOWED, error)
     }

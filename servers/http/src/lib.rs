@@ -18,6 +18,8 @@ use server_runtime::{Incoming, NoMore, Serving, web};
 
 pub use answer::{Answer, Problem};
 
+use questions::{CITY_EXAMPLE, CityQuestion};
+
 /// The whole service, as in-process tests use it.
 pub fn router() -> Router {
     let handlers = [
@@ -56,17 +58,10 @@ pub async fn serve(incoming: Incoming, serving: Serving, _own: NoMore) -> io::Re
     web::serve(incoming, router(), serving).await
 }
 
-/// The question after the `?`.
-#[derive(serde::Deserialize)]
-struct Question {
-    #[serde(default)]
-    city: String,
-}
-
 async fn current_weather(
-    question: Result<Query<Question>, QueryRejection>,
+    question: Result<Query<CityQuestion>, QueryRejection>,
 ) -> Result<Answer<&'static Weather>, Problem> {
-    let Query(question) = question.map_err(|rejection| Problem::question(&rejection, "?city=Kyiv"))?;
+    let Query(question) = question.map_err(|rejection| Problem::question(&rejection, CITY_EXAMPLE))?;
     Ok(Answer(domain::current_weather(&question.city)?))
 }
 

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 /// A question that can be read looks like this.
+pub const CITY_EXAMPLE: &str = "?city=Kyiv";
+/// A question that can be read looks like this.
 pub const LIST_EXAMPLE: &str = "/api/users?limit=20";
 /// A question that can be read looks like this.
 pub const PAGE_EXAMPLE: &str = "/api/users/page?page=1&size=50";
@@ -10,6 +12,14 @@ pub const PAGE_EXAMPLE: &str = "/api/users/page?page=1&size=50";
 pub const STREAM_EXAMPLE: &str = "/api/users/stream?count=100&interval_ms=0";
 /// A question that can be read looks like this.
 pub const USER_EXAMPLE: &str = "/api/users/1";
+
+/// Which city: `?city=Kyiv`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct CityQuestion {
+    /// The city's name; empty when left out.
+    #[serde(default)]
+    pub city: String,
+}
 
 /// Which list: `?limit=20`.
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -32,6 +32,10 @@ pub(crate) enum ServerError {
     #[error("{}: {reason}; --tls-cert and --tls-key take PEM files that belong together", file.display())]
     Tls { file: PathBuf, reason: String },
 
+    /// What the server alone needs, in its own words.
+    #[error("{0}")]
+    Own(String),
+
     #[error("stopped serving: {0}")]
     Serve(io::Error),
 }

@@ -61,12 +61,13 @@ where
     }
 }
 
-fn start<O, S, F>(name: &str, options: Options<O>, serve: S) -> Result<(), ServerError>
+fn start<O, S, F>(name: &str, mut options: Options<O>, serve: S) -> Result<(), ServerError>
 where
     O: Own,
     S: Fn(Incoming, Serving, O) -> F + Clone + Send + 'static,
     F: Future<Output = io::Result<()>> + Send + 'static,
 {
+    options.own.prepare(options.threads()).map_err(ServerError::Own)?;
     let (listen, runtime, threads) = (options.listen, options.runtime, options.threads());
     let (waste, patience) = (options.waste.or_none(), options.patience() + options.own.patience());
     let page = options

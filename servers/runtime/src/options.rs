@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::Duration;
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum, value_parser};
 
 use crate::tls::Tls;
@@ -59,6 +60,19 @@ pub trait Own: Args + Clone + Send + 'static {
     fn patience(&self) -> Duration {
         Duration::ZERO
     }
+
+    /// What is wrong with its arguments together, although each of them is right.
+    fn flaw(&self) -> Option<String> {
+        None
+    }
+
+    /// Makes ready what it needs before it listens, for so many threads that answer; called once.
+    ///
+    /// # Errors
+    /// Why it cannot start.
+    fn prepare(&mut self, _threads: usize) -> Result<(), String> {
+        Ok(())
+    }
 }
 
 /// No arguments but those that every server takes.
@@ -79,8 +93,13 @@ pub(crate) enum Runtime {
 impl<O: Own> Options<O> {
     /// Reads the process's arguments; wrong ones, and `--help`, end the process here.
     pub(crate) fn from_command_line(name: &'static str, about: &'static str) -> Self {
-        let matches = Self::command().name(name).about(about).get_matches();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+        let mut command = Self::command().name(name).about(about);
+        let matches = command.get_matches_mut();
+        let options = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        if let Some(flaw) = options.own.flaw() {
+            command.error(ErrorKind::ArgumentConflict, flaw).exit();
+        }
+        options
     }
 
     /// Time a client has for its handshake and for the head of each request.
