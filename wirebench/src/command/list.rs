@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::command::Outcome;
 use crate::command::selection::SelectionArgs;
 use crate::declare::Project;
+use crate::declare::load::{Rate, Search, as_flag};
 use crate::declare::scenario::{Amount, Load};
 use crate::plan;
 
@@ -55,9 +56,22 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 /// A load as a person says it: `100,000 requests, 100 × 1`.
 fn in_words(load: &Load) -> String {
     let over = format!("{} connections × {} streams", load.connections, load.streams);
-    match load.amount {
-        Amount::Requests(requests) => format!("{requests} requests over {over}"),
-        Amount::Duration(span) => format!("{} over {over}", span.as_flag()),
+    let paced = match (load.rate, load.search, load.pause) {
+        (Some(Rate::PerSecond(rate)), ..) => format!(", {rate} requests/s"),
+        (Some(Rate::OfCapacity(share)), ..) => format!(", {share} of the capacity"),
+        (_, Some(Search { p99, from, to }), _) => {
+            format!(
+                " a step, the highest rate from {from} to {to}/s with p99 ≤ {}",
+                p99.as_flag()
+            )
+        }
+        (.., Some(pause)) => format!(", a pause of {} after each answer", pause.as_flag()),
+        (None, None, None) => String::new(),
+    };
+    match &load.amount {
+        Amount::Requests(requests) => format!("{requests} requests over {over}{paced}"),
+        Amount::Duration(span) => format!("{} over {over}{paced}", span.as_flag()),
+        Amount::Stages(stages) => format!("stages {}{paced}", as_flag(stages)),
         Amount::Counted { few, many } => format!("counted, slope from {few} to {many} requests, one at a time"),
         Amount::Starts(starts) => format!("{starts} process starts"),
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::declare::load::total;
 use crate::declare::scenario::Amount;
+use crate::plan::rates::MOST_STEPS;
 use crate::plan::{PlannedSeries, Slot};
 use crate::report::format::remaining;
 
@@ -108,13 +110,15 @@ impl<'a> Progress<'a> {
             return *took;
         }
         let load = &self.series[series].load;
-        let length = match load.amount {
+        let length = match &load.amount {
             #[expect(clippy::cast_precision_loss, reason = "request counts stay below 2^53")]
-            Amount::Requests(requests) => Duration::from_secs_f64(requests as f64 / ASSUMED_RATE),
+            Amount::Requests(requests) => Duration::from_secs_f64(*requests as f64 / ASSUMED_RATE),
             Amount::Duration(span) => span.0,
+            Amount::Stages(stages) => total(stages),
             Amount::Counted { .. } => Duration::ZERO,
-            Amount::Starts(starts) => Duration::from_millis(30) * starts,
+            Amount::Starts(starts) => Duration::from_millis(30) * *starts,
         };
-        length + load.warmup.map_or(Duration::ZERO, |span| span.0) + AROUND
+        let once = length + load.warmup.map_or(Duration::ZERO, |span| span.0) + AROUND;
+        once * if load.search.is_some() { MOST_STEPS } else { 1 }
     }
 }

@@ -9,6 +9,8 @@ use jiff::Timestamp;
 
 use crate::command::lineup::{Entry, Lineup};
 use crate::command::{conclude, pairs};
+use crate::declare::load::{LoadStage, Rate};
+use crate::declare::percent::Percent;
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::span::nanos;
 use crate::measure::cores::Cores;
@@ -17,8 +19,8 @@ use crate::measure::values::recorded_command;
 use crate::plan::PlannedSeries;
 use crate::plan::rerun::Tally;
 use crate::record::run::{
-    LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, Series, SeriesStatus, Spent, ToolVersion, Variant,
-    VariantRevision,
+    LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus, Spent, StageRecord,
+    ToolVersion, Variant, VariantRevision,
 };
 
 /// A run being made.
@@ -214,12 +216,30 @@ pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
 
 fn load(load: &Load) -> LoadRecord {
     let (mut requests, mut duration_ns, mut starts, mut counted) = (None, None, None, None);
-    match load.amount {
-        Amount::Requests(count) => requests = Some(count),
+    let mut stages = Vec::new();
+    match &load.amount {
+        Amount::Requests(count) => requests = Some(*count),
         Amount::Duration(span) => duration_ns = Some(nanos(span.0)),
-        Amount::Starts(count) => starts = Some(count),
-        Amount::Counted { many, .. } => counted = Some(many),
+        Amount::Starts(count) => starts = Some(*count),
+        Amount::Counted { many, .. } => counted = Some(*many),
+        Amount::Stages(each) => {
+            let stage = |one: &LoadStage| StageRecord {
+                connections: one.connections,
+                duration_ns: nanos(one.duration.0),
+            };
+            stages = each.iter().map(stage).collect();
+        }
     }
+    let (rate_per_s, rate_permille) = match load.rate {
+        None => (None, None),
+        Some(Rate::PerSecond(rate)) => (Some(rate), None),
+        Some(Rate::OfCapacity(share)) => (None, Some(permille(share))),
+    };
+    let search = load.search.map(|search| SearchRecord {
+        p99_ns: nanos(search.p99.0),
+        from_per_s: search.from,
+        to_per_s: search.to,
+    });
     LoadRecord {
         connections: starts.is_none().then_some(load.connections),
         streams: starts.is_none().then_some(load.streams),
@@ -227,7 +247,22 @@ fn load(load: &Load) -> LoadRecord {
         duration_ns,
         starts,
         counted,
-        rate_per_s: load.rate,
+        rate_per_s,
         warmup_ns: load.warmup.map(|span| nanos(span.0)),
+        rate_permille,
+        capacity_per_s: None,
+        capacity_bound: None,
+        stages,
+        pause_ns: load.pause.map(|span| nanos(span.0)),
+        search,
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "declared shares of a capacity lie between 0 and 100 %"
+)]
+fn permille(share: Percent) -> u32 {
+    (share.percent() * 10.0).round() as u32
 }

@@ -1,7 +1,9 @@
 //! Measures stages: pass after pass, and again what the machine disturbed; all of it is left in the recorder.
 
 mod pass;
+mod rates;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::time::Instant;
 
@@ -51,6 +53,8 @@ pub(super) struct Session<'a> {
     began: Instant,
     /// Every slot planned so far.
     slots: Vec<Slot>,
+    /// What share-of-capacity series offer, requests/s, by index; known once it was measured.
+    rates: BTreeMap<usize, u32>,
 }
 
 /// plan.json.
@@ -69,6 +73,7 @@ impl<'a> Session<'a> {
             setup,
             began: Instant::now(),
             slots: Vec::new(),
+            rates: BTreeMap::new(),
         }
     }
 

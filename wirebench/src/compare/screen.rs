@@ -8,7 +8,7 @@ use crate::compare::gates::Gates;
 use crate::compare::{
     ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS,
 };
-use crate::record::run::{Run, Series};
+use crate::record::run::{Round, Run, Series};
 use crate::stats::location::pairs_to_resolve;
 
 /// A spread seen over ten pairs is itself uncertain; planning allows for it.
@@ -139,8 +139,11 @@ pub fn pair_costs(run: &Run) -> Vec<Duration> {
     (run.series.iter())
         .map(|series| {
             let count = (series.rounds.len() as u64).max(1);
-            let load: u64 = series.rounds.iter().filter_map(|round| round.elapsed_ns).sum();
-            let slot = load / count + series.load.warmup_ns.unwrap_or(0) + around;
+            // A search loads the server several times, each after a warm-up; its figures are of one of them.
+            let loads = |round: &Round| (round.search.len() as u64).max(1);
+            let warmup = series.load.warmup_ns.unwrap_or(0);
+            let spent = |round: &Round| loads(round) * (round.elapsed_ns.unwrap_or(0) + warmup);
+            let slot = series.rounds.iter().map(spent).sum::<u64>() / count + around;
             let numbers: BTreeSet<u32> = series.rounds.iter().map(|round| round.round).collect();
             Duration::from_nanos(slot * count.div_ceil((numbers.len() as u64).max(1)))
         })

@@ -98,6 +98,8 @@ impl Count {
                 rate: None,
                 warmup: None,
                 timeout: None,
+                pause: None,
+                search: None,
             },
             protocols: None,
         };

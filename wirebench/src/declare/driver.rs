@@ -60,6 +60,9 @@ pub struct Mode {
     /// Whether it can offer a fixed rate.
     #[serde(default)]
     pub rate: bool,
+    /// Whether it can change the number of connections in stages, and let workers pause.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stages: bool,
     /// The most cores it can use; none means as many as it is given.
     pub cores_at_most: Option<std::num::NonZeroUsize>,
     /// The least share of the workers' time that lies inside a request by the driver's own clock. A driver whose clock
@@ -80,7 +83,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 26] = [
+pub const PLACEHOLDERS: [&str; 28] = [
     "driver_folder",
     "connections",
     "streams",
@@ -88,6 +91,8 @@ pub const PLACEHOLDERS: [&str; 26] = [
     "requests",
     "duration",
     "rate",
+    "stages",
+    "pause",
     "request_timeout",
     "url",
     "origin",

@@ -73,28 +73,45 @@ pub(super) fn all<Table: DeserializeOwned, T>(
     tables: BTreeMap<String, Table>,
     check: impl Fn(Table, &Place, String) -> Result<T, DeclareError>,
 ) -> Result<Vec<T>, DeclareError> {
+    several(kind, root, tables, |table, place, name| {
+        Ok(vec![(name.to_owned(), check(table, place, name.to_owned())?)])
+    })
+}
+
+/// The same where one declaration may stand for several things, each with a name of its own.
+///
+/// # Errors
+/// As `all`, and when a name that comes of a declaration is taken.
+pub(super) fn several<Table: DeserializeOwned, T>(
+    kind: Kind,
+    root: &Path,
+    tables: BTreeMap<String, Table>,
+    check: impl Fn(Table, &Place, &str) -> Result<Vec<(String, T)>, DeclareError>,
+) -> Result<Vec<T>, DeclareError> {
     let config = root.join("wirebench.toml");
-    let mut places: BTreeMap<String, Place> = BTreeMap::new();
+    let mut taken: BTreeMap<String, Place> = BTreeMap::new();
     let mut out = Vec::new();
+    let mut take = |table, place: Place, name: &str| {
+        well_named(name, &place)?;
+        for (name, one) in check(table, &place, name)? {
+            if let Some(first) = taken.get(&name) {
+                return Err(DeclareError::Twice {
+                    kind: kind.name(),
+                    name,
+                    first: first.to_string(),
+                    second: place.to_string(),
+                });
+            }
+            taken.insert(name, place.clone());
+            out.push(one);
+        }
+        Ok(())
+    };
     for (name, table) in tables {
-        let place = Place::table(&config, format!("{}.{name}", kind.room()));
-        well_named(&name, &place)?;
-        out.push(check(table, &place, name.clone())?);
-        places.insert(name, place);
+        take(table, Place::table(&config, format!("{}.{name}", kind.room())), &name)?;
     }
     for file in kind.files(root)? {
-        let (place, name) = (Place::file(&file), kind.name_of(&file));
-        well_named(&name, &place)?;
-        if let Some(first) = places.get(&name) {
-            return Err(DeclareError::Twice {
-                kind: kind.name(),
-                name,
-                first: first.to_string(),
-                second: place.to_string(),
-            });
-        }
-        out.push(check(toml_file(&file)?, &place, name.clone())?);
-        places.insert(name, place);
+        take(toml_file(&file)?, Place::file(&file), &kind.name_of(&file))?;
     }
     Ok(out)
 }

@@ -9,6 +9,8 @@ pub mod compare;
 pub mod count;
 pub mod driver;
 pub mod found;
+pub mod load;
+mod load_table;
 pub mod percent;
 pub mod prices;
 pub mod profiles;
@@ -62,9 +64,11 @@ impl Project {
             let server = Server::check(table, place, name)?;
             server.profiles.check(place, known).map(|()| server)
         })?;
-        let mut scenarios = found::all(Kind::Scenario, root, tables.scenarios, |table, place, name| {
-            let scenario = Scenario::check(table, place, name)?;
-            scenario.profiles.check(place, known).map(|()| scenario)
+        let mut scenarios = found::several(Kind::Scenario, root, tables.scenarios, |table, place, name| {
+            let scenarios = Scenario::check(table, place, name)?;
+            let mut each = scenarios.iter();
+            each.try_for_each(|(_, one)| one.profiles.check(place, known))?;
+            Ok(scenarios)
         })?;
         if let Some(message) = config.count.names_no_operation(&servers) {
             let file = root.join("wirebench.toml");

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::declare::args::{MissingValue, Value, Values, expand};
+use crate::declare::load::total;
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::server::{Operation, Server};
 use crate::declare::span::{Span, nanos};
@@ -125,7 +126,7 @@ impl Bench<'_> {
             ca: &text(self.tls.certificate()),
         };
         let mut values = values::of(series, &places);
-        values::set_amount(&mut values, series.load.amount);
+        values::set_amount(&mut values, &series.load.amount);
         let measured = if matches!(series.load.amount, Amount::Starts(_)) {
             write(folder, target.stop())?;
             let start_up = self.start_up(series, side, &question, answer.body);
@@ -189,7 +190,7 @@ impl Bench<'_> {
         let mut warmed = Duration::ZERO;
         if let Some(warmup) = series.load.warmup {
             let mut warm = values.clone();
-            values::set_amount(&mut warm, Amount::Duration(warmup));
+            values::set_amount(&mut warm, &Amount::Duration(warmup));
             warmed = self.drive(series, folder, &warm, Some(&mut target), None)?.wall;
         }
         let seen = Seen::at(Rc::clone(&target.watched));
@@ -286,10 +287,11 @@ fn start_command(spec: &Path) -> String {
 #[must_use]
 pub fn timeout(load: &Load) -> Duration {
     const ROOM: Duration = Duration::from_secs(30);
-    let derived = match load.amount {
-        Amount::Requests(requests) | Amount::Counted { many: requests, .. } => Duration::from_millis(requests) + ROOM,
-        Amount::Duration(Span(length)) => length * 2 + ROOM,
-        Amount::Starts(starts) => Duration::from_secs(u64::from(starts) + 1) + ROOM,
+    let derived = match &load.amount {
+        Amount::Requests(requests) | Amount::Counted { many: requests, .. } => Duration::from_millis(*requests) + ROOM,
+        Amount::Duration(Span(length)) => *length * 2 + ROOM,
+        Amount::Stages(stages) => total(stages) * 2 + ROOM,
+        Amount::Starts(starts) => Duration::from_secs(u64::from(*starts) + 1) + ROOM,
     };
     load.timeout.map_or(derived, |span| span.0)
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::declare::args::{Arg, Value, Values, expand, fill};
+use crate::declare::load::{Rate, as_flag};
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::Amount;
 use crate::declare::server::Operation;
@@ -56,8 +57,11 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         ("driver_folder", one(places.driver_folder)),
         ("request_timeout", one(REQUEST_TIMEOUT)),
     ]);
-    if let Some(rate) = load.rate {
+    if let Some(Rate::PerSecond(rate)) = load.rate {
         values.insert("rate", Value::One(rate.to_string()));
+    }
+    if let Some(pause) = load.pause {
+        values.insert("pause", Value::One(pause.as_flag()));
     }
     if series.protocol.has_tls() {
         values.insert("ca", one(places.ca));
@@ -87,9 +91,9 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     values
 }
 
-/// Says when the load ends: exactly one of `{requests}`, `{duration}` and `{starts}` has a value afterwards.
-pub fn set_amount(values: &mut Values, amount: Amount) {
-    for name in ["requests", "duration", "starts"] {
+/// Says when the load ends: exactly one of `{requests}`, `{duration}`, `{starts}` and `{stages}` has a value afterwards.
+pub fn set_amount(values: &mut Values, amount: &Amount) {
+    for name in ["requests", "duration", "starts", "stages"] {
         values.remove(name);
     }
     match amount {
@@ -97,6 +101,7 @@ pub fn set_amount(values: &mut Values, amount: Amount) {
         Amount::Counted { many, .. } => values.insert("requests", Value::One(many.to_string())),
         Amount::Duration(span) => values.insert("duration", Value::One(span.as_flag())),
         Amount::Starts(starts) => values.insert("starts", Value::One(starts.to_string())),
+        Amount::Stages(stages) => values.insert("stages", Value::One(as_flag(stages))),
     };
 }
 
@@ -123,7 +128,11 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         ca: "{ca}",
     };
     let mut values = of(series, &places);
-    set_amount(&mut values, series.load.amount);
+    set_amount(&mut values, &series.load.amount);
+    if series.load.is_open() {
+        // A rate that is measured first is not known yet.
+        values.entry("rate").or_insert_with(|| Value::One("{rate}".into()));
+    }
     values.insert("start_command", Value::One("{start_command}".into()));
     let args = expand(&series.mode.args, &values).unwrap_or_default();
     std::iter::once(series.driver.tool.program.clone())

@@ -1,6 +1,7 @@
 //! Raw driver output and that driver's jq filter → one round of the record, with every check applied.
 
 mod check;
+mod open_loop;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -47,6 +48,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
         elapsed_ns: shape.elapsed_ns.filter(|ns| *ns > 0),
         ok_count: Some(good.len() as u64),
         failed_count: Some(failed_count),
+        dropped_count: shape.dropped,
         errors,
         latency_ns: summary(good),
         server_cpu_ns: driven.server_cpu,

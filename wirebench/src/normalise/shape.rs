@@ -20,6 +20,9 @@ pub struct Shape {
     pub answers: BTreeMap<String, Vec<u64>>,
     /// Requests that got no answer, by reason.
     pub errors: BTreeMap<String, u64>,
+    /// Requests that the driver should have started and did not (open loop), when it says so.
+    #[serde(default)]
+    pub dropped: Option<u64>,
     /// What the driver says it spoke, when it says so: `http`, `h2c`, `grpc`.
     #[serde(default)]
     pub protocol: Option<String>,

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::declare::load::{Rate, total};
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::span::nanos;
+use crate::plan::rates::MOST_STEPS;
 use crate::record::run::{Round, RoundStatus, Run, Series};
 
 /// Good answers per second where nothing else is known.
@@ -62,17 +64,30 @@ impl Experience {
             return u64::from(repeats.counted) * self.counting_ns.unwrap_or(COUNTING_NS);
         }
         let warmup = load.warmup.map_or(0, |span| nanos(span.0));
-        let round = self.load_ns(id, load) + warmup + self.around_ns.unwrap_or(AROUND_NS);
-        u64::from(repeats.rounds) * u64::from(repeats.timed) * round
+        let around = warmup + self.around_ns.unwrap_or(AROUND_NS);
+        let round = self.load_ns(id, load) + around;
+        let loads = if load.search.is_some() {
+            u64::from(MOST_STEPS)
+        } else {
+            1
+        };
+        let capacity = match load.rate {
+            Some(Rate::OfCapacity(_)) => self.load_ns(id, &load.for_capacity()) + around,
+            _ => 0,
+        };
+        u64::from(repeats.timed) * (u64::from(repeats.rounds) * loads * round + capacity)
     }
 
     /// The load alone: as it is declared, as it was measured for as much of it, or as is assumed.
     fn load_ns(&self, id: &str, load: &Load) -> u64 {
-        let (amount, assumed) = match (load.amount, load.rate) {
+        let (amount, assumed) = match (&load.amount, load.rate) {
             (Amount::Duration(span), _) => return nanos(span.0),
-            (Amount::Requests(requests), Some(rate)) => return requests * NS_PER_S / u64::from(rate.max(1)),
-            (Amount::Requests(requests), None) => (requests, NS_PER_S / REQUESTS_PER_S),
-            (Amount::Starts(starts), _) => (u64::from(starts), START_NS),
+            (Amount::Stages(stages), _) => return nanos(total(stages)),
+            (Amount::Requests(requests), Some(Rate::PerSecond(rate))) => {
+                return requests * NS_PER_S / u64::from(rate.max(1));
+            }
+            (Amount::Requests(requests), _) => (*requests, NS_PER_S / REQUESTS_PER_S),
+            (Amount::Starts(starts), _) => (u64::from(*starts), START_NS),
             (Amount::Counted { .. }, _) => (0, 0),
         };
         match self.loads.get(id) {
@@ -109,9 +124,11 @@ mod tests {
             connections: 1,
             streams: 1,
             amount,
-            rate,
+            rate: rate.map(Rate::PerSecond),
             warmup: None,
             timeout: None,
+            pause: None,
+            search: None,
         }
     }
 

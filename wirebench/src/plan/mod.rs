@@ -2,6 +2,7 @@
 
 pub mod expected;
 mod order;
+pub mod rates;
 pub mod rerun;
 pub mod shards;
 mod wanted;
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::declare::Project;
 use crate::declare::args::Arg;
 use crate::declare::driver::{Driver, Mode};
+use crate::declare::load;
 use crate::declare::project::Profile;
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::{Amount, Load, Scenario};
@@ -200,7 +202,9 @@ fn fit<'a>(
         };
         let meant = scenario.protocols.as_ref().is_none_or(|list| list.contains(protocol));
         let can = driver.protocols.get(protocol).is_some_and(|mode| {
-            (scenario.load.streams == 1 || mode.multiplexes) && (scenario.load.rate.is_none() || mode.rate)
+            let load = &scenario.load;
+            let paced = load.has_stages() || load.pause.is_some();
+            (load.streams == 1 || mode.multiplexes) && (!load.is_open() || mode.rate) && (!paced || mode.stages)
         });
         answered && meant && can
     };
@@ -225,16 +229,18 @@ fn fit<'a>(
 /// Cuts a load to the profile's caps; a request count stays a multiple of the workers.
 fn capped(load: &Load, profile: &Profile) -> Load {
     let workers = u64::from(load.workers());
-    let amount = match load.amount {
+    let amount = match &load.amount {
         Amount::Requests(requests) => {
+            let requests = *requests;
             let cap = profile
                 .requests_at_most
                 .map_or(requests, |cap| (cap / workers).max(1) * workers);
             Amount::Requests(requests.min(cap))
         }
-        Amount::Duration(span) => Amount::Duration(profile.duration_at_most.map_or(span, |cap| span.min(cap))),
-        counted @ Amount::Counted { .. } => counted,
-        Amount::Starts(starts) => Amount::Starts(profile.starts_at_most.map_or(starts, |cap| starts.min(cap.max(2)))),
+        Amount::Duration(span) => Amount::Duration(profile.duration_at_most.map_or(*span, |cap| cap.min(*span))),
+        Amount::Stages(stages) => Amount::Stages(load::cut(stages, profile.duration_at_most)),
+        counted @ Amount::Counted { .. } => counted.clone(),
+        Amount::Starts(starts) => Amount::Starts(profile.starts_at_most.map_or(*starts, |cap| cap.max(2).min(*starts))),
     };
     Load {
         amount,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::accepted::Accepted;
 use crate::record::counts::Counts;
+pub use crate::record::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
 use crate::record::shards::Shard;
 
 /// The schema's name, the value of [`Run::schema`].
@@ -266,29 +267,6 @@ impl Series {
     }
 }
 
-/// The load of a series, after the profile's caps.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LoadRecord {
-    /// Connections opened; null for process starts.
-    pub connections: Option<u32>,
-    /// Requests in flight at once on each connection; null for process starts.
-    pub streams: Option<u32>,
-    /// Requests in a round, when counted.
-    pub requests: Option<u64>,
-    /// Length of a round, when timed.
-    pub duration_ns: Option<u64>,
-    /// Process starts in a round.
-    pub starts: Option<u32>,
-    /// Requests of the longest counted server run; null for what is timed.
-    #[serde(default)]
-    pub counted: Option<u64>,
-    /// Requests per second offered (open loop).
-    pub rate_per_s: Option<u32>,
-    /// Warm-up before each round, thrown away.
-    pub warmup_ns: Option<u64>,
-}
-
 /// How a series went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -356,6 +334,10 @@ pub struct Round {
     pub ok_count: Option<u64>,
     /// Everything else.
     pub failed_count: Option<u64>,
+    /// Requests that the driver should have started (open loop) and did not: none was free to send them. Null when it does
+    /// not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_count: Option<u64>,
     /// Failures by kind: a status, or an error's text.
     pub errors: BTreeMap<String, u64>,
     /// Latency of good answers.
@@ -382,6 +364,9 @@ pub struct Round {
     pub payload_bytes: Option<u64>,
     /// From exec to ready.
     pub server_ready_ns: Option<u64>,
+    /// Every rate that a search tried, in order; the other figures are of the highest that passed. Empty without a search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub search: Vec<SearchStep>,
 }
 
 impl Round {
@@ -399,6 +384,7 @@ impl Round {
             elapsed_ns: None,
             ok_count: None,
             failed_count: None,
+            dropped_count: None,
             errors: BTreeMap::new(),
             latency_ns: None,
             in_flight_permille: None,
@@ -412,6 +398,7 @@ impl Round {
             host_steal_ns: None,
             payload_bytes: None,
             server_ready_ns: None,
+            search: Vec::new(),
         }
     }
 }

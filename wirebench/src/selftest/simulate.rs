@@ -159,11 +159,7 @@ fn empty_series(place: usize) -> Series {
             connections: Some(1),
             streams: Some(1),
             requests: Some(ANSWERS),
-            duration_ns: None,
-            starts: None,
-            counted: None,
-            rate_per_s: None,
-            warmup_ns: None,
+            ..LoadRecord::default()
         },
         digest: "000000000000".into(),
         command: Vec::new(),

@@ -29,6 +29,7 @@ mod imports;
 mod inits;
 mod interrupt;
 mod kept;
+mod loads;
 mod made;
 mod profiles;
 mod publish;

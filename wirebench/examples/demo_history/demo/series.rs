@@ -134,14 +134,8 @@ impl Made {
 
     pub(super) fn load(&self, place: usize) -> LoadRecord {
         let mut load = LoadRecord {
-            connections: None,
-            streams: None,
-            requests: None,
-            duration_ns: None,
-            starts: None,
-            counted: None,
-            rate_per_s: None,
             warmup_ns: Some(200_000_000),
+            ..LoadRecord::default()
         };
         match &self.kind {
             Kind::Load(own) => {

@@ -110,7 +110,8 @@ fn fits(known: &[Series], series: &Series) -> Result<(), String> {
     }
     let other = known
         .iter()
-        .find(|one| one.scenario == series.scenario && one.missing_in == series.missing_in && one.load != series.load);
+        .filter(|one| one.scenario == series.scenario && one.missing_in == series.missing_in)
+        .find(|one| one.load.as_declared() != series.load.as_declared());
     other.map_or(Ok(()), |other| {
         Err(format!(
             "{} and {} offer different loads: they are of different declarations",

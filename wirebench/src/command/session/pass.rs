@@ -1,22 +1,33 @@
 //! One pass of a session: each slot measured, then all of them normalised and recorded.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::command::session::rates::Unmeasured;
 use crate::command::session::{Ending, Session, Setup};
 use crate::declare::span::nanos;
 use crate::measure::side::Side;
-use crate::measure::slot::{Measured, SlotError};
+use crate::measure::slot::Measured;
 use crate::normalise::{self, Jq, failed_round};
 use crate::plan::{PlannedSeries, Slot};
 use crate::record::run::{Round, RoundStatus, Variant};
 
 /// A slot that was measured, and where its raw output lies.
-struct Raw {
+pub(super) struct Raw<'a> {
     slot: Slot,
     folder: PathBuf,
-    measured: Result<Measured, String>,
+    /// What was asked in the end: the plan's series, at a rate that may have been measured first.
+    series: PlannedSeries<'a>,
+    taken: Result<Taken, String>,
+}
+
+/// What was taken in a slot.
+pub(super) enum Taken {
+    /// One driver run; its output is normalised after the pass.
+    Once(Measured),
+    /// A search, of which each step was normalised to find the next; driver time, and the round.
+    Searched(Duration, Box<Round>),
 }
 
 impl<'a> Session<'a> {
@@ -24,7 +35,7 @@ impl<'a> Session<'a> {
     /// measured then. The time is looked at between pairs, never within one.
     pub(super) fn pass(&mut self, pass: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
         let interrupt = &self.setup.prepared.bench.interrupt;
-        let mut raws: Vec<Raw> = Vec::new();
+        let mut raws: Vec<Raw<'a>> = Vec::new();
         let mut ending = Ending::Whole;
         let mut before = None;
         for slot in pass {
@@ -56,7 +67,7 @@ impl<'a> Session<'a> {
     }
 
     /// Measures one slot; none when the user interrupted it.
-    fn measure(&mut self, slot: Slot) -> Option<Raw> {
+    fn measure(&mut self, slot: Slot) -> Option<Raw<'a>> {
         self.progress.begin(slot);
         let started = Instant::now();
         let Setup { prepared, series, .. } = self.setup;
@@ -68,11 +79,16 @@ impl<'a> Session<'a> {
             .broken_drivers
             .get(&series.driver.name)
             .or_else(|| side.broken.get(&series.server.name));
-        let measured = match broken {
+        let mut series = series.clone();
+        let taken = match broken {
             Some(reason) => Err(reason.clone()),
-            None => match prepared.bench.measure(series, side, &folder) {
-                Err(error) if SlotError::is_interrupt(&error) => return None,
-                other => other.map_err(|error| error.to_string()),
+            None => match self.at_rate(slot.series).and_then(|load| {
+                series.load = load;
+                self.take(&series, slot, &folder)
+            }) {
+                Err(Unmeasured::Interrupted) => return None,
+                Err(Unmeasured::Failed(reason)) => Err(reason),
+                Ok(taken) => Ok(taken),
             },
         };
         let named = |reason| {
@@ -82,15 +98,30 @@ impl<'a> Session<'a> {
                 reason
             }
         };
-        let measured = measured.map_err(named);
-        if let Err(reason) = &measured {
+        let taken = taken.map_err(named);
+        if let Err(reason) = &taken {
             self.progress.say(&format!("failed: {}: {reason}", series.id));
         }
         self.progress.end(slot, started.elapsed());
-        Some(Raw { slot, folder, measured })
+        Some(Raw {
+            slot,
+            folder,
+            series,
+            taken,
+        })
     }
 
-    fn side(&self, variant: Variant) -> &'a Side {
+    /// What is taken in a slot of a series whose rate is known, or searched.
+    fn take(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<Taken, Unmeasured> {
+        if let Some(search) = series.load.search {
+            let (loading, round) = self.search(series, search, slot, folder)?;
+            return Ok(Taken::Searched(loading, Box::new(round)));
+        }
+        let bench = &self.setup.prepared.bench;
+        Ok(Taken::Once(bench.measure(series, self.side(slot.variant), folder)?))
+    }
+
+    pub(super) fn side(&self, variant: Variant) -> &'a Side {
         let mut sides = self.setup.sides.iter();
         sides
             .find(|side| side.revision.variant == variant)
@@ -101,10 +132,13 @@ impl<'a> Session<'a> {
     fn keep(&mut self, raws: &[Raw]) {
         let normalising = Instant::now();
         for (raw, round) in raws.iter().zip(self.normalise(raws)) {
-            if let Ok(measured) = &raw.measured {
-                self.recorder.run.spent.load_ns += nanos(measured.loading);
-                self.recorder.run.spent.start_ns += measured.ready_after.map_or(0, nanos);
-            }
+            let (loading, ready_after) = match &raw.taken {
+                Ok(Taken::Once(measured)) => (measured.loading, measured.ready_after),
+                Ok(Taken::Searched(loading, _)) => (*loading, None),
+                Err(_) => (Duration::ZERO, None),
+            };
+            self.recorder.run.spent.load_ns += nanos(loading);
+            self.recorder.run.spent.start_ns += ready_after.map_or(0, nanos);
             let round = self.recorder.add(raw.slot.series, round);
             if round.status == RoundStatus::Invalid {
                 let reason = round.reason.as_deref().unwrap_or_default();
@@ -138,14 +172,14 @@ impl<'a> Session<'a> {
         let workers = self.setup.prepared.bench.cores.available.clamp(1, 8);
         let next = std::sync::atomic::AtomicUsize::new(0);
         let done = std::sync::Mutex::new(Vec::new());
-        let Setup { jq, series, .. } = self.setup;
+        let jq = self.setup.jq;
         std::thread::scope(|scope| {
             for _ in 0..workers {
                 scope.spawn(|| {
                     loop {
                         let turn = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                         let Some(raw) = raws.get(turn) else { break };
-                        let round = round(jq, &series[raw.slot.series], raw);
+                        let round = round(jq, raw);
                         done.lock().expect("no holder of this lock panics").push((turn, round));
                     }
                 });
@@ -157,9 +191,10 @@ impl<'a> Session<'a> {
     }
 }
 
-fn round(jq: &Jq, series: &PlannedSeries, raw: &Raw) -> Round {
-    match &raw.measured {
-        Ok(measured) => normalise::round(jq, series, raw.slot, measured, &raw.folder),
+fn round(jq: &Jq, raw: &Raw) -> Round {
+    match &raw.taken {
+        Ok(Taken::Once(measured)) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
+        Ok(Taken::Searched(_, round)) => (**round).clone(),
         Err(reason) => failed_round(raw.slot, reason.clone()),
     }
 }
