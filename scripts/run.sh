@@ -18,8 +18,10 @@ dashboard() {
 }
 
 main() {
-  local wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" status=0 argument
-  "$root/scripts/setup.sh" >&2
+  local wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" status=0 argument setup=("$root/scripts/setup.sh")
+  # That profile takes every load generator there is.
+  if [[ " $* " == *" --profile comparisons "* || " $* " == *" --profile=comparisons "* ]]; then setup+=(--drivers); fi
+  "${setup[@]}" >&2
   (cd "$root" && cargo build --locked --package wirebench)
   for argument in "$@"; do
     if [[ "$argument" == --help || "$argument" == -h ]]; then exec "$wirebench" run --help; fi

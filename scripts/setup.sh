@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # setup.sh: install what wirebench needs and this machine lacks; running it again changes nothing.
 #
-# Usage: scripts/setup.sh [--check] [--dev] [--only NAME]
+# Usage: scripts/setup.sh [--check] [--dev] [--drivers] [--only NAME]
 #   --check  install nothing: say what is missing and how to get it; exit 1 when something is
 #   --only   nothing but this one, as --check names it, if it is missing
+#   --drivers  also the load generators of the profile comparisons: ab, wrk, autocannon, k6, oha (of these --dev takes the first three)
 #   --dev    also what the tests use: shellcheck, actionlint, zizmor, cargo-deny, a second jq for the filters; for the dashboard Chromium, a font
 #            and the packages of site/package-lock.json
 # Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
@@ -29,6 +30,14 @@ install_one() {
     # Unoptimised: it runs for a second, and its own release profile builds for many minutes.
     cargo) CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_DEBUG=false \
       cargo install --quiet --locked --no-default-features --force --root "$tools" "$2" ;;
+    # Optimised, because it is what measures; its own profile's link-time optimisation would build for many minutes more.
+    cargo-slow) CARGO_PROFILE_RELEASE_LTO=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_DEBUG=false \
+      cargo install --quiet --locked --force --root "$tools" "$2" ;;
+    tool)
+      mkdir -p "$tools/$2" && cp "$root/drivers/${2%-*}"/package*.json "$tools/$2/" &&
+        (cd "$tools/$2" && npm ci --ignore-scripts --no-audit --no-fund) &&
+        ln -sf "../$2/node_modules/.bin/${2%-*}" "$tools/bin/${2%-*}"
+      ;;
     build) "$root/scripts/lib/$2/build.sh" "$tools/bin/$2" ;;
     # The time of the stamp says that it is done, also when npm had nothing to change.
     npm) (cd "$root/$2" && npm ci --ignore-scripts --no-audit --no-fund && touch node_modules/.package-lock.json) ;;
@@ -45,7 +54,7 @@ install_all() {
   if [[ ${#packages[@]} -gt 0 ]]; then install_packages "${packages[@]}" || true; fi
   while IFS=$'\t' read -r kind name _; do
     case "$kind" in
-      go | cargo | build | pip | npm)
+      go | cargo | cargo-slow | build | pip | npm | tool)
         echo "installing $name"
         install_one "$kind" "$name" || true
         ;;
@@ -53,15 +62,15 @@ install_all() {
   done <<<"$1"
 }
 
-# lacking → what is missing of what was asked for; reads `dev` and `only`
-lacking() { "$root/scripts/lib/missing.sh" ${dev[@]+"${dev[@]}"} | awk -F '\t' -v only="$only" 'only == "" || $2 == only'; }
+# lacking → what is missing of what was asked for; reads `more` and `only`
+lacking() { "$root/scripts/lib/missing.sh" ${more[@]+"${more[@]}"} | awk -F '\t' -v only="$only" 'only == "" || $2 == only'; }
 
 main() {
-  local check=false dev=() only="" missing
+  local check=false more=() only="" missing
   while [[ $# -gt 0 ]]; do
     case "$1" in
       --check) check=true ;;
-      --dev) dev=(--dev) ;;
+      --dev | --drivers) more+=("$1") ;;
       --only) only="${2:?--only needs a name}" && shift ;;
       --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return ;;
       *) echo "setup.sh: unknown argument $1; see --help" >&2 && return 2 ;;

@@ -15,3 +15,9 @@ def reason: split(": ") | .[-1] | rtrimstr("\"");
 
 # {error text: count} → {reason: count}
 def tally: reduce to_entries[] as $entry ({}; .[$entry.key | reason] += $entry.value);
+
+# {what was bad: count} of a tool that does not say which of its answers these are → the one status for all of them
+def mixed($good; $all; $bad):
+  if $bad == {} then $good
+  elif ($bad | length) == 1 and $bad[] == $all then $bad | keys[0]
+  else "\($good), with \($bad | to_entries | map("\(.value) \(.key)") | join(", ")) among them" end;

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # missing.sh: list what wirebench needs and this machine lacks, one line each: kind, name, how to get it (tab-separated).
 #
-# Usage: scripts/lib/missing.sh [--dev]     (kinds: by-hand, package, go, cargo, build, pip, npm; --dev adds what the tests use)
+# Usage: scripts/lib/missing.sh [--dev] [--drivers]
+#   --dev      also what the tests use       --drivers  also the load generators of the profile comparisons
+# Kinds: by-hand, package, go, cargo, cargo-slow, build, pip, npm, tool (a program of npm's, from drivers/NAME/package-lock.json).
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
 bin="${WIREBENCH_TOOLS:-$root/.tools}/bin"
 cargo_deny=0.20.2
+oha=1.16.0
 zizmor="$(sed -n 's/^zizmor==\([0-9.]*\).*/\1/p' "$root/scripts/lib/zizmor/requirements.txt")"
 
 # lack KIND NAME HOW → one line
@@ -28,6 +31,27 @@ need_go() {
   fi
 }
 
+# need_tool FOLDER → a line when the program that the package.json there names is not installed in the version it pins
+need_tool() {
+  local program="${1##*/}" version
+  version="$(sed -n "s/.*\"$program\": \"\([0-9.]*\)\".*/\1/p" "$root/$1/package.json")"
+  if [[ ! -e "$bin/../$program-$version/node_modules/.package-lock.json" || ! -e "$bin/$program" ]]; then
+    lack tool "$program-$version" "scripts/setup.sh --drivers, once Node.js and npm are there"
+  fi
+}
+
+# need_drivers ALL → a line for each load generator of the profile comparisons, or (all = false) for those that take seconds
+need_drivers() {
+  need ab apache2-utils httpd
+  need wrk wrk wrk
+  need_tool drivers/autocannon
+  "$1" || return 0
+  need_go drivers/k6
+  if [[ "$("$bin/oha" --version 2>/dev/null)" != "oha $oha" ]]; then
+    lack cargo-slow "oha@$oha" "scripts/setup.sh --drivers: a build of some minutes"
+  fi
+}
+
 # need_browser → a line for each part of what the browser tests take
 need_browser() {
   local major
@@ -45,7 +69,14 @@ need_browser() {
 }
 
 main() {
-  local module
+  local module dev=false drivers=false flag
+  for flag in "$@"; do
+    case "$flag" in
+      --dev) dev=true ;;
+      --drivers) drivers=true ;;
+      *) echo "missing.sh: unknown argument $flag" >&2 && return 2 ;;
+    esac
+  done
   command -v cargo >/dev/null || lack by-hand Rust "install rustup (https://rustup.rs); it reads rust-toolchain.toml"
   command -v go >/dev/null || lack by-hand "Go 1.24 or newer" "https://go.dev/dl, or brew install go"
   need jq jq jq
@@ -57,8 +88,9 @@ main() {
     need valgrind valgrind valgrind
     need strace strace strace
   fi
-  for module in "$root"/drivers/*/go.mod; do need_go "drivers/$(basename "$(dirname "$module")")"; done
-  [[ "${1:-}" == --dev ]] || return 0
+  for module in hey ghz; do need_go "drivers/$module"; done
+  if "$dev" || "$drivers"; then need_drivers "$drivers"; fi
+  "$dev" || return 0
   need shellcheck shellcheck shellcheck
   need_go scripts/lib/actionlint
   if [[ ! -d "$bin/../zizmor-$zizmor" ]]; then lack pip "zizmor-$zizmor" "scripts/setup.sh --dev, with python3's pip"; fi

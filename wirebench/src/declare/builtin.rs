@@ -9,7 +9,22 @@ use crate::declare::driver::Driver;
 use crate::declare::read::{DeclareError, Place, toml_text};
 
 /// Their names.
-pub const NAMES: [&str; 4] = ["ghz", "h2load", "hey", "hyperfine"];
+pub const NAMES: [&str; 11] = [
+    "ab",
+    "ab-keepalive",
+    "autocannon",
+    "autocannon-pipelined",
+    "ghz",
+    "ghz-async",
+    "ghz-defaults",
+    "h2load",
+    "hey",
+    "hyperfine",
+    "wrk",
+];
+
+/// Those of a project that does not say which it wants.
+pub const USUAL: [&str; 4] = ["ghz", "h2load", "hey", "hyperfine"];
 
 macro_rules! embedded {
     ($($path:literal),* $(,)?) => {
@@ -18,15 +33,34 @@ macro_rules! embedded {
 }
 
 /// What they consist of: path below the drivers' folder, and text.
-pub const FILES: [(&str, &str); 9] = embedded![
+pub const FILES: [(&str, &str); 28] = embedded![
+    "ab/driver.toml",
+    "ab/normalise.jq",
+    "ab-keepalive/driver.toml",
+    "ab-keepalive/normalise.jq",
+    "autocannon/collect.cjs",
+    "autocannon/driver.toml",
+    "autocannon/normalise.jq",
+    "autocannon-pipelined/driver.toml",
+    "autocannon-pipelined/normalise.jq",
     "ghz/driver.toml",
     "ghz/normalise.jq",
+    "ghz-async/driver.toml",
+    "ghz-async/normalise.jq",
+    "ghz-defaults/driver.toml",
+    "ghz-defaults/normalise.jq",
     "h2load/driver.toml",
     "h2load/normalise.jq",
     "hey/driver.toml",
     "hey/normalise.jq",
     "hyperfine/driver.toml",
     "hyperfine/normalise.jq",
+    "wrk/driver.toml",
+    "wrk/normalise.jq",
+    "wrk/report.lua",
+    "lib/ab.jq",
+    "lib/autocannon.jq",
+    "lib/ghz.jq",
     "lib/read.jq",
 ];
 
@@ -77,7 +111,7 @@ mod tests {
     #[test]
     fn every_driver_of_this_repository_comes_with_the_program() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../drivers");
-        let mut folders: Vec<String> = std::fs::read_dir(here)
+        let mut folders: Vec<String> = std::fs::read_dir(&here)
             .unwrap()
             .flatten()
             .filter(|entry| entry.path().join("driver.toml").is_file())
@@ -85,10 +119,16 @@ mod tests {
             .collect();
         folders.sort();
         assert_eq!(folders, NAMES);
-        for name in NAMES {
-            for file in ["driver.toml", "normalise.jq"] {
-                let path = format!("{name}/{file}");
-                assert!(FILES.iter().any(|(known, _)| *known == path), "{path}");
+        assert!(USUAL.iter().all(|name| NAMES.contains(name)));
+        // What a driver runs or reads lies beside its driver.toml; what only this repository uses does not come along.
+        let own = ["go.mod", "go.sum", "package.json", "package-lock.json"];
+        for name in NAMES.into_iter().chain(["lib"]) {
+            for entry in std::fs::read_dir(here.join(name)).unwrap().flatten() {
+                let file = entry.file_name().to_string_lossy().into_owned();
+                if entry.path().is_file() && !own.contains(&&*file) && file != "check-samples" {
+                    let path = format!("{name}/{file}");
+                    assert!(FILES.iter().any(|(known, _)| *known == path), "{path}");
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::declare::args::Arg;
 use crate::declare::profiles::Profiles;
 use crate::declare::protocol::Protocol;
 use crate::declare::read::{DeclareError, Place};
+use crate::declare::scenario::{Amount, Load};
 
 /// A load generator, as `drivers/<name>/driver.toml` declares it.
 #[derive(Debug, Clone)]
@@ -63,6 +64,12 @@ pub struct Mode {
     /// Whether it can change the number of connections in stages, and let workers pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stages: bool,
+    /// What it opens whatever the load says: for a driver that shows what a tool does when it is left to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Opens>,
+    /// Requests it keeps in flight on each connection whatever the load says; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<std::num::NonZeroU32>,
     /// The most cores it can use; none means as many as it is given.
     pub cores_at_most: Option<std::num::NonZeroUsize>,
     /// The least share of the workers' time that lies inside a request by the driver's own clock. A driver whose clock
@@ -78,18 +85,76 @@ pub struct Mode {
     pub env: BTreeMap<String, String>,
 }
 
+/// Connections that a driver opens by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    rename_all = "kebab-case",
+    expecting = "expected a number of connections, or \"one-per-request\""
+)]
+pub enum Opens {
+    /// This many.
+    Always(std::num::NonZeroU32),
+    /// As many as it sends requests.
+    Each(PerRequest),
+}
+
+/// The word for a connection of its own for each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PerRequest {
+    /// `one-per-request`.
+    OnePerRequest,
+}
+
+impl Mode {
+    /// Requests in flight at once over all connections, when a load is offered this way.
+    #[must_use]
+    pub fn workers(&self, load: &Load) -> u32 {
+        self.streams
+            .map_or(load.workers(), |streams| load.connections.saturating_mul(streams.get()))
+    }
+
+    /// Whether it can be told to offer this load: it can carry its streams, it can keep its rate, or does without one, and its
+    /// arguments name its amount, or no amount at all.
+    #[must_use]
+    pub fn takes(&self, load: &Load) -> bool {
+        let needs_rate = self.args.iter().any(|arg| match arg {
+            Arg::One(_) => arg.placeholders().iter().any(|name| name == "rate"),
+            Arg::Group(_) => false,
+        });
+        let rate = if load.is_open() { self.rate } else { !needs_rate };
+        let paced = load.has_stages() || load.pause.is_some();
+        rate && (!paced || self.stages) && (load.streams == 1 || self.multiplexes) && self.names(&load.amount)
+    }
+
+    fn names(&self, amount: &Amount) -> bool {
+        const WORDS: [&str; 6] = ["requests", "duration", "seconds", "starts", "start_command", "stages"];
+        let fitting: &[&str] = match amount {
+            Amount::Requests(_) | Amount::Counted { .. } => &WORDS[..1],
+            Amount::Duration(_) => &WORDS[1..3],
+            Amount::Starts(_) => &WORDS[3..5],
+            Amount::Stages(_) => &WORDS[5..],
+        };
+        let named: Vec<String> = self.args.iter().flat_map(Arg::placeholders).collect();
+        let names = |words: &[&str]| named.iter().any(|name| words.contains(&name.as_str()));
+        names(fitting) || !names(&WORDS)
+    }
+}
+
 const fn usual_share() -> f64 {
     0.97
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 28] = [
+pub const PLACEHOLDERS: [&str; 29] = [
     "driver_folder",
     "connections",
     "streams",
     "workers",
     "requests",
     "duration",
+    "seconds",
     "rate",
     "stages",
     "pause",

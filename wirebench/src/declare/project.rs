@@ -158,7 +158,7 @@ impl Config {
         };
         let builtin = written.builtin_drivers;
         let config = Self {
-            builtin_drivers: builtin.unwrap_or_else(|| builtin::NAMES.map(str::to_owned).to_vec()),
+            builtin_drivers: builtin.unwrap_or_else(|| builtin::USUAL.map(str::to_owned).to_vec()),
             default_profile: default_profile(file, written.default_profile, &written.profiles)?,
             profiles: written.profiles,
             compare: written.compare,

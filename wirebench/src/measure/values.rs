@@ -91,15 +91,20 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     values
 }
 
-/// Says when the load ends: exactly one of `{requests}`, `{duration}`, `{starts}` and `{stages}` has a value afterwards.
+/// Says when the load ends: exactly one of `{requests}`, `{duration}` (with `{seconds}`, the same rounded up to whole
+/// seconds), `{starts}` and `{stages}` has a value afterwards.
 pub fn set_amount(values: &mut Values, amount: &Amount) {
-    for name in ["requests", "duration", "starts", "stages"] {
+    for name in ["requests", "duration", "seconds", "starts", "stages"] {
         values.remove(name);
     }
     match amount {
         Amount::Requests(requests) => values.insert("requests", Value::One(requests.to_string())),
         Amount::Counted { many, .. } => values.insert("requests", Value::One(many.to_string())),
-        Amount::Duration(span) => values.insert("duration", Value::One(span.as_flag())),
+        Amount::Duration(span) => {
+            let seconds = span.0.as_millis().div_ceil(1000).max(1);
+            values.insert("seconds", Value::One(seconds.to_string()));
+            values.insert("duration", Value::One(span.as_flag()))
+        }
         Amount::Starts(starts) => values.insert("starts", Value::One(starts.to_string())),
         Amount::Stages(stages) => values.insert("stages", Value::One(as_flag(stages))),
     };

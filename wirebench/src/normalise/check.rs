@@ -1,5 +1,6 @@
 //! The checks every round must pass before its numbers are believed.
 
+use crate::declare::driver::{Mode, Opens};
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::{Amount, Load, MOST_REQUESTS};
 use crate::declare::span::nanos;
@@ -18,8 +19,8 @@ pub(super) struct Expected<'a> {
     pub(super) load: &'a Load,
     /// The protocol planned.
     pub(super) protocol: Protocol,
-    /// The least share of the workers' time inside requests, by the driver's own clock.
-    pub(super) in_flight_at_least: f64,
+    /// How the driver offers it.
+    pub(super) mode: &'a Mode,
 }
 
 /// Everything that is wrong with a round, each a sentence part; none when it can be believed.
@@ -65,11 +66,16 @@ pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -
     }
     faults.extend(disorder(round));
     if !matches!(load.amount, Amount::Starts(_)) {
-        if let Some(seen) = round.connections_seen.filter(|seen| !plausible(*seen, load)) {
-            faults.push(format!(
-                "{} connections were asked for, {seen} were seen",
-                load.connections
-            ));
+        let opened = match expected.mode.connections {
+            None => Some(load.connections),
+            Some(Opens::Always(connections)) => Some(connections.get()),
+            Some(Opens::Each(_)) => None,
+        };
+        if let Some((asked, seen)) = opened
+            .zip(round.connections_seen)
+            .filter(|(asked, seen)| !plausible(*seen, *asked, load))
+        {
+            faults.push(format!("{asked} connections were asked for, {seen} were seen"));
         }
         faults.extend(flow(expected, round, ok));
     }
@@ -80,10 +86,9 @@ pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -
 /// when another connection falls idle before the new one is up; more than that means connections that are closed and
 /// opened again. In an open loop a driver opens only as many as its rate needs, and in stages not all are there when looked
 /// at: both are bounded from above alone.
-fn plausible(seen: u32, load: &Load) -> bool {
-    let asked = load.connections;
+fn plausible(seen: u32, asked: u32, load: &Load) -> bool {
     let least = if load.is_open() || load.has_stages() { 1 } else { asked };
-    (least..=asked * 2).contains(&seen)
+    (least..=asked.saturating_mul(2)).contains(&seen)
 }
 
 /// Quantiles out of order.
@@ -108,14 +113,14 @@ fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
     let least = if expected.load.has_stages() {
         0.0
     } else {
-        1000.0 * (expected.in_flight_at_least - RAMP_NS / elapsed_ns as f64)
+        1000.0 * (expected.mode.in_flight_at_least - RAMP_NS / elapsed_ns as f64)
     };
     (found < least || found > MOST_IN_FLIGHT_PERMILLE).then(|| {
         format!(
             "Little's law: {per_second:.0} requests/s × the mean latency{} are {:.1} % of {} workers, expected {:.0} to {:.0} %",
             if expected.load.pause.is_some() { " and pause" } else { "" },
             found / 10.0,
-            expected.load.workers(),
+            expected.mode.workers(expected.load),
             least.max(0.0) / 10.0,
             MOST_IN_FLIGHT_PERMILLE / 10.0
         )
@@ -130,14 +135,14 @@ fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
     clippy::cast_sign_loss,
     reason = "clamped to the type's range first"
 )]
-pub(super) fn in_flight_permille(load: &Load, round: &Round) -> Option<u32> {
+pub(super) fn in_flight_permille(load: &Load, mode: &Mode, round: &Round) -> Option<u32> {
     if matches!(load.amount, Amount::Starts(_)) {
         return None;
     }
     let elapsed_ns = round.elapsed_ns? as f64;
     let pause_ns = load.pause.map_or(0, |pause| nanos(pause.0));
     let busy_ns = round.ok_count? as f64 * (round.latency_ns?.mean + pause_ns) as f64;
-    let permille = busy_ns / elapsed_ns / f64::from(load.workers()) * 1000.0;
+    let permille = busy_ns / elapsed_ns / f64::from(mode.workers(load)) * 1000.0;
     Some(permille.round().clamp(0.0, f64::from(u32::MAX)) as u32)
 }
 
@@ -192,13 +197,21 @@ mod tests {
         }
     }
 
-    fn judged(mut round: Round, load: &Load, in_flight_at_least: f64) -> Vec<String> {
-        round.in_flight_permille = in_flight_permille(load, &round);
+    fn mode(in_flight_at_least: f64) -> Mode {
+        toml::from_str(&format!("args = []\nin_flight_at_least = {in_flight_at_least}")).unwrap()
+    }
+
+    fn judged(round: Round, load: &Load, in_flight_at_least: f64) -> Vec<String> {
+        judged_by(round, load, &mode(in_flight_at_least))
+    }
+
+    fn judged_by(mut round: Round, load: &Load, mode: &Mode) -> Vec<String> {
+        round.in_flight_permille = in_flight_permille(load, mode, &round);
         faults(
             &Expected {
                 load,
                 protocol: Protocol::Http,
-                in_flight_at_least,
+                mode,
             },
             Some("http"),
             &round,
@@ -244,9 +257,33 @@ mod tests {
     }
 
     #[test]
+    fn a_driver_that_opens_and_fills_connections_its_own_way_is_judged_by_that() {
+        let load = load(Amount::Requests(100_000));
+        let seen = |connections| Round {
+            connections_seen: Some(connections),
+            ..round(100_000, 1_000_000)
+        };
+        let said = |key: &str| -> Mode { toml::from_str(&format!("args = []\n{key}")).unwrap() };
+        assert_eq!(
+            judged_by(seen(1), &load, &said("connections = 1")),
+            Vec::<String>::new()
+        );
+        assert!(judged_by(seen(100), &load, &said("connections = 1"))[0].contains("1 connections were asked for"));
+        let each = said("connections = \"one-per-request\"");
+        assert_eq!(judged_by(seen(90_000), &load, &each), Vec::<String>::new());
+        // Ten requests wait on each connection: a tenth of the throughput, or ten times the latency, is the law then.
+        let piped = said("streams = 10");
+        assert_eq!(
+            judged_by(round(100_000, 10_000_000), &load, &piped),
+            Vec::<String>::new()
+        );
+        assert!(judged_by(round(100_000, 1_000_000), &load, &piped)[0].contains("of 1000 workers"));
+    }
+
+    #[test]
     fn a_spare_dial_for_each_worker_is_plausible_and_churn_is_not() {
         let load = load(Amount::Requests(100_000));
-        let bounds = [99, 100, 155, 200, 201].map(|seen| plausible(seen, &load));
+        let bounds = [99, 100, 155, 200, 201].map(|seen| plausible(seen, 100, &load));
         assert_eq!(bounds, [false, true, true, true, false]);
     }
 
@@ -256,7 +293,7 @@ mod tests {
         let expected = Expected {
             load: &load,
             protocol: Protocol::H2c,
-            in_flight_at_least: 0.97,
+            mode: &mode(0.97),
         };
         let found = faults(&expected, Some("http"), &round(100_000, 1_000_000));
         assert_eq!(found, ["the driver spoke http, not h2c"]);

@@ -63,11 +63,11 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
         server_ready_ns: measured.ready_after.map(nanos),
         ..failed_round(slot, String::new())
     };
-    round.in_flight_permille = check::in_flight_permille(&series.load, &round);
+    round.in_flight_permille = check::in_flight_permille(&series.load, series.mode, &round);
     let expected = Expected {
         load: &series.load,
         protocol: series.protocol,
-        in_flight_at_least: series.mode.in_flight_at_least,
+        mode: series.mode,
     };
     let mut faults = check::faults(&expected, shape.protocol.as_deref(), &round);
     faults.extend(measured.wrong_afterwards.clone());

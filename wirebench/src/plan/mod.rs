@@ -201,11 +201,10 @@ fn fit<'a>(
             server.protocols.contains(protocol)
         };
         let meant = scenario.protocols.as_ref().is_none_or(|list| list.contains(protocol));
-        let can = driver.protocols.get(protocol).is_some_and(|mode| {
-            let load = &scenario.load;
-            let paced = load.has_stages() || load.pause.is_some();
-            (load.streams == 1 || mode.multiplexes) && (!load.is_open() || mode.rate) && (!paced || mode.stages)
-        });
+        let can = driver
+            .protocols
+            .get(protocol)
+            .is_some_and(|mode| mode.takes(&scenario.load));
         answered && meant && can
     };
     let protocol = Protocol::ALL.into_iter().find(fits)?;
