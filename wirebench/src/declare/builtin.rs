@@ -9,7 +9,7 @@ use crate::declare::driver::Driver;
 use crate::declare::read::{DeclareError, Place, toml_text};
 
 /// Their names.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 13] = [
     "ab",
     "ab-keepalive",
     "autocannon",
@@ -20,6 +20,8 @@ pub const NAMES: [&str; 11] = [
     "h2load",
     "hey",
     "hyperfine",
+    "k6",
+    "oha",
     "wrk",
 ];
 
@@ -33,7 +35,7 @@ macro_rules! embedded {
 }
 
 /// What they consist of: path below the drivers' folder, and text.
-pub const FILES: [(&str, &str); 28] = embedded![
+pub const FILES: [(&str, &str); 34] = embedded![
     "ab/driver.toml",
     "ab/normalise.jq",
     "ab-keepalive/driver.toml",
@@ -55,6 +57,11 @@ pub const FILES: [(&str, &str); 28] = embedded![
     "hey/normalise.jq",
     "hyperfine/driver.toml",
     "hyperfine/normalise.jq",
+    "k6/driver.toml",
+    "k6/normalise.jq",
+    "k6/script.js",
+    "oha/driver.toml",
+    "oha/normalise.jq",
     "wrk/driver.toml",
     "wrk/normalise.jq",
     "wrk/report.lua",
@@ -62,6 +69,7 @@ pub const FILES: [(&str, &str); 28] = embedded![
     "lib/autocannon.jq",
     "lib/ghz.jq",
     "lib/read.jq",
+    "lib/rows.jq",
 ];
 
 /// The folder below `.wirebench/` that takes their files, for jq to read: `drivers/<12 hex digits of their content>`.

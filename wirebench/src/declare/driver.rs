@@ -167,6 +167,7 @@ pub const PLACEHOLDERS: [&str; 29] = [
     "method",
     "path",
     "header",
+    "headers",
     "body_file",
     "ca",
     "call",

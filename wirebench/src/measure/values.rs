@@ -72,6 +72,7 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     let (method, path, has_body) = match series.operation {
         Operation::Http(http) => {
             values.insert("header", Value::Many(http.headers.clone()));
+            values.insert("headers", Value::One(http.headers.join("\n")));
             (http.method.as_str(), http.path.clone(), http.body.is_some())
         }
         Operation::Grpc(rpc) => {
