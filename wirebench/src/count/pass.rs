@@ -20,7 +20,7 @@ use crate::measure::process::Launch;
 use crate::measure::question::Question;
 use crate::measure::side::Side;
 use crate::measure::slot::{Bench, SlotError, files};
-use crate::measure::target::Target;
+use crate::measure::target::{Ground, Target};
 use crate::measure::values::{self, Places};
 use crate::normalise::{self, Jq};
 use crate::plan::PlannedSeries;
@@ -122,7 +122,13 @@ impl Pass<'_> {
             available: 1,
             ..Cores::default()
         };
-        let mut target = Target::launch(&side, &server, folder, &alone, &bench.tls).map_err(SlotError::from)?;
+        let ground = Ground {
+            folder,
+            cores: &alone,
+            tls: &bench.tls,
+            interrupt: &bench.interrupt,
+        };
+        let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
         let is_ready = ready::look(&server, &target, bench.tls.certificate());
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
@@ -138,7 +144,7 @@ impl Pass<'_> {
         let took = began.elapsed();
         self.check_load(&wire, jq, folder)?;
         if self.tool == Tool::Plain {
-            question.check(&target.address).map_err(SlotError::from)?;
+            question.check(&target.front.address).map_err(SlotError::from)?;
         }
         let ended = target
             .end(LAST_WORDS, self.tool == Tool::Strace)
@@ -165,7 +171,7 @@ impl Pass<'_> {
 
     /// The driver against the server, through a relay.
     fn drive(&self, bench: &Bench, question: &Question, target: &mut Target, folder: &Path) -> Result<Wire, PassError> {
-        let relay = Relay::start(&target.address, target.group.id()).map_err(PassError::Relay)?;
+        let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(PassError::Relay)?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let body = folder.join("body");
         fs::write(&body, &question.request.body).map_err(|source| PassError::unwritable(&body, source))?;
@@ -258,8 +264,8 @@ fn await_new_second() {
 
 /// What only a plain run looks at: whether the answer is right, and what kind of program gives it.
 fn look(question: &Question, target: &Target) -> Result<Plain, PassError> {
-    let answer = question.check(&target.address).map_err(SlotError::from)?;
-    let group = target.group.id();
+    let answer = question.check(&target.front.address).map_err(SlotError::from)?;
+    let group = target.front.group.id();
     Ok(Plain {
         payload_bytes: question.payload_bytes(&answer),
         nature: nature::of(group, idle_share(group)),

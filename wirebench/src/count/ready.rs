@@ -12,7 +12,7 @@ use crate::measure::target::Target;
 /// Looks once whether a server is ready, through a relay, and not before it listens.
 pub(super) fn look(server: &Server, target: &Target, ca: PathBuf) -> impl Fn() -> Result<(), String> + use<> {
     let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
-    let (address, group) = (target.address.clone(), target.group.id());
+    let (address, group) = (target.front.address.clone(), target.front.group.id());
     let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
     move || {
         let listened_on = port.is_some_and(port::is_listened_on);

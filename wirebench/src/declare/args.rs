@@ -1,5 +1,6 @@
 //! Command-line arguments with `{placeholders}` and optional groups, as drivers and servers declare them.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -75,7 +76,7 @@ impl Arg {
 ///
 /// # Errors
 /// When an argument outside a group names a placeholder without a single value.
-pub fn expand(args: &[Arg], values: &Values) -> Result<Vec<String>, MissingValue> {
+pub fn expand<K: Borrow<str> + Ord>(args: &[Arg], values: &BTreeMap<K, Value>) -> Result<Vec<String>, MissingValue> {
     let mut out = Vec::new();
     for arg in args {
         let named = arg.placeholders();
@@ -107,7 +108,7 @@ pub fn expand(args: &[Arg], values: &Values) -> Result<Vec<String>, MissingValue
 
 /// Fills in the placeholders of one text that have a value; of a list, the one in its turn.
 #[must_use]
-pub fn fill(text: &str, values: &Values, turn: usize) -> String {
+pub fn fill<K: Borrow<str> + Ord>(text: &str, values: &BTreeMap<K, Value>, turn: usize) -> String {
     let replace = |found: &regex::Captures| match found.get(1).and_then(|name| values.get(name.as_str())) {
         Some(Value::One(value)) => value.clone(),
         Some(Value::Many(list)) => list.get(turn).cloned().unwrap_or_default(),

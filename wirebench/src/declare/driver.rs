@@ -147,7 +147,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 29] = [
+pub const PLACEHOLDERS: [&str; 30] = [
     "driver_folder",
     "connections",
     "streams",

@@ -20,6 +20,7 @@ pub mod read;
 pub mod scenario;
 pub mod server;
 pub mod span;
+pub mod tier;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -9,6 +9,7 @@ use crate::declare::profiles::Profiles;
 use crate::declare::protocol::Protocol;
 use crate::declare::read::{DeclareError, Place};
 use crate::declare::span::Span;
+use crate::declare::tier::{self, Tier};
 
 /// A program under test, as `servers/<name>/server.toml` or `[servers.<name>]` of `wirebench.toml` declares it.
 #[derive(Debug, Clone, Serialize)]
@@ -39,6 +40,9 @@ pub struct Server {
     /// How long it may take to get ready.
     #[serde(skip)]
     pub ready_timeout: Span,
+    /// The processes behind it, in the order in which they are started, all before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<Tier>,
     /// How it is asked, by operation.
     pub operations: BTreeMap<String, Operation>,
 }
@@ -125,6 +129,8 @@ pub(super) struct Table {
     port: Option<u16>,
     ready: Ready,
     ready_timeout: Option<Span>,
+    #[serde(default)]
+    tiers: Vec<tier::Table>,
     operations: BTreeMap<String, OperationTable>,
 }
 
@@ -161,7 +167,7 @@ struct ExpectTable {
 /// Placeholders that a server's arguments and environment may name.
 pub const PLACEHOLDERS: [&str; 6] = ["address", "host", "port", "threads", "tls_cert", "tls_key"];
 
-const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
+pub(super) const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
 
 impl Server {
     /// Checks what is written at a place.
@@ -170,46 +176,17 @@ impl Server {
     /// When it says something impossible.
     pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
         let wrong = |key: &str, message: String| Err(place.wrong(key, message));
-        let program = match (table.package, table.command) {
-            (Some(package), None) => Program::Package(package),
-            (None, Some(command)) if !command.is_empty() => Program::Command(command),
-            _ => return wrong("package", "expected exactly one of package and command".into()),
-        };
-        match &table.build {
-            Some(_) if matches!(program, Program::Package(_)) => {
-                return wrong(
-                    "build",
-                    "a package is built by cargo; expected build only beside command".into(),
-                );
-            }
-            Some(words) if words.first().is_none_or(String::is_empty) => {
-                let message = "expected a program and its arguments, such as [\"npm\", \"ci\"]";
-                return wrong("build", message.into());
-            }
-            _ => {}
-        }
+        let program = tier::program(place, "", table.package, table.command, table.build.as_ref())?;
         if table.protocols.is_empty() || table.protocols.contains(&Protocol::Process) {
             return wrong(
                 "protocols",
                 "expected at least one of http, h2c, grpc, https, grpcs and grpc-web".into(),
             );
         }
-        if matches!(table.ready, Ready::Tcp(false)) {
-            return wrong("ready.tcp", "expected true".into());
-        }
+        tier::ready(place, "ready.tcp", &table.ready)?;
+        let tiers = tier::check(table.tiers, place, &name)?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
-        let known = PLACEHOLDERS;
-        let unknown = |arg: &Arg| {
-            arg.placeholders()
-                .into_iter()
-                .find(|word| !known.contains(&word.as_str()))
-        };
-        if let Some(unknown) = args.iter().find_map(unknown) {
-            return wrong(
-                "args",
-                format!("unknown placeholder {{{unknown}}}; a server's arguments know {known:?}"),
-            );
-        }
+        tier::known_placeholders(place, "args", &args, &tiers)?;
         let mut operations = BTreeMap::new();
         for (operation, asked) in table.operations {
             let key = format!("operations.{operation}");
@@ -227,6 +204,7 @@ impl Server {
             port: table.port,
             ready: table.ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
+            tiers,
             operations,
         })
     }

@@ -1,5 +1,5 @@
-//! Counts the connections a server held during a load, by looking at its open sockets a few times. The kernel's own
-//! table of connections would tell more, but reading it takes over 10 ms of a core, during the load.
+//! Counts the connections a process held during a load, by looking at its open sockets a few times. The kernel's own
+//! table of connections would tell more, but reading it takes milliseconds of a core, during the load.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -26,11 +26,17 @@ impl Seen {
         }
     }
 
-    /// Looks while the load runs.
-    pub fn look(&mut self) {
-        if let Some(sockets) = self.server.sockets() {
-            self.during.extend(sockets.difference(&self.before));
-        }
+    /// Looks while the load runs; the sockets that are open now, none when nothing could be read.
+    pub fn look(&mut self) -> Option<HashSet<u64>> {
+        let sockets = self.server.sockets()?;
+        self.during.extend(sockets.difference(&self.before));
+        Some(sockets)
+    }
+
+    /// Whether a connection was seen already.
+    #[must_use]
+    pub fn any(&self) -> bool {
+        !self.during.is_empty()
     }
 
     /// Distinct connections seen; none when the load fell between two looks, or none is possible on this system.

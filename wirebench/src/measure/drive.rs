@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-use crate::measure::connections::Seen;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::{Launch, in_words, tail};
+use crate::measure::processes::Processes;
 use crate::measure::target::Target;
 use crate::measure::usage::{CpuUsed, Watched, steal_ns};
-use crate::record::run::CpuTime;
+use crate::record::run::{CpuTime, ProcessUsage};
 
 /// The most a driver may write in one round, over all its files.
 pub const MOST_OUTPUT_BYTES: u64 = 512 << 20;
@@ -55,10 +55,18 @@ pub struct Driven {
     pub server_busy_permille: Option<u32>,
     /// Share of its cores the driver used meanwhile, ‰.
     pub driver_busy_permille: Option<u32>,
-    /// Connections the server held.
-    pub connections_seen: Option<u32>,
+    /// What each of its processes used, the one asked first.
+    pub processes: Vec<ProcessUsage>,
     /// CPU time the hypervisor gave to others meanwhile, ns.
     pub steal_ns: Option<u64>,
+}
+
+impl Driven {
+    /// Connections that the process asked held; none when it was not watched, or too short.
+    #[must_use]
+    pub fn connections_seen(&self) -> Option<u32> {
+        self.processes.first()?.connections_seen
+    }
 }
 
 /// Why a driver run gave nothing to normalise.
@@ -98,10 +106,10 @@ pub enum DriveError {
         /// The driver.
         driver: String,
     },
-    /// The server ended under it.
-    #[error("the server {how} under load")]
+    /// A process of the server ended under it.
+    #[error("{how}")]
     ServerDied {
-        /// How it ended, with its last words.
+        /// Which, how it ended under load, and its last words.
         how: String,
     },
     /// The user stopped the run.
@@ -118,15 +126,15 @@ struct Look {
 }
 
 impl Drive<'_> {
-    /// Runs the driver to its end, against a target or (process starts) on its own. `seen` counts connections meanwhile;
-    /// a warm-up does without.
+    /// Runs the driver to its end, against a target or (process starts) on its own. `processes` are watched one by one
+    /// meanwhile; a warm-up does without.
     ///
     /// # Errors
     /// When it or the target fails, it hangs or floods, or the user interrupts; the driver is stopped in any case.
     pub fn run(
         &self,
         mut target: Option<&mut Target>,
-        mut seen: Option<Seen>,
+        mut processes: Option<Processes>,
         interrupt: &Interrupt,
     ) -> Result<Driven, DriveError> {
         let driver = || self.name.to_owned();
@@ -181,12 +189,16 @@ impl Drive<'_> {
                     });
                 }
             }
-            if let Some(seen) = seen.as_mut().filter(|_| ticks < EARLY_LOOKS || ticks.is_multiple_of(4)) {
-                seen.look();
+            if let Some(processes) = processes
+                .as_mut()
+                .filter(|_| ticks < EARLY_LOOKS || ticks.is_multiple_of(4))
+            {
+                processes.look();
             }
             ticks += 1;
         }
         let wall = group.started.elapsed();
+        let processes = processes.map(Processes::finish).unwrap_or_default();
         let status = group.kill_and_reap().map_err(|source| DriveError::Start {
             driver: driver(),
             source,
@@ -218,14 +230,13 @@ impl Drive<'_> {
             CpuTime { user, system }
         });
         let (server_busy_permille, driver_busy_permille) = self.busy(&looks).unzip();
-        let connections_seen = seen.and_then(Seen::count);
         Ok(Driven {
             wall,
             server_cpu,
             driver_cpu,
             server_busy_permille,
             driver_busy_permille,
-            connections_seen,
+            processes,
             steal_ns,
         })
     }

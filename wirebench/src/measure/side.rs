@@ -1,11 +1,12 @@
 //! A side: the code of one variant, built, and how its servers are started. The questions they are asked are not its own.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::declare::args::Arg;
 use crate::declare::protocol::Protocol;
 use crate::declare::server::{Program, Server};
+use crate::declare::tier::Part;
 use crate::measure::build::{self, Workshop};
 use crate::plan::PlannedSeries;
 use crate::record::run::VariantRevision;
@@ -21,7 +22,7 @@ pub struct Side {
     pub repository: Option<PathBuf>,
     /// How its servers are started, by name.
     pub servers: BTreeMap<String, Server>,
-    /// Each server's command, program first, by server name.
+    /// Each server's command, program first, by server name; a tier's by `server/tier`.
     pub programs: BTreeMap<String, Vec<String>>,
     /// Why a server cannot be started, by server name.
     pub broken: BTreeMap<String, String>,
@@ -71,47 +72,66 @@ impl Side {
     /// Finds the programs of the servers named, building those that are packages or have a build command of their own;
     /// what fails is noted in `broken`. Programs known already stay, and equal commands run once.
     pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, workshop: &Workshop) {
-        let mut built = BTreeMap::new();
-        let mut commands = BTreeMap::new();
+        let mut made = Made::default();
         for name in names {
             let Some(server) = self.servers.get(name) else { continue };
-            if self.programs.contains_key(name) || self.broken.contains_key(name) {
+            if self.broken.contains_key(name) {
                 continue;
             }
-            let program = match &server.program {
-                Program::Package(package) => built
-                    .entry(package.clone())
-                    .or_insert_with(|| workshop.package(package))
-                    .clone()
-                    .map(|path| vec![path.to_string_lossy().into_owned()]),
-                Program::Command(command) => match &server.build {
-                    None => Ok(()),
-                    Some(words) => commands
-                        .entry(words.clone())
-                        .or_insert_with(|| build::command(words, &self.folder))
-                        .clone(),
-                }
-                .map(|()| self.in_folder(command)),
-            };
-            match program {
-                Ok(program) => {
-                    self.programs.insert(name.to_owned(), program);
-                }
+            let missing = |part: &Part| !self.programs.contains_key(&part.key());
+            let parts = server.behind().chain([server.front()]).filter(missing);
+            let found: Result<Vec<_>, String> = parts
+                .map(|part| match made.program(&part, &self.folder, workshop) {
+                    Ok(program) => Ok((part.key(), program)),
+                    Err(reason) => Err(part
+                        .tier
+                        .map_or(reason.clone(), |tier| format!("tier {tier}: {reason}"))),
+                })
+                .collect();
+            match found {
+                Ok(programs) => self.programs.extend(programs),
                 Err(reason) => {
                     self.broken.insert(name.to_owned(), reason);
                 }
             }
         }
     }
+}
 
-    /// A command whose program is a relative path starts from the side's folder; a bare name is looked up on PATH.
-    fn in_folder(&self, command: &[String]) -> Vec<String> {
-        let mut command = command.to_vec();
-        if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
-            *program = self.folder.join(&*program).to_string_lossy().into_owned();
+/// What was built so far, so that nothing is built twice.
+#[derive(Default)]
+struct Made {
+    packages: BTreeMap<String, Result<PathBuf, String>>,
+    commands: BTreeMap<Vec<String>, Result<(), String>>,
+}
+
+impl Made {
+    /// The command of a process, program first.
+    fn program(&mut self, part: &Part, folder: &Path, workshop: &Workshop) -> Result<Vec<String>, String> {
+        match part.program {
+            Program::Package(package) => {
+                let build = || workshop.package(package);
+                let path = self.packages.entry(package.clone()).or_insert_with(build).clone()?;
+                Ok(vec![path.to_string_lossy().into_owned()])
+            }
+            Program::Command(command) => {
+                if let Some(words) = part.build {
+                    let build = || build::command(words, folder);
+                    self.commands.entry(words.clone()).or_insert_with(build).clone()?;
+                }
+                Ok(in_folder(command, folder))
+            }
         }
-        command
     }
+}
+
+/// A command whose program is a relative path starts from the side's folder; a bare name is looked up on PATH.
+fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
+    let mut command = command.to_vec();
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
+        *program = folder.join(&*program).to_string_lossy().into_owned();
+    }
+    command
 }
 
 impl std::fmt::Display for Side {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::time::Duration;
 
 use crate::declare::args::{MissingValue, Value, Values, expand};
@@ -11,15 +10,16 @@ use crate::declare::load::total;
 use crate::declare::scenario::{Amount, Load};
 use crate::declare::server::{Operation, Server};
 use crate::declare::span::{Span, nanos};
-use crate::measure::connections::Seen;
 use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, DriveError, Driven};
+use crate::measure::instance::Instance;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::Launch;
+use crate::measure::processes::Processes;
 use crate::measure::question::Question;
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
-use crate::measure::target::{Target, TargetError, argv, environment};
+use crate::measure::target::{Ground, Target, TargetError, argv, environment, stop_all};
 use crate::measure::tls::Pair;
 use crate::measure::values::{self, Places};
 use crate::plan::PlannedSeries;
@@ -113,12 +113,12 @@ impl Bench<'_> {
         let server = &side.server_of(series);
         let question = self.question(series)?;
         let target = self.start(side, server, folder)?;
-        let answer = question.check(&target.address)?;
+        let answer = question.check(&target.front.address)?;
         let ready_after = Some(target.ready_after);
         let payload_bytes = Some(question.payload_bytes(&answer));
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let places = Places {
-            address: &target.address,
+            address: &target.front.address,
             raw: &text(folder.join(files::RAW)),
             body_file: &text(folder.join("body")),
             driver_folder: &text(series.driver.folder.clone()),
@@ -128,9 +128,12 @@ impl Bench<'_> {
         let mut values = values::of(series, &places);
         values::set_amount(&mut values, &series.load.amount);
         let measured = if matches!(series.load.amount, Amount::Starts(_)) {
-            write(folder, target.stop())?;
-            let start_up = self.start_up(series, side, &question, answer.body);
-            self.measure_starts(series, folder, values, &start_up)?
+            // Of a chain the front alone is started again and again: the tiers behind it run already.
+            let tiers = write(folder, target.stop_front())?;
+            let start_up = self.start_up(series, side, folder, &tiers, &question, answer.body);
+            let measured = self.measure_starts(series, folder, values, &start_up)?;
+            write(folder, stop_all(tiers))?;
+            measured
         } else {
             self.measure_load(series, folder, &values, &question, target)?
         };
@@ -155,7 +158,16 @@ impl Bench<'_> {
     /// # Errors
     /// When it cannot be started, ends early, or is not ready in time.
     pub fn start(&self, side: &Side, server: &Server, folder: &Path) -> Result<Target, TargetError> {
-        Target::start(side, server, folder, &self.cores, &self.tls, &self.interrupt)
+        Target::start(side, server, &self.ground(folder))
+    }
+
+    fn ground<'b>(&'b self, folder: &'b Path) -> Ground<'b> {
+        Ground {
+            folder,
+            cores: &self.cores,
+            tls: &self.tls,
+            interrupt: &self.interrupt,
+        }
     }
 
     /// The driver starts the server itself, again and again.
@@ -193,9 +205,9 @@ impl Bench<'_> {
             values::set_amount(&mut warm, &Amount::Duration(warmup));
             warmed = self.drive(series, folder, &warm, Some(&mut target), None)?.wall;
         }
-        let seen = Seen::at(Rc::clone(&target.watched));
-        let driven = self.drive(series, folder, values, Some(&mut target), Some(seen))?;
-        let wrong = question.check(&target.address).err();
+        let processes = Processes::of(&target);
+        let driven = self.drive(series, folder, values, Some(&mut target), Some(processes))?;
+        let wrong = question.check(&target.front.address).err();
         let peak_rss_bytes = target.watched.peak_rss_bytes();
         write(folder, target.stop())?;
         Ok(Measured {
@@ -213,7 +225,7 @@ impl Bench<'_> {
         folder: &Path,
         values: &Values,
         target: Option<&mut Target>,
-        seen: Option<Seen>,
+        processes: Option<Processes>,
     ) -> Result<Driven, SlotError> {
         let raw = folder.join(files::RAW);
         if raw.exists() {
@@ -240,7 +252,7 @@ impl Bench<'_> {
             server_cores: self.cores.server_threads(),
             group: None,
         };
-        Ok(drive.run(target, seen, &self.interrupt)?)
+        Ok(drive.run(target, processes, &self.interrupt)?)
     }
 
     /// The driver's command for a series, program first.
@@ -256,9 +268,18 @@ impl Bench<'_> {
         Ok(std::iter::once(program).chain(args).collect())
     }
 
-    fn start_up(&self, series: &PlannedSeries, side: &Side, question: &Question, verified_body: Vec<u8>) -> StartUp {
+    fn start_up(
+        &self,
+        series: &PlannedSeries,
+        side: &Side,
+        folder: &Path,
+        tiers: &[Instance],
+        question: &Question,
+        verified_body: Vec<u8>,
+    ) -> StartUp {
         let server = &side.server_of(series);
-        let command = argv(side, server, PORT, self.cores.server_threads(), &self.tls);
+        let ground = self.ground(folder);
+        let command = argv(side, &server.front(), &ground, PORT, tiers);
         let (status, body) = match series.operation {
             Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
             Operation::Grpc(_) => (200, Some(verified_body)),
@@ -266,7 +287,7 @@ impl Bench<'_> {
         StartUp {
             argv: command,
             folder: side.folder.clone(),
-            env: environment(server, PORT, self.cores.server_threads(), &self.tls),
+            env: environment(&server.front(), &ground, PORT, tiers),
             port: server.port,
             cores: self.cores.server.clone(),
             request: question.request.clone(),

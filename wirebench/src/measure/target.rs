@@ -1,26 +1,25 @@
-//! A target: a server started, awaited, watched, and stopped.
+//! A target: a server started, awaited, watched, and stopped, with the tiers behind it.
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::declare::args::{Value, Values, expand, fill};
+use crate::declare::args::{Value, expand, fill};
 use crate::declare::server::Server;
+use crate::declare::tier::Part;
 use crate::measure::cores::Cores;
 use crate::measure::grpc::GrpcError;
+use crate::measure::instance::Instance;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::port;
 use crate::measure::probe::ProbeError;
-use crate::measure::process::{Group, Launch, in_words, tail};
+use crate::measure::process::Launch;
 use crate::measure::ready::is_ready;
 use crate::measure::side::Side;
 use crate::measure::tls::Pair;
 use crate::measure::usage::Watched;
-
-const STOP_GRACE: Duration = Duration::from_secs(2);
-const POLL: Duration = Duration::from_millis(1);
 
 /// Why a server cannot be measured.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +102,8 @@ pub enum TargetError {
     },
 }
 
-fn said(output: &str) -> String {
+/// A process's last words, as the end of a sentence.
+pub(super) fn said(output: &str) -> String {
     if output.is_empty() {
         String::new()
     } else {
@@ -111,187 +111,211 @@ fn said(output: &str) -> String {
     }
 }
 
-/// A server that runs and answers.
+/// A server that runs and answers: the process that drivers ask, and those behind it.
 #[derive(Debug)]
 pub struct Target {
-    /// Its process group.
-    pub group: Group,
-    /// `127.0.0.1:port`.
-    pub address: String,
-    /// From exec to ready.
+    /// The process that drivers ask.
+    pub front: Instance,
+    /// The processes behind it, in the order in which they were started.
+    pub tiers: Vec<Instance>,
+    /// From the first exec to ready.
     pub ready_after: Duration,
-    /// Its processes, as found when it was ready.
+    /// All its processes, as found when it was ready.
     pub watched: Rc<Watched>,
-    output: PathBuf,
 }
 
-/// The server's command line on one side, program first, for a given port (or a placeholder for one).
+/// What starting a server's processes needs besides their declarations.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground<'a> {
+    /// The folder that takes what they print.
+    pub folder: &'a Path,
+    /// Where they run.
+    pub cores: &'a Cores,
+    /// What they show to clients over TLS.
+    pub tls: &'a Pair,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+}
+
+/// What the placeholders of a process stand for: a port (or a placeholder for one), and the tiers that run already.
+fn values(ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let own = [
+        ("address", format!("127.0.0.1:{port}")),
+        ("host", "127.0.0.1".to_owned()),
+        ("port", port.to_owned()),
+        ("threads", ground.cores.server_threads().to_string()),
+        ("tls_cert", text(&ground.tls.certificate())),
+        ("tls_key", text(&ground.tls.key())),
+    ];
+    let tiers = before.iter().map(|tier| (tier.name.clone(), tier.address.clone()));
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    own.chain(tiers)
+        .map(|(name, value)| (name, Value::One(value)))
+        .collect()
+}
+
+/// The command line of one process on one side, program first, for a given port (or a placeholder for one).
 ///
 /// # Panics
 /// Never for a server that `Server::check` made, as it refuses unknown placeholders, and that the side has built.
 #[must_use]
-pub fn argv(side: &Side, server: &Server, port: &str, threads: usize, tls: &Pair) -> Vec<String> {
-    let args = expand(&server.args, &values(port, threads, tls)).expect("Server::check refuses unknown placeholders");
-    let program = side.programs[&server.name].iter().cloned();
+pub fn argv(side: &Side, part: &Part, ground: &Ground, port: &str, before: &[Instance]) -> Vec<String> {
+    let args = expand(part.args, &values(ground, port, before)).expect("Server::check refuses unknown placeholders");
+    let program = side.programs[&part.key()].iter().cloned();
     program.chain(args).collect()
 }
 
-/// The server's environment for a given port (or a placeholder for one). Braces that name no placeholder stay as they are.
+/// The environment of one process for a given port (or a placeholder for one). Braces that name no placeholder stay as they
+/// are.
 #[must_use]
-pub fn environment(server: &Server, port: &str, threads: usize, tls: &Pair) -> BTreeMap<String, String> {
-    let values = values(port, threads, tls);
-    let filled = server
+pub fn environment(part: &Part, ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, String> {
+    let values = values(ground, port, before);
+    let filled = part
         .env
         .iter()
         .map(|(name, text)| (name.clone(), fill(text, &values, 0)));
     filled.collect()
 }
 
-/// What a server's placeholders stand for.
-fn values(port: &str, threads: usize, tls: &Pair) -> Values {
-    let text = |path: PathBuf| Value::One(path.to_string_lossy().into_owned());
-    Values::from([
-        ("tls_cert", text(tls.certificate())),
-        ("tls_key", text(tls.key())),
-        ("address", Value::One(format!("127.0.0.1:{port}"))),
-        ("host", Value::One("127.0.0.1".into())),
-        ("port", Value::One(port.to_owned())),
-        ("threads", Value::One(threads.to_string())),
-    ])
-}
-
 impl Target {
-    /// Starts one of a side's servers on a free port and waits until it is ready. Its output goes to `folder`.
+    /// Starts one of a side's servers on a free port, its tiers before it, and waits until it is ready.
     ///
     /// # Errors
-    /// When it cannot be started, ends early, or is not ready in time.
-    pub fn start(
-        side: &Side,
-        server: &Server,
-        folder: &Path,
-        cores: &Cores,
-        tls: &Pair,
-        interrupt: &Interrupt,
-    ) -> Result<Self, TargetError> {
-        let mut target = Self::launch(side, server, folder, cores, tls)?;
-        let address = target.address.clone();
-        let ca = tls.certificate();
+    /// When one of its processes cannot be started, ends early, or is not ready in time.
+    pub fn start(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
+        let mut target = Self::launch(side, server, ground)?;
+        let address = target.front.address.clone();
+        let ca = ground.tls.certificate();
         let look = || is_ready(&server.ready, &address, server.protocols[0], &ca);
-        target.wait_until_ready(server, interrupt, look)?;
+        target.wait_until_ready(server, ground.interrupt, look)?;
         Ok(target)
     }
 
-    /// Starts one of a side's servers on a free port; it is not ready yet. Its output goes to `folder`.
+    /// The same, but the front is not ready yet; its tiers are.
     ///
     /// # Errors
-    /// When it cannot be started.
-    pub fn launch(side: &Side, server: &Server, folder: &Path, cores: &Cores, tls: &Pair) -> Result<Self, TargetError> {
-        let port = port::free(server.port).map_err(|(port, source)| TargetError::PortTaken {
-            server: server.name.clone(),
-            port,
-            source,
-        })?;
-        let argv = argv(side, server, &port.to_string(), cores.server_threads(), tls);
-        let output = folder.join("server.stderr");
-        let launch = Launch {
-            argv: &argv,
-            folder: &side.folder,
-            env: &environment(server, &port.to_string(), cores.server_threads(), tls),
-            stdout: folder.join("server.stdout"),
-            stderr: output.clone(),
-            cores: &cores.server,
-        };
-        let group = launch.start().map_err(|source| TargetError::Start {
-            server: server.name.clone(),
-            program: argv[0].clone(),
-            source,
-        })?;
-        let address = format!("127.0.0.1:{port}");
-        let watched = Rc::new(Watched::leader(group.id()));
+    /// When the front cannot be started, or a tier does not get ready.
+    pub fn launch(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
+        let mut tiers: Vec<Instance> = Vec::new();
+        for part in server.behind() {
+            let mut tier = born(side, &part, ground, &tiers)?;
+            let (address, ca) = (tier.address.clone(), ground.tls.certificate());
+            let look = || is_ready(part.ready, &address, part.protocol, &ca);
+            tier.wait_until_ready(part.ready_timeout.0, ground.interrupt, look)?;
+            tiers.push(tier);
+        }
+        let front = born(side, &server.front(), ground, &tiers)?;
+        let watched = Rc::new(Watched::leader(front.group.id()));
         Ok(Self {
-            group,
-            address,
+            front,
+            tiers,
             ready_after: Duration::ZERO,
             watched,
-            output,
         })
     }
 
-    /// Looks again and again until the server is ready; `look` says what it found instead.
+    /// Looks again and again until the front is ready; `look` says what it found instead.
     ///
     /// # Errors
-    /// When the server ends early or is not ready in time.
+    /// When it ends early or is not ready in time.
     pub fn wait_until_ready(
         &mut self,
         server: &Server,
         interrupt: &Interrupt,
         look: impl Fn() -> Result<(), String>,
     ) -> Result<(), TargetError> {
-        let timeout = server.ready_timeout.0;
-        loop {
-            let looked = look();
-            let waited = self.group.started.elapsed();
-            if self.group.has_ended() {
-                let how = self
-                    .group
-                    .kill_and_reap()
-                    .map_or_else(|error| error.to_string(), in_words);
-                return Err(TargetError::Died {
-                    server: server.name.clone(),
-                    how,
-                    output: tail(&self.output),
-                });
-            }
-            match looked {
-                Ok(()) => {
-                    self.ready_after = waited;
-                    self.watched = Rc::new(Watched::group(self.group.id()));
-                    return Ok(());
-                }
-                Err(last) if waited > timeout => {
-                    let output = tail(&self.output);
-                    return Err(TargetError::NotReady {
-                        server: server.name.clone(),
-                        timeout,
-                        last,
-                        output,
-                    });
-                }
-                Err(_) if interrupt.asked() => return Err(TargetError::Interrupted),
-                Err(_) => std::thread::sleep(POLL),
-            }
-        }
+        self.front.wait_until_ready(server.ready_timeout.0, interrupt, look)?;
+        let first = self.tiers.first().unwrap_or(&self.front);
+        self.ready_after = first.group.started.elapsed();
+        let groups: Vec<i32> = self.instances().map(|one| one.group.id()).collect();
+        self.watched = Rc::new(Watched::groups(&groups));
+        Ok(())
     }
 
-    /// Whether the server still runs; its exit in words when not.
+    /// The process that drivers ask, then those behind it, the nearest first.
+    pub fn instances(&self) -> impl Iterator<Item = &Instance> {
+        [&self.front].into_iter().chain(self.tiers.iter().rev())
+    }
+
+    /// Whether every process still runs.
     ///
     /// # Errors
-    /// When it has ended, with how and its last output.
+    /// When one has ended: which, how, and its last output.
     pub fn still_runs(&mut self) -> Result<(), String> {
-        if !self.group.has_ended() {
-            return Ok(());
+        // A tier that ends may take those that ask it with it: the deepest one first.
+        for tier in &mut self.tiers {
+            tier.still_runs().map_err(|how| format!("tier {} {how}", tier.name))?;
         }
-        let how = self
-            .group
-            .kill_and_reap()
-            .map_or_else(|error| error.to_string(), in_words);
-        Err(format!("{how}{}", said(&tail(&self.output))))
+        self.front.still_runs().map_err(|how| format!("the server {how}"))
     }
 
-    /// Asks it to end and gives it `grace`, then kills it; whether it ended by itself. The leader of its group is not asked
-    /// when that only watches the server.
+    /// Asks the front to end and gives it `grace`, then kills it; whether it ended by itself. The leader of its group is not
+    /// asked when that only watches the server. Its tiers are stopped afterwards.
     ///
     /// # Errors
-    /// When it cannot be waited for.
+    /// When one cannot be waited for.
     pub fn end(mut self, grace: Duration, watched: bool) -> io::Result<bool> {
-        self.group.end(grace, watched)
+        let ended = self.front.group.end(grace, watched);
+        stop_all(self.tiers)?;
+        ended
     }
 
-    /// Stops it: asked first, killed after two seconds.
+    /// Stops the front alone: asked first, killed after two seconds. Its tiers run on.
     ///
     /// # Errors
     /// When it cannot be waited for.
-    pub fn stop(mut self) -> io::Result<()> {
-        self.group.stop(STOP_GRACE).map(drop)
+    pub fn stop_front(self) -> io::Result<Vec<Instance>> {
+        self.front.stop()?;
+        Ok(self.tiers)
     }
+
+    /// Stops everything, the front first.
+    ///
+    /// # Errors
+    /// When a process cannot be waited for.
+    pub fn stop(self) -> io::Result<()> {
+        stop_all(self.stop_front()?)
+    }
+}
+
+/// Stops tiers, the one started last first.
+///
+/// # Errors
+/// When one cannot be waited for; the others are stopped all the same.
+pub fn stop_all(tiers: Vec<Instance>) -> io::Result<()> {
+    let mut stopped = Ok(());
+    for tier in tiers.into_iter().rev() {
+        stopped = stopped.and(tier.stop());
+    }
+    stopped
+}
+
+/// Starts one process of a server on a free port.
+fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Result<Instance, TargetError> {
+    let port = port::free(part.port).map_err(|(port, source)| TargetError::PortTaken {
+        server: part.label(),
+        port,
+        source,
+    })?;
+    let port = port.to_string();
+    let argv = argv(side, part, ground, &port, before);
+    let file = |stream: &str| match part.tier {
+        None => ground.folder.join(format!("server.{stream}")),
+        Some(tier) => ground.folder.join(format!("tier-{tier}.{stream}")),
+    };
+    let launch = Launch {
+        argv: &argv,
+        folder: &side.folder,
+        env: &environment(part, ground, &port, before),
+        stdout: file("stdout"),
+        stderr: file("stderr"),
+        cores: &ground.cores.server,
+    };
+    let group = launch.start().map_err(|source| TargetError::Start {
+        server: part.label(),
+        program: argv[0].clone(),
+        source,
+    })?;
+    Ok(Instance::new(part, group, format!("127.0.0.1:{port}"), launch.stderr))
 }

@@ -37,7 +37,7 @@ pub use linux::{Watched, members, steal_ns};
 mod linux {
     use std::collections::HashSet;
 
-    use procfs::process::{FDTarget, FDsIter, Process, all_processes};
+    use procfs::process::{FDTarget, FDsIter, Process, Status, all_processes};
     use procfs::{CurrentSI, KernelStats};
 
     use super::CpuUsed;
@@ -50,15 +50,17 @@ mod linux {
     }
 
     impl Watched {
-        /// Finds the group's processes; call it when they are all started.
+        /// Finds the processes of these groups; call it when they are all started.
         #[must_use]
-        pub fn group(id: i32) -> Self {
-            let mut group = Self::leader(id);
-            let others = members(id).into_iter().filter(|member| *member != id);
-            group
-                .processes
-                .extend(others.filter_map(|member| Process::new(member).ok()));
-            group
+        pub fn groups(ids: &[i32]) -> Self {
+            let found = if ids.is_empty() { Vec::new() } else { members_of(ids) };
+            // The leaders first.
+            let others = found.into_iter().filter(|member| !ids.contains(member));
+            let all = ids.iter().copied().chain(others);
+            Self {
+                processes: all.filter_map(|member| Process::new(member).ok()).collect(),
+                tick_ns: tick_ns(),
+            }
         }
 
         /// The group's leader alone, without a search.
@@ -113,23 +115,33 @@ mod linux {
         /// Largest resident memory so far, bytes, summed over the processes.
         #[must_use]
         pub fn peak_rss_bytes(&self) -> Option<u64> {
-            let peaks: Vec<u64> = self.processes.iter().filter_map(|p| p.status().ok()?.vmhwm).collect();
-            if peaks.is_empty() {
-                None
-            } else {
-                Some(peaks.iter().sum::<u64>() * 1024)
-            }
+            self.memory(|status| status.vmhwm)
         }
+
+        /// Resident memory now, bytes, summed over the processes.
+        #[must_use]
+        pub fn rss_bytes(&self) -> Option<u64> {
+            self.memory(|status| status.vmrss)
+        }
+
+        fn memory(&self, kib: impl Fn(Status) -> Option<u64>) -> Option<u64> {
+            let sizes = self.processes.iter().filter_map(|process| kib(process.status().ok()?));
+            sizes.reduce(|sum, size| sum + size).map(|sum| sum * 1024)
+        }
+    }
+
+    fn members_of(groups: &[i32]) -> Vec<i32> {
+        let processes = all_processes().into_iter().flatten().flatten();
+        processes
+            .filter(|process| process.stat().is_ok_and(|stat| groups.contains(&stat.pgrp)))
+            .map(|process| process.pid)
+            .collect()
     }
 
     /// The processes of a group, by id.
     #[must_use]
     pub fn members(group: i32) -> Vec<i32> {
-        let processes = all_processes().into_iter().flatten().flatten();
-        processes
-            .filter(|process| process.stat().is_ok_and(|stat| stat.pgrp == group))
-            .map(|process| process.pid)
-            .collect()
+        members_of(&[group])
     }
 
     /// The kernel's accounting tick, ns.
@@ -159,7 +171,7 @@ mod elsewhere {
     impl Watched {
         /// Watches nothing.
         #[must_use]
-        pub fn group(_: i32) -> Self {
+        pub fn groups(_: &[i32]) -> Self {
             Self
         }
         /// Watches nothing.
@@ -180,6 +192,11 @@ mod elsewhere {
         /// Not measured.
         #[must_use]
         pub fn peak_rss_bytes(&self) -> Option<u64> {
+            None
+        }
+        /// Not measured.
+        #[must_use]
+        pub fn rss_bytes(&self) -> Option<u64> {
             None
         }
     }

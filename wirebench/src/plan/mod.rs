@@ -21,6 +21,7 @@ use crate::declare::project::Profile;
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::{Amount, Load, Scenario};
 use crate::declare::server::{Operation, Program, Server};
+use crate::declare::tier::Tier;
 
 pub use order::{Slot, Stretch, pairs};
 
@@ -193,6 +194,10 @@ fn fit<'a>(
     profile: &Profile,
 ) -> Option<PlannedSeries<'a>> {
     let operation = server.operations.get(&scenario.operation)?;
+    // Counting follows one process, in lock step with the driver.
+    if scenario.load.is_counted() && !server.tiers.is_empty() {
+        return None;
+    }
     let starts = matches!(scenario.load.amount, Amount::Starts(_));
     let fits = |protocol: &Protocol| {
         let answered = if starts {
@@ -263,6 +268,8 @@ fn digest(
         server: (&'a Program, &'a [Arg], &'a BTreeMap<String, String>, Option<u16>),
         operation: &'a Operation,
         driver: (&'a str, &'a Option<String>, &'a Mode),
+        #[serde(skip_serializing_if = "<[Tier]>::is_empty")]
+        tiers: &'a [Tier],
     }
     let question = Question {
         protocol,
@@ -270,6 +277,7 @@ fn digest(
         server: (&server.program, &server.args, &server.env, server.port),
         operation,
         driver: (&driver.tool.program, &driver.tool.version, mode),
+        tiers: &server.tiers,
     };
     let text = serde_json::to_vec(&question).expect("declarations are plain data with text keys");
     Sha256::digest(&text)

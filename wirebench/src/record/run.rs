@@ -356,6 +356,10 @@ pub struct Round {
     pub bound: Option<Bound>,
     /// The server's largest resident memory since its start, all its processes.
     pub server_peak_rss_bytes: Option<u64>,
+    /// What each process of the server used during the load: the one that the driver asked, then those behind it, the nearest
+    /// first; empty where nothing can be watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<ProcessUsage>,
     /// Distinct connections the server was seen to hold during the load; null when it was too short to look.
     pub connections_seen: Option<u32>,
     /// CPU time the hypervisor gave to others during the load, all CPUs.
@@ -394,6 +398,7 @@ impl Round {
             driver_busy_permille: None,
             bound: None,
             server_peak_rss_bytes: None,
+            processes: Vec::new(),
             connections_seen: None,
             host_steal_ns: None,
             payload_bytes: None,
@@ -427,6 +432,27 @@ pub struct Latency {
     pub p999: u64,
     /// Largest.
     pub max: u64,
+}
+
+/// What one process of a server, with those it started itself, used during a load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessUsage {
+    /// The tier's name; of the one that the driver asked, the server's.
+    pub name: String,
+    /// CPU time during the load.
+    pub cpu_ns: Option<CpuTime>,
+    /// Largest resident memory since its start.
+    pub peak_rss_bytes: Option<u64>,
+    /// Resident memory at the end of the load.
+    pub rss_bytes: Option<u64>,
+    /// Bytes of TCP payload that came in over all its connections, per second, between the first and the last look in which
+    /// it held the same ones; null when there were no two such looks.
+    pub received_bytes_per_s: Option<u64>,
+    /// Bytes of TCP payload that the other ends acknowledged, likewise.
+    pub sent_bytes_per_s: Option<u64>,
+    /// Distinct connections that it was seen to hold during the load; in a chain only those that it accepted.
+    pub connections_seen: Option<u32>,
 }
 
 /// CPU time, ns, by mode.

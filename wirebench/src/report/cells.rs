@@ -1,8 +1,10 @@
 //! A series' figures as text, the same in every table.
 
 use crate::record::metric::Metric;
-use crate::report::format::{bytes, count, time};
-use crate::summary::{Row, Spread};
+use crate::record::run::Series;
+use crate::report::format::{bytes, count, plain, time};
+use crate::summary::processes::ProcessRow;
+use crate::summary::{self, Row, Spread};
 
 /// Throughput, its half range, p50, p99, server and driver CPU per request, peak memory; a dash where nothing was measured.
 #[must_use]
@@ -26,6 +28,35 @@ pub fn start_up(row: &Row) -> [String; 2] {
         shown(row, Metric::LatencyP50, |spread| time(spread.median)),
         shown(row, Metric::LatencyP99, |spread| time(spread.high)),
     ]
+}
+
+/// What the figures of [`processes`] are called.
+pub const PROCESS_HEADS: [&str; 7] = [
+    "process",
+    "CPU per request",
+    "peak RSS",
+    "RSS at the end",
+    "received/s",
+    "sent/s",
+    "connections",
+];
+
+/// The processes of a chain, the one that the driver asked first; empty for a server of one process.
+#[must_use]
+pub fn processes(series: &Series) -> Vec<[String; 7]> {
+    let shown = |value: Option<f64>, write: fn(f64) -> String| value.map_or("–".into(), write);
+    let line = |row: ProcessRow| {
+        [
+            plain(row.name),
+            shown(row.cpu_per_request_ns, time),
+            shown(row.peak_rss_bytes, bytes),
+            shown(row.rss_bytes, bytes),
+            shown(row.received_bytes_per_s, bytes),
+            shown(row.sent_bytes_per_s, bytes),
+            shown(row.connections, count),
+        ]
+    };
+    summary::processes::processes(series).into_iter().map(line).collect()
 }
 
 fn shown(row: &Row, metric: Metric, write: impl Fn(Spread) -> String) -> String {

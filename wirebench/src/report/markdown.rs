@@ -72,6 +72,7 @@ fn scenario(section: &Section, charts: &[Chart], out: &mut String) {
     } else {
         load(section, out);
         out.push_str(&head_to_head::markdown(section));
+        chains(section, out);
     }
     for chart in charts.iter().filter(|chart| chart.scenario == section.scenario) {
         let _ = writeln!(out, "![{}](charts/{}.svg)\n", chart.alt, chart.name);
@@ -129,6 +130,24 @@ fn start_up(section: &Section, out: &mut String) {
         );
     }
     out.push('\n');
+}
+
+/// What each process used, for servers of several.
+fn chains(section: &Section, out: &mut String) {
+    for row in &section.rows {
+        let lines = cells::processes(row.series);
+        if lines.is_empty() {
+            continue;
+        }
+        let (server, driver) = (&row.series.server, &row.series.driver);
+        let _ = writeln!(out, "Processes of the chain {server}, asked by {driver}:\n");
+        let _ = writeln!(out, "| {} |", cells::PROCESS_HEADS.join(" | "));
+        out.push_str("|---|--:|--:|--:|--:|--:|--:|\n");
+        for line in lines {
+            let _ = writeln!(out, "| {} |", line.join(" | "));
+        }
+        out.push('\n');
+    }
 }
 
 const HOW_TO_READ: &str = "## How to read this

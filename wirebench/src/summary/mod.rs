@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod comparison;
 pub mod cost;
+pub mod processes;
 pub mod wire;
 
 use crate::record::metric::Metric;

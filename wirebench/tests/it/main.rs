@@ -43,6 +43,7 @@ mod sites;
 mod sources;
 mod summaries;
 mod taking_part;
+mod tiers;
 mod trends;
 mod variants;
 mod verdicts;

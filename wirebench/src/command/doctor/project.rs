@@ -7,7 +7,8 @@ use crate::adopt::CHANGE_THIS;
 use crate::command::doctor::Check;
 use crate::command::{git, install, repository as clone};
 use crate::declare::Project;
-use crate::declare::server::{Program, Server};
+use crate::declare::server::Program;
+use crate::declare::tier::Part;
 use crate::measure::{port, tools};
 use crate::plan::{self, Selection};
 
@@ -36,16 +37,18 @@ pub(super) fn declared(project: &Project) -> Vec<Check> {
         ));
     }
     for server in &project.servers {
-        checks.extend(program(project, server));
-        checks.extend(fixed_port(server));
+        for part in server.behind().chain([server.front()]) {
+            checks.extend(program(project, &part));
+            checks.extend(fixed_port(&part));
+        }
     }
     checks
 }
 
 /// What starts or builds a server, as far as that is there before a build.
-fn program(project: &Project, server: &Server) -> Option<Check> {
-    let name = format!("server {}", server.name);
-    let needed = match (&server.program, &server.build) {
+fn program(project: &Project, part: &Part) -> Option<Check> {
+    let name = format!("server {}", part.label());
+    let needed = match (part.program, part.build) {
         (Program::Package(_), _) => "cargo",
         (Program::Command(_), Some(build)) => build.first()?,
         (Program::Command(command), None) => command.first()?,
@@ -64,10 +67,10 @@ fn program(project: &Project, server: &Server) -> Option<Check> {
 }
 
 /// A port that the server cannot be told otherwise.
-fn fixed_port(server: &Server) -> Option<Check> {
-    let name = format!("port {}", server.port?);
-    let why = format!("of server {}", server.name);
-    Some(match port::free(server.port) {
+fn fixed_port(part: &Part) -> Option<Check> {
+    let name = format!("port {}", part.port?);
+    let why = format!("of server {}", part.label());
+    Some(match port::free(part.port) {
         Ok(_) => Check::ok(name, format!("{why}: free")),
         Err((_, error)) => Check::missing(
             name,

@@ -74,6 +74,8 @@ pub(super) struct SeriesView {
     pub(super) note: String,
     pub(super) panels: Vec<Panel>,
     pub(super) quantiles: Option<Picture>,
+    /// The processes of a chain; empty for a server of one process.
+    pub(super) processes: Vec<[String; 7]>,
     /// Failures by kind.
     pub(super) errors: Vec<(String, String)>,
     pub(super) rounds: Table,
@@ -219,6 +221,7 @@ impl SeriesView {
             note: note.join(", "),
             panels: panels(series),
             quantiles: quantiles::draw(series),
+            processes: cells::processes(series).into_iter().map(named).collect(),
             errors: errors(series),
             rounds: Table::of(series),
             command: name(&shell_words::join(&series.command)),
@@ -226,6 +229,12 @@ impl SeriesView {
             remarks: remarks(series),
         }
     }
+}
+
+/// A process, its name made safe to show.
+fn named(mut line: [String; 7]) -> [String; 7] {
+    line[0] = name(&line[0]);
+    line
 }
 
 const fn status(status: SeriesStatus) -> &'static str {

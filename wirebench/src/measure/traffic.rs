@@ -1,0 +1,244 @@
+//! Bytes on the wire by connection, from the kernel's own counters; nothing where the kernel is not Linux.
+
+/// TCP payload of connections so far, bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// That came in.
+    pub received: u64,
+    /// That the other end acknowledged.
+    pub sent: u64,
+}
+
+#[cfg(target_os = "linux")]
+pub use linux::{Connection, Meter};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::{HashMap, HashSet};
+    use std::io;
+
+    use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+    use netlink_packet_sock_diag::SockDiagMessage;
+    use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
+    use netlink_packet_sock_diag::inet::nlas::Nla;
+    use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
+    use netlink_sys::protocols::NETLINK_SOCK_DIAG;
+    use netlink_sys::{Socket, SocketAddr};
+
+    use super::Traffic;
+
+    /// One TCP connection, by which the kernel is asked for it again.
+    #[derive(Debug, Clone)]
+    pub struct Connection {
+        family: u8,
+        id: SocketId,
+    }
+
+    impl Connection {
+        /// The port at this end.
+        #[must_use]
+        pub fn local_port(&self) -> u16 {
+            self.id.source_port
+        }
+    }
+
+    /// A line to the kernel's table of sockets.
+    #[derive(Debug)]
+    pub struct Meter {
+        line: Socket,
+    }
+
+    impl Meter {
+        /// Opens it.
+        ///
+        /// # Errors
+        /// When the kernel does not offer it.
+        pub fn open() -> io::Result<Self> {
+            let mut line = Socket::new(NETLINK_SOCK_DIAG)?;
+            line.bind_auto()?;
+            line.connect(&SocketAddr::new(0, 0))?;
+            Ok(Self { line })
+        }
+
+        /// Finds the established TCP connections among sockets given by inode. The kernel walks its whole table: this takes
+        /// milliseconds.
+        ///
+        /// # Errors
+        /// When the kernel refuses.
+        pub fn connections(&self, inodes: &HashSet<u64>) -> io::Result<HashMap<u64, Connection>> {
+            let mut found = HashMap::new();
+            for (family, id) in [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())] {
+                for response in self.ask(family, id, NLM_F_REQUEST | NLM_F_DUMP)? {
+                    let inode = u64::from(response.header.inode);
+                    if inodes.contains(&inode) {
+                        let id = response.header.socket_id;
+                        found.insert(inode, Connection { family, id });
+                    }
+                }
+            }
+            Ok(found)
+        }
+
+        /// What went over these connections so far; none when one of them is gone.
+        #[must_use]
+        pub fn traffic(&self, connections: &[Connection]) -> Option<Traffic> {
+            let mut sum = Traffic::default();
+            for connection in connections {
+                let answers = self.ask(connection.family, connection.id.clone(), NLM_F_REQUEST).ok()?;
+                let info = answers
+                    .into_iter()
+                    .flat_map(|answer| answer.nlas)
+                    .find_map(|nla| match nla {
+                        Nla::TcpInfo(info) => Some(info),
+                        _ => None,
+                    })?;
+                sum.received += info.bytes_received;
+                sum.sent += info.bytes_acked;
+            }
+            Some(sum)
+        }
+
+        /// Asks for one connection, or for all.
+        fn ask(&self, family: u8, socket_id: SocketId, flags: u16) -> io::Result<Vec<InetResponse>> {
+            let all = flags & NLM_F_DUMP == NLM_F_DUMP;
+            let extensions = if all {
+                ExtensionFlags::empty()
+            } else {
+                ExtensionFlags::INFO
+            };
+            let mut header = NetlinkHeader::default();
+            header.flags = flags;
+            let request = SockDiagMessage::InetRequest(InetRequest {
+                family,
+                protocol: IPPROTO_TCP,
+                extensions,
+                states: StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT,
+                socket_id,
+            });
+            let mut packet = NetlinkMessage::new(header, request.into());
+            packet.finalize();
+            let mut bytes = vec![0; packet.buffer_len()];
+            packet.serialize(&mut bytes);
+            self.line.send(&bytes, 0)?;
+            let mut found = Vec::new();
+            loop {
+                let (received, _) = self.line.recv_from_full()?;
+                let mut left = received.as_slice();
+                while !left.is_empty() {
+                    let message = NetlinkMessage::<SockDiagMessage>::deserialize(left).map_err(io::Error::other)?;
+                    let length = usize::try_from(message.header.length).unwrap_or(usize::MAX);
+                    // Messages begin at multiples of four bytes.
+                    left = left.get(length.next_multiple_of(4).max(4)..).unwrap_or_default();
+                    match message.payload {
+                        NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
+                            found.push(*response);
+                            if !all {
+                                return Ok(found);
+                            }
+                        }
+                        NetlinkPayload::Error(error) => return Err(error.to_io()),
+                        NetlinkPayload::Done(_) => return Ok(found),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{Connection, Meter};
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use std::collections::{HashMap, HashSet};
+    use std::io;
+
+    use super::Traffic;
+
+    /// Nothing can be asked for on this system.
+    #[derive(Debug, Clone)]
+    pub struct Connection;
+
+    impl Connection {
+        /// Unknown.
+        #[must_use]
+        pub fn local_port(&self) -> u16 {
+            0
+        }
+    }
+
+    /// Nothing can be asked on this system.
+    #[derive(Debug)]
+    pub struct Meter;
+
+    impl Meter {
+        /// Opens nothing.
+        ///
+        /// # Errors
+        /// Always.
+        pub fn open() -> io::Result<Self> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        /// Finds nothing.
+        ///
+        /// # Errors
+        /// Always.
+        pub fn connections(&self, _: &HashSet<u64>) -> io::Result<HashMap<u64, Connection>> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        /// Not measured.
+        #[must_use]
+        pub fn traffic(&self, _: &[Connection]) -> Option<Traffic> {
+            None
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::measure::usage::Watched;
+
+    #[test]
+    fn the_kernel_counts_every_byte_of_a_connection() {
+        for address in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = TcpListener::bind(address).unwrap();
+            let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let mut server = listener.accept().unwrap().0;
+            drop(listener);
+            let meter = Meter::open().unwrap();
+            let own = Watched::leader(std::process::id().try_into().unwrap())
+                .sockets()
+                .unwrap();
+            let ours = server.local_addr().unwrap().port();
+            let all = meter.connections(&own).unwrap();
+            let ends: Vec<Connection> = all
+                .into_values()
+                .filter(|connection| connection.local_port() == ours)
+                .collect();
+            assert_eq!(ends.len(), 1, "{address}: the server's end alone");
+            let before = meter.traffic(&ends).unwrap();
+            client.write_all(&[7; 1234]).unwrap();
+            server.read_exact(&mut [0; 1234]).unwrap();
+            server.write_all(&[7; 77]).unwrap();
+            client.read_exact(&mut [0; 77]).unwrap();
+            // The acknowledgement may be on its way still.
+            let deadline = Instant::now() + Duration::from_secs(5);
+            let grown = loop {
+                let after = meter.traffic(&ends).unwrap();
+                let grown = (after.received - before.received, after.sent - before.sent);
+                if grown == (1234, 77) || Instant::now() > deadline {
+                    break grown;
+                }
+            };
+            assert_eq!(grown, (1234, 77), "{address}");
+            drop((client, server));
+            assert_eq!(meter.traffic(&ends), None, "{address}: a connection that is gone");
+        }
+    }
+}
