@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     tonic_prost_build::configure()
         .build_transport(false)
+        .codec_path("crate::codec::Fitting")
         .compile_fds(described)?;
     Ok(())
 }

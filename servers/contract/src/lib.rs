@@ -1,5 +1,6 @@
 //! The contract under `proto/` in Rust, generated when the crate is built, and what the shared data is in its words.
 
+mod codec;
 mod generated;
 mod metrics;
 mod refusal;
