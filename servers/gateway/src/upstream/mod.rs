@@ -4,9 +4,11 @@ mod address;
 mod grpc;
 mod http;
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use domain::{MetricsDocument, Page, User, Users};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::answers::CityWeather;
@@ -14,13 +16,21 @@ use crate::failure::{Failure, Kind};
 pub(crate) use address::Address;
 use address::Scheme;
 
+/// Questions that one runtime asks at the same time, and so the connections it opens at most; others wait for their turn,
+/// which is part of their deadline. However many clients there are, memory stays within bounds, and so does the load beyond.
+const AT_ONCE: usize = 128;
+
 /// The next tier. Its connections belong to the runtime it was made on, and are opened when they are needed.
 #[derive(Debug)]
 pub(crate) struct Upstream {
     address: Address,
     deadline: Duration,
+    turns: Semaphore,
     link: Link,
 }
+
+/// A question on its way. It is made when its turn has come: those that wait take next to no room.
+type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failing>> + Send + 'a>>;
 
 #[derive(Debug)]
 enum Link {
@@ -38,62 +48,59 @@ impl Upstream {
         Ok(Self {
             address: *address,
             deadline,
+            turns: Semaphore::new(AT_ONCE),
             link,
         })
     }
 
     pub(crate) async fn user(&self, id: i64) -> Result<User, Failure> {
-        let asked = async {
-            match &self.link {
-                Link::Http(link) => link.user(id).await,
-                Link::Grpc(link) => link.user(id).await,
-            }
+        let ask = || match &self.link {
+            Link::Http(link) => Box::pin(link.user(id)) as Asked<'_, _>,
+            Link::Grpc(link) => Box::pin(link.user(id)) as Asked<'_, _>,
         };
-        self.in_time(asked).await
+        self.in_time(ask).await
     }
 
     pub(crate) async fn users(&self, limit: i64) -> Result<Users<'static>, Failure> {
-        let asked = async {
-            match &self.link {
-                Link::Http(link) => link.users(limit).await,
-                Link::Grpc(link) => link.users(limit).await,
-            }
+        let ask = || match &self.link {
+            Link::Http(link) => Box::pin(link.users(limit)) as Asked<'_, _>,
+            Link::Grpc(link) => Box::pin(link.users(limit)) as Asked<'_, _>,
         };
-        self.in_time(asked).await
+        self.in_time(ask).await
     }
 
     pub(crate) async fn page(&self, page: i64, size: i64) -> Result<Page<'static>, Failure> {
-        let asked = async {
-            match &self.link {
-                Link::Http(link) => link.page(page, size).await,
-                Link::Grpc(link) => link.page(page, size).await,
-            }
+        let ask = || match &self.link {
+            Link::Http(link) => Box::pin(link.page(page, size)) as Asked<'_, _>,
+            Link::Grpc(link) => Box::pin(link.page(page, size)) as Asked<'_, _>,
         };
-        self.in_time(asked).await
+        self.in_time(ask).await
     }
 
     pub(crate) async fn weather(&self, city: &str) -> Result<CityWeather, Failure> {
-        let asked = async {
-            match &self.link {
-                Link::Http(link) => link.weather(city).await,
-                Link::Grpc(link) => link.weather(city).await,
-            }
+        let ask = || match &self.link {
+            Link::Http(link) => Box::pin(link.weather(city)) as Asked<'_, _>,
+            Link::Grpc(link) => Box::pin(link.weather(city)) as Asked<'_, _>,
         };
-        self.in_time(asked).await
+        self.in_time(ask).await
     }
 
     pub(crate) async fn document(&self) -> Result<MetricsDocument, Failure> {
-        let asked = async {
-            match &self.link {
-                Link::Http(link) => link.document().await,
-                Link::Grpc(link) => link.document().await,
-            }
+        let ask = || match &self.link {
+            Link::Http(link) => Box::pin(link.document()) as Asked<'_, _>,
+            Link::Grpc(link) => Box::pin(link.document()) as Asked<'_, _>,
         };
-        self.in_time(asked).await
+        self.in_time(ask).await
     }
 
     /// The answer, or why there is none; past the deadline the question is dropped, which the next tier sees.
-    async fn in_time<T>(&self, asked: impl Future<Output = Result<T, Failing>>) -> Result<T, Failure> {
+    async fn in_time<'a, T>(&self, ask: impl FnOnce() -> Asked<'a, T>) -> Result<T, Failure> {
+        let asked = async {
+            let turn = self.turns.acquire().await;
+            let answer = ask().await;
+            drop(turn);
+            answer
+        };
         match timeout(self.deadline, asked).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(Failing::Refused(failure))) => Err(failure),
