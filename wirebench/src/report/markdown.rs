@@ -8,6 +8,7 @@ use crate::report::charts::Chart;
 use crate::report::counted;
 use crate::report::format::{self, bytes, count, plain, time};
 use crate::report::head_to_head;
+use crate::report::offered;
 use crate::summary::{Row, Section, harness_share, sections};
 
 /// The run as Markdown; `charts` lie in the folder `charts/` beside it.
@@ -71,6 +72,7 @@ fn scenario(section: &Section, charts: &[Chart], out: &mut String) {
         start_up(section, out);
     } else {
         load(section, out);
+        out.push_str(&offered::markdown(section));
         out.push_str(&head_to_head::markdown(section));
         chains(section, out);
     }
@@ -86,13 +88,14 @@ fn load(section: &Section, out: &mut String) {
             (Some(requests), _) => format!("{} requests", count(requests as f64)),
             #[expect(clippy::cast_precision_loss, reason = "durations stay below 2^53 ns")]
             (_, Some(ns)) => time(ns as f64),
-            _ => "no load".into(),
+            _ => offered::stages(load).unwrap_or_else(|| "no load".into()),
         };
+        let pace = offered::pace(load).map_or(String::new(), |pace| format!("; {pace}"));
         let connections = load.connections.unwrap_or(1);
         let streams = load.streams.unwrap_or(1);
         let _ = writeln!(
             out,
-            "{amount} a round, connections × streams: {connections} × {streams}.\n"
+            "{amount} a round, connections × streams: {connections} × {streams}{pace}.\n"
         );
     }
     out.push_str("| server | driver | protocol | good answers/s | ± % | p50 | p99 | server CPU per request | driver CPU per request | peak RSS | payload | note |\n");

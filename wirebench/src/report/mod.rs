@@ -14,6 +14,7 @@ pub mod github_action_benchmark;
 pub mod head_to_head;
 pub mod imported;
 pub mod markdown;
+pub mod offered;
 pub mod stills;
 pub mod terminal;
 pub mod trend;

@@ -2,7 +2,8 @@
 
 use crate::record::run::LoadRecord;
 use crate::report::format::{count, time};
-use crate::site::shown::{grouped, plural};
+use crate::report::offered::{pace, stages};
+use crate::site::shown::plural;
 
 /// What was offered: `100,000 requests a round, 100 connections × 1 stream.`
 #[expect(clippy::cast_precision_loss, reason = "counts and durations stay far below 2^53")]
@@ -16,12 +17,10 @@ pub(super) fn offered(load: &LoadRecord) -> String {
     let amount = match (load.requests, load.duration_ns) {
         (Some(requests), _) => format!("{} requests", count(requests as f64)),
         (_, Some(ns)) => time(ns as f64),
-        _ => "No load".into(),
+        _ => stages(load).unwrap_or_else(|| "No load".into()),
     };
     let connections = plural(load.connections.unwrap_or(1) as usize, "connection");
     let streams = plural(load.streams.unwrap_or(1) as usize, "stream");
-    let rate = load.rate_per_s.map_or(String::new(), |rate| {
-        format!(", {} requests/s offered", grouped(rate as usize))
-    });
-    format!("{amount} a round, {connections} × {streams}{rate}.")
+    let pace = pace(load).map_or(String::new(), |pace| format!(", {pace}"));
+    format!("{amount} a round, {connections} × {streams}{pace}.")
 }

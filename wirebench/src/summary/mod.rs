@@ -3,6 +3,7 @@
 pub mod beside;
 pub mod comparison;
 pub mod cost;
+pub mod offered;
 pub mod processes;
 pub mod wire;
 
@@ -89,10 +90,16 @@ impl<'a> Row<'a> {
     #[must_use]
     pub fn note(&self) -> String {
         let mut words = Vec::new();
+        let load = &self.series.load;
+        let open = load.rate_per_s.is_some() || load.rate_permille.is_some() || load.search.is_some();
         match self.bound {
             Some(Bound::Client) => words.push("client-bound".to_owned()),
-            Some(Bound::Neither) => words.push("neither side busy".to_owned()),
-            Some(Bound::Server) | None => {}
+            // An open loop is meant to leave room.
+            Some(Bound::Neither) if !open => words.push("neither side busy".to_owned()),
+            _ => {}
+        }
+        if open {
+            words.push("open loop".to_owned());
         }
         let total = candidate_rounds(self.series).count();
         if self.series.status != SeriesStatus::Ok {

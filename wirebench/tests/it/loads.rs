@@ -1,8 +1,10 @@
 //! The kinds of load: sweeps, rates, shares of the capacity, stages and pauses, and the search for a rate.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, Ended, fixture, series};
+use crate::bench::{Bench, Ended, fixture, run_folder, series};
 
 /// The usual server, and a driver with rates and stages on a server that answers so many requests a second.
 fn project(capacity: u32) -> Bench {
@@ -99,9 +101,11 @@ fn stages_and_pauses_reach_the_driver() {
 #[test]
 fn a_search_finds_the_highest_rate_that_keeps_its_objective() {
     let load = "connections = 10, duration = \"1s\", search = { p99 = \"5ms\", from = 100, to = 10_000 }";
-    let (ended, series) = measured(project(1_000), load);
+    let bench = project(1_000).scenario("ask", load);
+    let ended = bench.run(&["run"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let round = &series["rounds"][0];
+    let record = bench.record();
+    let round = &series(&record, "ask@c@paced")["rounds"][0];
     let steps = round["search"].as_array().unwrap();
     assert!((3..=8).contains(&steps.len()), "{steps:?}");
     let passed = steps.iter().filter(|step| step["passed"] == true);
@@ -110,6 +114,10 @@ fn a_search_finds_the_highest_rate_that_keeps_its_objective() {
     assert_eq!((&round["ok_count"], &round["status"]), (&json!(best), &json!("ok")));
     let slow = steps.iter().find(|step| step["why"] == "p99 is over 5ms").unwrap();
     assert_eq!((&slow["p99_ns"], &slow["passed"]), (&json!(20_000_000), &json!(false)));
+    let said = |file: &str| fs::read_to_string(run_folder(&bench.path("results")).join(file)).unwrap();
+    assert!(said("report.md").contains("highest found with p99 ≤ 5.00 ms"));
+    assert!(said("report.html").contains("Rates that the search tried"));
+    assert!(ended.stdout.contains("open loop"), "{}", ended.stdout);
 }
 
 #[test]

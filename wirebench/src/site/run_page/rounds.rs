@@ -16,7 +16,7 @@ pub(super) struct Table {
 
 type Column = (&'static str, fn(&Round) -> String);
 
-const COLUMNS: [Column; 17] = [
+const COLUMNS: [Column; 18] = [
     ("round", |round| {
         if round.stage > 1 {
             format!("{} of stage {}", round.round, round.stage)
@@ -39,6 +39,7 @@ const COLUMNS: [Column; 17] = [
     ("steal", |round| number(round.host_steal_ns, time)),
     ("good", |round| number(round.ok_count, count)),
     ("failed", |round| number(round.failed_count, count)),
+    ("left out", |round| number(round.dropped_count, count)),
     ("remark", remark),
 ];
 

@@ -6,6 +6,7 @@ use crate::report::cells;
 use crate::report::escape;
 use crate::report::format::{bytes, machine, time, tools};
 use crate::report::head_to_head;
+use crate::report::offered::{figures, steps as tried};
 use crate::site::offered::offered;
 use crate::site::run_page::counts::Counted;
 use crate::site::run_page::dots::{Panel, panels};
@@ -79,6 +80,8 @@ pub(super) struct SeriesView {
     /// Failures by kind.
     pub(super) errors: Vec<(String, String)>,
     pub(super) rounds: Table,
+    /// Every rate that a search tried.
+    pub(super) steps: Vec<[String; 5]>,
     pub(super) command: String,
     pub(super) digest: String,
     pub(super) remarks: Vec<String>,
@@ -224,9 +227,10 @@ impl SeriesView {
             processes: cells::processes(series).into_iter().map(named).collect(),
             errors: errors(series),
             rounds: Table::of(series),
+            steps: steps(series),
             command: name(&shell_words::join(&series.command)),
             digest: name(&series.digest),
-            remarks: remarks(series),
+            remarks: remarks(row),
         }
     }
 }
@@ -261,9 +265,21 @@ fn errors(series: &Series) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The steps of its searches, their reasons made safe to show.
+fn steps(series: &Series) -> Vec<[String; 5]> {
+    let safe = |[round, rate, achieved, p99, went]: [String; 5]| [round, rate, achieved, p99, sentence(&went)];
+    tried(series).into_iter().map(safe).collect()
+}
+
 /// What is particular about a series.
-fn remarks(series: &Series) -> Vec<String> {
+fn remarks(row: &Row) -> Vec<String> {
+    let series = row.series;
     let mut remarks = Vec::new();
+    if let Some([rate, achieved, dropped, origin]) = figures(row) {
+        remarks.push(format!(
+            "Offered: {rate} requests/s ({origin}); achieved: {achieved} of it; dropped by the driver: {dropped}."
+        ));
+    }
     if let Some(variant) = series.missing_in {
         remarks.push(format!("The {} does not declare this series.", variant.name()));
     }
