@@ -279,3 +279,88 @@ fn check_placeholders(
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::declare::load::{LoadStage, Rate};
+    use crate::declare::span::Span;
+
+    fn mode(text: &str) -> Mode {
+        toml::from_str(text).unwrap()
+    }
+
+    fn load(amount: Amount, rate: Option<Rate>) -> Load {
+        Load {
+            connections: 10,
+            streams: 1,
+            amount,
+            rate,
+            warmup: None,
+            timeout: None,
+            pause: None,
+            search: None,
+        }
+    }
+
+    #[test]
+    fn a_load_is_taken_when_the_arguments_can_say_it() {
+        let second = Span(std::time::Duration::from_secs(1));
+        let amounts = [
+            Amount::Requests(10),
+            Amount::Duration(second),
+            Amount::Stages(vec![LoadStage {
+                connections: 5,
+                duration: second,
+            }]),
+        ];
+        let taken = |text: &str| {
+            let mode = mode(text);
+            amounts.clone().map(|amount| mode.takes(&load(amount, None)))
+        };
+        assert_eq!(
+            taken(r#"args = ["-n{requests}", ["-z", "{duration}"]]"#),
+            [true, true, false]
+        );
+        assert_eq!(taken(r#"args = ["-d", "{seconds}s"]"#), [false, true, false]);
+        assert_eq!(taken(r#"args = [["{stages}"]]"#), [false, false, false]);
+        assert_eq!(taken("stages = true\nargs = [[\"{stages}\"]]"), [false, false, true]);
+        // A driver whose script knows by itself how much there is to do.
+        assert_eq!(taken("args = []"), [true, true, false]);
+    }
+
+    #[test]
+    fn what_only_offers_a_rate_is_asked_for_nothing_else() {
+        let [open, closed] = [Some(Rate::PerSecond(100)), None].map(|rate| load(Amount::Requests(10), rate));
+        let taken = |text: &str| [&open, &closed].map(|load| mode(text).takes(load));
+        assert_eq!(taken(r#"args = ["{requests}"]"#), [false, true]);
+        assert_eq!(
+            taken("rate = true\nargs = [\"{requests}\", [\"-q\", \"{rate}\"]]"),
+            [true, true]
+        );
+        assert_eq!(
+            taken("rate = true\nargs = [\"{requests}\", \"--rps\", \"{rate}\"]"),
+            [true, false]
+        );
+    }
+
+    #[test]
+    fn connections_are_a_number_or_the_word_for_one_each() {
+        let said = |text: &str| toml::from_str::<Mode>(&format!("args = []\nconnections = {text}"));
+        assert_eq!(
+            said("1").unwrap().connections,
+            Some(Opens::Always(std::num::NonZeroU32::MIN))
+        );
+        assert_eq!(
+            said("\"one-per-request\"").unwrap().connections,
+            Some(Opens::Each(PerRequest::OnePerRequest))
+        );
+        for wrong in ["0", "\"many\""] {
+            let error = said(wrong).unwrap_err().to_string();
+            assert!(
+                error.contains("expected a number of connections, or \"one-per-request\""),
+                "{error}"
+            );
+        }
+    }
+}
