@@ -30,13 +30,18 @@ def ab($driver; $summary; $shares; $rows):
   # What ab calls failed was answered, or ended without an answer; it does not say which rows these are.
   | ([ {"not 2xx": ($summary | [number("Non-2xx responses")] | .[0] // 0)}, {"of another length": ($summary | failed("Length"))}, {"lost": ($summary | failed("Receive") + failed("Exceptions"))} ]
       | add | with_entries(select(.value > 0))) as $bad
-  # Requests between two hundredths are given the upper one; those beyond the last hundredth their whole ms.
+  # Of the requests between two hundredths half is given the lower and half the upper one, so that neither their quantiles nor
+  # their mean are off; those beyond the last hundredth have their whole ms.
   | (if $done == 0 then [] else
-      (reduce ($steps[] | select(.[0] < 100)) as [$share, $ns] ({next: 0, pairs: []};
-        (index_of($share; $done) + 1) as $past
-        | if $past > .next and $past < $done then .pairs += [[$ns, $past - .next]] | .next = $past else . end)) as $known
-      | ($steps[-2][1]) as $floor | ($steps[-1][1]) as $top
-      | $known.pairs + [$ms[$known.next:-1][] | [([[. * 1e6, $floor] | max, $top] | min), 1]] + [[$top, 1]]
+      (reduce ($steps[] | select(.[0] < 100)) as [$share, $ns] ({next: 0, before: $steps[0][1], pairs: []};
+        ([index_of($share; $done) + 1, $done - 1] | min) as $past
+        | if $past > .next then
+            (($past - .next) / 2 | floor) as $half
+            | .pairs += [[.before, $half], [$ns, $past - .next - $half]] | .next = $past
+          else . end
+        | .before = $ns)) as $known
+      | $steps[-2][1] as $floor | $steps[-1][1] as $top
+      | [$known.pairs[] | select(.[1] > 0)] + [$ms[$known.next:-1][] | [([[. * 1e6, $floor] | max, $top] | min), 1]] + [[$top, 1]]
     end) as $pairs
   | {
       # The whole time to more digits than ab prints it: requests over their printed rate.

@@ -23,6 +23,7 @@ mod install;
 mod lineup;
 mod list;
 mod merge;
+mod messages;
 mod metric;
 mod normalise;
 mod only;
@@ -146,6 +147,9 @@ enum Verb {
     /// Starts a server, waits for its first good answer and stops it; drivers of protocol `process` time this.
     #[command(hide = true)]
     FirstAnswer(first_answer::Args),
+    /// Reads server streams and prints the time of every message; the driver `messages` runs this.
+    #[command(hide = true)]
+    Messages(messages::Args),
 }
 
 impl Cli {
@@ -180,6 +184,7 @@ impl Cli {
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => Ok(completions::execute(&args)),
             Verb::FirstAnswer(args) => first_answer::execute(&args),
+            Verb::Messages(args) => messages::execute(args),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::declare::driver::Driver;
 use crate::declare::read::{DeclareError, Place, toml_text};
 
 /// Their names.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 14] = [
     "ab",
     "ab-keepalive",
     "autocannon",
@@ -21,6 +21,7 @@ pub const NAMES: [&str; 13] = [
     "hey",
     "hyperfine",
     "k6",
+    "messages",
     "oha",
     "wrk",
 ];
@@ -35,7 +36,7 @@ macro_rules! embedded {
 }
 
 /// What they consist of: path below the drivers' folder, and text.
-pub const FILES: [(&str, &str); 34] = embedded![
+pub const FILES: [(&str, &str); 36] = embedded![
     "ab/driver.toml",
     "ab/normalise.jq",
     "ab-keepalive/driver.toml",
@@ -60,6 +61,8 @@ pub const FILES: [(&str, &str); 34] = embedded![
     "k6/driver.toml",
     "k6/normalise.jq",
     "k6/script.js",
+    "messages/driver.toml",
+    "messages/normalise.jq",
     "oha/driver.toml",
     "oha/normalise.jq",
     "wrk/driver.toml",

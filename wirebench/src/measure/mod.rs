@@ -17,6 +17,7 @@ pub mod ready;
 pub mod side;
 pub mod slot;
 pub mod startup;
+pub mod stream;
 pub mod target;
 pub mod tls;
 pub mod tools;

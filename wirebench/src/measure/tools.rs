@@ -52,9 +52,13 @@ pub struct Found {
     pub version: String,
 }
 
-/// Where a program is: in the project's tool folder, else on PATH, else where `go install` puts programs.
+/// Where a program is: in the project's tool folder, else on PATH, else where `go install` puts programs. `wirebench` is
+/// always the program that runs now.
 #[must_use]
 pub fn locate(root: &Path, program: &str) -> Option<PathBuf> {
+    if program == env!("CARGO_PKG_NAME") {
+        return std::env::current_exe().ok();
+    }
     let own = std::env::var_os("WIREBENCH_TOOLS")
         .map_or_else(|| root.join(".tools"), PathBuf::from)
         .join("bin");
