@@ -39,8 +39,8 @@ pub enum GrpcError {
         /// Where and what.
         source: serde_json::Error,
     },
-    /// Bytes that are not one message.
-    #[error("the answer is not one {kind} message: {what}")]
+    /// Bytes that are not one message, or of a stream at least one.
+    #[error("the answer is not one {kind} message, or of a stream several: {what}")]
     Wire {
         /// The message type.
         kind: String,
@@ -49,7 +49,7 @@ pub enum GrpcError {
     },
 }
 
-/// A unary method with its message types.
+/// A method with its message types: unary, or with a stream of answers.
 #[derive(Debug, Clone)]
 pub struct Call {
     method: MethodDescriptor,
@@ -85,33 +85,39 @@ impl Call {
         Ok(frame(&parse(self.method.input(), json)?.encode_to_vec()))
     }
 
-    /// Whether a framed answer is the message that `json` describes; the actual message as JSON when it is not.
+    /// Whether a framed answer is the message that `json` describes; the actual message as JSON when it is not. Of a stream,
+    /// the first one.
     ///
     /// # Errors
-    /// When the JSON does not fit, or the bytes are not one message.
+    /// When the JSON does not fit, or the bytes are not an answer.
     pub fn answer_differs(&self, body: &[u8], json: &str) -> Result<Option<String>, GrpcError> {
         let expected = parse(self.method.output(), json)?;
         let found = self.answer(body)?;
-        if found == expected {
+        if found.first() == Some(&expected) {
             return Ok(None);
         }
         Ok(Some(
-            serde_json::to_string(&found).unwrap_or_else(|error| error.to_string()),
+            serde_json::to_string(&found[0]).unwrap_or_else(|error| error.to_string()),
         ))
     }
 
-    /// Reads a framed answer.
+    /// Reads a framed answer: one message, or of a stream at least one.
     ///
     /// # Errors
-    /// When the bytes are not exactly one message of the method's output type.
-    pub fn answer(&self, body: &[u8]) -> Result<DynamicMessage, GrpcError> {
+    /// When the bytes are not exactly that many messages of the method's output type.
+    pub fn answer(&self, body: &[u8]) -> Result<Vec<DynamicMessage>, GrpcError> {
         let kind = self.method.output();
         let wire = |what: String| GrpcError::Wire {
             kind: kind.full_name().to_owned(),
             what,
         };
-        let message = unframe(body).ok_or_else(|| wire(format!("{} bytes without one whole frame", body.len())))?;
-        DynamicMessage::decode(kind.clone(), message).map_err(|error| wire(error.to_string()))
+        let broken = || wire(format!("{} bytes that are not whole frames", body.len()));
+        let messages = frames(body).ok_or_else(broken)?;
+        if messages.is_empty() || (messages.len() > 1 && !self.method.is_server_streaming()) {
+            return Err(wire(format!("{} messages", messages.len())));
+        }
+        let decode = |message| DynamicMessage::decode(kind.clone(), message).map_err(|error| wire(error.to_string()));
+        messages.into_iter().map(decode).collect()
     }
 }
 
@@ -140,14 +146,32 @@ pub fn frame(message: &[u8]) -> Vec<u8> {
 /// The message inside a single uncompressed frame; none when the bytes are anything else.
 #[must_use]
 pub fn unframe(body: &[u8]) -> Option<&[u8]> {
-    let (header, message) = body.split_at_checked(FRAME_HEADER_BYTES)?;
-    let length = u32::from_be_bytes(header[1..].try_into().ok()?);
-    (header[0] == 0 && usize::try_from(length) == Ok(message.len())).then_some(message)
+    match frames(body)?.as_slice() {
+        [message] => Some(message),
+        _ => None,
+    }
+}
+
+/// The messages inside uncompressed frames, in order; none when the bytes are anything else.
+#[must_use]
+pub fn frames(mut body: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut messages = Vec::new();
+    while !body.is_empty() {
+        let (header, rest) = body.split_at_checked(FRAME_HEADER_BYTES)?;
+        let length = u32::from_be_bytes(header[1..].try_into().ok()?);
+        let (message, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        if header[0] != 0 {
+            return None;
+        }
+        messages.push(message);
+        body = rest;
+    }
+    Some(messages)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{frame, unframe};
+    use super::{frame, frames, unframe};
     use proptest::prelude::*;
 
     proptest! {
@@ -163,6 +187,14 @@ mod tests {
                 prop_assert_eq!(frame(message), body.clone());
             }
         }
+    }
+
+    #[test]
+    fn a_stream_is_several_messages() {
+        let body = [frame(b"one"), frame(b""), frame(b"three")].concat();
+        assert_eq!(frames(&body), Some(vec![&b"one"[..], b"", b"three"]));
+        assert_eq!((frames(&body[..body.len() - 1]), unframe(&body)), (None, None));
+        assert_eq!((frames(&[]), unframe(&[])), (Some(vec![]), None));
     }
 
     #[test]

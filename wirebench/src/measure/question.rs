@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::declare::protocol::Protocol;
 use crate::declare::server::{Operation, Server};
-use crate::measure::grpc::{Call, FRAME_HEADER_BYTES};
+use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES};
 use crate::measure::probe::{PROBE_TIMEOUT, WireAnswer, WireRequest, ask, grpc_request};
 use crate::measure::target::TargetError;
 
@@ -138,10 +138,11 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Bytes of the body (HTTP) or the message (gRPC) in an answer.
+    /// Bytes of the body (HTTP) or the messages (gRPC) in an answer.
     #[must_use]
     pub fn payload_bytes(&self, answer: &WireAnswer) -> u64 {
-        let framing = if self.call.is_some() { FRAME_HEADER_BYTES } else { 0 };
+        let frames = self.call.as_ref().and_then(|_| grpc::frames(&answer.body));
+        let framing = FRAME_HEADER_BYTES * frames.map_or(0, |frames| frames.len());
         answer.body.len().saturating_sub(framing) as u64
     }
 }

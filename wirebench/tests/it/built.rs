@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use crate::bench::fixture;
+use crate::bench::{fixture, repository};
 
 static C_SERVER: LazyLock<PathBuf> = LazyLock::new(|| {
     made("c-server", |to| {
@@ -53,6 +53,27 @@ pub(crate) fn c_server() -> &'static Path {
 /// The program without symbols.
 pub(crate) fn stripped_c_server() -> &'static Path {
     &STRIPPED
+}
+
+/// The program of one of this repository's servers, as a run builds it.
+pub(crate) fn server(package: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from);
+    let built = Command::new("cargo")
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--locked",
+            "--package",
+            package,
+            "--target-dir",
+        ])
+        .arg(&target)
+        .current_dir(repository())
+        .output()
+        .expect("cargo: install Rust");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    target.join("release").join(package)
 }
 
 /// Makes a file of that name; another test process may do the same at the same time, and either's file is good.

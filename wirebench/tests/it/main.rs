@@ -44,6 +44,7 @@ mod sources;
 mod summaries;
 mod taking_part;
 mod tiers;
+mod tls;
 mod trends;
 mod variants;
 mod verdicts;
