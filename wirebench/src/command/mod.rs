@@ -43,6 +43,7 @@ mod session;
 mod shards;
 mod sides;
 mod site;
+mod soak;
 mod stored;
 mod summary;
 mod verdict;
@@ -128,6 +129,8 @@ enum Verb {
     Export(export::Args),
     /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
     Selftest(selftest::Args),
+    /// Loads one server for long and says whether its memory stays flat.
+    Soak(soak::Args),
     /// Keeps runs over time and says where a series stepped.
     #[command(subcommand)]
     History(history::Verb),
@@ -176,6 +179,7 @@ impl Cli {
             Verb::Claims(args) => claims::execute(&project(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
+            Verb::Soak(args) => soak::execute(&project(root)?, &args),
             Verb::History(verb) => history::execute(root, &verb),
             Verb::Site(verb) => site::execute(root, &verb),
             Verb::Accept(args) => accept::execute(&folder(root)?, &args),

@@ -5,6 +5,7 @@ pub mod connections;
 pub mod cores;
 pub mod drive;
 pub mod grpc;
+pub mod held;
 pub mod host;
 pub mod instance;
 pub mod interrupt;

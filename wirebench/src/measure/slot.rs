@@ -97,6 +97,8 @@ pub mod files {
     pub const STDERR: &str = "stderr";
     /// What the driver wrote by itself.
     pub const RAW: &str = "raw";
+    /// The body of the request.
+    pub const BODY: &str = "body";
 }
 
 impl Bench<'_> {
@@ -116,17 +118,7 @@ impl Bench<'_> {
         let answer = question.check(&target.front.address)?;
         let ready_after = Some(target.ready_after);
         let payload_bytes = Some(question.payload_bytes(&answer));
-        let text = |path: PathBuf| path.to_string_lossy().into_owned();
-        let places = Places {
-            address: &target.front.address,
-            raw: &text(folder.join(files::RAW)),
-            body_file: &text(folder.join("body")),
-            driver_folder: &text(series.driver.folder.clone()),
-            project: &text(self.root.to_path_buf()),
-            ca: &text(self.tls.certificate()),
-        };
-        let mut values = values::of(series, &places);
-        values::set_amount(&mut values, &series.load.amount);
+        let values = self.values(series, &target.front.address, folder);
         let measured = if matches!(series.load.amount, Amount::Starts(_)) {
             // Of a chain the front alone is started again and again: the tiers behind it run already.
             let tiers = write(folder, target.stop_front())?;
@@ -170,6 +162,22 @@ impl Bench<'_> {
         }
     }
 
+    /// What the driver's placeholders stand for, against a server at `address`.
+    pub(super) fn values(&self, series: &PlannedSeries, address: &str, folder: &Path) -> Values {
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let places = Places {
+            address,
+            raw: &text(folder.join(files::RAW)),
+            body_file: &text(folder.join(files::BODY)),
+            driver_folder: &text(series.driver.folder.clone()),
+            project: &text(self.root.to_path_buf()),
+            ca: &text(self.tls.certificate()),
+        };
+        let mut values = values::of(series, &places);
+        values::set_amount(&mut values, &series.load.amount);
+        values
+    }
+
     /// The driver starts the server itself, again and again.
     fn measure_starts(
         &self,
@@ -198,7 +206,7 @@ impl Bench<'_> {
         question: &Question,
         mut target: Target,
     ) -> Result<Measured, SlotError> {
-        write(folder, fs::write(folder.join("body"), &question.request.body))?;
+        write(folder, fs::write(folder.join(files::BODY), &question.request.body))?;
         let mut warmed = Duration::ZERO;
         if let Some(warmup) = series.load.warmup {
             let mut warm = values.clone();
@@ -219,7 +227,8 @@ impl Bench<'_> {
         })
     }
 
-    fn drive(
+    /// One driver run; what it prints is in `folder` afterwards.
+    pub(super) fn drive(
         &self,
         series: &PlannedSeries,
         folder: &Path,
@@ -317,7 +326,7 @@ pub fn timeout(load: &Load) -> Duration {
     load.timeout.map_or(derived, |span| span.0)
 }
 
-fn write<T>(file: &Path, done: std::io::Result<T>) -> Result<T, SlotError> {
+pub(super) fn write<T>(file: &Path, done: std::io::Result<T>) -> Result<T, SlotError> {
     done.map_err(|source| SlotError::Write {
         file: file.to_path_buf(),
         source,

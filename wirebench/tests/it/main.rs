@@ -40,6 +40,7 @@ mod selftests;
 mod shards;
 mod sides;
 mod sites;
+mod soaks;
 mod sources;
 mod summaries;
 mod taking_part;
