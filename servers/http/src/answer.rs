@@ -1,8 +1,12 @@
 //! What the service sends back: the data, or a problem a person understands, both as JSON.
 
+use std::cell::RefCell;
+
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::http::{Method, StatusCode};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::{Fault, UserError, WeatherError};
 use serde::Serialize;
@@ -11,11 +15,25 @@ use serde::Serialize;
 #[derive(Debug)]
 pub struct Answer<T>(pub T);
 
+thread_local! {
+    /// Room to write an answer in before its length is known; as large as this thread's longest answer so far.
+    static ROOM: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The bytes and the headers are those of [`axum::Json`], which lets each answer's room grow in steps: between the buffers of
+/// 1,000 connections such steps leave holes that add up to a quarter of the server's memory.
 impl<T: Serialize> IntoResponse for Answer<T> {
     fn into_response(self) -> Response {
-        Json(self.0).into_response()
+        let body = ROOM.with_borrow_mut(|room| {
+            room.clear();
+            serde_json::to_writer(&mut *room, &self.0).expect("answers are plain data");
+            Bytes::copy_from_slice(room)
+        });
+        ([(CONTENT_TYPE, JSON)], body).into_response()
     }
 }
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A refusal: a status and the reason for it, sent as `{"error":"…"}`.
 #[derive(Debug)]

@@ -25,11 +25,13 @@ use crate::wire::Wire;
 pub async fn serve(incoming: Incoming, router: Router, serving: Serving) -> io::Result<()> {
     let Serving { stop, waste, metrics } = serving;
     let stop = stop.requested();
-    if waste.is_none() && metrics.is_none() {
-        return axum::serve(incoming, router).with_graceful_shutdown(stop).await;
-    }
-    // As `axum::serve` does with a router alone: its handlers are made once, not in every request.
+    // The handlers are made once: not in every request, nor, as `axum::serve` does with a router alone, for every connection,
+    // each of which would keep them.
     let router = router.with_state::<()>(());
+    if waste.is_none() && metrics.is_none() {
+        let service = router.into_make_service();
+        return axum::serve(incoming, service).with_graceful_shutdown(stop).await;
+    }
     let Some(metrics) = metrics else {
         let service = waste.unwrap_or_default().layer().layer(router);
         let service = ServiceExt::<Request>::into_make_service(service);
