@@ -4,6 +4,8 @@
 mod error;
 mod guard;
 mod incoming;
+#[cfg(feature = "tonic")]
+mod kind;
 mod listen;
 mod metrics;
 mod multi;

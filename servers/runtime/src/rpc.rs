@@ -16,6 +16,7 @@ use tower::util::{MapRequestLayer, MapResponseLayer, option_layer};
 use crate::Waste;
 use crate::guard::Guarded;
 use crate::incoming::{Incoming, Source};
+use crate::kind::OnlyGrpc;
 use crate::metrics::{Measured, Watch, mark_web};
 use crate::serving::Serving;
 use crate::wire::Wire;
@@ -44,15 +45,16 @@ pub async fn serve(incoming: Incoming, routes: Routes, clients: Clients, serving
         let server = server
             .layer(MapResponseLayer::new(boxed))
             .layer(Watch(metrics))
+            .layer(OnlyGrpc)
             .add_routes(routes);
         server.serve_with_incoming_shutdown(incoming, stop).await
     } else if waste.is_none() && web.is_none() {
-        let server = Server::builder().add_routes(routes);
+        let server = Server::builder().layer(OnlyGrpc).add_routes(routes);
         server.serve_with_incoming_shutdown(incoming, stop).await
     } else {
         let server = Server::builder().accept_http1(web.is_some());
         let server = server.layer(option_layer(waste.map(Waste::layer)));
-        let server = server.layer(option_layer(web)).add_routes(routes);
+        let server = server.layer(option_layer(web)).layer(OnlyGrpc).add_routes(routes);
         server.serve_with_incoming_shutdown(incoming, stop).await
     };
     served.map_err(io::Error::other)

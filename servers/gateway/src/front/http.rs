@@ -83,3 +83,69 @@ async fn unknown_path(uri: Uri) -> Problem {
 async fn unknown_method(method: Method) -> Problem {
     Problem::unknown_method(&method)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use axum::Router;
+    use axum::body::{Body, to_bytes};
+    use axum::http::Request;
+    use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
+    use proptest::sample::select;
+    use tower::ServiceExt;
+
+    use crate::source::Source;
+    use crate::store::{Kind, Store};
+
+    /// Status, content type and body.
+    fn ask(router: Router, path: &str) -> (u16, String, Vec<u8>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let response = router.oneshot(request).await.unwrap();
+            let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+            let status = response.status().as_u16();
+            let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+            (status, kind, body.to_vec())
+        })
+    }
+
+    fn value() -> impl Strategy<Value = String> {
+        prop_oneof![
+            3 => (-1..=101_i64).prop_map(|number| number.to_string()),
+            2 => any::<i64>().prop_map(|number| number.to_string()),
+            1 => select(vec!["", "Kyiv", "%20lviv", "%ff%fe", "1e3", "+1", "99999999999999999999"]).prop_map(str::to_owned),
+            1 => any::<Vec<u8>>().prop_map(|bytes| bytes.iter().map(|byte| format!("%{byte:02x}")).collect()),
+        ]
+    }
+
+    fn path() -> impl Strategy<Value = String> {
+        let names = select(vec!["city", "limit", "page", "size", "other"]);
+        let pairs = proptest::collection::vec((names, value()), 0..4);
+        let place = select(vec![
+            "/api/weather/current",
+            "/api/users",
+            "/api/users/page",
+            "/api/users/{}",
+            "/api/metrics/document",
+            "/health",
+            "/elsewhere",
+        ]);
+        (place, value(), pairs).prop_map(|(place, value, pairs)| {
+            let pairs: Vec<String> = pairs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("{}?{}", place.replace("{}", &value), pairs.join("&"))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn whatever_is_asked_the_answer_is_that_of_the_http_server(path in path()) {
+            let store = Arc::new(Store::open(Kind::Memory, 1).unwrap());
+            let tier = super::router(Arc::new(Source::Store(store)));
+            assert_eq!(ask(tier, &path), ask(http_server::router(), &path), "{path}");
+        }
+    }
+}

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr};
-use std::thread;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
 
 use server_runtime::testing::{Running, peak_memory};
 use tonic::Code;
 
-use super::asking::{answer, connect, get, weather_code};
+use super::asking::{GIVE_UP, answer, connect, get, weather_code};
 use super::{INNER, PROGRAM, tier_before};
 
 const PATH: &str = "/api/weather/current?city=Kyiv";
@@ -89,4 +90,23 @@ async fn very_long_names_over_grpc_are_unknown() {
             assert!(bytes < 60 << 20, "{bytes} bytes");
         }
     }
+}
+
+#[test]
+fn slow_heads_are_cut_off_and_hold_up_nobody() {
+    let repository = PROGRAM.start(&["--role", "repository"]);
+    let arguments = ["--role", "gateway", "--threads", "1", "--head-timeout-ms", "300"];
+    let gateway = tier_before(&arguments, "http", repository.address, "300");
+    let mut slow: Vec<_> = (0..200).map(|_| connect(gateway.address)).collect();
+    for connection in &mut slow {
+        connection.write_all(b"GET /health HTTP/1.1\r\nslow: ").unwrap();
+    }
+    let begun = Instant::now();
+    while !slow.is_empty() {
+        assert!(begun.elapsed() < GIVE_UP, "{} may go on and on", slow.len());
+        slow.retain_mut(|connection| connection.write_all(b"x").is_ok());
+        assert_eq!(get(gateway.address, PATH).0, 200);
+        sleep(Duration::from_millis(50));
+    }
+    is_well(&gateway);
 }

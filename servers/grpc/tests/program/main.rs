@@ -4,6 +4,7 @@
     reason = "a test may stop at the first surprise, its helpers too"
 )]
 
+mod bad;
 mod web;
 
 use std::fs;

@@ -20,7 +20,7 @@ use super::{PROGRAM, city_of_answer, connect};
 const WEATHER: &str = "/wirebench.weather.v1.WeatherService/GetCurrentWeather";
 const WEB: &str = "application/grpc-web+proto";
 /// Longer than any answer may take.
-const GIVE_UP: Duration = Duration::from_secs(20);
+pub(crate) const GIVE_UP: Duration = Duration::from_secs(20);
 
 /// An answer: its HTTP status, its status in gRPC wherever that stood, and the messages before it.
 #[derive(Debug)]
@@ -31,11 +31,11 @@ struct Got {
 }
 
 /// A message as it stands in a body: a flag, its length, itself.
-fn framed(flag: u8, length: u32, message: &[u8]) -> Vec<u8> {
+pub(crate) fn framed(flag: u8, length: u32, message: &[u8]) -> Vec<u8> {
     [&[flag], &length.to_be_bytes()[..], message].concat()
 }
 
-fn message(message: &impl Message) -> Vec<u8> {
+pub(crate) fn message(message: &impl Message) -> Vec<u8> {
     let bytes = message.encode_to_vec();
     framed(0, u32::try_from(bytes.len()).unwrap(), &bytes)
 }
