@@ -42,6 +42,8 @@ struct Stretch {
     sockets: HashSet<u64>,
     /// Its connections, and what had gone over them when they were found.
     measured: Option<(Vec<Connection>, Instant, Traffic)>,
+    /// What has gone over them since.
+    moved: Traffic,
 }
 
 impl Processes {
@@ -83,7 +85,16 @@ impl Processes {
             let all = sockets.iter().flatten().flatten().copied().collect();
             connections = meter.connections(&all).ok();
         }
-        for (process, sockets) in self.list.iter_mut().zip(sockets) {
+        // Tiers keep their connections when the load is over: it lasts as long as the front holds the driver's.
+        let front = self.list.first();
+        let lasts = front.is_none_or(|front| {
+            front.longest.is_none() || sockets.first().and_then(Option::as_ref) == Some(&front.stretch.sockets)
+        });
+        for (place, (process, sockets)) in self.list.iter_mut().zip(sockets).enumerate() {
+            if place > 0 && !lasts {
+                process.stretch = Stretch::default();
+                continue;
+            }
             process.follow(sockets.unwrap_or_default(), connections.as_ref(), meter);
         }
     }
@@ -134,7 +145,7 @@ impl Process {
         if sockets != self.stretch.sockets {
             self.stretch = Stretch {
                 sockets,
-                measured: None,
+                ..Stretch::default()
             };
             return;
         }
@@ -154,8 +165,9 @@ impl Process {
                     received: now.received.saturating_sub(before.received),
                     sent: now.sent.saturating_sub(before.sent),
                 };
-                // A stretch in which nothing moved lies before the load or after it.
-                let loaded = moved != Traffic::default();
+                // While nothing moves, the load has not begun or is over.
+                let loaded = moved != self.stretch.moved;
+                self.stretch.moved = moved;
                 if loaded && self.longest.as_ref().is_none_or(|(longest, _)| *longest <= length) {
                     self.longest = Some((length, moved));
                 }
