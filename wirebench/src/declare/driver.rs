@@ -7,10 +7,10 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::declare::args::Arg;
+use crate::declare::load::{Amount, Load, Rate};
 use crate::declare::profiles::Profiles;
 use crate::declare::protocol::Protocol;
 use crate::declare::read::{DeclareError, Place};
-use crate::declare::scenario::{Amount, Load};
 
 /// A load generator, as `drivers/<name>/driver.toml` declares it.
 #[derive(Debug, Clone)]
@@ -123,7 +123,9 @@ impl Mode {
             Arg::One(_) => arg.placeholders().iter().any(|name| name == "rate"),
             Arg::Group(_) => false,
         });
-        let rate = if load.is_open() { self.rate } else { !needs_rate };
+        // A share of the capacity is found in a closed loop first.
+        let closed = !load.is_open() || matches!(load.rate, Some(Rate::OfCapacity(_)));
+        let rate = (self.rate || !load.is_open()) && !(needs_rate && closed);
         let paced = load.has_stages() || load.pause.is_some();
         rate && (!paced || self.stages) && (load.streams == 1 || self.multiplexes) && self.names(&load.amount)
     }
@@ -283,7 +285,7 @@ fn check_placeholders(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::load::{LoadStage, Rate};
+    use crate::declare::load::LoadStage;
     use crate::declare::span::Span;
 
     fn mode(text: &str) -> Mode {
@@ -331,16 +333,18 @@ mod tests {
 
     #[test]
     fn what_only_offers_a_rate_is_asked_for_nothing_else() {
-        let [open, closed] = [Some(Rate::PerSecond(100)), None].map(|rate| load(Amount::Requests(10), rate));
-        let taken = |text: &str| [&open, &closed].map(|load| mode(text).takes(load));
-        assert_eq!(taken(r#"args = ["{requests}"]"#), [false, true]);
+        let share = "70%".parse().unwrap();
+        let rates = [Some(Rate::PerSecond(100)), Some(Rate::OfCapacity(share)), None];
+        let loads = rates.map(|rate| load(Amount::Requests(10), rate));
+        let taken = |text: &str| loads.each_ref().map(|load| mode(text).takes(load));
+        assert_eq!(taken(r#"args = ["{requests}"]"#), [false, false, true]);
         assert_eq!(
             taken("rate = true\nargs = [\"{requests}\", [\"-q\", \"{rate}\"]]"),
-            [true, true]
+            [true, true, true]
         );
         assert_eq!(
             taken("rate = true\nargs = [\"{requests}\", \"--rps\", \"{rate}\"]"),
-            [true, false]
+            [true, false, false]
         );
     }
 
