@@ -10,7 +10,7 @@ use server_runtime::Own;
 
 use crate::source::Source;
 use crate::store::{Kind, Store};
-use crate::upstream::{Address, Upstream};
+use crate::upstream::{Address, Connections, Upstream};
 
 /// What a tier is told on its command line.
 #[derive(Args, Clone, Debug)]
@@ -39,6 +39,10 @@ pub struct Tier {
     /// Time the next tier has for its whole answer, in ms
     #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = value_parser!(u32).range(1..=600_000))]
     deadline_ms: u32,
+
+    /// What becomes of a connection to the next tier when a question is answered; over gRPC it is always kept
+    #[arg(long, value_enum, default_value_t = Connections::Kept)]
+    connections: Connections,
 
     /// What `--ca` names, read.
     #[arg(skip)]
@@ -80,7 +84,7 @@ impl Tier {
     /// Whom this tier asks; to be called on the runtime that will do so.
     pub(crate) fn source(&self) -> Result<Source, String> {
         match (&self.upstream, &self.opened) {
-            (Some(address), _) => Upstream::new(address, self.authority.as_deref(), self.deadline())
+            (Some(address), _) => Upstream::new(address, self.authority.as_deref(), self.deadline(), self.connections)
                 .map(|upstream| Source::Upstream(Box::new(upstream))),
             (None, Some(store)) => Ok(Source::Store(Arc::clone(store))),
             (None, None) => Err("nobody to ask: give --upstream".to_owned()),
@@ -112,6 +116,7 @@ impl Own for Tier {
         let in_front = matches!(self.role, Role::Controller | Role::Gateway);
         let last = self.role == Role::Repository;
         let secure = self.upstream.as_ref().is_some_and(Address::is_secure);
+        let over_http = self.upstream.as_ref().is_some_and(Address::is_http);
         let flaw = if last && self.upstream.is_some() {
             "a repository asks its own store: leave out --upstream"
         } else if !last && self.upstream.is_none() {
@@ -120,6 +125,8 @@ impl Own for Tier {
             "only a repository has a store: leave out --store, or choose --role repository"
         } else if in_front && self.serve == Protocol::Grpc {
             "this role answers HTTP: leave out --serve, or choose --role service"
+        } else if !over_http && self.connections != Connections::Kept {
+            "only connections over http:// can be closed after each question: leave out --connections"
         } else if secure && self.ca.is_none() {
             "grpcs:// needs the certificates to verify with: name their file with --ca"
         } else if !secure && self.ca.is_some() {
@@ -162,6 +169,7 @@ mod tests {
     fn arguments_that_belong_together_are_taken() {
         for line in [
             "--role controller --upstream http://127.0.0.1:1",
+            "--role controller --upstream http://127.0.0.1:1 --connections one-per-question",
             "--role service --serve grpc --upstream grpc://[::1]:1",
             "--role repository",
             "--role repository --serve grpc --store memory",
@@ -178,6 +186,10 @@ mod tests {
             ("--role repository --upstream http://127.0.0.1:1", "--upstream"),
             ("--role service --upstream http://127.0.0.1:1 --store memory", "--store"),
             ("--role gateway --serve grpc --upstream http://127.0.0.1:1", "--serve"),
+            (
+                "--role gateway --upstream grpc://127.0.0.1:1 --connections one-per-question",
+                "--connections",
+            ),
             ("--role gateway --upstream grpcs://127.0.0.1:1", "--ca"),
             ("--role gateway --upstream grpc://127.0.0.1:1 --ca ca.pem", "--ca"),
         ] {

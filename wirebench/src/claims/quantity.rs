@@ -20,7 +20,11 @@ impl Quantity {
             Self::PayloadBytes => Some(round.payload_bytes? as f64),
             Self::MemoryMb => Some(round.server_peak_rss_bytes? as f64 / 1e6),
             Self::CpuPercent => Some(round.server_cpu_ns?.total() as f64 / 1e7 / elapsed()?),
-            Self::NetworkMbPerS => None,
+            Self::NetworkMbPerS => {
+                let sent: Option<Vec<u64>> = round.processes.iter().map(|one| one.sent_bytes_per_s).collect();
+                let sent = sent.filter(|sent| !sent.is_empty())?;
+                Some(sent.iter().sum::<u64>() as f64 / 1e6)
+            }
             Self::FailedRequests => Some(round.failed_count? as f64),
         }
     }

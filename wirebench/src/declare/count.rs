@@ -87,6 +87,7 @@ impl Count {
             name: format!("{PREFIX}{operation}"),
             about: format!("what one {operation} request costs, counted"),
             profiles: Profiles::all(),
+            whole: true,
             operation: (*operation).clone(),
             load: Load {
                 connections: 1,

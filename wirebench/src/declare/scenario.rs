@@ -18,6 +18,8 @@ pub struct Scenario {
     pub about: String,
     /// The profiles it takes part in.
     pub profiles: Profiles,
+    /// Whether profiles leave its load as it is, instead of cutting it.
+    pub whole: bool,
     /// The operation asked for; each server says how it is asked.
     pub operation: String,
     /// How much is asked, and how.
@@ -33,6 +35,8 @@ pub(super) struct Table {
     about: String,
     #[serde(default)]
     profiles: Profiles,
+    #[serde(default)]
+    whole: bool,
     operation: String,
     load: LoadTable,
     protocols: Option<Vec<Protocol>>,
@@ -48,6 +52,7 @@ impl Scenario {
         let Table {
             about,
             profiles,
+            whole,
             operation,
             load,
             protocols,
@@ -58,6 +63,7 @@ impl Scenario {
                 name: name.clone(),
                 about: format!("{about}{}", sweep.in_words()),
                 profiles: profiles.clone(),
+                whole,
                 operation: operation.clone(),
                 load: sweep.load,
                 protocols: protocols.clone(),

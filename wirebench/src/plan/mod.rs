@@ -214,7 +214,11 @@ fn fit<'a>(
     };
     let protocol = Protocol::ALL.into_iter().find(fits)?;
     let mode = &driver.protocols[&protocol];
-    let load = capped(&scenario.load, profile);
+    let load = if scenario.whole {
+        warmed(&scenario.load, profile)
+    } else {
+        capped(&scenario.load, profile)
+    };
     let id = format!("{}@{}@{}", scenario.name, server.name, driver.name);
     let digest = digest(protocol, &load, server, operation, driver, mode);
     Some(PlannedSeries {
@@ -248,6 +252,13 @@ fn capped(load: &Load, profile: &Profile) -> Load {
     };
     Load {
         amount,
+        ..warmed(load, profile)
+    }
+}
+
+/// A load with the profile's warm-up, where it has none of its own.
+fn warmed(load: &Load, profile: &Profile) -> Load {
+    Load {
         warmup: load.warmup.or(profile.warmup.filter(|_| !load.is_counted())),
         ..load.clone()
     }

@@ -27,6 +27,11 @@ impl Address {
     pub(crate) fn is_secure(&self) -> bool {
         self.scheme == Scheme::Grpcs
     }
+
+    /// Whether it is asked over HTTP/1.1.
+    pub(crate) fn is_http(&self) -> bool {
+        self.scheme == Scheme::Http
+    }
 }
 
 impl Scheme {

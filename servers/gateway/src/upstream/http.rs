@@ -14,7 +14,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::{Address, Failing};
+use super::{Address, Connections, Failing};
 use crate::answers::CityWeather;
 use crate::failure::{Failure, Kind};
 
@@ -37,12 +37,17 @@ struct Refusal {
 }
 
 impl Link {
-    pub(super) fn new(address: &Address, deadline: Duration) -> Self {
+    pub(super) fn new(address: &Address, deadline: Duration, connections: Connections) -> Self {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(deadline));
+        let idle = match connections {
+            Connections::Kept => usize::MAX,
+            Connections::OnePerQuestion => 0,
+        };
         let client = Client::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
+            .pool_max_idle_per_host(idle)
             .http1_max_buf_size(LONGEST_HEAD)
             .build(connector);
         let authority = Authority::try_from(address.place.to_string()).expect("an address and a port are an authority");

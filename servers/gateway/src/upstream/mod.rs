@@ -7,6 +7,7 @@ mod http;
 use std::pin::Pin;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use domain::{MetricsDocument, Page, User, Users};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -19,6 +20,15 @@ use address::Scheme;
 /// Questions that one runtime asks at the same time, and so the connections it opens at most; others wait for their turn,
 /// which is part of their deadline. However many clients there are, memory stays within bounds, and so does the load beyond.
 const AT_ONCE: usize = 128;
+
+/// What becomes of a connection to the next tier when a question is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Connections {
+    /// It is kept and used again
+    Kept,
+    /// It is closed: the next question opens another one, as clients do that are made anew for every question
+    OnePerQuestion,
+}
 
 /// The next tier. Its connections belong to the runtime it was made on, and are opened when they are needed.
 #[derive(Debug)]
@@ -40,9 +50,14 @@ enum Link {
 
 impl Upstream {
     /// The tier at `address`, which gets `deadline` for each whole answer and is verified with the certificates `authority`.
-    pub(crate) fn new(address: &Address, authority: Option<&[u8]>, deadline: Duration) -> Result<Self, String> {
+    pub(crate) fn new(
+        address: &Address,
+        authority: Option<&[u8]>,
+        deadline: Duration,
+        connections: Connections,
+    ) -> Result<Self, String> {
         let link = match address.scheme {
-            Scheme::Http => Link::Http(Box::new(http::Link::new(address, deadline))),
+            Scheme::Http => Link::Http(Box::new(http::Link::new(address, deadline, connections))),
             Scheme::Grpc | Scheme::Grpcs => Link::Grpc(grpc::Link::new(address, authority, deadline)?),
         };
         Ok(Self {

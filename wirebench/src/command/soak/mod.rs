@@ -143,6 +143,7 @@ fn scenario(args: &Args) -> Scenario {
         name: "soak".into(),
         about: String::new(),
         profiles: Profiles::all(),
+        whole: true,
         operation: args.operation.clone(),
         load: Load {
             connections: args.connections,
