@@ -13,6 +13,8 @@ use crate::record::run::{CpuTime, ProcessUsage};
 
 /// How often a round may look through the kernel's whole table of sockets: it takes milliseconds.
 const MOST_SEARCHES: u32 = 5;
+/// Asking for a connection takes the kernel some 10 µs: a process with many is asked less often, so that it stays near 1 %.
+const A_CONNECTION: Duration = Duration::from_millis(1);
 
 /// The processes of a target under one load, the one that is asked first.
 #[derive(Debug)]
@@ -42,6 +44,8 @@ struct Stretch {
     sockets: HashSet<u64>,
     /// Its connections, and what had gone over them when they were found.
     measured: Option<(Vec<Connection>, Instant, Traffic)>,
+    /// When they were asked for last.
+    asked: Option<Instant>,
     /// What has gone over them since.
     moved: Traffic,
 }
@@ -159,6 +163,11 @@ impl Process {
                 }
             }
             Some((connections, since, before)) => {
+                let pause = A_CONNECTION * u32::try_from(connections.len()).unwrap_or(u32::MAX);
+                if self.stretch.asked.is_some_and(|asked| asked.elapsed() < pause) {
+                    return;
+                }
+                self.stretch.asked = Some(Instant::now());
                 let Some(now) = meter.traffic(connections) else { return };
                 let length = since.elapsed();
                 let moved = Traffic {

@@ -45,17 +45,20 @@ fn driver(bench: Bench, name: &str, protocols: &str) -> Bench {
     let text = std::fs::read_to_string(own.join("driver.toml")).unwrap();
     let (tool, rest) = text.split_once("[protocols.").unwrap();
     let normalise = &rest[rest.find("[normalise]").unwrap()..];
-    let filter = std::fs::read_to_string(own.join("normalise.jq")).unwrap();
-    bench
+    let read = |file: std::path::PathBuf| std::fs::read_to_string(file).unwrap();
+    let mut bench = bench
         .file(
             &format!("drivers/{name}/driver.toml"),
             &format!("{tool}{protocols}{normalise}"),
         )
-        .file(&format!("drivers/{name}/normalise.jq"), &filter)
-        .file(
-            "drivers/lib/read.jq",
-            &std::fs::read_to_string(repository().join("drivers/lib/read.jq")).unwrap(),
-        )
+        .file(&format!("drivers/{name}/normalise.jq"), &read(own.join("normalise.jq")));
+    for shared in std::fs::read_dir(repository().join("drivers/lib")).unwrap().flatten() {
+        if shared.path().extension().is_some_and(|ending| ending == "jq") {
+            let file = format!("drivers/lib/{}", shared.file_name().to_string_lossy());
+            bench = bench.file(&file, &read(shared.path()));
+        }
+    }
+    bench
 }
 
 /// hey does not verify certificates, which is why this repository's own declares no https. It names the host it is given to
