@@ -8,7 +8,10 @@ use wirebench_fuzz::in_file;
 fuzz_target!(|bytes: &[u8]| {
     // Programs that a file names are opened where they lie: an input must not name what never ends.
     let devices: [&[u8]; 3] = [b"/dev", b"/proc", b"/sys"];
-    if devices.iter().any(|name| bytes.windows(name.len()).any(|part| part == *name)) {
+    if devices
+        .iter()
+        .any(|name| bytes.windows(name.len()).any(|part| part == *name))
+    {
         return;
     }
     in_file("callgrind.out", bytes, |file| {

@@ -38,7 +38,9 @@ args = ["{stdout}"]
 "#;
 
 fuzz_target!(|bytes: &[u8]| {
-    let Some((which, rest)) = bytes.split_first() else { return };
+    let Some((which, rest)) = bytes.split_first() else {
+        return;
+    };
     let mut files = [
         ("wirebench.toml", CONFIG),
         ("scenarios/ask.toml", SCENARIO),

@@ -17,7 +17,9 @@ static CONFIG: LazyLock<Config> = LazyLock::new(|| {
 });
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(run) = serde_json::from_slice::<Run>(bytes) else { return };
+    let Ok(run) = serde_json::from_slice::<Run>(bytes) else {
+        return;
+    };
     let rules = Rules::from(&*CONFIG);
     let comparison = paired(&run, &rules).ok();
     let _ = across(&run, &run, &rules);
