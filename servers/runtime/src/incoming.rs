@@ -21,6 +21,7 @@ const WAITING_AT_MOST: usize = 64;
 #[derive(Debug)]
 pub struct Incoming {
     pub(crate) source: Source,
+    #[cfg(feature = "axum")]
     pub(crate) address: SocketAddr,
     patience: Duration,
     metrics: Option<Metrics>,
@@ -45,6 +46,7 @@ impl Incoming {
         patience: Duration,
         metrics: Option<Metrics>,
     ) -> io::Result<Self> {
+        #[cfg(feature = "axum")]
         let address = listener.local_addr()?;
         let source = match tls {
             None => Source::Plain(listener),
@@ -56,6 +58,7 @@ impl Incoming {
         };
         Ok(Self {
             source,
+            #[cfg(feature = "axum")]
             address,
             patience,
             metrics,

@@ -145,7 +145,7 @@ fn a_folder_without_a_project_says_where_to_go() {
 
 #[test]
 fn the_list_shows_every_series_and_speaks_json() {
-    let bench = good().scenario("second", "connections = 2, duration = \"1s\"");
+    let bench = good().scenario("second", "connections = 2, requests = 400");
     let table = bench.run(&["list"]);
     assert_eq!(table.code, 0);
     assert!(

@@ -13,7 +13,6 @@ use super::body::Measured;
 
 /// Says of a request that it came as gRPC-web, which further in can no longer be seen.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "tonic"), expect(dead_code, reason = "only gRPC servers are asked so"))]
 struct CameAsWeb;
 
 /// Measures each request of the service it is put around.
