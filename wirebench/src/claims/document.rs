@@ -76,6 +76,9 @@ fn one(comparison: &PublicComparison, outcomes: &[Outcome], out: &mut String) {
         }
         out.push('\n');
     }
+    if let Some(why) = &comparison.why {
+        let _ = writeln!(out, "**What it comes to**: {}\n", plain(why));
+    }
     for outcome in outcomes {
         question(outcome, out);
     }
@@ -144,12 +147,12 @@ fn experiments(outcome: &Outcome, doubts: &mut Vec<String>, out: &mut String) {
     }
     let _ = writeln!(
         out,
-        "| changing only this | {} | × | takes away of the difference | because |\n|---|--:|--:|--:|---|",
+        "| changing only this | {} | × | of the difference their way | because |\n|---|--:|--:|---|---|",
         outcome.quantity().label()
     );
     for (experiment, shown, share) in &outcome.experiments {
         let [values, ratio] = cells(shown.as_ref(), doubts);
-        let share = share.map_or("–".into(), |share| format!("{:.0} %", share * 100.0));
+        let share = share.map_or("–".into(), in_words);
         let _ = writeln!(
             out,
             "| {} | {values} | {ratio} | {share} | {} |",
@@ -158,6 +161,15 @@ fn experiments(outcome: &Outcome, doubts: &mut Vec<String>, out: &mut String) {
         );
     }
     out.push('\n');
+}
+
+/// What a change does to a difference, from the share of it that it takes away.
+fn in_words(share: f64) -> String {
+    match share {
+        share if share < -0.005 => "makes it larger".into(),
+        share if share > 1.005 => "turns it around".into(),
+        share => format!("takes away {:.0} %", share.max(0.0) * 100.0),
+    }
 }
 
 /// Both medians, and the ratio with its interval.
@@ -212,6 +224,7 @@ mod tests {
             ran: "one call".into(),
             advice: "gRPC".into(),
             differs: vec!["two processes".into()],
+            why: Some("clients differ".into()),
             questions: vec![Question {
                 about: "throughput".into(),
                 sides: ["HTTP".into(), "gRPC".into()],
@@ -231,6 +244,19 @@ mod tests {
     }
 
     #[test]
+    fn a_change_is_told_by_what_it_does_to_the_difference() {
+        let said = [-0.5, 0.0, 0.784, 1.0, 1.2].map(in_words);
+        let expected = [
+            "makes it larger",
+            "takes away 0 %",
+            "takes away 78 %",
+            "takes away 100 %",
+            "turns it around",
+        ];
+        assert_eq!(said, expected);
+    }
+
+    #[test]
     fn a_document_shows_their_ratio_ours_and_the_finding() {
         let mut run: Run = serde_json::from_str(include_str!("../../../results/reference/run.json")).unwrap();
         let text = render(&[comparison()], &run, "../results/x/run.json");
@@ -238,6 +264,7 @@ mod tests {
             "| [C](#c-fixed-requests-mixed-tools) | fixed requests, mixed tools | gRPC | 0 |",
             "| requests/s | 1,785 → 3,745 | × 2.10 |",
             "## C fixed requests, mixed tools",
+            "**What it comes to**: clients differ",
             "| ghz with h2load / x |",
             "? can't tell |",
         ] {

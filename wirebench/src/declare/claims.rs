@@ -21,6 +21,8 @@ pub struct PublicComparison {
     pub advice: String,
     /// What differs here from what they ran, each a sentence.
     pub differs: Vec<String>,
+    /// Why the claims hold or not, in words: what the experiments come to.
+    pub why: Option<String>,
     /// What was asked, with the claims made of it.
     pub questions: Vec<Question>,
 }
@@ -119,6 +121,7 @@ pub(super) struct Table {
     advice: String,
     #[serde(default)]
     differs: Vec<String>,
+    why: Option<String>,
     questions: Vec<Question>,
 }
 
@@ -153,6 +156,7 @@ impl PublicComparison {
             ran: table.ran,
             advice: table.advice,
             differs: table.differs,
+            why: table.why,
             questions: table.questions,
         })
     }
@@ -173,6 +177,7 @@ impl PublicComparison {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::declare::Project;
     use std::path::Path;
 
     const WHOLE: &str = r#"
@@ -222,5 +227,18 @@ experiments = [{ changes = "keep-alive", pair = ["c@http@ab-keepalive", "c@grpc@
             let found = read(&WHOLE.replace(from, to)).unwrap_err();
             assert!(found.contains(said), "{found}");
         }
+    }
+
+    #[test]
+    fn the_five_comparisons_of_this_project_name_series_that_there_are() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let project = Project::read(&root).unwrap();
+        let letters: Vec<&str> = project.claims.iter().map(|one| one.letter.as_str()).collect();
+        assert_eq!(letters, ["A", "B", "C", "D", "E"]);
+        let profile = &project.config.profiles["comparisons"];
+        let all = crate::plan::series(&project, profile, &crate::plan::Selection::default()).unwrap();
+        let needed: BTreeSet<&str> = project.claims.iter().flat_map(PublicComparison::series).collect();
+        let planned: BTreeSet<&str> = all.iter().map(|one| one.id.as_str()).collect();
+        assert!(planned.is_superset(&needed));
     }
 }

@@ -59,7 +59,7 @@ impl Project {
     pub fn read(root: &Path) -> Result<Self, DeclareError> {
         let (mut config, tables) = Config::with_tables(&root.join("wirebench.toml"))?;
         let claims = found::all(Kind::Claims, root, BTreeMap::new(), PublicComparison::check)?;
-        config.add_claims(&claims);
+        config.add_claims(&root.join("wirebench.toml"), &claims)?;
         let known = &config.profiles;
         let servers = found::all(Kind::Server, root, tables.servers, |table, place, name| {
             let server = Server::check(table, place, name)?;

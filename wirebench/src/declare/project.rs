@@ -170,11 +170,20 @@ impl Config {
     }
 
     /// Gives the profiles that say `claims = true` the series that public comparisons need.
-    pub(super) fn add_claims(&mut self, claims: &[PublicComparison]) {
+    ///
+    /// # Errors
+    /// When one says so and there are no public comparisons.
+    pub(super) fn add_claims(&mut self, file: &Path, claims: &[PublicComparison]) -> Result<(), DeclareError> {
         let series: BTreeSet<&str> = claims.iter().flat_map(PublicComparison::series).collect();
         for profile in self.profiles.values_mut().filter(|profile| profile.claims) {
+            if series.is_empty() {
+                let key = format!("profiles.{}.claims", profile.name);
+                let message = "there are no claims/*.toml; docs/EXTENDING.md says how one is written";
+                return Err(DeclareError::key(file, &key, message));
+            }
             profile.series.extend(series.iter().map(|id| (*id).to_owned()));
         }
+        Ok(())
     }
 
     fn check(&self, file: &Path) -> Result<(), DeclareError> {
