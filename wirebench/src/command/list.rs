@@ -73,6 +73,7 @@ fn in_words(load: &Load) -> String {
         Amount::Duration(span) => format!("{} over {over}{paced}", span.as_flag()),
         Amount::Stages(stages) => format!("stages {}{paced}", as_flag(stages)),
         Amount::Counted { few, many } => format!("counted, slope from {few} to {many} requests, one at a time"),
+        Amount::Samples(samples) => format!("{samples} samples of a benchmark"),
         Amount::Starts(starts) => format!("{starts} process starts"),
     }
 }

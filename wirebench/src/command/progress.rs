@@ -115,6 +115,7 @@ impl<'a> Progress<'a> {
             Amount::Requests(requests) => Duration::from_secs_f64(*requests as f64 / ASSUMED_RATE),
             Amount::Duration(span) => span.0,
             Amount::Stages(stages) => total(stages),
+            Amount::Samples(_) => Duration::from_millis(1_500),
             Amount::Counted { .. } => Duration::ZERO,
             Amount::Starts(starts) => Duration::from_millis(30) * *starts,
         };

@@ -216,11 +216,13 @@ pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
 
 fn load(load: &Load) -> LoadRecord {
     let (mut requests, mut duration_ns, mut starts, mut counted) = (None, None, None, None);
+    let mut samples = None;
     let mut stages = Vec::new();
     match &load.amount {
         Amount::Requests(count) => requests = Some(*count),
         Amount::Duration(span) => duration_ns = Some(nanos(span.0)),
         Amount::Starts(count) => starts = Some(*count),
+        Amount::Samples(count) => samples = Some(*count),
         Amount::Counted { many, .. } => counted = Some(*many),
         Amount::Stages(each) => {
             let stage = |one: &LoadStage| StageRecord {
@@ -241,11 +243,12 @@ fn load(load: &Load) -> LoadRecord {
         to_per_s: search.to,
     });
     LoadRecord {
-        connections: starts.is_none().then_some(load.connections),
-        streams: starts.is_none().then_some(load.streams),
+        connections: (!load.is_without_server()).then_some(load.connections),
+        streams: (!load.is_without_server()).then_some(load.streams),
         requests,
         duration_ns,
         starts,
+        samples,
         counted,
         rate_per_s,
         warmup_ns: load.warmup.map(|span| nanos(span.0)),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::command::selection::SelectionArgs;
 use crate::command::{Outcome, git, install, prepare};
 use crate::declare::Project;
+use crate::declare::server::Operation;
 use crate::measure::build::Workshop;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
@@ -67,6 +68,10 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
             one.protocol.label()
         );
         if asked.insert(what.clone()) {
+            if let Operation::Bench(bench) = one.operation {
+                say(true, &what, &format!("benchmark {}, built; it has no server", bench.id));
+                continue;
+            }
             match ask(&prepared, &side, one) {
                 Ok(detail) => say(true, &what, &detail),
                 Err(error) => say(false, &what, &error.to_string()),

@@ -9,11 +9,12 @@ use crate::declare::driver::Driver;
 use crate::declare::read::{DeclareError, Place, toml_text};
 
 /// Their names.
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "ab",
     "ab-keepalive",
     "autocannon",
     "autocannon-pipelined",
+    "criterion",
     "ghz",
     "ghz-async",
     "ghz-defaults",
@@ -36,7 +37,7 @@ macro_rules! embedded {
 }
 
 /// What they consist of: path below the drivers' folder, and text.
-pub const FILES: [(&str, &str); 36] = embedded![
+pub const FILES: [(&str, &str); 39] = embedded![
     "ab/driver.toml",
     "ab/normalise.jq",
     "ab-keepalive/driver.toml",
@@ -46,6 +47,9 @@ pub const FILES: [(&str, &str); 36] = embedded![
     "autocannon/normalise.jq",
     "autocannon-pipelined/driver.toml",
     "autocannon-pipelined/normalise.jq",
+    "criterion/driver.toml",
+    "criterion/normalise.jq",
+    "criterion/sample.sh",
     "ghz/driver.toml",
     "ghz/normalise.jq",
     "ghz-async/driver.toml",

@@ -131,12 +131,21 @@ impl Mode {
     }
 
     fn names(&self, amount: &Amount) -> bool {
-        const WORDS: [&str; 6] = ["requests", "duration", "seconds", "starts", "start_command", "stages"];
+        const WORDS: [&str; 7] = [
+            "requests",
+            "duration",
+            "seconds",
+            "starts",
+            "start_command",
+            "stages",
+            "samples",
+        ];
         let fitting: &[&str] = match amount {
             Amount::Requests(_) | Amount::Counted { .. } => &WORDS[..1],
             Amount::Duration(_) => &WORDS[1..3],
             Amount::Starts(_) => &WORDS[3..5],
-            Amount::Stages(_) => &WORDS[5..],
+            Amount::Stages(_) => &WORDS[5..6],
+            Amount::Samples(_) => &WORDS[6..],
         };
         let named: Vec<String> = self.args.iter().flat_map(Arg::placeholders).collect();
         let names = |words: &[&str]| named.iter().any(|name| words.contains(&name.as_str()));
@@ -149,7 +158,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 30] = [
+pub const PLACEHOLDERS: [&str; 34] = [
     "driver_folder",
     "connections",
     "streams",
@@ -179,6 +188,10 @@ pub const PLACEHOLDERS: [&str; 30] = [
     "raw",
     "starts",
     "start_command",
+    "bench",
+    "samples",
+    "bench_command",
+    "bench_folder",
     "stdout",
 ];
 
@@ -315,6 +328,7 @@ mod tests {
                 connections: 5,
                 duration: second,
             }]),
+            Amount::Samples(10),
         ];
         let taken = |text: &str| {
             let mode = mode(text);
@@ -322,13 +336,17 @@ mod tests {
         };
         assert_eq!(
             taken(r#"args = ["-n{requests}", ["-z", "{duration}"]]"#),
-            [true, true, false]
+            [true, true, false, false]
         );
-        assert_eq!(taken(r#"args = ["-d", "{seconds}s"]"#), [false, true, false]);
-        assert_eq!(taken(r#"args = [["{stages}"]]"#), [false, false, false]);
-        assert_eq!(taken("stages = true\nargs = [[\"{stages}\"]]"), [false, false, true]);
+        assert_eq!(taken(r#"args = ["-d", "{seconds}s"]"#), [false, true, false, false]);
+        assert_eq!(taken(r#"args = [["{stages}"]]"#), [false, false, false, false]);
+        assert_eq!(
+            taken("stages = true\nargs = [[\"{stages}\"]]"),
+            [false, false, true, false]
+        );
+        assert_eq!(taken(r#"args = ["{samples}"]"#), [false, false, false, true]);
         // A driver whose script knows by itself how much there is to do.
-        assert_eq!(taken("args = []"), [true, true, false]);
+        assert_eq!(taken("args = []"), [true, true, false, true]);
     }
 
     #[test]

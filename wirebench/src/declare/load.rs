@@ -51,6 +51,8 @@ pub enum Amount {
         /// Requests of the longer runs.
         many: u64,
     },
+    /// After this many samples of a benchmark, each the mean time of many iterations.
+    Samples(u32),
     /// After the last of several stages, between which the number of connections changes.
     Stages(Vec<LoadStage>),
 }
@@ -101,6 +103,12 @@ impl Load {
     #[must_use]
     pub const fn is_counted(&self) -> bool {
         matches!(self.amount, Amount::Counted { .. })
+    }
+
+    /// Whether drivers do without a server that runs meanwhile: process starts and benchmarks.
+    #[must_use]
+    pub const fn is_without_server(&self) -> bool {
+        matches!(self.amount, Amount::Starts(_) | Amount::Samples(_))
     }
 
     /// Whether requests start at a rate of their own, whatever the answers do.

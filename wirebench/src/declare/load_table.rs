@@ -12,6 +12,8 @@ use crate::declare::span::Span;
 const MOST_WORKERS: u32 = 100_000;
 /// The most loads that one table may make.
 const MOST_POINTS: usize = 100;
+/// What is said when a load ends twice, or never.
+const ONE_END: &str = "expected exactly one of requests, duration, starts, samples and stages";
 /// The highest rate that a search may try.
 const HIGHEST_RATE: u32 = 10_000_000;
 
@@ -24,6 +26,7 @@ pub(super) struct LoadTable {
     requests: Option<u64>,
     duration: Option<Span>,
     starts: Option<u32>,
+    samples: Option<u32>,
     stages: Option<Vec<LoadStage>>,
     rate: Option<Rate>,
     pause: Option<Span>,
@@ -102,7 +105,7 @@ impl LoadTable {
         self.check_kind(place)?;
         let most = match &amount {
             Amount::Stages(stages) => stages.iter().map(|stage| stage.connections).max(),
-            Amount::Starts(_) => Some(1),
+            Amount::Starts(_) | Amount::Samples(_) => Some(1),
             _ => None,
         };
         let connections = self.connections.clone().or(most.map(Listed::One)).ok_or_else(|| {
@@ -149,6 +152,14 @@ impl LoadTable {
     /// The one end of the load, with all that depends on it alone.
     fn amount(&self, place: &Place) -> Result<Amount, DeclareError> {
         let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
+        if let Some(samples) = self.samples {
+            let alone = self.requests.is_none() && self.duration.is_none() && self.starts.is_none();
+            return match samples {
+                _ if !alone || self.stages.is_some() => wrong("load", ONE_END),
+                10..=1000 => Ok(Amount::Samples(samples)),
+                _ => wrong("load.samples", "expected 10 to 1,000 samples"),
+            };
+        }
         match (self.requests, self.duration, self.starts, &self.stages) {
             (Some(requests), None, None, None) if requests > MOST_REQUESTS => wrong(
                 "load.requests",
@@ -165,7 +176,7 @@ impl LoadTable {
                 "expected at least one stage that ends with connections, such as { connections = 100, duration = \"30s\" }",
             ),
             (None, None, None, Some(stages)) => Ok(Amount::Stages(stages.clone())),
-            _ => wrong("load", "expected exactly one of requests, duration, starts and stages"),
+            _ => wrong("load", ONE_END),
         }
     }
 
@@ -177,6 +188,10 @@ impl LoadTable {
         if self.starts.is_some() && (over || open || self.pause.is_some()) {
             let message =
                 "starts counts process starts; connections, streams, rate, search and pause do not go with it";
+            return wrong("load", message);
+        }
+        if self.samples.is_some() && (over || open || self.pause.is_some() || self.warmup.is_some()) {
+            let message = "samples counts those of a benchmark; connections, streams, rate, search, pause and warmup do not go with it";
             return wrong("load", message);
         }
         if self.stages.is_some() && (over || open) {
@@ -316,6 +331,14 @@ mod tests {
             (
                 "starts = 5\npause = \"1s\"".into(),
                 "load: starts counts process starts",
+            ),
+            ("samples = 9".into(), "load.samples: expected 10 to 1,000"),
+            ("samples = 1001".into(), "load.samples: expected 10 to 1,000"),
+            ("samples = 10\nstarts = 5".into(), "load: expected exactly one of"),
+            (format!("{lasting}samples = 10"), "load: expected exactly one of"),
+            (
+                "samples = 10\nwarmup = \"1s\"".into(),
+                "load: samples counts those of a benchmark",
             ),
             (
                 "connections = []\nrequests = 2".into(),

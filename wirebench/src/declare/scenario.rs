@@ -1,5 +1,7 @@
 //! A scenario: what is asked, how much of it, and over how many connections.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use crate::declare::load_table::{LoadTable, Point};
@@ -37,14 +39,22 @@ pub(super) struct Table {
     profiles: Profiles,
     #[serde(default)]
     whole: bool,
-    operation: String,
+    operation: Operations,
     load: LoadTable,
     protocols: Option<Vec<Protocol>>,
 }
 
+/// One operation, or several, of which each makes a scenario.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected the name of an operation, or a list of names")]
+enum Operations {
+    One(String),
+    Each(Vec<String>),
+}
+
 impl Scenario {
-    /// Checks what is written at a place, and makes one scenario of it, or one for each combination of the numbers that it
-    /// lists.
+    /// Checks what is written at a place, and makes one scenario of it, or one for each combination of the operations and
+    /// numbers that it lists.
     ///
     /// # Errors
     /// When it says something impossible.
@@ -57,19 +67,40 @@ impl Scenario {
             load,
             protocols,
         } = table;
-        let one = |sweep: Point| {
-            let name = format!("{name}{}", sweep.suffix());
+        let (operations, listed) = match operation {
+            Operations::One(operation) => (vec![operation], false),
+            Operations::Each(operations) => (operations, true),
+        };
+        let distinct: BTreeSet<&String> = operations.iter().collect();
+        if operations.is_empty() || distinct.len() < operations.len() {
+            return Err(place.wrong("operation", "expected at least one operation, and every one once"));
+        }
+        let one = |(operation, sweep): (&String, &Point)| {
+            let of = if listed { format!("-{operation}") } else { String::new() };
+            let name = format!("{name}{of}{}", sweep.suffix());
             let scenario = Self {
                 name: name.clone(),
-                about: format!("{about}{}", sweep.in_words()),
+                about: format!(
+                    "{about}{}{}",
+                    if listed {
+                        format!(" ({operation})")
+                    } else {
+                        String::new()
+                    },
+                    sweep.in_words()
+                ),
                 profiles: profiles.clone(),
                 whole,
                 operation: operation.clone(),
-                load: sweep.load,
+                load: sweep.load.clone(),
                 protocols: protocols.clone(),
             };
             (name, scenario)
         };
-        Ok(load.check(place)?.into_iter().map(one).collect())
+        let points = load.check(place)?;
+        let all = operations
+            .iter()
+            .flat_map(|operation| points.iter().map(move |point| (operation, point)));
+        Ok(all.map(one).collect())
     }
 }

@@ -67,6 +67,9 @@ pub enum Ready {
     GrpcHealth(String),
     /// The port takes connections.
     Tcp(bool),
+    /// There is nothing to wait for: benchmarks have no server.
+    #[serde(skip_deserializing)]
+    AtOnce,
 }
 
 /// One kind of request and its one right answer.
@@ -77,6 +80,8 @@ pub enum Operation {
     Http(HttpOperation),
     /// Over gRPC, unary.
     Grpc(GrpcOperation),
+    /// Not over a wire: one benchmark of the program.
+    Bench(BenchOperation),
 }
 
 /// An HTTP request and the answer expected.
@@ -111,6 +116,13 @@ pub struct GrpcOperation {
     pub expected_message: Option<String>,
 }
 
+/// One benchmark, whose iterations a driver times inside the program itself.
+#[derive(Debug, Clone, Serialize)]
+pub struct BenchOperation {
+    /// What the program calls it.
+    pub id: String,
+}
+
 /// A server as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -127,7 +139,7 @@ pub(super) struct Table {
     #[serde(default)]
     env: BTreeMap<String, String>,
     port: Option<u16>,
-    ready: Ready,
+    ready: Option<Ready>,
     ready_timeout: Option<Span>,
     #[serde(default)]
     tiers: Vec<tier::Table>,
@@ -154,6 +166,7 @@ struct RequestTable {
     message: Option<String>,
     proto: Option<String>,
     proto_root: Option<String>,
+    bench: Option<String>,
 }
 
 #[derive(Debug, Deserialize, Default)]
@@ -177,20 +190,48 @@ impl Server {
     pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
         let wrong = |key: &str, message: String| Err(place.wrong(key, message));
         let program = tier::program(place, "", table.package, table.command, table.build.as_ref())?;
-        if table.protocols.is_empty() || table.protocols.contains(&Protocol::Process) {
+        let benches = table.protocols == [Protocol::Process];
+        if table.protocols.is_empty() || (table.protocols.contains(&Protocol::Process) && !benches) {
             return wrong(
                 "protocols",
-                "expected at least one of http, h2c, grpc, https, grpcs and grpc-web".into(),
+                "expected at least one of http, h2c, grpc, https, grpcs and grpc-web, or process alone for benchmarks"
+                    .into(),
             );
         }
-        tier::ready(place, "ready.tcp", &table.ready)?;
+        if benches && (table.port.is_some() || !table.tiers.is_empty()) {
+            return wrong(
+                "protocols",
+                "process means benchmarks; port and tiers do not go with them".into(),
+            );
+        }
+        let ready = match (table.ready, benches) {
+            (Some(ready), false) => ready,
+            (None, true) => Ready::AtOnce,
+            (None, false) => {
+                return wrong(
+                    "ready",
+                    "expected one of http, grpc_health and tcp, found nothing".into(),
+                );
+            }
+            (Some(_), true) => {
+                return wrong("ready", "benchmarks have no server to wait for; leave it out".into());
+            }
+        };
+        tier::ready(place, "ready.tcp", &ready)?;
         let tiers = tier::check(table.tiers, place, &name)?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         tier::known_placeholders(place, "args", &args, &tiers)?;
         let mut operations = BTreeMap::new();
         for (operation, asked) in table.operations {
             let key = format!("operations.{operation}");
-            operations.insert(operation, asked.check(place, &key)?);
+            let checked = asked.check(place, &key)?;
+            if matches!(checked, Operation::Bench(_)) != benches {
+                return wrong(
+                    &format!("{key}.request"),
+                    "bench goes with protocols = [\"process\"], path and call with every other protocol".into(),
+                );
+            }
+            operations.insert(operation, checked);
         }
         Ok(Self {
             name,
@@ -202,7 +243,7 @@ impl Server {
             args,
             env: table.env,
             port: table.port,
-            ready: table.ready,
+            ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
             tiers,
             operations,
@@ -231,7 +272,19 @@ impl OperationTable {
             message,
             proto,
             proto_root,
+            bench,
         } = self.request;
+        if let Some(id) = bench {
+            let others = [path, call, method, body, message, proto, proto_root];
+            let expects = self.expect.status.is_some() || self.expect.body.is_some() || self.expect.message.is_some();
+            if id.is_empty() || others.iter().any(Option::is_some) || !headers.is_empty() || expects {
+                return wrong(
+                    "request",
+                    "bench names a benchmark, and nothing goes with it: it is not asked over a wire",
+                );
+            }
+            return Ok(Operation::Bench(BenchOperation { id }));
+        }
         match (path, call) {
             (Some(path), None) => {
                 if message.is_some() || proto.is_some() || proto_root.is_some() || self.expect.message.is_some() {
@@ -281,7 +334,87 @@ impl OperationTable {
                     expected_message,
                 }))
             }
-            _ => wrong("request", "expected exactly one of path (HTTP) and call (gRPC)"),
+            _ => wrong(
+                "request",
+                "expected exactly one of path (HTTP), call (gRPC) and bench (a benchmark)",
+            ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn checked(toml: &str) -> Result<Server, String> {
+        let table: Table = toml::from_str(toml).map_err(|error| error.to_string())?;
+        let place = Place::file(Path::new("server.toml"));
+        Server::check(table, &place, "it".into()).map_err(|error| error.to_string())
+    }
+
+    const PROGRAM: &str = "about = \"x\"\ncommand = [\"x\"]\n";
+    const BENCH: &str = "operations.a.request = { bench = \"user/encode\" }\n";
+    const ASKED: &str = "operations.a.request = { path = \"/\" }\n";
+    const PROCESS: &str = "protocols = [\"process\"]\n";
+    const HTTP: &str = "protocols = [\"http\"]\nready = { tcp = true }\n";
+
+    #[test]
+    fn benchmarks_need_no_sign_that_a_server_is_ready() {
+        let server = checked(&[PROGRAM, PROCESS, BENCH].concat()).unwrap();
+        assert!(matches!(server.ready, Ready::AtOnce));
+        assert!(matches!(&server.operations["a"], Operation::Bench(bench) if bench.id == "user/encode"));
+    }
+
+    #[test]
+    fn benchmarks_and_questions_are_not_mixed() {
+        let ready = "ready = { tcp = true }\n";
+        let more = |more: &str| BENCH.replace(" }", &format!(", {more} }}"));
+        for (parts, expected) in [
+            (
+                vec![PROCESS, ready, BENCH],
+                "server.toml: ready: benchmarks have no server",
+            ),
+            (
+                vec![PROCESS, "port = 5\n", BENCH],
+                "server.toml: protocols: process means benchmarks",
+            ),
+            (
+                vec![PROCESS, ASKED],
+                "server.toml: operations.a.request: bench goes with",
+            ),
+            (vec![HTTP, BENCH], "server.toml: operations.a.request: bench goes with"),
+            (
+                vec!["protocols = [\"http\"]\n", ASKED],
+                "server.toml: ready: expected one of",
+            ),
+            (
+                vec!["protocols = [\"http\", \"process\"]\n", ready, ASKED],
+                "server.toml: protocols: expected at least one of",
+            ),
+            (
+                vec![PROCESS, &more("path = \"/\"")],
+                "server.toml: operations.a.request: bench names",
+            ),
+            (
+                vec![PROCESS, &more("headers = [\"a: b\"]")],
+                "server.toml: operations.a.request: bench names",
+            ),
+            (
+                vec![PROCESS, BENCH, "operations.a.expect = { status = 200 }\n"],
+                "server.toml: operations.a.request: bench names",
+            ),
+            (vec![HTTP, "ready = { at_once = true }\n", ASKED], "duplicate key"),
+        ] {
+            let error = checked(&[&[PROGRAM], &*parts].concat().concat()).unwrap_err();
+            assert!(error.contains(expected), "{expected}\n→ {error}");
+        }
+        let named = "protocols = [\"http\"]\nready = \"at_once\"\n";
+        assert!(
+            checked(&[PROGRAM, named, ASKED].concat())
+                .unwrap_err()
+                .contains("at_once")
+        );
     }
 }

@@ -24,6 +24,9 @@ impl<'a> Question<'a> {
     ///
     /// # Errors
     /// When a gRPC message does not fit its .proto file.
+    ///
+    /// # Panics
+    /// For a benchmark, which nobody can be asked for.
     pub fn new(
         root: &Path,
         server: &'a Server,
@@ -52,6 +55,7 @@ impl<'a> Question<'a> {
                 },
                 None,
             ),
+            Operation::Bench(_) => unreachable!("benchmarks have no server to ask"),
             Operation::Grpc(rpc) => {
                 let call = Call::load(root, rpc).map_err(wrong)?;
                 let body = call.request_frame(&rpc.message).map_err(wrong)?;
@@ -134,7 +138,9 @@ impl<'a> Question<'a> {
                     None => Ok(answer),
                 }
             }
-            (Operation::Grpc(_), None) => unreachable!("new() loads the call of every gRPC operation"),
+            (Operation::Grpc(_), None) | (Operation::Bench(_), _) => {
+                unreachable!("new() loads the call of every gRPC operation, and takes no benchmark")
+            }
         }
     }
 

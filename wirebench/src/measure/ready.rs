@@ -16,6 +16,7 @@ use crate::measure::probe::{PROBE_TIMEOUT, WireRequest, ask, grpc_request};
 pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> Result<(), String> {
     let answer = match ready {
         Ready::Tcp(_) => return TcpStream::connect(address).map(drop).map_err(|error| error.to_string()),
+        Ready::AtOnce => return Ok(()),
         Ready::Http(path) => {
             let (method, path) = ("GET".into(), path.clone());
             ask(

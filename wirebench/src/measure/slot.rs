@@ -112,6 +112,9 @@ impl Bench<'_> {
     /// When the side does not declare the series' server, or has not built it.
     pub fn measure(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
         write(folder, fs::create_dir_all(folder))?;
+        if matches!(series.operation, Operation::Bench(_)) {
+            return self.measure_benchmark(series, side, folder);
+        }
         let server = &side.server_of(series);
         let question = self.question(series)?;
         let target = self.start(side, server, folder)?;
@@ -189,6 +192,26 @@ impl Bench<'_> {
         let spec = folder.join("start.json");
         write(&spec, start_up.write(&spec))?;
         values.insert("start_command", Value::One(start_command(&spec)));
+        let driven = self.drive(series, folder, &values, None, None)?;
+        Ok(Measured {
+            loading: driven.wall,
+            driven,
+            ..Measured::default()
+        })
+    }
+
+    /// One benchmark of a program, in the side's folder: nothing is asked, and nothing runs beside it.
+    fn measure_benchmark(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
+        let server = &side.server_of(series);
+        let ground = self.ground(folder);
+        let set = environment(&server.front(), &ground, PORT, &[]);
+        let set = set.iter().map(|(name, value)| format!("{name}={value}"));
+        let command = argv(side, &server.front(), &ground, PORT, &[]);
+        let command = std::iter::once("env".to_owned()).chain(set).chain(command).collect();
+        let mut values = self.values(series, "", folder);
+        values.insert("bench_command", Value::Many(command));
+        let place = side.folder.to_string_lossy().into_owned();
+        values.insert("bench_folder", Value::One(place));
         let driven = self.drive(series, folder, &values, None, None)?;
         Ok(Measured {
             loading: driven.wall,
@@ -291,7 +314,7 @@ impl Bench<'_> {
         let command = argv(side, &server.front(), &ground, PORT, tiers);
         let (status, body) = match series.operation {
             Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
-            Operation::Grpc(_) => (200, Some(verified_body)),
+            Operation::Grpc(_) | Operation::Bench(_) => (200, Some(verified_body)),
         };
         StartUp {
             argv: command,
@@ -322,6 +345,7 @@ pub fn timeout(load: &Load) -> Duration {
         Amount::Duration(Span(length)) => *length * 2 + ROOM,
         Amount::Stages(stages) => total(stages) * 2 + ROOM,
         Amount::Starts(starts) => Duration::from_secs(u64::from(*starts) + 1) + ROOM,
+        Amount::Samples(_) => ROOM,
     };
     load.timeout.map_or(derived, |span| span.0)
 }

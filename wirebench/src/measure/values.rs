@@ -75,6 +75,10 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
             values.insert("headers", Value::One(http.headers.join("\n")));
             (http.method.as_str(), http.path.clone(), http.body.is_some())
         }
+        Operation::Bench(bench) => {
+            values.insert("bench", one(&bench.id));
+            return values;
+        }
         Operation::Grpc(rpc) => {
             values.insert("call", one(&rpc.call));
             values.insert("message", one(&rpc.message));
@@ -93,9 +97,9 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
 }
 
 /// Says when the load ends: exactly one of `{requests}`, `{duration}` (with `{seconds}`, the same rounded up to whole
-/// seconds), `{starts}` and `{stages}` has a value afterwards.
+/// seconds), `{starts}`, `{samples}` and `{stages}` has a value afterwards.
 pub fn set_amount(values: &mut Values, amount: &Amount) {
-    for name in ["requests", "duration", "seconds", "starts", "stages"] {
+    for name in ["requests", "duration", "seconds", "starts", "samples", "stages"] {
         values.remove(name);
     }
     match amount {
@@ -107,6 +111,7 @@ pub fn set_amount(values: &mut Values, amount: &Amount) {
             values.insert("duration", Value::One(span.as_flag()))
         }
         Amount::Starts(starts) => values.insert("starts", Value::One(starts.to_string())),
+        Amount::Samples(samples) => values.insert("samples", Value::One(samples.to_string())),
         Amount::Stages(stages) => values.insert("stages", Value::One(as_flag(stages))),
     };
 }
@@ -139,7 +144,9 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         // A rate that is measured first is not known yet.
         values.entry("rate").or_insert_with(|| Value::One("{rate}".into()));
     }
-    values.insert("start_command", Value::One("{start_command}".into()));
+    for later in ["start_command", "bench_folder", "bench_command"] {
+        values.insert(later, Value::One(format!("{{{later}}}")));
+    }
     let args = expand(&series.mode.args, &values).unwrap_or_default();
     std::iter::once(series.driver.tool.program.clone())
         .chain(args)

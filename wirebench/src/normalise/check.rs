@@ -53,6 +53,9 @@ pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -
         Amount::Starts(starts) if ok + failed != u64::from(*starts) => {
             faults.push(format!("{starts} starts were asked for, {} were made", ok + failed));
         }
+        Amount::Samples(samples) if ok + failed != u64::from(*samples) => {
+            faults.push(format!("{samples} samples were asked for, {} were taken", ok + failed));
+        }
         Amount::Duration(_) | Amount::Stages(_) if ok + failed >= MOST_REQUESTS => {
             faults.push(
                 "1,000,000 requests or more: load generators keep no more latencies; shorten load.duration".into(),
@@ -65,7 +68,7 @@ pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -
         faults.push(format!("the driver spoke {spoken}, not {}", meant.name()));
     }
     faults.extend(disorder(round));
-    if !matches!(load.amount, Amount::Starts(_)) {
+    if !load.is_without_server() {
         let opened = match expected.mode.connections {
             None => Some(load.connections),
             Some(Opens::Always(connections)) => Some(connections.get()),
@@ -136,7 +139,7 @@ fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
     reason = "clamped to the type's range first"
 )]
 pub(super) fn in_flight_permille(load: &Load, mode: &Mode, round: &Round) -> Option<u32> {
-    if matches!(load.amount, Amount::Starts(_)) {
+    if load.is_without_server() {
         return None;
     }
     let elapsed_ns = round.elapsed_ns? as f64;

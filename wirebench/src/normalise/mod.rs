@@ -99,6 +99,7 @@ fn good_status(series: &PlannedSeries) -> String {
         (Protocol::GrpcWeb, Operation::Grpc(_)) => "200".into(),
         (_, Operation::Http(http)) => http.status.to_string(),
         (_, Operation::Grpc(_)) => "OK".into(),
+        (_, Operation::Bench(_)) => "0".into(),
     }
 }
 

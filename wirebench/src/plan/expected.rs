@@ -12,6 +12,8 @@ use crate::record::run::{Round, RoundStatus, Run, Series};
 const REQUESTS_PER_S: u64 = 20_000;
 /// One process start, to its first answer and its end.
 const START_NS: u64 = 50_000_000;
+/// How long a benchmark takes, however many samples it is divided into: warming up, measuring and computing.
+const BENCHMARK_NS: u64 = 1_500_000_000;
 /// A round apart from its load: a server started, probed and stopped, the driver's start, normalising.
 const AROUND_NS: u64 = 600_000_000;
 /// Counting one variant of one series.
@@ -88,6 +90,7 @@ impl Experience {
             }
             (Amount::Requests(requests), _) => (*requests, NS_PER_S / REQUESTS_PER_S),
             (Amount::Starts(starts), _) => (u64::from(*starts), START_NS),
+            (Amount::Samples(_), _) => return BENCHMARK_NS,
             (Amount::Counted { .. }, _) => (0, 0),
         };
         match self.loads.get(id) {

@@ -199,6 +199,10 @@ fn fit<'a>(
         return None;
     }
     let starts = matches!(scenario.load.amount, Amount::Starts(_));
+    let samples = matches!(scenario.load.amount, Amount::Samples(_));
+    if samples != matches!(operation, Operation::Bench(_)) {
+        return None;
+    }
     let fits = |protocol: &Protocol| {
         let answered = if starts {
             *protocol == Protocol::Process
@@ -246,6 +250,7 @@ fn capped(load: &Load, profile: &Profile) -> Load {
             Amount::Requests(requests.min(cap))
         }
         Amount::Duration(span) => Amount::Duration(profile.duration_at_most.map_or(*span, |cap| cap.min(*span))),
+        Amount::Samples(samples) => Amount::Samples(*samples),
         Amount::Stages(stages) => Amount::Stages(load::cut(stages, profile.duration_at_most)),
         counted @ Amount::Counted { .. } => counted.clone(),
         Amount::Starts(starts) => Amount::Starts(profile.starts_at_most.map_or(*starts, |cap| cap.max(2).min(*starts))),
@@ -258,8 +263,9 @@ fn capped(load: &Load, profile: &Profile) -> Load {
 
 /// A load with the profile's warm-up, where it has none of its own.
 fn warmed(load: &Load, profile: &Profile) -> Load {
+    let warms_up = !load.is_counted() && !matches!(load.amount, Amount::Samples(_));
     Load {
-        warmup: load.warmup.or(profile.warmup.filter(|_| !load.is_counted())),
+        warmup: load.warmup.or(profile.warmup.filter(|_| warms_up)),
         ..load.clone()
     }
 }

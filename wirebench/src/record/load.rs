@@ -9,9 +9,9 @@ use crate::record::run::Bound;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadRecord {
-    /// Connections opened, of stages the most of any; null for process starts.
+    /// Connections opened, of stages the most of any; null for process starts and benchmarks.
     pub connections: Option<u32>,
-    /// Requests in flight at once on each connection; null for process starts.
+    /// Requests in flight at once on each connection; null for process starts and benchmarks.
     pub streams: Option<u32>,
     /// Requests in a round, when counted.
     pub requests: Option<u64>,
@@ -19,6 +19,9 @@ pub struct LoadRecord {
     pub duration_ns: Option<u64>,
     /// Process starts in a round.
     pub starts: Option<u32>,
+    /// Samples of a benchmark in a round, each the mean time of many iterations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u32>,
     /// Requests of the longest counted server run; null for what is timed.
     #[serde(default)]
     pub counted: Option<u64>,

@@ -30,6 +30,12 @@ pub fn start_up(row: &Row) -> [String; 2] {
     ]
 }
 
+/// Median time of an iteration, and of the slowest samples.
+#[must_use]
+pub fn benchmark(row: &Row) -> [String; 2] {
+    [Metric::LatencyP50, Metric::LatencyP99].map(|metric| shown(row, metric, |spread| time(spread.median)))
+}
+
 /// What the figures of [`processes`] are called.
 pub const PROCESS_HEADS: [&str; 7] = [
     "process",

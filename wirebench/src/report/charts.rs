@@ -112,6 +112,7 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
 
 fn drawings(section: &Section) -> Vec<Drawing> {
     let start_up = section.rows.iter().all(Row::is_start_up);
+    let benchmark = section.rows.iter().all(Row::is_benchmark);
     let bars = |kind, title: &str, unit, metric, scale: f64, text: fn(f64) -> String| Drawing {
         script: "bars.gnuplot",
         kind,
@@ -126,6 +127,15 @@ fn drawings(section: &Section) -> Vec<Drawing> {
             "ms (lower is better)",
             Metric::LatencyP50,
             1e6,
+            time,
+        )]
+    } else if benchmark {
+        vec![bars(
+            "iteration",
+            "one iteration",
+            "ns (lower is better)",
+            Metric::LatencyP50,
+            1.0,
             time,
         )]
     } else {

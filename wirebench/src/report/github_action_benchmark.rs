@@ -52,7 +52,7 @@ fn to_hundredths(value: f64) -> f64 {
 }
 
 fn entry(row: &Row, metric: Metric) -> Option<Entry> {
-    if row.is_start_up() && metric == Metric::Throughput {
+    if !row.has_load() && metric == Metric::Throughput {
         return None;
     }
     let spread = row.spread(metric)?;

@@ -70,6 +70,8 @@ fn scenario(section: &Section, charts: &[Chart], out: &mut String) {
     let _ = writeln!(out, "## {}\n", section.scenario);
     if section.rows.iter().all(Row::is_start_up) {
         start_up(section, out);
+    } else if section.rows.iter().all(Row::is_benchmark) {
+        benchmark(section, out);
     } else {
         load(section, out);
         out.push_str(&offered::markdown(section));
@@ -129,6 +131,26 @@ fn start_up(section: &Section, out: &mut String) {
             series.server,
             series.driver,
             cells::start_up(row).join(" | "),
+            row.note()
+        );
+    }
+    out.push('\n');
+}
+
+fn benchmark(section: &Section, out: &mut String) {
+    out.push_str(
+        "Time of one iteration inside the program, without a server; a sample is the mean of many iterations.\n\n",
+    );
+    out.push_str("| server | driver | samples a round | p50 | p99 | note |\n|---|---|--:|--:|--:|---|\n");
+    for row in &section.rows {
+        let series = row.series;
+        let samples = series.load.samples.unwrap_or(0);
+        let _ = writeln!(
+            out,
+            "| {} | {} | {samples} | {} | {} |",
+            series.server,
+            series.driver,
+            cells::benchmark(row).join(" | "),
             row.note()
         );
     }

@@ -72,7 +72,7 @@ const LOAD: Columns = Columns {
 
 /// The section with as many columns as fit into the width.
 fn fitting(section: &Section, width: Option<u16>) -> Table {
-    let start_up = section.rows.iter().all(Row::is_start_up);
+    let start_up = !section.rows.iter().any(Row::has_load);
     let lines: Vec<Vec<String>> = section.rows.iter().map(|row| line(row, start_up)).collect();
     let columns = if start_up { START_UP } else { LOAD };
     columns.fitting(&lines, width)

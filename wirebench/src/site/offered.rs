@@ -14,6 +14,12 @@ pub(super) fn offered(load: &LoadRecord) -> String {
             plural(starts as usize, "start")
         );
     }
+    if let Some(samples) = load.samples {
+        let samples = plural(samples as usize, "sample");
+        return format!(
+            "One iteration inside the program, without a server; {samples} a round, each the mean of many iterations."
+        );
+    }
     let amount = match (load.requests, load.duration_ns) {
         (Some(requests), _) => format!("{} requests", count(requests as f64)),
         (_, Some(ns)) => time(ns as f64),

@@ -202,7 +202,7 @@ fn rounds(run: &Run, tally: &Tally) -> (&'static str, String) {
 fn client_bound(run: &Run) -> Option<String> {
     let rows: Vec<Row> = sections(run).into_iter().flat_map(|section| section.rows).collect();
     let bound = rows.iter().filter(|row| row.bound == Some(Bound::Client)).count();
-    let loaded = rows.iter().filter(|row| !row.is_start_up()).count();
+    let loaded = rows.iter().filter(|row| row.has_load()).count();
     (bound > 0).then(|| {
         format!(
             "{bound} of {loaded} throughputs are client-bound: what the driver can send, not what the server can answer. \

@@ -55,7 +55,7 @@ impl Cost<'_> {
 #[must_use]
 pub fn costs<'a>(run: &'a Run, rates: &Rates) -> Vec<Cost<'a>> {
     let rows = sections(run).into_iter().flat_map(|section| section.rows);
-    rows.filter(|row| !row.is_start_up())
+    rows.filter(Row::has_load)
         .filter_map(|row| of(run, row, rates))
         .collect()
 }

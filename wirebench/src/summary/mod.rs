@@ -86,6 +86,18 @@ impl<'a> Row<'a> {
         self.series.load.starts.is_some()
     }
 
+    /// Whether it times iterations of a benchmark.
+    #[must_use]
+    pub fn is_benchmark(&self) -> bool {
+        self.series.load.samples.is_some()
+    }
+
+    /// Whether a server was loaded, so that there is a throughput; not so for process starts and benchmarks.
+    #[must_use]
+    pub fn has_load(&self) -> bool {
+        !self.is_start_up() && !self.is_benchmark()
+    }
+
     /// Short words that must stand beside its throughput; empty when there is nothing to say.
     #[must_use]
     pub fn note(&self) -> String {
@@ -171,7 +183,7 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
 #[must_use]
 pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     let mut found = Vec::new();
-    let mut rows: Vec<&Row> = section.rows.iter().filter(|row| !row.is_start_up()).collect();
+    let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
     // HTTP servers first: the usual question is what gRPC costs beside them.
     rows.sort_by_key(|row| row.series.protocol.starts_with("grpc"));
     for row in &rows {

@@ -7,6 +7,7 @@ mod actions;
 mod alone;
 mod architecture;
 mod bench;
+mod benchmarks;
 mod bisects;
 mod builds;
 mod built;

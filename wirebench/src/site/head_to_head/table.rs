@@ -161,7 +161,7 @@ fn by_driver<'a>(section: &'a Section<'a>) -> Vec<Vec<&'a Row<'a>>> {
         let mut rows: Vec<&Row> = section
             .rows
             .iter()
-            .filter(|row| !row.is_start_up() && of(row) == driver)
+            .filter(|row| row.has_load() && of(row) == driver)
             .collect();
         rows.sort_by_key(|row| is_grpc(&row.series.protocol));
         rows

@@ -64,6 +64,8 @@ fn of_metric(metric: Metric, series: &Series) -> Quantity {
     let label = match metric {
         Metric::LatencyP50 if series.load.starts.is_some() => "to first answer, p50",
         Metric::LatencyP99 if series.load.starts.is_some() => "to first answer, p99",
+        Metric::LatencyP50 if series.load.samples.is_some() => "one iteration, p50",
+        Metric::LatencyP99 if series.load.samples.is_some() => "one iteration, p99",
         _ => metric.label(),
     };
     let better = match metric.better() {

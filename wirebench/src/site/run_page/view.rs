@@ -165,7 +165,7 @@ impl Revision {
 
 impl SectionView {
     fn of(section: &Section, number: &mut usize) -> Self {
-        let start_up = section.rows.iter().all(Row::is_start_up);
+        let start_up = !section.rows.iter().any(Row::has_load);
         let about = (section.rows.first()).map_or(String::new(), |row| offered(&row.series.load));
         let series = (section.rows.iter())
             .map(|row| {
