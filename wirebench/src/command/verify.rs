@@ -65,11 +65,19 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
             "{} · {} · {}",
             one.server.name,
             one.scenario.operation,
-            one.protocol.label()
+            if matches!(one.operation, Operation::Bench(_)) {
+                "benchmark"
+            } else {
+                one.protocol.label()
+            }
         );
         if asked.insert(what.clone()) {
             if let Operation::Bench(bench) = one.operation {
-                say(true, &what, &format!("benchmark {}, built; it has no server", bench.id));
+                say(
+                    true,
+                    &what,
+                    &format!("{} is built; there is no server to ask", bench.id),
+                );
                 continue;
             }
             match ask(&prepared, &side, one) {

@@ -47,6 +47,12 @@ const START_UP: Columns = Columns {
     dispensable: &[&[]],
 };
 
+const BENCHMARK: Columns = Columns {
+    heads: &["server", "driver", "one iteration (p50)", "p99", "note"],
+    text: &["server", "driver", "note"],
+    dispensable: &[&[]],
+};
+
 const LOAD: Columns = Columns {
     heads: &[
         "server",
@@ -72,17 +78,25 @@ const LOAD: Columns = Columns {
 
 /// The section with as many columns as fit into the width.
 fn fitting(section: &Section, width: Option<u16>) -> Table {
-    let start_up = !section.rows.iter().any(Row::has_load);
-    let lines: Vec<Vec<String>> = section.rows.iter().map(|row| line(row, start_up)).collect();
-    let columns = if start_up { START_UP } else { LOAD };
+    let lines: Vec<Vec<String>> = section.rows.iter().map(line).collect();
+    let columns = if section.rows.iter().all(Row::is_start_up) {
+        START_UP
+    } else if section.rows.iter().all(Row::is_benchmark) {
+        BENCHMARK
+    } else {
+        LOAD
+    };
     columns.fitting(&lines, width)
 }
 
-fn line(row: &Row, start_up: bool) -> Vec<String> {
+/// The cells of a row; all rows of a scenario are of one kind.
+fn line(row: &Row) -> Vec<String> {
     let series = row.series;
     let mut line = vec![series.server.clone(), series.driver.clone()];
-    if start_up {
+    if row.is_start_up() {
         line.extend(cells::start_up(row));
+    } else if row.is_benchmark() {
+        line.extend(cells::benchmark(row));
     } else {
         line.push(series.protocol.clone());
         line.extend(cells::load(row));

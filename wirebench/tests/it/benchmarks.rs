@@ -79,7 +79,9 @@ fn there_is_nothing_to_ask_when_it_is_verified() {
     let bench = project(20);
     let ended = bench.run(&["verify", "--driver", "criterion"]);
     assert!(
-        ended.stdout.contains("benchmark known, built; it has no server"),
+        ended
+            .stdout
+            .contains("benchmark: known is built; there is no server to ask"),
         "{}",
         ended.stdout
     );
