@@ -32,7 +32,7 @@ pub(super) fn drift(process: &str, readings: &[u64]) -> Option<Drift> {
     let values: Vec<f64> = readings.iter().map(|bytes| *bytes as f64).collect();
     let first = median(&values[..quarter])?;
     let last = median(&values[values.len() - quarter..])?;
-    let percent = (last / first - 1.0) * 100.0;
+    let percent = (last - first) * 100.0 / first;
     Some(Drift {
         process: process.to_owned(),
         first_quarter_bytes: first,
