@@ -8,10 +8,16 @@ use crate::record::run::{Run, VariantRevision};
 use crate::report::format::{machines, plain, three_digits, tools};
 use crate::report::head_to_head::times;
 
-/// The document. `link` leads to the run's record.
+/// The document, of the comparisons that the run measured anything for. `link` leads to the run's record.
 #[must_use]
 pub fn render(comparisons: &[PublicComparison], run: &Run, link: &str) -> String {
-    let judged: Vec<(&PublicComparison, Vec<Outcome>)> = comparisons.iter().map(|one| (one, judge(one, run))).collect();
+    let measured = |one: &&PublicComparison| {
+        let needed = one.series();
+        run.series.iter().any(|series| needed.contains(series.id.as_str()))
+    };
+    let judged: Vec<(&PublicComparison, Vec<Outcome>)> = (comparisons.iter().filter(measured))
+        .map(|one| (one, judge(one, run)))
+        .collect();
     let mut out = String::from("# Public comparisons of HTTP and gRPC, claim by claim\n\n");
     let _ = writeln!(
         out,

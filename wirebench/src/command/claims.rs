@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use crate::claims::document;
 use crate::command::{Outcome, UsageError, report};
 use crate::declare::Project;
+use crate::record::run::Run;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -37,6 +38,19 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         .with_context(|| format!("{}: cannot be written", out.display()))?;
     eprintln!("claims   {}", out.display());
     Ok(Outcome::Done)
+}
+
+/// Writes claims.md beside the record of a run that was made for claims, and says where it lies.
+pub(super) fn leave(project: &Project, run: &Run, folder: &Path) -> anyhow::Result<()> {
+    let made_for = project.config.profiles.get(&run.profile);
+    if !made_for.is_some_and(|profile| profile.claims) {
+        return Ok(());
+    }
+    let file = folder.join("claims.md");
+    fs::write(&file, document::render(&project.claims, run, "run.json"))
+        .with_context(|| format!("{}: cannot be written", file.display()))?;
+    eprintln!("claims   {}", file.display());
+    Ok(())
 }
 
 /// The way from a document to a file, for a link; the file's own path where they have nothing in common.

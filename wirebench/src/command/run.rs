@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use clap::ValueEnum;
 
 use crate::command::calibrate;
+use crate::command::claims;
 use crate::command::counting;
 use crate::command::lineup::{self, Lineup};
 use crate::command::only::Only;
@@ -85,6 +86,7 @@ pub(super) enum Purpose {
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
     let (recorder, comparison) = judged(project, args)?;
     report::print(&recorder.run, &recorder.folder);
+    claims::leave(project, &recorder.run, &recorder.folder)?;
     if let Some(comparison) = comparison {
         report::print_comparison(&comparison, &recorder.folder);
     }

@@ -177,7 +177,6 @@ impl PublicComparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::Project;
     use std::path::Path;
 
     const WHOLE: &str = r#"
@@ -227,18 +226,5 @@ experiments = [{ changes = "keep-alive", pair = ["c@http@ab-keepalive", "c@grpc@
             let found = read(&WHOLE.replace(from, to)).unwrap_err();
             assert!(found.contains(said), "{found}");
         }
-    }
-
-    #[test]
-    fn the_five_comparisons_of_this_project_name_series_that_there_are() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let project = Project::read(&root).unwrap();
-        let letters: Vec<&str> = project.claims.iter().map(|one| one.letter.as_str()).collect();
-        assert_eq!(letters, ["A", "B", "C", "D", "E"]);
-        let profile = &project.config.profiles["comparisons"];
-        let all = crate::plan::series(&project, profile, &crate::plan::Selection::default()).unwrap();
-        let needed: BTreeSet<&str> = project.claims.iter().flat_map(PublicComparison::series).collect();
-        let planned: BTreeSet<&str> = all.iter().map(|one| one.id.as_str()).collect();
-        assert!(planned.is_superset(&needed));
     }
 }

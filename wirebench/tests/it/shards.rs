@@ -63,7 +63,7 @@ fn ids(value: &Value) -> Vec<String> {
 
 #[test]
 fn a_plan_is_made_checked_and_grows_old() {
-    let bench = project().scenario("more", "connections = 1, duration = \"2s\"");
+    let bench = project().scenario("more", "connections = 1, requests = 60_000");
     let plan = planned(&bench, "2");
     assert_fits("shards.v1.schema.json", &plan);
     assert_eq!(plan, planned(&bench, "2"), "the same declarations give the same plan");
