@@ -11,6 +11,7 @@ mod benchmarks;
 mod bisects;
 mod builds;
 mod built;
+mod claims;
 mod compare;
 mod counted;
 mod counts;
