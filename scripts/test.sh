@@ -41,8 +41,6 @@ site_tests() {
 # tests → the output of cargo and of node, then one line over all test programs
 tests() {
   local output status=0
-  # Servers are built as for use but for the slowest step of it: no test asks how fast they are.
-  export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
   output="$(mktemp)"
   cargo test --workspace --locked --lib --tests --no-fail-fast 2>&1 | tee "$output" || status=$?
   site_tests 2>&1 | tee -a "$output" || status=$?
