@@ -31,10 +31,16 @@ pub fn router() -> Router {
         get(metrics_document),
         get(health),
     ];
-    PATHS
+    let router = PATHS
         .into_iter()
         .zip(handlers)
-        .fold(Router::new(), |router, (path, handler)| router.route(path, handler))
+        .fold(Router::new(), |router, (path, handler)| router.route(path, handler));
+    refusing(router)
+}
+
+/// A router that refuses every other path and method as this server does.
+pub fn refusing<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
+    router
         .fallback(unknown_path)
         .method_not_allowed_fallback(unknown_method)
 }
@@ -69,11 +75,13 @@ async fn metrics_document() -> Answer<&'static MetricsDocument> {
     Answer(domain::metrics_document())
 }
 
-async fn health() -> &'static str {
+/// Answers whether the server is there.
+pub async fn health() -> &'static str {
     "ok"
 }
 
-async fn unknown_path(uri: Uri) -> Problem {
+/// Refuses a path.
+pub async fn unknown_path(uri: Uri) -> Problem {
     Problem::unknown_path(uri.path())
 }
 

@@ -253,17 +253,25 @@ mod tests {
         run
     }
 
+    /// Asked of `a@http@x` and `a@grpc@x`, their way and on equal terms.
+    fn question(claim: Claim) -> Question {
+        Question {
+            about: String::new(),
+            sides: ["HTTP".into(), "gRPC".into()],
+            theirs: ["a@http@x".into(), "a@grpc@x".into()],
+            equal: None,
+            claims: vec![claim],
+            experiments: Vec::new(),
+        }
+    }
+
     fn found(claim: &Claim, theirs: [f64; 2], equal: [f64; 2]) -> Finding {
         let names = ["a@http@x", "a@grpc@x", "b@http@x", "b@grpc@x"];
         let rates = [theirs[0], theirs[1], equal[0], equal[1]];
         let run = run_of(&names.into_iter().zip(rates).collect::<Vec<_>>());
         let question = Question {
-            about: String::new(),
-            sides: ["HTTP".into(), "gRPC".into()],
-            theirs: ["a@http@x".into(), "a@grpc@x".into()],
             equal: Some(["b@http@x".into(), "b@grpc@x".into()]),
-            claims: vec![claim.clone()],
-            experiments: Vec::new(),
+            ..question(claim.clone())
         };
         outcome(&question, &run).claims[0].finding
     }
@@ -288,14 +296,7 @@ mod tests {
     #[test]
     fn what_a_run_does_not_have_is_not_measured() {
         let run = run_of(&[("a@http@x", 1.0)]);
-        let question = Question {
-            about: String::new(),
-            sides: ["HTTP".into(), "gRPC".into()],
-            theirs: ["a@http@x".into(), "a@grpc@x".into()],
-            equal: None,
-            claims: vec![claim(1.0, 2.0)],
-            experiments: Vec::new(),
-        };
+        let question = question(claim(1.0, 2.0));
         assert_eq!(outcome(&question, &run).claims[0].finding, Finding::NotMeasured);
     }
 
@@ -303,16 +304,12 @@ mod tests {
     fn a_change_takes_away_its_share_of_the_difference() {
         let run = run_of(&[("a@http@x", 100.0), ("a@grpc@x", 400.0), ("b@http@x", 200.0)]);
         let question = Question {
-            about: String::new(),
-            sides: ["HTTP".into(), "gRPC".into()],
-            theirs: ["a@http@x".into(), "a@grpc@x".into()],
-            equal: None,
-            claims: vec![claim(1.0, 2.0)],
             experiments: vec![Experiment {
                 changes: "keep-alive".into(),
                 pair: ["b@http@x".into(), "a@grpc@x".into()],
                 cause: String::new(),
             }],
+            ..question(claim(1.0, 2.0))
         };
         let (_, _, share) = outcome(&question, &run).experiments.remove(0);
         assert!(

@@ -1,6 +1,7 @@
 //! What a claim is about, read off the rounds of a run.
 
 use crate::declare::claims::Quantity;
+use crate::record::metric::Metric;
 use crate::record::run::{Round, Series};
 
 impl Quantity {
@@ -12,7 +13,7 @@ impl Quantity {
         let milliseconds = |ns: u64| ns as f64 / 1e6;
         let elapsed = || round.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9);
         match self {
-            Self::ThroughputRps => Some(round.ok_count.filter(|count| *count > 0)? as f64 / elapsed()?),
+            Self::ThroughputRps => Metric::Throughput.read(round),
             Self::LatencyMeanMs => Some(milliseconds(round.latency_ns?.mean)),
             Self::LatencyP50Ms => Some(milliseconds(round.latency_ns?.p50)),
             Self::LatencyP95Ms => Some(milliseconds(round.latency_ns?.p95)),

@@ -19,6 +19,8 @@ use crate::normalise::Jq;
 use crate::plan::{PlannedSeries, Slot, Stretch, pairs};
 use crate::record::run::{Stage, Variant};
 
+pub(super) use rates::achieved;
+
 /// What is measured, and with what.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setup<'a> {

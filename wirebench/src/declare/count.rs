@@ -89,19 +89,13 @@ impl Count {
             profiles: Profiles::all(),
             whole: true,
             operation: (*operation).clone(),
-            load: Load {
-                connections: 1,
-                streams: 1,
-                amount: Amount::Counted {
+            load: Load::closed(
+                1,
+                Amount::Counted {
                     few: self.requests.0,
                     many: self.requests.1,
                 },
-                rate: None,
-                warmup: None,
-                timeout: None,
-                pause: None,
-                search: None,
-            },
+            ),
             protocols: None,
         };
         operations(servers).iter().filter(counted).map(scenario).collect()

@@ -307,14 +307,8 @@ mod tests {
 
     fn load(amount: Amount, rate: Option<Rate>) -> Load {
         Load {
-            connections: 10,
-            streams: 1,
-            amount,
             rate,
-            warmup: None,
-            timeout: None,
-            pause: None,
-            search: None,
+            ..Load::closed(10, amount)
         }
     }
 

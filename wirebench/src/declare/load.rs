@@ -99,6 +99,21 @@ impl Load {
         self.connections * self.streams
     }
 
+    /// A closed loop of one request at a time on each connection, without a warm-up.
+    #[must_use]
+    pub const fn closed(connections: u32, amount: Amount) -> Self {
+        Self {
+            connections,
+            streams: 1,
+            amount,
+            rate: None,
+            warmup: None,
+            timeout: None,
+            pause: None,
+            search: None,
+        }
+    }
+
     /// Whether its cost is counted instead of timed.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
@@ -206,16 +221,7 @@ mod tests {
 
     #[test]
     fn a_load_is_written_as_it_was_before_there_were_more_kinds() {
-        let load = Load {
-            connections: 2,
-            streams: 1,
-            amount: Amount::Requests(10),
-            rate: Some(Rate::PerSecond(5)),
-            warmup: None,
-            timeout: None,
-            pause: None,
-            search: None,
-        };
+        let load = Load::closed(2, Amount::Requests(10)).at(5);
         let text = serde_json::to_string(&load).unwrap();
         let before = r#"{"connections":2,"streams":1,"requests":10,"rate":5,"warmup":null,"timeout":null}"#;
         assert_eq!(text, before);

@@ -188,16 +188,7 @@ mod tests {
     }
 
     fn load(amount: Amount) -> Load {
-        Load {
-            connections: 100,
-            streams: 1,
-            amount,
-            rate: None,
-            warmup: None,
-            timeout: None,
-            pause: None,
-            search: None,
-        }
+        Load::closed(100, amount)
     }
 
     fn mode(in_flight_at_least: f64) -> Mode {

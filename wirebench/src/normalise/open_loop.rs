@@ -44,16 +44,8 @@ mod tests {
     use crate::record::run::Variant;
 
     fn load(rate: u32) -> Load {
-        Load {
-            connections: 100,
-            streams: 1,
-            amount: Amount::Duration(Span(std::time::Duration::from_secs(1))),
-            rate: Some(Rate::PerSecond(rate)),
-            warmup: None,
-            timeout: None,
-            pause: None,
-            search: None,
-        }
+        let second = Amount::Duration(Span(std::time::Duration::from_secs(1)));
+        Load::closed(100, second).at(rate)
     }
 
     fn round(ok: u64, dropped: Option<u64>, elapsed_ns: u64) -> Round {

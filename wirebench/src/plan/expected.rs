@@ -124,14 +124,8 @@ mod tests {
 
     fn load(amount: Amount, rate: Option<u32>) -> Load {
         Load {
-            connections: 1,
-            streams: 1,
-            amount,
             rate: rate.map(Rate::PerSecond),
-            warmup: None,
-            timeout: None,
-            pause: None,
-            search: None,
+            ..Load::closed(1, amount)
         }
     }
 

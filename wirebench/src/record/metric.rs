@@ -191,11 +191,14 @@ impl Metric {
 
     /// Its value in one round; none for a counted metric, and when the round is not ok or did not measure it.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
     pub fn of(self, round: &Round) -> Option<f64> {
-        if round.status != RoundStatus::Ok {
-            return None;
-        }
+        self.read(round).filter(|_| round.status == RoundStatus::Ok)
+    }
+
+    /// The same, whatever checks the round failed: for figures that are not to be believed by themselves.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
+    pub fn read(self, round: &Round) -> Option<f64> {
         let ok = round.ok_count.filter(|count| *count > 0)? as f64;
         match self {
             Self::Throughput => {

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::http::{Method, Uri};
 use axum::routing::get;
 use domain::{MetricsDocument, Page, User, Users};
 use http_server::questions::{
     CITY_EXAMPLE, CityQuestion, LIST_EXAMPLE, ListQuestion, PAGE_EXAMPLE, PageQuestion, USER_EXAMPLE,
 };
-use http_server::{Answer, Problem};
+use http_server::{Answer, Problem, health, refusing, unknown_path};
 
 use crate::answers::CityWeather;
 use crate::source::Source;
@@ -22,7 +21,7 @@ type Asked = State<Arc<Source>>;
 
 /// Everything a tier answers over HTTP.
 pub(crate) fn router(source: Arc<Source>) -> Router {
-    Router::new()
+    let router = Router::new()
         .route("/api/weather/current", get(weather))
         .route("/api/users", get(list))
         .route("/api/users/page", get(page))
@@ -30,10 +29,8 @@ pub(crate) fn router(source: Arc<Source>) -> Router {
         .route("/api/users/stream", get(unknown_path))
         .route("/api/users/{id}", get(one))
         .route("/api/metrics/document", get(document))
-        .route("/health", get(health))
-        .fallback(unknown_path)
-        .method_not_allowed_fallback(unknown_method)
-        .with_state(source)
+        .route("/health", get(health));
+    refusing(router).with_state(source)
 }
 
 async fn weather(
@@ -70,18 +67,6 @@ async fn page(
 
 async fn document(State(source): Asked) -> Result<Answer<Cow<'static, MetricsDocument>>, Problem> {
     Ok(Answer(source.document().await?))
-}
-
-async fn health() -> &'static str {
-    "ok"
-}
-
-async fn unknown_path(uri: Uri) -> Problem {
-    Problem::unknown_path(uri.path())
-}
-
-async fn unknown_method(method: Method) -> Problem {
-    Problem::unknown_method(&method)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use server_runtime::testing::{Running, peak_memory};
 use tonic::Code;
 
 use super::asking::{GIVE_UP, answer, connect, get, weather_code};
-use super::{INNER, PROGRAM, tier_before};
+use super::{INNER, PROGRAM, service_before, tier_before};
 
 const PATH: &str = "/api/weather/current?city=Kyiv";
 
@@ -73,12 +73,7 @@ fn bad_questions_get_the_right_status_and_the_tier_goes_on() {
 async fn very_long_names_over_grpc_are_unknown() {
     for inner in INNER {
         let repository = PROGRAM.start(&["--role", "repository", "--serve", inner]);
-        let service = tier_before(
-            &["--role", "service", "--serve", "grpc"],
-            inner,
-            repository.address,
-            "2000",
-        );
+        let service = service_before(inner, repository.address);
         for _ in 0..5 {
             assert_eq!(
                 weather_code(service.address, &"ї".repeat(500_000)).await,

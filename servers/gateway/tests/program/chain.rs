@@ -10,7 +10,7 @@ use tonic::Code;
 use tower::ServiceExt;
 
 use super::asking::{ask, connect, page_code, weather_code};
-use super::{INNER, PROGRAM, tier_before};
+use super::{INNER, PROGRAM, service_before, tier_before};
 
 const REQUESTS: usize = 10_000;
 const CONNECTIONS: usize = 20;
@@ -82,12 +82,7 @@ async fn every_answer_is_the_same_bytes_as_from_one_server() {
 async fn refusals_pass_through_to_clients_of_grpc() {
     for inner in INNER {
         let repository = PROGRAM.start(&["--role", "repository", "--serve", inner]);
-        let service = tier_before(
-            &["--role", "service", "--serve", "grpc"],
-            inner,
-            repository.address,
-            "2000",
-        );
+        let service = service_before(inner, repository.address);
         for (page, size, expected) in [
             (1, 50, Code::Ok),
             (21, 50, Code::NotFound),

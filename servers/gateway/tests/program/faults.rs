@@ -9,7 +9,7 @@ use tonic::Code;
 
 use super::asking::{GIVE_UP, get, page_code, weather_code};
 use super::neighbour::{Manner, neighbour, nobody};
-use super::{INNER, PROGRAM, tier_before};
+use super::{INNER, PROGRAM, service_before, tier_before};
 
 const DEADLINE_MS: u64 = 300;
 
@@ -133,7 +133,7 @@ async fn a_tier_recovers_with_its_neighbour() {
         let first = repository("127.0.0.1:0");
         let place = first.address;
         let controller = tier_before(&["--role", "controller"], inner, place, "2000");
-        let service = tier_before(&["--role", "service", "--serve", "grpc"], inner, place, "2000");
+        let service = service_before(inner, place);
         wait_until(&controller, 200);
         assert_eq!(page_code(service.address, 1, 50).await, Code::Ok);
         drop(first);

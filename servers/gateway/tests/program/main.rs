@@ -26,6 +26,11 @@ fn tier_before(arguments: &[&str], inner: &str, upstream: SocketAddr, deadline_m
     PROGRAM.start(&[arguments, &own].concat())
 }
 
+/// A service that answers gRPC and gives the next tier two seconds.
+fn service_before(inner: &str, upstream: SocketAddr) -> Running {
+    tier_before(&["--role", "service", "--serve", "grpc"], inner, upstream, "2000")
+}
+
 #[test]
 fn wrong_arguments_are_refused() {
     for (arguments, code, named) in [

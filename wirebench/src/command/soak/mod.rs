@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use serde::Serialize;
 
 use crate::command::selection::SelectionArgs;
+use crate::command::session::achieved;
 use crate::command::{Outcome, UsageError, git, prepare};
 use crate::declare::Project;
 use crate::declare::load::{Amount, Load};
@@ -145,16 +146,7 @@ fn scenario(args: &Args) -> Scenario {
         profiles: Profiles::all(),
         whole: true,
         operation: args.operation.clone(),
-        load: Load {
-            connections: args.connections,
-            streams: 1,
-            amount: Amount::Duration(Span(CAPACITY.min(args.length.0))),
-            rate: None,
-            warmup: None,
-            timeout: None,
-            pause: None,
-            search: None,
-        },
+        load: Load::closed(args.connections, Amount::Duration(Span(CAPACITY.min(args.length.0)))),
         protocols: None,
     }
 }
@@ -219,7 +211,7 @@ impl Soaking<'_> {
             "capacity: {}",
             closed.reason.unwrap_or_default()
         );
-        let capacity_per_s = per_second(&closed);
+        let capacity_per_s = achieved(&closed).unwrap_or(0);
         let mut load = series.load.clone();
         let mut most_per_s = capacity_per_s;
         let mut rate_per_s = None;
@@ -288,16 +280,7 @@ impl Soaking<'_> {
     }
 }
 
-/// Good answers per second, whole.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a number of requests per second, rounded down"
-)]
-fn per_second(round: &Round) -> u32 {
-    rate(round.ok_count.unwrap_or(0), round.elapsed_ns.unwrap_or(0)) as u32
-}
-
+/// Good answers per second.
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 fn rate(answers: u64, elapsed_ns: u64) -> f64 {
     if elapsed_ns == 0 {

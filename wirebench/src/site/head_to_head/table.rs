@@ -56,7 +56,30 @@ pub(super) struct Cell {
     pub(super) bar: Option<Picture>,
 }
 
-type Read = fn(&Run, &Row) -> Option<f64>;
+/// Where a quantity comes from.
+enum Read {
+    /// The median over the rounds; its ratio has an interval.
+    Timed(Metric),
+    /// One number.
+    Told(fn(&Run, &Row) -> Option<f64>),
+}
+
+impl Read {
+    fn of(&self, run: &Run, row: &Row) -> Option<f64> {
+        match self {
+            Self::Timed(metric) => of(row, *metric),
+            Self::Told(read) => read(run, row),
+        }
+    }
+
+    /// How a row stands beside the first one, with an interval, where it is timed.
+    fn beside(&self, row: &Row, first: &Row) -> Option<Beside> {
+        match self {
+            Self::Timed(metric) => Beside::of(*metric, row.series, first.series),
+            Self::Told(_) => None,
+        }
+    }
+}
 
 struct Quantity {
     key: &'static str,
@@ -64,8 +87,6 @@ struct Quantity {
     better: &'static str,
     read: Read,
     write: fn(f64) -> String,
-    /// What it is in a round, where it is timed: then its ratio has an interval.
-    timed: Option<Metric>,
 }
 
 const QUANTITIES: [Quantity; 7] = [
@@ -73,57 +94,50 @@ const QUANTITIES: [Quantity; 7] = [
         key: "server_cpu",
         label: "server CPU per request",
         better: "lower is better",
-        read: |_, row| of(row, Metric::ServerCpu),
+        read: Read::Timed(Metric::ServerCpu),
         write: |number| value(Some(number), "ns"),
-        timed: Some(Metric::ServerCpu),
     },
     Quantity {
         key: "throughput",
         label: "throughput",
         better: "higher is better",
-        read: |_, row| of(row, Metric::Throughput),
+        read: Read::Timed(Metric::Throughput),
         write: |number| value(Some(number), "req/s"),
-        timed: Some(Metric::Throughput),
     },
     Quantity {
         key: "latency_p50",
         label: "latency p50",
         better: "lower is better",
-        read: |_, row| of(row, Metric::LatencyP50),
+        read: Read::Timed(Metric::LatencyP50),
         write: |number| value(Some(number), "ns"),
-        timed: Some(Metric::LatencyP50),
     },
     Quantity {
         key: "latency_p99",
         label: "latency p99",
         better: "lower is better",
-        read: |_, row| of(row, Metric::LatencyP99),
+        read: Read::Timed(Metric::LatencyP99),
         write: |number| value(Some(number), "ns"),
-        timed: Some(Metric::LatencyP99),
     },
     Quantity {
         key: "driver_cpu",
         label: "driver CPU per request",
         better: "lower is better",
-        read: |_, row| of(row, Metric::DriverCpu),
+        read: Read::Timed(Metric::DriverCpu),
         write: |number| value(Some(number), "ns"),
-        timed: Some(Metric::DriverCpu),
     },
     Quantity {
         key: "payload_bytes",
         label: "payload of an answer",
         better: "lower is better",
-        read: |_, row| row.payload_bytes.map(as_number),
+        read: Read::Told(|_, row| row.payload_bytes.map(as_number)),
         write: |number| figure(Metric::PayloadBytes, number),
-        timed: None,
     },
     Quantity {
         key: "wire_bytes",
         label: "bytes on the wire, both ways",
         better: "lower is better",
-        read: |run, row| wire_bytes(run, row.series).map(|bytes| bytes.sent + bytes.received),
+        read: Read::Told(|run, row| wire_bytes(run, row.series).map(|bytes| bytes.sent + bytes.received)),
         write: |number| figure(Metric::WireBytesSent, number),
-        timed: None,
     },
 ];
 
@@ -182,7 +196,8 @@ pub(super) fn groups(run: &Run) -> Vec<Group> {
 }
 
 fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
-    let read = |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| (quantity.read)(run, row)).collect() };
+    let read =
+        |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| quantity.read.of(run, row)).collect() };
     let columns: Vec<(&Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
         .map(|quantity| (quantity, read(quantity)))
         .filter(|(_, values)| values.iter().any(Option::is_some))
@@ -218,9 +233,8 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
     let row = rows[place];
     let longest = values.iter().flatten().copied().fold(0.0, f64::max);
     let found = values[place];
-    let beside = |metric| Beside::of(metric, row.series, rows[0].series);
     let ratio = match (found, values[0]) {
-        (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.timed.and_then(beside) {
+        (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.read.beside(row, rows[0]) {
             Some(beside) => times(Some(beside)),
             None => format!("× {}", three_digits(value / first)),
         },
