@@ -4,6 +4,7 @@
 //! arrives in one piece costs a look at its last four bytes, and only one that arrives in pieces is timed.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -148,7 +149,7 @@ impl<T: AsyncWrite + Unpin> Guarded<T> {
     }
 }
 
-impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
     #[inline]
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.answered();
@@ -174,7 +175,29 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
+        ready!(Pin::new(&mut self.io).poll_shutdown(context))?;
+        self.poll_rest(context).map(Ok)
+    }
+}
+
+impl<T: AsyncRead + Unpin> Guarded<T> {
+    /// Reads what a client that was answered early still sends, for as long as its patience lasts: to close with bytes
+    /// unread resets the connection, and the answer may be lost with it (RFC 9112, section 9.6).
+    fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut room = [MaybeUninit::uninit(); 4096];
+        while let Some(alarm) = &mut self.alarm {
+            let mut piece = ReadBuf::uninit(&mut room);
+            let late = alarm.as_mut().poll(context).is_ready();
+            let ended = match Pin::new(&mut self.io).poll_read(context, &mut piece) {
+                Poll::Pending if !late => return Poll::Pending,
+                Poll::Ready(Ok(())) => piece.filled().is_empty(),
+                Poll::Pending | Poll::Ready(Err(_)) => true,
+            };
+            if late || ended {
+                self.alarm = None;
+            }
+        }
+        Poll::Ready(())
     }
 }
 
@@ -184,6 +207,7 @@ mod tests {
     use std::time::Duration;
 
     use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::net::{TcpListener, TcpStream};
     use tokio::time::{Instant, sleep};
 
     use super::{Guarded, PREFACE, Seen};
@@ -232,6 +256,40 @@ mod tests {
         let error = guarded.read_to_end(&mut all).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
         assert_eq!((started.elapsed().as_secs(), all.len()), (10, 10));
+    }
+
+    /// A connection on which a request of 2 MB was answered before it had arrived, and its client, which has sent the first byte.
+    async fn answered_early() -> (TcpStream, Guarded<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        let mut guarded = Guarded::new(server, Duration::from_millis(500), None);
+        client.write_all(b"P").await.unwrap();
+        assert_eq!(guarded.read(&mut [0; 10]).await.unwrap(), 1);
+        guarded.write_all(b"too large").await.unwrap();
+        (client, guarded)
+    }
+
+    #[tokio::test]
+    async fn who_is_answered_while_sending_gets_the_answer() {
+        let (mut client, mut guarded) = answered_early().await;
+        let server = tokio::spawn(async move { guarded.shutdown().await });
+        sleep(Duration::from_millis(50)).await;
+        client.write_all(&[0; 2_000_000]).await.unwrap();
+        client.shutdown().await.unwrap();
+        server.await.unwrap().unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert_eq!(answer, "too large");
+    }
+
+    #[tokio::test]
+    async fn who_never_stops_sending_is_cut_off() {
+        let (mut client, mut guarded) = answered_early().await;
+        let sending = tokio::spawn(async move { while client.write_all(&[0; 10_000]).await.is_ok() {} });
+        guarded.shutdown().await.unwrap();
+        drop(guarded);
+        sending.await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

@@ -52,7 +52,7 @@ impl Bench {
         bench
             .file(
                 "wirebench.toml",
-                "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"30s\"\n",
+                "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\n",
             )
             .scenario("ask", "connections = 1, requests = 200")
     }

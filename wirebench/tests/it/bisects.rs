@@ -7,7 +7,7 @@ fn slower_from_v3() -> Bench {
     Bench::new()
         .file(
             "wirebench.toml",
-            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 8\nbudget = \"40s\"\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 8\nbudget = \"20m\"\n",
         )
         .scenario("ask", "connections = 1, requests = 20")
         .server("py", "ok", "")

@@ -70,7 +70,7 @@ fn the_reference_of_the_project_file_is_measured_beside_a_baseline() {
         .driver("fake", "ok")
         .file(
             "wirebench.toml",
-            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"30s\"\nreference = \"v1\"\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\nreference = \"v1\"\n",
         )
         .commit("v1");
     let ended = bench.run(&["run", "--baseline", ".", "--rounds", "1"]);
