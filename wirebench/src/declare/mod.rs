@@ -11,6 +11,7 @@ pub mod driver;
 pub mod found;
 pub mod load;
 mod load_table;
+mod operation;
 pub mod percent;
 pub mod prices;
 pub mod profiles;

@@ -7,9 +7,9 @@ fn slower_from_v3() -> Bench {
     Bench::new()
         .file(
             "wirebench.toml",
-            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 8\nbudget = \"20m\"\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 14\ndetect = \"50%\"\nbudget = \"3m\"\n",
         )
-        .scenario("ask", "connections = 1, requests = 20")
+        .scenario("ask", "connections = 1, requests = 200")
         .server("py", "ok", "")
         .driver("fake", "ok")
         .commit("v1")

@@ -1,5 +1,6 @@
 //! The second stage against a GitHub API on loopback, through the real command line.
 
+mod artifact_texts;
 mod artifacts;
 mod comments;
 pub(crate) mod fake;
