@@ -18,9 +18,9 @@ const failure = ({ code, details }, url, deadlineMs) => {
   return code === status.DEADLINE_EXCEEDED ? tooLate(url, deadlineMs) : lost(url, details);
 };
 
-export const overGrpc = (place, deadlineMs) => {
+export const over = (url, deadlineMs) => {
   const { weather, metrics } = loadPackageDefinition(loadSync(files, { includeDirs, defaults: true })).wirebench;
-  const url = `grpc://${place}`;
+  const place = url.slice("grpc://".length);
   const weatherService = new weather.v1.WeatherService(place, credentials.createInsecure(), OPTIONS);
   const metricsService = new metrics.v1.MetricsService(place, credentials.createInsecure(), OPTIONS);
   const ask = (service, method, question) =>

@@ -24,7 +24,7 @@ const CLIENTS = {
   },
 };
 
-export const overHttp = (url, deadlineMs, client) => {
+export const over = (url, deadlineMs, client) => {
   const get = CLIENTS[client](url);
   const ask = async (path) => {
     const signal = AbortSignal.timeout(deadlineMs);
