@@ -52,6 +52,13 @@ need_drivers() {
   fi
 }
 
+# need_packages FOLDER → a line when the packages of its package-lock.json are not installed, or are older
+need_packages() {
+  if [[ ! "$root/$1/node_modules/.package-lock.json" -nt "$root/$1/package-lock.json" ]]; then
+    lack npm "$1" "scripts/setup.sh --dev, or: cd $1 && npm ci"
+  fi
+}
+
 # need_browser → a line for each part of what the browser tests take
 need_browser() {
   local major
@@ -63,9 +70,7 @@ need_browser() {
   if [[ "$(uname)" == Linux && ! -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ]]; then
     lack package fonts-dejavu-core "apt-get install fonts-dejavu-core"
   fi
-  if [[ ! "$root/site/node_modules/.package-lock.json" -nt "$root/site/package-lock.json" ]]; then
-    lack npm site "scripts/setup.sh --dev, or: cd site && npm ci"
-  fi
+  need_packages site
 }
 
 main() {
@@ -97,6 +102,7 @@ main() {
   # Runs the workflows on this machine; only where a folder of actions is at hand.
   if [[ -n "${WIREBENCH_ACTIONS:-}" ]]; then need_go scripts/lib/act; fi
   need_browser
+  need_packages servers/gateway-node
   if [[ "$("$bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $cargo_deny" ]]; then
     lack cargo "cargo-deny@$cargo_deny" "scripts/setup.sh --dev: a build of some minutes"
   fi

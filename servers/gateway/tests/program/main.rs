@@ -9,6 +9,7 @@ mod bad;
 mod chain;
 mod faults;
 mod neighbour;
+mod node;
 mod secure;
 
 use std::net::SocketAddr;
