@@ -11,7 +11,7 @@ use crate::variants::{of, variant};
 /// The fixture server and one scenario for it, asked by hey; `more` goes into the server's table.
 fn written(mode: &str, more: &str) -> String {
     format!(
-        "builtin_drivers = [\"hey\"]\n[count]\nenabled = false\n[compare]\nbudget = \"20m\"\n\
+        "builtin_drivers = [\"hey\"]\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\n\
          [servers.py]\nabout = \"test\"\nprotocols = [\"http\"]\ncommand = [{:?}, {:?}, \"{mode}\"]\nargs = [\"{{port}}\"]\n\
          ready = {{ http = \"/health\" }}\n{more}\n\
          [servers.py.operations.ask]\nrequest = {{ path = \"/ask\" }}\n\
