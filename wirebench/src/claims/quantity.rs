@@ -26,7 +26,8 @@ impl Quantity {
                 let sent = sent.filter(|sent| !sent.is_empty())?;
                 Some(sent.iter().sum::<u64>() as f64 / 1e6)
             }
-            Self::FailedRequests => Some(round.failed_count? as f64),
+            // As the tool reports them: whoever publishes its figures counts what it cut off itself.
+            Self::FailedRequests => Some((round.failed_count? + round.cut_off_count.unwrap_or(0)) as f64),
         }
     }
 

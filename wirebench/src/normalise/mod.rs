@@ -49,6 +49,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
         ok_count: Some(good.len() as u64),
         failed_count: Some(failed_count),
         dropped_count: shape.dropped,
+        cut_off_count: shape.cut_off,
         errors,
         latency_ns: summary(good),
         server_cpu_ns: driven.server_cpu,

@@ -26,6 +26,9 @@ pub struct Shape {
     /// Requests that the driver should have started and did not (open loop), when it says so.
     #[serde(default)]
     pub dropped: Option<u64>,
+    /// Requests that the driver cut off itself when its time was over, when it reports them.
+    #[serde(default)]
+    pub cut_off: Option<u64>,
     /// What the driver says it spoke, when it says so: `http`, `h2c`, `grpc`.
     #[serde(default)]
     pub protocol: Option<String>,

@@ -63,6 +63,10 @@ pub struct Round {
     /// not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_count: Option<u64>,
+    /// Requests under way that the driver itself cut off when its time was over: neither answered nor refused, and no failure
+    /// of the server. Null when it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_off_count: Option<u64>,
     /// Failures by kind: a status, or an error's text.
     pub errors: BTreeMap<String, u64>,
     /// Latency of good answers.
@@ -114,6 +118,7 @@ impl Round {
             ok_count: None,
             failed_count: None,
             dropped_count: None,
+            cut_off_count: None,
             errors: BTreeMap::new(),
             latency_ns: None,
             in_flight_permille: None,
