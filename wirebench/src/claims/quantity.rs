@@ -57,3 +57,19 @@ impl Quantity {
 pub(super) fn doubt(series: &Series) -> Option<&str> {
     (series.rounds.iter().find_map(|round| round.reason.as_deref())).or(series.reason.as_deref())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::run::Variant;
+
+    #[test]
+    fn what_a_driver_cut_off_itself_counts_as_failed_where_others_published_it() {
+        let mut round = Round::unmeasured(Variant::Candidate, 0, 0, 1);
+        assert_eq!(Quantity::FailedRequests.of(&round), None);
+        round.failed_count = Some(2);
+        assert_eq!(Quantity::FailedRequests.of(&round), Some(2.0));
+        round.cut_off_count = Some(7);
+        assert_eq!(Quantity::FailedRequests.of(&round), Some(9.0));
+    }
+}
