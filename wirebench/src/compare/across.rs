@@ -129,6 +129,7 @@ fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, gates: &G
         }),
         reason: question.or_else(|| metrics.is_empty().then(|| "no good round on one side".to_owned())),
         metrics,
+        same_program: false,
         functions: Vec::new(),
     }
 }
@@ -156,6 +157,7 @@ fn alone(series: &Series, presence: Presence) -> ComparedSeries {
         verdict: None,
         reason: None,
         metrics: Vec::new(),
+        same_program: false,
         functions: Vec::new(),
     }
 }
@@ -199,6 +201,8 @@ fn metric(base: &Series, head: &Series, what: Metric, gates: &Gates) -> Option<C
         kept: pairs,
         dropped_baseline: 0,
         dropped_candidate: 0,
+        null_percent: None,
+        null_pairs: 0,
         flame_graph: None,
     })
 }

@@ -24,6 +24,7 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
         verdict: None,
         reason: series.reason.clone(),
         metrics: Vec::new(),
+        same_program: false,
         functions: Vec::new(),
     };
     if found.presence != Presence::Both {
@@ -150,6 +151,8 @@ fn unjudged(metric: Metric, margin: Margin) -> ComparedMetric {
         kept: 0,
         dropped_baseline: 0,
         dropped_candidate: 0,
+        null_percent: None,
+        null_pairs: 0,
         flame_graph: None,
     }
 }

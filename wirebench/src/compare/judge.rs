@@ -157,6 +157,7 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
                 _ => "no pair of good rounds".to_owned(),
             })
         }),
+        same_program: false,
         metrics,
         functions: Vec::new(),
     }

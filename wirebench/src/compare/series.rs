@@ -6,7 +6,7 @@ use crate::record::run::{Series, Variant};
 /// On which sides a series of one run is.
 pub(super) const fn presence(series: &Series) -> Presence {
     match series.missing_in {
-        None | Some(Variant::Reference) => Presence::Both,
+        None | Some(Variant::Reference | Variant::Null) => Presence::Both,
         Some(Variant::Baseline) => Presence::Added,
         Some(Variant::Candidate) => Presence::Removed,
     }

@@ -86,6 +86,8 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
         kept: count(kept),
         dropped_baseline: count(figures.kept.far_first),
         dropped_candidate: count(figures.kept.far_second),
+        null_percent: None,
+        null_pairs: 0,
         flame_graph: None,
     }
 }

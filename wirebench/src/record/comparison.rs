@@ -115,6 +115,9 @@ pub struct ComparedSeries {
     pub verdict: Option<Verdict>,
     /// Why it is invalid, or what else to know of it.
     pub reason: Option<String>,
+    /// True if both sides run the same program (equal code and data): nothing was measured, and nothing can have changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_program: bool,
     /// Its metrics; empty when it could not be compared.
     pub metrics: Vec<ComparedMetric>,
     /// Of a counted series, the functions whose own cost per request changed most, the largest change first.
@@ -193,9 +196,21 @@ pub struct ComparedMetric {
     pub dropped_baseline: u32,
     /// Pairs left out because the candidate's round was far from its neighbours.
     pub dropped_candidate: u32,
+    /// The embedded null: by how much the baseline's program differed from itself when it was measured a second time from
+    /// another place, percent, signed like `effect_percent`; null when there was no such measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub null_percent: Option<f64>,
+    /// Pairs of rounds behind `null_percent`; 0 for counts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub null_pairs: u32,
     /// Flame graph of the difference, as a path relative to the run's folder; of counts that regressed or improved.
     #[serde(default)]
     pub flame_graph: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The comparisons that reports are reviewed with, for tests of whatever reads one.

@@ -160,6 +160,9 @@ pub enum Variant {
     Candidate,
     /// A pinned revision measured beside the others, so that trends are ratios to it and a slower machine cancels out.
     Reference,
+    /// The baseline's program once more, from another place: the embedded null. Any difference to the baseline is an error
+    /// of the measurement.
+    Null,
 }
 
 impl Variant {
@@ -170,6 +173,7 @@ impl Variant {
             Self::Baseline => "baseline",
             Self::Candidate => "candidate",
             Self::Reference => "reference",
+            Self::Null => "null",
         }
     }
 }

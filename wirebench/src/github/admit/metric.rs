@@ -63,6 +63,7 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
         metric.effect_percent,
         metric.effect_low_percent,
         metric.effect_high_percent,
+        metric.null_percent,
     ];
     // Of a count that falls to 0, the smallest worsening seen is written as -100.
     let bounds = [metric.worse_at_most_percent, metric.resolvable_percent];
@@ -80,7 +81,7 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
     }
     let pairs = metric.pairs;
     let counted = [metric.kept, metric.dropped_baseline, metric.dropped_candidate];
-    if pairs > PAIRS || counted.iter().any(|count| *count > pairs) || !(1..=2).contains(&metric.stage) {
+    if pairs.max(metric.null_pairs) > PAIRS || counted.iter().any(|count| *count > pairs) || !(1..=2).contains(&metric.stage) {
         refuse!("{place}.stage, pairs, kept: are not possible");
     }
     if !is_ratio(metric) {

@@ -175,6 +175,7 @@ fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Ref
         presence,
         verdict,
         reason,
+        same_program,
         metrics,
         functions,
     } = series;
@@ -208,6 +209,7 @@ fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Ref
         presence,
         verdict,
         reason: reason.and_then(|reason| phrases::series(&reason, whole)),
+        same_program,
         functions: functions.collect::<Result<_, _>>()?,
         metrics,
     })

@@ -143,6 +143,7 @@ const fn mark(variant: Variant) -> (&'static str, &'static str) {
         Variant::Baseline => "■",
         Variant::Candidate => "●",
         Variant::Reference => "◆",
+        Variant::Null => "□",
     };
     (variant.name(), shape)
 }
