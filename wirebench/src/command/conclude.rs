@@ -11,7 +11,8 @@ pub(super) fn series(
     unfinished: bool,
 ) -> (SeriesStatus, Option<String>) {
     let mut worst = (SeriesStatus::Ok, None);
-    for variant in variants {
+    // The null is measured in a part of the rounds, drawn by lot.
+    for variant in variants.iter().filter(|variant| **variant != Variant::Null) {
         let own: Vec<&Round> = rounds.iter().filter(|round| round.variant == *variant).collect();
         let (mut status, mut reason) = conclusion(&own, planned, unfinished);
         if variants.len() > 1 {
@@ -28,10 +29,11 @@ pub(super) fn series(
     worst
 }
 
-/// How a counted series went, by what was counted of `variants`; a reference is never counted.
+/// How a counted series went, by what was counted of `variants`; a reference is never counted, and the null is only a check.
 pub(super) fn counted(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option<String>) {
     let mut worst = (SeriesStatus::Ok, None);
-    for variant in variants.iter().filter(|variant| **variant != Variant::Reference) {
+    let judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
+    for variant in variants.iter().filter(judged) {
         let found = match counts.iter().find(|counts| counts.variant == *variant) {
             None => (
                 SeriesStatus::Incomplete,

@@ -1,6 +1,6 @@
 //! Which variants are measured of each series, and which series only one side has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::command::opened::Opened;
 use crate::command::recorder::listed;
@@ -26,9 +26,36 @@ pub(super) struct Entry {
     pub(super) missing_in: Option<Variant>,
     /// What the baseline asks, when that is something else.
     pub(super) baseline_digest: Option<String>,
+    /// Whether baseline and candidate run the same program, so that they are not measured against each other.
+    pub(super) same_program: bool,
 }
 
 impl Lineup {
+    /// Leaves out what need not be measured: series whose server is the same program on both sides. With a reference, the
+    /// candidate is still measured beside it, for the trend.
+    pub(super) fn leave_out(&mut self, series: &[PlannedSeries], same: &BTreeSet<String>) {
+        for (one, entry) in series.iter().zip(&mut self.entries) {
+            let both = [Variant::Baseline, Variant::Candidate];
+            if same.contains(&one.server.name) && both.iter().all(|variant| entry.variants.contains(variant)) {
+                entry.same_program = true;
+                entry.variants.retain(|variant| *variant != Variant::Baseline);
+                if entry.variants == [Variant::Candidate] {
+                    entry.variants.clear();
+                }
+            }
+        }
+    }
+
+    /// Adds the null wherever a baseline is measured against a candidate.
+    pub(super) fn add_null(&mut self) {
+        for entry in &mut self.entries {
+            let both = [Variant::Baseline, Variant::Candidate];
+            if both.iter().all(|variant| entry.variants.contains(variant)) {
+                entry.variants.push(Variant::Null);
+            }
+        }
+    }
+
     /// Leaves only some of the series that it was made of, and of those that only the baseline declares.
     pub(super) fn narrow(
         &mut self,
@@ -77,6 +104,7 @@ pub(super) fn of(
         variants: Vec::new(),
         missing_in: Some(Variant::Candidate),
         baseline_digest: None,
+        same_program: false,
     };
     let removed = asked_there
         .iter()
@@ -101,5 +129,6 @@ fn entry(opened: &[Opened], series: &PlannedSeries) -> Entry {
         variants,
         missing_in,
         baseline_digest: None,
+        same_program: false,
     }
 }

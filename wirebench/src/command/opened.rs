@@ -1,5 +1,6 @@
 //! A side opened: its files checked out, its declarations read, its servers built.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::command::git;
@@ -8,11 +9,13 @@ use crate::declare::Project;
 use crate::declare::accepted;
 use crate::declare::read::DeclareError;
 use crate::measure::build::{Workshop, active_toolchain};
+use crate::measure::dependencies;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::same_program::{Compared, Files};
 use crate::measure::side::Side;
 use crate::plan::PlannedSeries;
 use crate::record::accepted::Accepted;
-use crate::record::run::Variant;
+use crate::record::run::{Dependency, Variant};
 
 /// A side whose declarations were read.
 #[derive(Debug)]
@@ -135,18 +138,81 @@ pub(super) fn open(asked: &[Asked], project: &Project) -> anyhow::Result<Vec<Ope
         .collect()
 }
 
-/// Builds every side, until the user asks to stop.
+/// Builds every side, until the user asks to stop. The project's own folder comes first: a revision of the same commit then
+/// takes the programs that it kept.
 pub(super) fn build(opened: &mut [Opened], series: &[PlannedSeries], interrupt: &Interrupt) {
     let several = opened.len() > 1;
-    for one in opened {
+    let mut order: Vec<&mut Opened> = opened.iter_mut().collect();
+    order.sort_by_key(|one| one.workshop.reuse);
+    for one in order {
         if interrupt.asked() {
             break;
         }
         if several {
             eprintln!("building {}", one.side);
         }
+        one.workshop.own_environment = several;
         one.build(series);
     }
+}
+
+/// The sides to measure, with the baseline's second copy where sides are compared.
+pub(super) fn sides(opened: &[Opened], compares: bool) -> Vec<Side> {
+    let mut sides: Vec<Side> = opened.iter().map(|one| one.side.clone()).collect();
+    if let Some([base, _]) = both(opened).filter(|_| compares) {
+        let mut null = base.clone();
+        null.revision.variant = Variant::Null;
+        sides.push(null);
+    }
+    sides
+}
+
+/// Baseline and candidate, where both are measured.
+fn both(opened: &[Opened]) -> Option<[&Side; 2]> {
+    let side = |variant| {
+        let mut sides = opened.iter().map(|one| &one.side);
+        sides.find(|side| side.revision.variant == variant)
+    };
+    Some([side(Variant::Baseline)?, side(Variant::Candidate)?])
+}
+
+/// The servers that are the same program on both sides, once built; empty without a baseline.
+pub(super) fn same_programs(opened: &[Opened]) -> BTreeSet<String> {
+    let Some(sides) = both(opened) else {
+        return BTreeSet::new();
+    };
+    let files = sides.map(|side| {
+        let root = side.repository.clone().unwrap_or_else(|| side.folder.clone());
+        Files {
+            names: git::files(&root),
+            root,
+        }
+    });
+    let compared = Compared::new(sides, [&files[0], &files[1]]);
+    let servers = sides[1].servers.keys();
+    servers.filter(|server| compared.is_same(server)).cloned().collect()
+}
+
+/// The packages of which the two sides run different versions; empty without a baseline.
+pub(super) fn different_dependencies(opened: &[Opened]) -> Vec<Dependency> {
+    let Some([base, head]) = both(opened).map(|sides| sides.map(dependencies::of)) else {
+        return Vec::new();
+    };
+    let mut found: BTreeMap<String, Dependency> = BTreeMap::new();
+    let of = |found: &mut BTreeMap<String, Dependency>, name: &str, set: &dyn Fn(&mut Dependency)| {
+        set(found.entry(name.to_owned()).or_insert_with(|| Dependency {
+            name: name.to_owned(),
+            baseline: None,
+            candidate: None,
+        }));
+    };
+    for (name, version) in base.difference(&head) {
+        of(&mut found, name, &|one| one.baseline = Some(version.clone()));
+    }
+    for (name, version) in head.difference(&base) {
+        of(&mut found, name, &|one| one.candidate = Some(version.clone()));
+    }
+    found.into_values().collect()
 }
 
 /// What the candidate's accepted.toml says and the baseline's does not yet: it comes with the change that it accepts.

@@ -46,7 +46,11 @@ pub(super) fn tally(rounds: &[Round], variants: &[Variant], stage: u32, planned:
         planned,
         ..Tally::default()
     };
-    let needed = |variant: &&Variant| **variant != Variant::Reference || !variants.contains(&Variant::Baseline);
+    let needed = |variant: &&Variant| match **variant {
+        Variant::Null => false,
+        Variant::Reference => !variants.contains(&Variant::Baseline),
+        Variant::Baseline | Variant::Candidate => true,
+    };
     let mut pairs: BTreeMap<u32, Vec<&Round>> = BTreeMap::new();
     for round in rounds.iter().filter(|round| round.stage == stage) {
         pairs.entry(round.round).or_default().push(round);

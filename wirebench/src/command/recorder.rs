@@ -19,7 +19,7 @@ use crate::measure::values::recorded_command;
 use crate::plan::PlannedSeries;
 use crate::plan::rerun::Tally;
 use crate::record::run::{
-    LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus, Spent, StageRecord,
+    Dependency, LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus, Spent, StageRecord,
     ToolVersion, Variant, VariantRevision,
 };
 
@@ -42,6 +42,7 @@ pub(super) struct Opening<'a> {
     pub(super) cores: &'a Cores,
     pub(super) tools: Vec<ToolVersion>,
     pub(super) revisions: Vec<VariantRevision>,
+    pub(super) dependencies: Vec<Dependency>,
 }
 
 impl Recorder {
@@ -81,6 +82,7 @@ impl Recorder {
             },
             tools: opening.tools,
             variants: opening.revisions,
+            dependencies: opening.dependencies,
             series: measured.chain(lineup.removed.iter().cloned()).collect(),
         };
         let measured = lineup.entries.iter().map(|entry| entry.variants.clone());
@@ -207,6 +209,7 @@ pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
         status: SeriesStatus::Incomplete,
         reason: None,
         missing_in: entry.missing_in,
+        same_program: entry.same_program,
         baseline_digest: entry.baseline_digest.clone(),
         injected_burn_ns: None,
         counts: Vec::new(),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use anyhow::Context as _;
 use clap::ValueEnum;
 
 use crate::command::calibrate;
@@ -16,13 +17,13 @@ use crate::command::selection::SelectionArgs;
 use crate::command::session::{Ending, Session, Setup};
 use crate::command::shards::{Mine, ShardArgs};
 use crate::command::sides::{Asked, SideArgs};
-use crate::command::{Outcome, UsageError, prepare, report, results, verdict};
+use crate::command::{Outcome, UsageError, git, prepare, report, results, verdict};
 use crate::compare::{self, Rules, Time};
 use crate::declare::Project;
 use crate::declare::span::{Span, nanos};
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::side::Side;
+use crate::measure::stage::Stage as Places;
 use crate::plan::{self, PlannedSeries};
 use crate::record::comparison::Comparison;
 use crate::record::run::{Run, RunStatus, Stage, Variant};
@@ -179,12 +180,23 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let building = Instant::now();
     let mut prepared = prepare::prepare(project, &series, cores, interrupt.clone())?;
     opened::build(&mut opened, &series, &interrupt);
+    let compares = has_baseline && purpose == Purpose::Measure;
+    if compares {
+        if !args.sides.measure_identical {
+            lineup.leave_out(&series, &opened::same_programs(&opened));
+        }
+        lineup.add_null();
+    }
     let build_ns = nanos(building.elapsed());
     prepared.tools.push(jq_version);
     prepared
         .tools
         .extend(prepare::gnuplot(&project.root).map(|(_, version)| version));
-    let mut sides: Vec<Side> = opened.iter().map(|one| one.side.clone()).collect();
+    let mut sides = opened::sides(&opened, compares);
+    let places = Places::make(&git::own(&project.root, "")?).context("no place for the servers' programs")?;
+    places.place(&mut sides).map_err(|(file, error)| {
+        anyhow::anyhow!("{}: cannot be copied to where it is started from: {error}", file.display())
+    })?;
     let opening = Opening {
         profile: profile_name,
         rounds,
@@ -193,6 +205,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         cores: &prepared.bench.cores,
         tools: prepared.tools.clone(),
         revisions: sides.iter().map(|side| side.revision.clone()).collect(),
+        dependencies: opened::different_dependencies(&opened),
     };
     let mut recorder = Recorder::begin(id, folder, opening, &series, &lineup);
     recorder.run.spent.build_ns = build_ns;
@@ -213,10 +226,9 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     recorder.save()?;
     let rules = Rules::from(&project.config);
     let budget = args.budget.unwrap_or(rules.compare.budget).0;
-    let judged = has_baseline && purpose == Purpose::Measure;
     let setup = Setup { sides: &sides, ..setup };
     counting::count(&setup, &mut recorder, &project.config.count)?;
-    let deadline = judged.then(|| Instant::now() + budget);
+    let deadline = compares.then(|| Instant::now() + budget);
     let mut session = Session::new(setup, recorder);
     let screen = screen(&series, &lineup, rounds);
     if screen.series.is_empty() {
@@ -287,6 +299,9 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
                 words.extend(["--inject".into(), format!("{}%", worse * 100.0)]);
             }
         }
+    }
+    if args.sides.measure_identical && purpose == Purpose::Measure {
+        words.push("--measure-identical".into());
     }
     words.extend(args.selection.as_flags());
     words.extend(args.shard.as_flags());

@@ -102,6 +102,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
             baseline: here(),
             candidate: here(),
             reference: Vec::new(),
+            measure_identical: true,
         },
         selection: args.selection.clone(),
         rounds: Some(args.rounds),

@@ -21,6 +21,9 @@ pub(super) struct SideArgs {
     /// A pinned SIDE that trends are ratios to; without it and with a baseline, `compare.reference` of wirebench.toml.
     #[arg(long, value_name = "SIDE")]
     pub(super) reference: Vec<String>,
+    /// Measure servers that are the same program on both sides too: a null experiment. Otherwise they are left out.
+    #[arg(long)]
+    pub(super) measure_identical: bool,
 }
 
 /// A side as it was asked for; nothing is checked out or built yet.

@@ -17,9 +17,11 @@ use crate::count::tool::{Tool, Toolbox, written};
 use crate::declare::scenario::Amount;
 use crate::measure::side::Side;
 use crate::measure::slot::Bench;
+use crate::measure::stage::LAYOUTS;
 use crate::normalise::Jq;
 use crate::plan::PlannedSeries;
 use crate::record::counts::{CountStatus, Counts};
+use crate::record::run::Variant;
 
 /// The most runs at once: more gain little, and valgrind takes memory.
 const MOST_WORKERS: usize = 8;
@@ -63,6 +65,7 @@ struct Turn {
     job: usize,
     tool: Tool,
     requests: u64,
+    layout: usize,
     number: usize,
 }
 
@@ -75,6 +78,30 @@ enum TurnError {
     Profile(#[from] ProfileError),
     #[error("{0} wrote no counts")]
     Nothing(&'static str),
+}
+
+impl TurnError {
+    fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Pass(error) if error.is_interrupt())
+    }
+}
+
+impl Job<'_> {
+    /// Whether it is the baseline's second copy.
+    fn is_null(&self) -> bool {
+        self.side.revision.variant == Variant::Null
+    }
+}
+
+/// Why a tool's runs failed, with the remedy where that is known.
+fn explained(tool: Tool, error: &str) -> String {
+    if tool.is_valgrind() && error.contains("signal 4") {
+        return format!(
+            "valgrind does not know an instruction of this program (illegal instruction); build it without \
+             target-cpu=native or newer instruction sets, such as AVX-512. It {error}"
+        );
+    }
+    error.to_owned()
 }
 
 impl Counter<'_> {
@@ -133,7 +160,9 @@ impl Counter<'_> {
     }
 
     /// Every run in the order in which it is made. Two short and two long ones under each tool: their spread is the
-    /// figure's, and what goes over the wire is the same in all of them; a third length under callgrind shows whether the cost stays the same.
+    /// figure's, and what goes over the wire is the same in all of them. Under callgrind, a third length shows whether the cost
+    /// stays the same, and further start layouts show what the heap's first blocks decide. The baseline's second copy is
+    /// counted once.
     fn turns(&self, jobs: &[Job]) -> Vec<Turn> {
         let mut turns = Vec::new();
         for (place, job) in jobs.iter().enumerate().filter(|(_, job)| job.broken.is_none()) {
@@ -141,15 +170,24 @@ impl Counter<'_> {
                 continue;
             };
             for tool in Tool::ALL.into_iter().filter(|tool| self.toolbox.has(*tool)) {
-                let lengths = match tool {
-                    Tool::Plain => vec![few, many],
-                    Tool::Strace | Tool::Dhat => vec![few, many, few, many],
-                    Tool::Callgrind => vec![few, many, few.midpoint(many), few, many],
+                let once = vec![(few, 0), (many, 0)];
+                let twice = [once.clone(), once.clone()].concat();
+                let runs = match tool {
+                    Tool::Dhat if job.is_null() => Vec::new(),
+                    Tool::Plain => once,
+                    _ if job.is_null() => once,
+                    Tool::Strace | Tool::Dhat => twice,
+                    Tool::Callgrind => {
+                        let others = (1..LAYOUTS.len()).flat_map(|layout| [(few, layout), (many, layout)]);
+                        let third = [(few.midpoint(many), 0)];
+                        twice.into_iter().chain(third).chain(others).collect()
+                    }
                 };
-                turns.extend(lengths.into_iter().enumerate().map(|(number, requests)| Turn {
+                turns.extend(runs.into_iter().enumerate().map(|(number, (requests, layout))| Turn {
                     job: place,
                     tool,
                     requests,
+                    layout,
                     number,
                 }));
             }
@@ -160,28 +198,33 @@ impl Counter<'_> {
     /// Makes one run, unless one before it showed that it is in vain.
     fn take(&self, job: &Job, turn: &Turn, runs: &Mutex<Vec<Runs>>) {
         let lock = || runs.lock().expect("no holder of this lock panics");
-        let callers = {
+        {
             let known = &lock()[turn.job];
-            if known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
+            let in_vain = turn.tool.is_valgrind() && known.plain().is_some_and(|plain| plain.nature.uncountable().is_some());
+            if in_vain || known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
                 return;
             }
-            known.plain().map_or(0, |plain| plain.nature.callers())
-        };
+        }
         let folder = self.folder.join(format!(
             "raw/{}/{}/{}-{}-{}",
             job.series.id,
-            job.side.revision.variant.name(),
+            // One letter, because the tools are told this path too.
+            job.side.revision.variant.name().get(..1).unwrap_or_default(),
             turn.tool.name(),
             turn.requests,
             turn.number
         ));
-        let counted = self.make(job, turn, callers, &folder);
+        let mut counted = self.make(job, turn, &folder);
+        // A busy machine lets a run fail now and then; a second failure is the program's.
+        if counted.as_ref().is_err_and(|error| !error.is_interrupt()) && fs::remove_dir_all(&folder).is_ok() {
+            counted = self.make(job, turn, &folder);
+        }
         let good = counted.is_ok();
         match counted {
             Ok(good) => lock()[turn.job].good.push(good),
-            Err(TurnError::Pass(error)) if error.is_interrupt() => {}
+            Err(error) if error.is_interrupt() => {}
             Err(error) => {
-                lock()[turn.job].failed.insert(turn.tool, error.to_string());
+                lock()[turn.job].failed.insert(turn.tool, explained(turn.tool, &error.to_string()));
             }
         }
         if good && !self.keep_raw {
@@ -189,13 +232,13 @@ impl Counter<'_> {
         }
     }
 
-    fn make(&self, job: &Job, turn: &Turn, callers: u32, folder: &Path) -> Result<Good, TurnError> {
+    fn make(&self, job: &Job, turn: &Turn, folder: &Path) -> Result<Good, TurnError> {
         let pass = Pass {
             series: job.series,
             side: job.side,
             tool: turn.tool,
             requests: turn.requests,
-            callers,
+            layout: turn.layout,
         };
         let mut seen = pass.make(self.bench, self.toolbox, self.jq, folder)?;
         for _ in 0..REPEATS {
@@ -233,6 +276,7 @@ impl Counter<'_> {
         };
         Ok(Good {
             requests: turn.requests,
+            layout: u32::try_from(turn.layout).unwrap_or(u32::MAX),
             wire,
             counted,
         })

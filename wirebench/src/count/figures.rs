@@ -23,19 +23,22 @@ const fn unrelated(metric: Metric) -> f64 {
     }
 }
 
-/// The figure of a metric: the slope between the shortest and the longest runs; refused when its repetitions differ by
-/// more than `spread_at_most`, a share of it.
+/// The figure of a metric: the slope between the shortest and the longest runs, averaged over start layouts; refused when
+/// repetitions at the first layout differ by more than `spread_at_most`, a share of it.
 #[must_use]
 pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure {
-    let Some((few, many, more)) = ends(&points) else {
+    let first = at(&points, 0);
+    let Some((few, many, more)) = ends(&first) else {
         return refused(metric, "no runs of two lengths ended well".into());
     };
-    let value = (mean(&many) - mean(&few)) / more;
+    let by_layout = by_layout(&points);
+    let value = mean(&by_layout);
+    let at_first = (mean(&many) - mean(&few)) / more;
     // Each long run with each short one: the worst that two single runs would have said.
     let slopes = many
         .iter()
         .flat_map(|long| few.iter().map(move |short| (long - short) / more));
-    let spread = slopes.map(|slope| (slope - value).abs()).fold(0.0, f64::max);
+    let spread = slopes.map(|slope| (slope - at_first).abs()).fold(0.0, f64::max);
     let unrelated = unrelated(metric) / more;
     let value = if value.abs() <= unrelated { 0.0 } else { value };
     let refused = if value < 0.0 {
@@ -51,13 +54,29 @@ pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure 
     } else {
         None
     };
+    let several = by_layout.len() > 1 && refused.is_none() && value > 0.0;
     Figure {
         metric,
         value: refused.is_none().then_some(value),
         spread: Some(spread.max(least_spread(metric, value, unrelated))),
         refused,
+        by_layout: if several { by_layout } else { Vec::new() },
         points,
     }
+}
+
+/// The points of one start layout.
+fn at(points: &[Point], layout: u32) -> Vec<Point> {
+    points.iter().copied().filter(|point| point.layout == layout).collect()
+}
+
+/// The slope at each layout, from the first on, as far as both ends were counted there.
+fn by_layout(points: &[Point]) -> Vec<f64> {
+    let slope = |layout| {
+        let (few, many, more) = ends(&at(points, layout))?;
+        Some((mean(&many) - mean(&few)) / more)
+    };
+    (0..).map_while(slope).collect()
 }
 
 /// The spread that a figure has at least, however well its few repetitions agree: whole, where a single byte or call would
@@ -77,9 +96,11 @@ fn least_spread(metric: Metric, value: f64, unrelated: f64) -> f64 {
 /// What a run costs without any request: where the line through the ends meets zero requests. Refused with the slope.
 #[must_use]
 pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
-    let (few, _, more) = ends(&slope.points)?;
-    let requests = requests(&slope.points).min()?;
+    let first = at(&slope.points, 0);
+    let (few, _, more) = ends(&first)?;
+    let requests = requests(&first).min()?;
     let cost = slope.value?;
+    let cost = slope.by_layout.first().copied().unwrap_or(cost);
     let value = mean(&few) - cost * as_float(requests);
     let spread = few.iter().map(|total| (total - mean(&few)).abs()).fold(0.0, f64::max);
     let spread = spread + slope.spread.unwrap_or(0.0) * as_float(requests).min(more);
@@ -88,6 +109,7 @@ pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
         value: (value >= 0.0).then_some(value),
         spread: Some(spread),
         refused: (value < 0.0).then(|| "requests cost more the longer the server runs".into()),
+        by_layout: Vec::new(),
         points: Vec::new(),
     })
 }
@@ -100,6 +122,7 @@ pub fn known(metric: Metric, value: u64) -> Figure {
         value: Some(as_float(value)),
         spread: Some(0.0),
         refused: None,
+        by_layout: Vec::new(),
         points: Vec::new(),
     }
 }
@@ -112,6 +135,7 @@ pub fn refused(metric: Metric, why: String) -> Figure {
         value: None,
         spread: None,
         refused: Some(why),
+        by_layout: Vec::new(),
         points: Vec::new(),
     }
 }
@@ -120,6 +144,7 @@ pub fn refused(metric: Metric, why: String) -> Figure {
 /// when runs of a third length do not show any change worth a remark.
 #[must_use]
 pub fn curvature(points: &[Point]) -> Option<f64> {
+    let points = &at(points, 0)[..];
     let (few, many, _) = ends(points)?;
     let (least, most) = (requests(points).min()?, requests(points).max()?);
     let between: Vec<&Point> = points
@@ -175,6 +200,7 @@ mod tests {
         let point = |(requests, total): &(u64, u64)| Point {
             requests: *requests,
             total: *total,
+            layout: 0,
         };
         totals.iter().map(point).collect()
     }
@@ -212,6 +238,28 @@ mod tests {
                 prop_assert!((single - value).abs() <= spread + 1e-9);
             }
         }
+    }
+
+    #[test]
+    fn a_figure_is_the_mean_over_layouts_and_its_spread_is_that_of_repetitions_at_one() {
+        let at = |layout: u32, requests: u64, total: u64| Point {
+            requests,
+            total,
+            layout,
+        };
+        let points = vec![
+            at(0, 100, 2_000_000),
+            at(0, 400, 5_000_000),
+            at(0, 100, 2_000_000),
+            at(0, 400, 5_000_300),
+            at(1, 100, 2_000_000),
+            at(1, 400, 5_060_000),
+        ];
+        let found = slope(Metric::Instructions, points, 0.005);
+        assert_eq!(found.by_layout, [10_000.5, 10_200.0]);
+        assert_eq!(found.value, Some(10_100.25));
+        assert!(found.spread.unwrap() < 20.0, "{found:?}");
+        assert_eq!(curvature(&found.points), None);
     }
 
     #[test]

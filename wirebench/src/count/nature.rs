@@ -19,35 +19,33 @@ pub struct Nature {
     pub interpreter: Option<String>,
     /// Whether it holds memory that it can both write and run: code made at run time.
     pub jit: bool,
+    /// Whether the Go compiler made it: its scheduler and garbage collector do other work in every run.
+    pub go: bool,
     /// Share of a core it used without being asked, when that is more than nothing.
     pub works_by_itself: Option<f64>,
 }
 
 impl Nature {
-    /// How many callers of a function are worth keeping. An interpreter calls itself in ever new ways: all of them take
-    /// minutes and hundreds of megabytes, and none is a function of the program that it runs.
+    /// Why instructions and allocations of such a program do not repeat, so that counting them would be in vain; `None` for
+    /// native code without a run time of its own.
     #[must_use]
-    pub const fn callers(&self) -> u32 {
-        if self.interpreter.is_some() || self.jit { 1 } else { 40 }
+    pub fn uncountable(&self) -> Option<String> {
+        let why = match (&self.interpreter, self.jit, self.go) {
+            (Some(name), _, _) => format!("{name} runs the program"),
+            (None, true, _) => "the program makes code at run time".to_owned(),
+            (None, false, true) => "Go's scheduler and garbage collector work differently in every run".to_owned(),
+            (None, false, false) => return None,
+        };
+        Some(format!(
+            "instructions and allocations are not counted: {why}, so they would not repeat"
+        ))
     }
 
     /// What to know before trusting its counts.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
-        match (&self.interpreter, self.jit) {
-            (Some(name), true) => remarks.push(format!(
-                "{name} compiles at run time: counts depend on when it does, and functions are the virtual machine's"
-            )),
-            (Some(name), false) => remarks.push(format!(
-                "interpreted: counts and functions are those of {name}, not of the program it runs"
-            )),
-            (None, true) => {
-                remarks
-                    .push("makes code at run time: counts depend on when it does, and that code has no names".into());
-            }
-            (None, false) => {}
-        }
+        remarks.extend(self.uncountable());
         if let Some(share) = self.works_by_itself {
             remarks.push(format!(
                 "used {:.0} % of a core without being asked: work in the background is counted with the requests",
@@ -64,6 +62,7 @@ pub fn of(process: i32, idle_share: f64) -> Nature {
     let (program, jit) = look(process);
     Nature {
         interpreter: program.as_deref().and_then(interpreter),
+        go: program.as_deref().is_some_and(is_go),
         program,
         jit,
         works_by_itself: (idle_share > WORKS_BY_ITSELF).then_some(idle_share),
@@ -89,6 +88,12 @@ fn look(_process: i32) -> (Option<PathBuf>, bool) {
     (None, false)
 }
 
+/// Whether the Go compiler made a program: it leaves a section of its own.
+fn is_go(program: &Path) -> bool {
+    let bytes = std::fs::read(program).unwrap_or_default();
+    object::File::parse(&*bytes).is_ok_and(|file| object::Object::section_by_name(&file, ".go.buildinfo").is_some())
+}
+
 /// The name of the interpreter that a program is, its version left out.
 fn interpreter(program: &Path) -> Option<String> {
     let name = program.file_name()?.to_string_lossy().into_owned();
@@ -110,6 +115,29 @@ mod tests {
             ("/usr/bin/pythonic", None),
         ] {
             assert_eq!(interpreter(Path::new(program)).as_deref(), name, "{program}");
+        }
+    }
+
+    #[test]
+    fn only_native_code_without_a_run_time_is_counted() {
+        assert_eq!(Nature::default().uncountable(), None);
+        let natures = [
+            Nature {
+                interpreter: Some("python".into()),
+                ..Nature::default()
+            },
+            Nature {
+                jit: true,
+                ..Nature::default()
+            },
+            Nature {
+                go: true,
+                ..Nature::default()
+            },
+        ];
+        for (nature, word) in natures.iter().zip(["python", "run time", "Go's"]) {
+            assert!(nature.uncountable().unwrap().contains(word));
+            assert_eq!(nature.remarks().len(), 1);
         }
     }
 

@@ -20,6 +20,7 @@ use crate::measure::process::Launch;
 use crate::measure::question::Question;
 use crate::measure::side::Side;
 use crate::measure::slot::{Bench, SlotError, files};
+use crate::measure::stage::{LAYOUTS, at_layout};
 use crate::measure::target::{Ground, Target};
 use crate::measure::values::{self, Places};
 use crate::normalise::{self, Jq};
@@ -41,8 +42,8 @@ pub struct Pass<'a> {
     pub tool: Tool,
     /// Requests to answer.
     pub requests: u64,
-    /// Callers of each function that the tool keeps.
-    pub callers: u32,
+    /// The start layout, a place in [`LAYOUTS`]: by how much the paths and the environment are longer.
+    pub layout: usize,
 }
 
 /// What was seen of a run besides the tool's own files.
@@ -116,7 +117,10 @@ impl Pass<'_> {
         let mut server = self.side.server_of(self.series);
         server.ready_timeout = Span(server.ready_timeout.0 * self.tool.patience());
         alone(&mut server.env);
-        let side = self.wrapped(toolbox, folder);
+        if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {
+            server.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
+        }
+        let side = self.wrapped(toolbox, folder)?;
         let question = bench.question(self.series).map_err(SlotError::from)?;
         let alone = Cores {
             available: 1,
@@ -159,14 +163,17 @@ impl Pass<'_> {
         })
     }
 
-    /// The side with its server's command under the tool.
-    fn wrapped(&self, toolbox: &Toolbox, folder: &Path) -> Side {
+    /// The side with its server's command at the start layout and under the tool.
+    fn wrapped(&self, toolbox: &Toolbox, folder: &Path) -> Result<Side, PassError> {
         let mut side = self.side.clone();
         let name = &self.series.server.name;
+        let home = side.stage.clone();
         if let Some(command) = side.programs.get_mut(name) {
-            *command = toolbox.wrap(self.tool, command, folder, self.callers);
+            let program = at_layout(&command[0], home.as_deref(), self.layout);
+            command[0] = program.map_err(|source| PassError::unwritable(Path::new(&command[0]), source))?;
+            *command = toolbox.wrap(self.tool, command, folder);
         }
-        side
+        Ok(side)
     }
 
     /// The driver against the server, through a relay.

@@ -19,6 +19,9 @@ use crate::record::run::Variant;
 /// Functions kept of each kind; further ones cost too little to matter.
 const FUNCTIONS: usize = 400;
 
+/// Fewer heap blocks than this over a whole server run are those of the C library alone.
+const FEWEST_BLOCKS: u64 = 50;
+
 /// Takes the call stacks, and the costs of lines, out of what a tool counted; none when it counts something else.
 type StacksOf = fn(&Counted) -> Option<(&Stacks, &Lines)>;
 
@@ -30,6 +33,8 @@ type Costs = (PerRequest, HashMap<String, Source>);
 pub struct Good {
     /// Its requests.
     pub requests: u64,
+    /// Its start layout.
+    pub layout: u32,
     /// What the relay saw.
     pub wire: Wire,
     /// What the tool counted.
@@ -125,8 +130,8 @@ impl Runs {
         let program = plain.and_then(|plain| program_bytes(&plain.nature));
         let found = [
             instructions,
-            slope(Metric::Allocations, &heap(|heap| heap.blocks)),
-            slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes)),
+            slope(Metric::Allocations, &heap(|heap| heap.blocks)).filter(|_| !self.has_own_allocator()),
+            slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes)).filter(|_| !self.has_own_allocator()),
             slope(Metric::Syscalls, &calls),
             slope(Metric::WireBytesSent, &wire(|wire| Some(wire.sent))),
             slope(Metric::WireBytesReceived, &wire(|wire| Some(wire.received))),
@@ -152,13 +157,10 @@ impl Runs {
                 dearer * 100.0
             ));
         }
-        let zero = |metric| {
-            figures
-                .iter()
-                .any(|figure| figure.metric == metric && figure.value == Some(0.0))
-        };
-        if zero(Metric::Allocations) {
-            remarks.push("no allocation per request through malloc: none at all, or an allocator of its own".into());
+        if self.has_own_allocator() {
+            remarks.push(
+                "allocations are not counted: the program hardly ever calls malloc, so it has an allocator of its own".into(),
+            );
         }
         let restless = self.good.iter().any(|run| run.wire.restless * 10 > run.wire.turns);
         if restless {
@@ -220,6 +222,16 @@ impl Runs {
         costs.collect()
     }
 
+    /// Whether hardly any block came from malloc over whole server runs, start-up included: DHAT then sees nothing of what the
+    /// program allocates.
+    fn has_own_allocator(&self) -> bool {
+        let blocks = self.good.iter().filter_map(|run| match &run.counted {
+            Counted::Heap(heap) => Some(heap.blocks),
+            _ => None,
+        });
+        blocks.max().is_some_and(|most| most < FEWEST_BLOCKS)
+    }
+
     fn status(&self, figures: &[Figure]) -> (CountStatus, Option<String>) {
         let mut why: Vec<String> = Vec::new();
         if !self.missing.is_empty() {
@@ -244,6 +256,7 @@ impl Runs {
         let point = |run: &Good| {
             Some(Point {
                 requests: run.requests,
+                layout: run.layout,
                 total: of(run)?,
             })
         };

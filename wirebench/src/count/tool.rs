@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::measure::tools;
 
+/// How many callers of a function are kept.
+const CALLERS: u32 = 40;
+
 /// What watches a server run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tool {
@@ -32,6 +35,12 @@ impl Tool {
         }
     }
 
+    /// Whether it is one of valgrind's: it interprets the program, at a fiftieth of its speed.
+    #[must_use]
+    pub const fn is_valgrind(self) -> bool {
+        matches!(self, Self::Dhat | Self::Callgrind)
+    }
+
     /// The program that must be there; none for a plain run.
     #[must_use]
     pub const fn program(self) -> Option<&'static str> {
@@ -52,9 +61,9 @@ impl Tool {
         }
     }
 
-    /// The words that go before a server's command. Counts are written to `folder`, one file for each process. How
-    /// functions call each other is kept as far as `callers` up.
-    fn prefix(self, program: &Path, folder: &Path, callers: u32) -> Vec<String> {
+    /// The words that go before a server's command. Counts are written to `folder`, one file for each process. Call stacks are
+    /// kept up to [`CALLERS`] functions.
+    fn prefix(self, program: &Path, folder: &Path) -> Vec<String> {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
         let mut words = vec![path(program.to_path_buf())];
         let file = path(folder.join(self.name()));
@@ -64,7 +73,7 @@ impl Tool {
             Self::Dhat => words.extend([
                 "--tool=dhat".into(),
                 "--trace-children=yes".into(),
-                format!("--num-callers={}", callers.max(2)),
+                format!("--num-callers={CALLERS}"),
                 format!("--dhat-out-file={file}.%p"),
             ]),
             // Own cost by whole calling context and by instruction address: for call stacks with inlined functions.
@@ -72,7 +81,7 @@ impl Tool {
                 "--tool=callgrind".into(),
                 "--trace-children=yes".into(),
                 "--dump-instr=yes".into(),
-                format!("--separate-callers={callers}"),
+                format!("--separate-callers={CALLERS}"),
                 format!("--callgrind-out-file={file}.%p"),
             ]),
         }
@@ -126,10 +135,10 @@ impl Toolbox {
             .collect()
     }
 
-    /// A server's command, run under a tool that keeps `callers` callers of each function.
+    /// A server's command, run under a tool.
     #[must_use]
-    pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path, callers: u32) -> Vec<String> {
-        let prefix = self.program(tool).map(|program| tool.prefix(program, folder, callers));
+    pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path) -> Vec<String> {
+        let prefix = self.program(tool).map(|program| tool.prefix(program, folder));
         prefix.into_iter().flatten().chain(command.iter().cloned()).collect()
     }
 }
@@ -158,7 +167,7 @@ mod tests {
         assert!(!none.has(Tool::Callgrind));
         assert_eq!(none.missing().len(), 2);
         let command = ["server".to_owned()];
-        assert_eq!(none.wrap(Tool::Plain, &command, Path::new("/x"), 40), command);
+        assert_eq!(none.wrap(Tool::Plain, &command, Path::new("/x")), command);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Builds servers: packages of the project's Cargo workspace, and whatever a server's own build command makes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ pub struct Workshop {
     pub kept: Option<PathBuf>,
     /// Whether a program that is kept is taken as it is. One's own folder is always built: its files may change meanwhile.
     pub reuse: bool,
+    /// Whether Python packages are installed into an environment of this side alone, so that two sides never share one.
+    pub own_environment: bool,
 }
 
 impl Workshop {
@@ -95,22 +98,60 @@ fn keep(built: &Path, kept: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Twelve hex digits for the compiler, and for what environment and Cargo's configuration beside the code tell it.
+/// Prefixes of the environment variables that change what a build makes. Whatever begins like this is part of the key of a
+/// kept program, unless [`NEUTRAL`] names it.
+const BUILD_VARIABLES: [&str; 17] = [
+    "CARGO_", "RUST", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "AR", "LD", "HOST_", "TARGET_", "PROTOC",
+    "PKG_CONFIG", "OPENSSL_", "LIBCLANG_", "BINDGEN_",
+];
+/// Variables of those prefixes that change nothing in the program: where and how fast it is built, what Cargo tells the
+/// programs that it runs, and what the dynamic linker reads.
+const NEUTRAL: [&str; 16] = [
+    "CARGO_TARGET_DIR",
+    "CARGO_BUILD_TARGET_DIR",
+    "CARGO_BUILD_JOBS",
+    "CARGO_MAKEFLAGS",
+    "CARGO_TERM_",
+    "CARGO_NET_",
+    "CARGO_HTTP_",
+    "CARGO_REGISTR",
+    "CARGO_PKG_",
+    "CARGO_MANIFEST_",
+    "CARGO_BIN_",
+    "CARGO_PRIMARY_PACKAGE",
+    "CARGO_CRATE_NAME",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "LD_LIBRARY_PATH",
+];
+
+/// Twelve hex digits for everything beside the code that changes a program: compiler, Cargo, their configuration files, and
+/// the environment variables they read.
 fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
-    let mut rustc = Command::new("rustc");
-    rustc.arg("-vV").current_dir(folder);
-    if let Some(toolchain) = toolchain {
-        rustc.env("RUSTUP_TOOLCHAIN", toolchain);
-    }
     let mut digest = Sha256::new();
-    // Without an answer, the build itself will say what is wrong.
-    digest.update(rustc.output().map(|said| said.stdout).unwrap_or_default());
-    for flags in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS"] {
-        digest.update(std::env::var_os(flags).unwrap_or_default().as_encoded_bytes());
-        digest.update([0]);
+    for (program, argument) in [("rustc", "-vV"), ("cargo", "-V")] {
+        let mut asked = Command::new(program);
+        asked.arg(argument).current_dir(folder);
+        if let Some(toolchain) = toolchain {
+            asked.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+        // Without an answer, the build itself will say what is wrong.
+        digest.update(asked.output().map(|said| said.stdout).unwrap_or_default());
+    }
+    for (name, value) in build_variables(std::env::vars_os()) {
+        for part in [name, value] {
+            digest.update(part.as_encoded_bytes());
+            digest.update([0]);
+        }
     }
     // A worktree lies inside the project and Cargo reads the configuration of both; the same one counts once.
-    let configs = folder.ancestors().map(|folder| folder.join(".cargo/config.toml"));
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let configs = folder
+        .ancestors()
+        .map(|folder| folder.join(".cargo"))
+        .chain(home)
+        .flat_map(|folder| ["config.toml", "config"].map(|name| folder.join(name)));
     let configs: BTreeSet<Vec<u8>> = configs.filter_map(|config| fs::read(config).ok()).collect();
     for config in &configs {
         digest.update(config);
@@ -120,11 +161,21 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
     digits.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Those variables of an environment that change what a build makes, sorted by name.
+fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
+    let changes = |name: &OsString| {
+        let name = name.to_string_lossy();
+        let begins = |prefix: &&str| name.starts_with(*prefix);
+        BUILD_VARIABLES.iter().any(|prefix| begins(&prefix)) && !NEUTRAL.iter().any(|prefix| begins(&prefix))
+    };
+    all.filter(|(name, _)| changes(name)).collect()
+}
+
 /// Runs a server's build command in a side's folder. What it says goes to stderr.
 ///
 /// # Errors
 /// When it cannot be started or fails; in words.
-pub fn command(words: &[String], folder: &Path) -> Result<(), String> {
+pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, String>) -> Result<(), String> {
     let said = shell_words::join(words);
     let (program, args) = words.split_first().ok_or("an empty build command")?;
     // Like a server's own program: one with a `/` is meant from the side's folder.
@@ -136,6 +187,8 @@ pub fn command(words: &[String], folder: &Path) -> Result<(), String> {
     let status = Command::new(program)
         .args(args)
         .current_dir(folder)
+        .env("GOFLAGS", go_flags(&std::env::var("GOFLAGS").unwrap_or_default()))
+        .envs(environment)
         .stdin(Stdio::null())
         .stdout(io::stderr())
         .status()
@@ -144,6 +197,18 @@ pub fn command(words: &[String], folder: &Path) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("build `{said}` failed ({status}); its messages are above"))
+}
+
+/// Go's flags with those that keep a program's folder and commit out of it, so that equal code makes equal programs on both
+/// sides.
+fn go_flags(own: &str) -> String {
+    let mut flags: Vec<&str> = own.split_whitespace().collect();
+    for (name, flag) in [("-trimpath", "-trimpath"), ("-buildvcs", "-buildvcs=false")] {
+        if !flags.iter().any(|own| own.starts_with(name)) {
+            flags.push(flag);
+        }
+    }
+    flags.join(" ")
 }
 
 /// The toolchain that rustup takes in a folder; none where rustup does not manage it.
@@ -188,4 +253,39 @@ fn run(mut cargo: Command, package: &str) -> Result<PathBuf, String> {
         ));
     }
     program.ok_or_else(|| format!("package {package} has no binary"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profile_target_and_compiler_variables_are_part_of_the_key_and_the_rest_is_not() {
+        let all = [
+            "CARGO_PROFILE_RELEASE_LTO",
+            "CARGO_BUILD_RUSTFLAGS",
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER",
+            "RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "CFLAGS",
+            "CARGO_TARGET_DIR",
+            "CARGO_TERM_COLOR",
+            "CARGO_PKG_NAME",
+            "RUST_LOG",
+            "PATH",
+            "HOME",
+        ];
+        let given = all.map(|name| (OsString::from(name), OsString::from("x")));
+        let kept = build_variables(given.into_iter());
+        let kept: Vec<String> = kept.keys().map(|name| name.to_string_lossy().into_owned()).collect();
+        let mut expected = all[..6].to_vec();
+        expected.sort_unstable();
+        assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn go_gets_its_flags_once_and_keeps_its_own() {
+        assert_eq!(go_flags(""), "-trimpath -buildvcs=false");
+        assert_eq!(go_flags("-mod=mod -buildvcs=true"), "-mod=mod -buildvcs=true -trimpath");
+    }
 }

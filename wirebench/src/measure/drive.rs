@@ -221,7 +221,7 @@ impl Drive<'_> {
         if self.written() > MOST_OUTPUT_BYTES {
             return Err(DriveError::TooMuchOutput { driver: driver() });
         }
-        let server_after = server.as_deref().and_then(Watched::cpu);
+        let server_after = server.as_deref().and_then(Watched::cpu_with_new_processes);
         let steal_ns = steal_before
             .zip(steal_ns())
             .map(|(before, after)| after.saturating_sub(before));

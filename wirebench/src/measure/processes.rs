@@ -108,7 +108,7 @@ impl Processes {
     pub fn finish(self) -> Vec<ProcessUsage> {
         let is_chain = self.list.len() > 1;
         let usage = |process: Process| {
-            let cpu = process.cpu.zip(process.watched.cpu()).map(|(before, after)| {
+            let cpu = process.cpu.zip(process.watched.cpu_with_new_processes()).map(|(before, after)| {
                 let (user, system) = after.since(before);
                 CpuTime { user, system }
             });

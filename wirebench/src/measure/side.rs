@@ -1,6 +1,6 @@
 //! A side: the code of one variant, built, and how its servers are started. The questions they are asked are not its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::declare::args::Arg;
@@ -8,6 +8,7 @@ use crate::declare::protocol::Protocol;
 use crate::declare::server::{Program, Server};
 use crate::declare::tier::Part;
 use crate::measure::build::{self, Workshop};
+use crate::measure::python;
 use crate::plan::PlannedSeries;
 use crate::record::run::VariantRevision;
 
@@ -24,6 +25,12 @@ pub struct Side {
     pub servers: BTreeMap<String, Server>,
     /// Each server's command, program first, by server name; a tier's by `server/tier`.
     pub programs: BTreeMap<String, Vec<String>>,
+    /// Which of `programs` were built as packages of a Cargo workspace; they need no file beside them.
+    pub packages: BTreeSet<String>,
+    /// Where its native programs are started from (see [`crate::measure::stage`]); none before they are placed.
+    pub stage: Option<PathBuf>,
+    /// Environment variables of its own: an interpreter's environment that its build commands fill.
+    pub environment: BTreeMap<String, String>,
     /// Why a server cannot be started, by server name.
     pub broken: BTreeMap<String, String>,
     /// Arguments that a server gets after its own, by series id; a self-test slows a side down with them.
@@ -43,6 +50,9 @@ impl Side {
                 .map(|server| (server.name.clone(), server.clone()))
                 .collect(),
             programs: BTreeMap::new(),
+            packages: BTreeSet::new(),
+            stage: None,
+            environment: BTreeMap::new(),
             broken: BTreeMap::new(),
             extra_args: BTreeMap::new(),
         }
@@ -82,19 +92,27 @@ impl Side {
             let parts = server.behind().chain([server.front()]).filter(missing);
             let found: Result<Vec<_>, String> = parts
                 .map(|part| match made.program(&part, &self.folder, workshop) {
-                    Ok(program) => Ok((part.key(), program)),
+                    Ok(program) => Ok((part.key(), matches!(part.program, Program::Package(_)), program)),
                     Err(reason) => Err(part
                         .tier
                         .map_or(reason.clone(), |tier| format!("tier {tier}: {reason}"))),
                 })
                 .collect();
             match found {
-                Ok(programs) => self.programs.extend(programs),
+                Ok(programs) => {
+                    for (key, is_package, program) in programs {
+                        if is_package {
+                            self.packages.insert(key.clone());
+                        }
+                        self.programs.insert(key, program);
+                    }
+                }
                 Err(reason) => {
                     self.broken.insert(name.to_owned(), reason);
                 }
             }
         }
+        self.environment.extend(made.environment);
     }
 }
 
@@ -103,6 +121,8 @@ impl Side {
 struct Made {
     packages: BTreeMap<String, Result<PathBuf, String>>,
     commands: BTreeMap<Vec<String>, Result<(), String>>,
+    /// What programs need to run in the Python environment that was made; empty without one.
+    environment: BTreeMap<String, String>,
 }
 
 impl Made {
@@ -116,7 +136,10 @@ impl Made {
             }
             Program::Command(command) => {
                 if let Some(words) = part.build {
-                    let build = || build::command(words, folder);
+                    if workshop.own_environment && python::installs(words) && self.environment.is_empty() {
+                        self.environment = python::environment(folder)?;
+                    }
+                    let build = || build::command(words, folder, &self.environment);
                     self.commands.entry(words.clone()).or_insert_with(build).clone()?;
                 }
                 Ok(in_folder(command, folder))

@@ -204,7 +204,7 @@ impl Bench<'_> {
     fn measure_benchmark(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
         let server = &side.server_of(series);
         let ground = self.ground(folder);
-        let set = environment(&server.front(), &ground, PORT, &[]);
+        let set = environment(side, &server.front(), &ground, PORT, &[]);
         let set = set.iter().map(|(name, value)| format!("{name}={value}"));
         let command = argv(side, &server.front(), &ground, PORT, &[]);
         let command = std::iter::once("env".to_owned()).chain(set).chain(command).collect();
@@ -319,7 +319,7 @@ impl Bench<'_> {
         StartUp {
             argv: command,
             folder: side.folder.clone(),
-            env: environment(&server.front(), &ground, PORT, tiers),
+            env: environment(side, &server.front(), &ground, PORT, tiers),
             port: server.port,
             cores: self.cores.server.clone(),
             request: question.request.clone(),

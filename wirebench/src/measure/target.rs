@@ -169,13 +169,20 @@ pub fn argv(side: &Side, part: &Part, ground: &Ground, port: &str, before: &[Ins
 /// The environment of one process for a given port (or a placeholder for one). Braces that name no placeholder stay as they
 /// are.
 #[must_use]
-pub fn environment(part: &Part, ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, String> {
+pub fn environment(
+    side: &Side,
+    part: &Part,
+    ground: &Ground,
+    port: &str,
+    before: &[Instance],
+) -> BTreeMap<String, String> {
     let values = values(ground, port, before);
-    let filled = part
+    let declared = part
         .env
         .iter()
         .map(|(name, text)| (name.clone(), fill(text, &values, 0)));
-    filled.collect()
+    let own = side.environment.clone().into_iter();
+    own.chain(declared).collect()
 }
 
 impl Target {
@@ -307,7 +314,7 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
     let launch = Launch {
         argv: &argv,
         folder: &side.folder,
-        env: &environment(part, ground, &port, before),
+        env: &environment(side, part, ground, &port, before),
         stdout: file("stdout"),
         stderr: file("stderr"),
         cores: &ground.cores.server,

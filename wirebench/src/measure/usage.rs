@@ -3,24 +3,22 @@
 /// CPU time of a group so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuUsed {
-    /// On a CPU, ns, summed over threads alive now.
+    /// CPU time in ns: the kernel's clock of each process, which includes threads that have ended, plus the children that
+    /// the processes have waited for (those in steps of the kernel's tick, 10 ms).
     pub run_ns: u64,
-    /// In user mode, ns, in steps of the kernel's tick (10 ms), ended threads included.
+    /// In user mode, ns, in steps of the tick.
     pub user_ns: u64,
-    /// In kernel mode, ns, likewise.
+    /// In kernel mode, ns, in steps of the tick.
     pub system_ns: u64,
 }
 
 impl CpuUsed {
-    /// What was used since `earlier`, as user and system ns: the exact sum shared out by the ticks.
+    /// What was used since `earlier`, as user and system ns: the exact sum, divided in the ratio of the ticks.
     #[must_use]
     pub fn since(self, earlier: Self) -> (u64, u64) {
+        let total = self.run_ns.saturating_sub(earlier.run_ns);
         let ticked_user = self.user_ns.saturating_sub(earlier.user_ns);
         let ticked = ticked_user + self.system_ns.saturating_sub(earlier.system_ns);
-        let run = self.run_ns.saturating_sub(earlier.run_ns);
-        // Threads that ended take their exact time with them; ticks then know more.
-        let tolerance = 50_000_000;
-        let total = if ticked > run + tolerance { ticked } else { run };
         if ticked == 0 {
             return (total, 0);
         }
@@ -37,14 +35,18 @@ pub use linux::{Watched, members, steal_ns};
 mod linux {
     use std::collections::HashSet;
 
+    use nix::sys::time::TimeValLike as _;
+    use nix::time::{clock_getcpuclockid, clock_gettime};
+    use nix::unistd::Pid;
     use procfs::process::{FDTarget, FDsIter, Process, Status, all_processes};
     use procfs::{CurrentSI, KernelStats};
 
     use super::CpuUsed;
 
-    /// The processes of one group.
+    /// The processes of one or more process groups.
     #[derive(Debug)]
     pub struct Watched {
+        groups: Vec<i32>,
         processes: Vec<Process>,
         tick_ns: u64,
     }
@@ -58,6 +60,7 @@ mod linux {
             let others = found.into_iter().filter(|member| !ids.contains(member));
             let all = ids.iter().copied().chain(others);
             Self {
+                groups: ids.to_vec(),
                 processes: all.filter_map(|member| Process::new(member).ok()).collect(),
                 tick_ns: tick_ns(),
             }
@@ -67,29 +70,45 @@ mod linux {
         #[must_use]
         pub fn leader(id: i32) -> Self {
             Self {
+                groups: Vec::new(),
                 processes: Process::new(id).into_iter().collect(),
                 tick_ns: tick_ns(),
             }
         }
 
-        /// CPU time so far; none when nothing could be read.
+        /// CPU time so far of the processes that were found at the beginning; none when nothing could be read. Threads that
+        /// have ended are included.
         #[must_use]
         pub fn cpu(&self) -> Option<CpuUsed> {
-            let mut used = CpuUsed::default();
-            let mut any = false;
-            for process in &self.processes {
-                let (Ok(stat), Ok(tasks)) = (process.stat(), process.tasks()) else {
-                    continue;
-                };
-                used.user_ns += stat.utime * self.tick_ns;
-                used.system_ns += stat.stime * self.tick_ns;
-                used.run_ns += tasks
-                    .flatten()
-                    .filter_map(|task| Some(task.schedstat().ok()?.sum_exec_runtime))
-                    .sum::<u64>();
-                any = true;
+            let each = self.processes.iter().filter_map(|process| self.cpu_of(process));
+            each.reduce(|sum, one| CpuUsed {
+                run_ns: sum.run_ns + one.run_ns,
+                user_ns: sum.user_ns + one.user_ns,
+                system_ns: sum.system_ns + one.system_ns,
+            })
+        }
+
+        /// The same, with processes that joined the groups since: workers that were forked during a load. Searches /proc,
+        /// which takes milliseconds.
+        #[must_use]
+        pub fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
+            if self.groups.is_empty() {
+                return self.cpu();
             }
-            any.then_some(used)
+            Self::groups(&self.groups).cpu()
+        }
+
+        fn cpu_of(&self, process: &Process) -> Option<CpuUsed> {
+            let stat = process.stat().ok()?;
+            let clock = clock_getcpuclockid(Pid::from_raw(process.pid)).ok()?;
+            let own_ns = u64::try_from(clock_gettime(clock).ok()?.num_nanoseconds()).ok()?;
+            let children = |ticks: i64| u64::try_from(ticks).unwrap_or(0) * self.tick_ns;
+            let (user_ns, system_ns) = (children(stat.cutime), children(stat.cstime));
+            Some(CpuUsed {
+                run_ns: own_ns + user_ns + system_ns,
+                user_ns: stat.utime * self.tick_ns + user_ns,
+                system_ns: stat.stime * self.tick_ns + system_ns,
+            })
         }
 
         /// Sockets open now, by inode; none when nothing could be read.
@@ -191,6 +210,11 @@ mod elsewhere {
         }
         /// Not measured.
         #[must_use]
+        pub fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
+            None
+        }
+        /// Not measured.
+        #[must_use]
         pub fn peak_rss_bytes(&self) -> Option<u64> {
             None
         }
@@ -228,13 +252,37 @@ mod tests {
         assert_eq!(used.since(CpuUsed::default()), (300_900_000, 702_100_000));
     }
 
+    /// A tenth of a second of work in threads that have ended, in a process of its own.
+    #[cfg(target_os = "linux")]
     #[test]
-    fn believes_the_ticks_when_threads_took_their_time_with_them() {
-        let used = CpuUsed {
-            run_ns: 10_000_000,
-            user_ns: 400_000_000,
-            system_ns: 100_000_000,
-        };
-        assert_eq!(used.since(CpuUsed::default()), (400_000_000, 100_000_000));
+    fn threads_that_ended_and_children_that_were_waited_for_are_counted() {
+        use std::process::{Command, Stdio};
+
+        let burn = "import threading, time, os\n\
+            def burn():\n    end = time.thread_time() + 0.2\n    while time.thread_time() < end: pass\n\
+            for _ in range(3):\n    one = threading.Thread(target=burn); one.start(); one.join()\n\
+            child = os.fork()\n\
+            if child == 0:\n    burn(); os._exit(0)\n\
+            os.waitpid(child, 0)\n\
+            print(time.process_time(), flush=True)\ninput()\n";
+        let mut child = Command::new("python3")
+            .args(["-c", burn])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        std::io::BufRead::read_line(
+            &mut std::io::BufReader::new(child.stdout.take().unwrap()),
+            &mut said,
+        )
+        .unwrap();
+        let used = super::Watched::leader(child.id().try_into().unwrap()).cpu().unwrap();
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        // The process's own account of itself, and the child's 0.2 s by ticks.
+        let expected = said.trim().parse::<f64>().unwrap() + 0.2;
+        let found = std::time::Duration::from_nanos(used.run_ns).as_secs_f64();
+        assert!((found / expected - 1.0).abs() < 0.05, "{found} s found, {expected} s used");
     }
 }

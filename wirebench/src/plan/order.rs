@@ -1,6 +1,6 @@
 //! The order of rounds: every series once in each round, its variants back to back in an order drawn by lot. Pure.
 
-use rand::SeedableRng;
+use rand::{Rng as _, SeedableRng};
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
@@ -37,8 +37,11 @@ pub struct Stretch<'a> {
     pub stage: u32,
 }
 
+/// The null is measured in one of this many rounds of a series on average, drawn by lot.
+const NULL_EVERY: u32 = 3;
+
 /// Orders a stretch: each round holds every series once, shuffled by the seed, and the variants of a series follow each
-/// other in an order that a fair coin decides anew for each series and round.
+/// other in an order that a fair coin decides anew for each series and round. The null takes part in a third of the rounds.
 ///
 /// Neighbours in time share what the machine does; a fixed order would give the second one a bias of its own.
 #[must_use]
@@ -51,6 +54,9 @@ pub fn pairs(stretch: &Stretch, seed: u64) -> Vec<Slot> {
         turn.shuffle(&mut random);
         for (series, variants) in turn {
             let mut variants = variants.clone();
+            if !random.next_u32().is_multiple_of(NULL_EVERY) {
+                variants.retain(|variant| *variant != Variant::Null);
+            }
             variants.shuffle(&mut random);
             for variant in variants {
                 slots.push(Slot {
@@ -152,6 +158,17 @@ mod tests {
         let series = members(8, 1);
         let of = |seed| pairs(&stretch(&series, 3), seed);
         assert!((1..20).any(|seed| of(seed) != of(0)));
+    }
+
+    #[test]
+    fn the_null_takes_part_in_a_third_of_the_rounds() {
+        let series: Vec<_> = (0..4)
+            .map(|one| (one, vec![Variant::Baseline, Variant::Candidate, Variant::Null]))
+            .collect();
+        let slots = pairs(&stretch(&series, 1000), 7);
+        let count = |variant| slots.iter().filter(|slot| slot.variant == variant).count();
+        assert_eq!((count(Variant::Baseline), count(Variant::Candidate)), (4000, 4000));
+        assert!((1150..=1520).contains(&count(Variant::Null)), "{}", count(Variant::Null));
     }
 
     /// 4,000 fair coins: 1,810 to 2,190 heads in all but one of a billion seeds.

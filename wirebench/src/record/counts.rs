@@ -58,6 +58,10 @@ pub struct Figure {
     pub spread: Option<f64>,
     /// Why there is no value, in one sentence.
     pub refused: Option<String>,
+    /// The value at each start layout (lengths of the program's path), in the order of the layouts; the value above is their
+    /// mean. Empty if only one layout was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_layout: Vec<f64>,
     /// What was counted over whole server runs, each of so many requests; empty where it is no slope.
     pub points: Vec<Point>,
 }
@@ -70,6 +74,14 @@ pub struct Point {
     pub requests: u64,
     /// The count over the whole run, start and stop included.
     pub total: u64,
+    /// The start layout: which length the program's path had.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub layout: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_first(layout: &u32) -> bool {
+    *layout == 0
 }
 
 /// What one function costs per request by itself, without what it calls.

@@ -59,8 +59,23 @@ pub struct Run {
     pub tools: Vec<ToolVersion>,
     /// What was measured: the code's revisions.
     pub variants: Vec<VariantRevision>,
+    /// The packages that were resolved for each side's interpreted programs, where the sides differ in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<Dependency>,
     /// Every series, in the order of the plan.
     pub series: Vec<Series>,
+}
+
+/// A package of which baseline and candidate run different versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dependency {
+    /// The package's name.
+    pub name: String,
+    /// The version the baseline ran; null if it has none.
+    pub baseline: Option<String>,
+    /// The version the candidate ran; null if it has none.
+    pub candidate: Option<String>,
 }
 
 impl Run {
@@ -243,6 +258,10 @@ pub struct Series {
     /// The variant that does not declare this series: nothing is there to compare.
     #[serde(default)]
     pub missing_in: Option<Variant>,
+    /// True if baseline and candidate run the same program (equal code and data, started in the same way): they were not
+    /// measured against each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_program: bool,
     /// The digest of the question as the baseline declares it, when that is another one.
     #[serde(default)]
     pub baseline_digest: Option<String>,

@@ -162,6 +162,7 @@ mod tests {
             value: *value,
             spread: value.map(|_| *spread),
             refused: value.is_none().then(|| "spread 3 % | above 0.5 %".into()),
+            by_layout: Vec::new(),
             points: Vec::new(),
         };
         series.counts = vec![Counts {

@@ -109,6 +109,7 @@ impl Source for Model {
             repeat: String::new(),
             stages: Vec::new(),
             shards: Vec::new(),
+            dependencies: Vec::new(),
             accepted: Vec::new(),
             host: Host {
                 cpu_model: None,
@@ -166,6 +167,7 @@ fn empty_series(place: usize) -> Series {
         status: SeriesStatus::Ok,
         reason: None,
         missing_in: None,
+        same_program: false,
         baseline_digest: None,
         injected_burn_ns: None,
         counts: Vec::new(),

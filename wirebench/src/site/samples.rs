@@ -68,6 +68,7 @@ pub(super) fn with_counts(run: &mut Run) {
         value,
         spread,
         refused: value.is_none().then(|| "spread 3 % is above 0.5 %".into()),
+        by_layout: Vec::new(),
         points: Vec::new(),
     };
     let mut counts = Counts::without(Variant::Candidate, CountStatus::Partial, String::new());

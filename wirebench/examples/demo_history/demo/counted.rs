@@ -100,6 +100,7 @@ fn figure(metric: Metric, value: f64, start_up: f64) -> Figure {
     let point = |requests: u32| Point {
         requests: u64::from(requests),
         total: total(start + value * f64::from(requests)),
+        layout: 0,
     };
     let requests: &[u32] = match (slope, metric) {
         (false, _) => &[],
@@ -111,6 +112,7 @@ fn figure(metric: Metric, value: f64, start_up: f64) -> Figure {
         value: Some(value),
         spread: Some(0.0),
         refused: None,
+        by_layout: Vec::new(),
         points: requests.iter().map(|requests| point(*requests)).collect(),
     }
 }

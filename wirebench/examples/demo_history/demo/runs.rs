@@ -154,6 +154,7 @@ impl Plan<'_> {
             ),
             stages: Vec::new(),
             shards: Vec::new(),
+            dependencies: Vec::new(),
             accepted: self.accepted(),
             host: self.push.host(),
             pinning: Pinning {
@@ -200,6 +201,7 @@ impl Plan<'_> {
             status: SeriesStatus::Ok,
             reason: None,
             missing_in: None,
+            same_program: false,
             baseline_digest: None,
             injected_burn_ns: None,
             counts: counts.collect(),

@@ -144,6 +144,9 @@ fn judged(comparison: &Comparison, series: &str, metric: Metric) -> (Verdict, St
     if found.verdict == Some(Verdict::Invalid) || !comparison.paired {
         return (Verdict::Invalid, reason());
     }
+    if found.same_program {
+        return (Verdict::Unchanged, "the same program".into());
+    }
     let of_it = |one: &&ComparedMetric| one.metric == metric;
     match found.metrics.iter().find(of_it) {
         Some(one) if one.effect_percent.is_some() => (one.verdict, effect(one)),
