@@ -66,6 +66,8 @@ pub enum Outcome {
     Failed,
     /// 3: a gating metric regressed, or the gate was told to fail on what it found.
     Regressed,
+    /// 4: the gate found nothing that was judged.
+    NotJudged,
 }
 
 /// Measures HTTP and gRPC servers with real load generators.

@@ -13,8 +13,6 @@ use crate::stats::rank_sum::{Kept, keep, worse_by_more_than};
 pub(super) struct Cell {
     pub(super) metric: Metric,
     pub(super) margin: Margin,
-    /// Values as measured, baseline and candidate.
-    values: (Vec<f64>, Vec<f64>),
     /// Logarithms of badness: greater is worse.
     bad: (Vec<f64>, Vec<f64>),
 }
@@ -48,7 +46,6 @@ impl Cell {
             metric,
             margin: gates.margin(series, metric),
             bad: (bad(&values.0), bad(&values.1)),
-            values,
         })
     }
 
@@ -70,14 +67,30 @@ impl Cell {
         self.margin.margin.share().ln_1p()
     }
 
+    /// From which worsening on a metric that informs gates, as a difference of logarithms; none where it never does.
+    pub(super) fn log_gate_above(&self) -> Option<f64> {
+        let above = self.margin.gate_above.filter(|_| !self.margin.gate)?;
+        Some(above.share().ln_1p().max(self.log_margin()))
+    }
+
     pub(super) fn figures(&self) -> Figures {
         let kept = keep(&self.bad.0, &self.bad.1);
         let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
         let middle = |arm: &[f64]| median(&kept.pairs.iter().map(|i| arm[*i]).collect::<Vec<_>>());
+        let location = locate(&differences);
+        // Around the centre of both medians, apart by just the estimate: what is shown must be what is said of it.
+        let centre = (middle(&self.bad.0).zip(middle(&self.bad.1))).map(|(base, head)| f64::midpoint(base, head));
+        let around = |share: f64| {
+            let bad = centre? + share * location?.estimate;
+            Some(match self.metric.better() {
+                Better::Lower => bad.exp(),
+                Better::Higher => (-bad).exp(),
+            })
+        };
         Figures {
-            baseline: middle(&self.values.0),
-            candidate: middle(&self.values.1),
-            location: locate(&differences),
+            baseline: around(-0.5),
+            candidate: around(0.5),
+            location,
             sd: standard_deviation(&differences),
             kept,
         }

@@ -1,5 +1,6 @@
 //! A counted series: every figure that both sides have, judged; and why there is none where there is none.
 
+use crate::compare::calls;
 use crate::compare::both_sides::{Without, sides};
 use crate::compare::exact::{Counted, judge};
 use crate::compare::functions;
@@ -39,13 +40,14 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
             let judged = |metric| judged(run, series, (base, head), metric, gates.margin(series, metric));
             found.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
             found.functions = functions::changes(base, head, &found.metrics);
+            calls::add(base, head, &mut found.functions);
             found.verdict = over_gating(&found.metrics);
+            let refused = refused(base, head);
             found.reason = if found.metrics.is_empty() {
-                Some("nothing was counted on both sides".into())
+                Some(refused.unwrap_or_else(|| "nothing was counted on both sides".into()))
             } else {
-                declared_differently(series)
-                    .map(str::to_owned)
-                    .or_else(|| remarks(base, head))
+                let remarks = remarks(base, head).into_iter().chain(refused).reduce(|one, other| format!("{one}; {other}"));
+                declared_differently(series).map(str::to_owned).or(remarks)
             };
         }
     }
@@ -61,6 +63,16 @@ fn remarks(base: &Counts, head: &Counts) -> Option<String> {
         }
     }
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// The figures that both sides refused, and why: nothing is said of them.
+fn refused(base: &Counts, head: &Counts) -> Option<String> {
+    let both = |metric: &Metric| matches!((figure(base, *metric), figure(head, *metric)), (Some(Err(_)), Some(Err(_))));
+    let all: Vec<Metric> = Metric::COUNTED.into_iter().filter(both).collect();
+    let first = all.first()?;
+    let why = base.figure(*first).and_then(|figure| figure.refused.as_deref()).unwrap_or("no reason recorded");
+    let names: Vec<&str> = all.iter().map(|metric| metric.label()).collect();
+    Some(format!("refused on both sides: {} ({why})", names.join(", ")))
 }
 
 /// A figure of one side, or why it cannot be used; none when the side has no such figure.
@@ -80,8 +92,8 @@ fn figure(counts: &Counts, metric: Metric) -> Option<Result<Counted, String>> {
     })
 }
 
-/// What is said of a metric; none when a side does not have it. A gating one that only one side has is not let go in
-/// silence: both were counted with the same tools.
+/// What is said of a metric; none when neither side has a figure, or one that informs lacks one. A gating one that only one
+/// side has is not let go in silence: both were counted with the same tools.
 fn judged(
     run: &Run,
     series: &Series,
@@ -96,13 +108,15 @@ fn judged(
     };
     let (base, head) = match figures {
         (None, None) => return None,
-        (Some(base), Some(head)) => (base, head),
-        (base, head) if margin.gate => (
+        (base, head) => (
             base.unwrap_or_else(|| missing(sides.0)),
             head.unwrap_or_else(|| missing(sides.1)),
         ),
-        _ => return None,
     };
+    let one_sided = base.is_ok() != head.is_ok();
+    if (base.is_err() && head.is_err()) || (one_sided && !margin.gate) {
+        return None;
+    }
     let mut found = unjudged(metric, margin);
     found.baseline = base.as_ref().ok().map(|figure| figure.value);
     found.candidate = head.as_ref().ok().map(|figure| figure.value);
@@ -119,8 +133,12 @@ fn judged(
             (found.worse_at_most_percent, found.resolvable_percent) = (said.at_most, said.resolvable);
             found.spread_percent = said.spread;
         }
-        (Err(one), Err(other)) => found.reason = format!("{one}; {other}"),
         (Err(reason), _) | (_, Err(reason)) => found.reason = reason,
+    }
+    if metric == Metric::Syscalls && matches!(found.verdict, Verdict::Unchanged | Verdict::Improved) {
+        if let Some(waits) = calls::blocking(sides.0, sides.1) {
+            (found.verdict, found.reason) = (Verdict::Inconclusive, waits);
+        }
     }
     Some(found)
 }

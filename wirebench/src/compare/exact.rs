@@ -3,6 +3,7 @@
 //!
 //! Everything is a difference of logarithms, candidate over baseline, so that a change and its reverse have one size.
 
+use crate::compare::verdict::no_worsening;
 use crate::record::comparison::Verdict;
 
 /// What is left of two equal numbers after dividing and taking logarithms.
@@ -82,27 +83,27 @@ pub(super) fn judge(baseline: Counted, candidate: Counted, margin_percent: f64) 
     let beyond = |far: f64, near: f64| far >= margin - ROUNDING && near > margin / 2.0 + ROUNDING;
     let verdict = match () {
         () if beyond(high, low) => Verdict::Regressed,
-        () if beyond(-low, -high) => Verdict::Improved,
+        () if -high >= margin - ROUNDING && -high > ROUNDING => Verdict::Improved,
         () if high >= open_from - ROUNDING => Verdict::Inconclusive,
         () => Verdict::Unchanged,
     };
     let at_most = percent(high.max(0.0));
     let spread =
         (baseline.relative_spread().zip(candidate.relative_spread())).map(|(one, other)| one.max(other) * 100.0);
-    let said = |direction: &str| match percent(effect) {
-        Some(effect) if margin_percent > 0.0 => {
-            format!("{effect:+.2} %: {direction} beyond the margin of {margin_percent}%")
-        }
-        Some(effect) => format!("{effect:+.2} %: {direction}, and it is to stay exactly equal"),
+    let worse = || match percent(effect) {
         None => "0 on the baseline, and more on the candidate: a worsening without a percentage".to_owned(),
+        Some(_) if margin_percent <= 0.0 => "worse where nothing may change".to_owned(),
+        Some(_) if effect >= margin - ROUNDING => format!("worse by more than {margin_percent} %"),
+        Some(_) => format!("worse, and {margin_percent} % lies within the range"),
     };
     Judgement {
         verdict,
         reason: match verdict {
-            Verdict::Regressed => said("worse"),
-            Verdict::Improved => said("better"),
+            Verdict::Regressed => worse(),
+            Verdict::Improved if margin_percent > 0.0 => format!("better by more than {margin_percent} %"),
+            Verdict::Improved => "better where nothing may change".into(),
             Verdict::Unchanged if same && exact => "exactly equal".into(),
-            Verdict::Unchanged => format!("no worsening above {:.2} %", at_most.unwrap_or_default()),
+            Verdict::Unchanged => no_worsening(at_most.unwrap_or_default()),
             _ => format!(
                 "the spread over repetitions is too wide: a worsening of {} % can be neither shown nor excluded",
                 if margin_percent > 0.0 {
@@ -158,6 +159,21 @@ mod tests {
     }
 
     #[test]
+    fn an_improvement_must_leave_the_margin_behind_with_its_whole_range() {
+        assert_eq!(verdict((10_000.0, 20.0), (9_900.0, 20.0), 1.0), Verdict::Unchanged, "-1.0 % (-1.4 to -0.6)");
+        assert_eq!(verdict((10_000.0, 20.0), (9_800.0, 20.0), 1.0), Verdict::Improved, "-2.0 % (-2.4 to -1.6)");
+        assert_eq!(verdict((10_000.0, 20.0), (10_100.0, 20.0), 1.0), Verdict::Regressed, "the other way round");
+    }
+
+    #[test]
+    fn a_worsening_is_not_said_to_exceed_a_margin_that_only_its_range_reaches() {
+        let of = |value| judge(counted(10_000.0, 20.0), counted(value, 20.0), 1.0);
+        let nearly = of(10_095.0);
+        assert_eq!((nearly.verdict, nearly.reason.as_str()), (Verdict::Regressed, "worse, and 1 % lies within the range"));
+        assert_eq!(of(10_200.0).reason, "worse by more than 1 %");
+    }
+
+    #[test]
     fn what_is_to_stay_exactly_equal_may_not_move_at_all() {
         let of = |candidate| verdict((163.0, 0.0), (candidate, 0.0), 0.0);
         assert_eq!(
@@ -172,7 +188,7 @@ mod tests {
     fn a_spread_around_equal_values_says_what_it_excludes_until_it_is_too_wide() {
         let close = judge(counted(4.0, 0.01), counted(4.0, 0.0), 0.0);
         assert_eq!(close.verdict, Verdict::Unchanged);
-        assert_eq!(close.reason, "no worsening above 0.25 %");
+        assert_eq!(close.reason, "no worsening above 0.3 %");
         assert_eq!(verdict((4.0, 0.25), (4.0, 0.0), 0.0), Verdict::Inconclusive);
         assert_eq!(verdict((100.0, 0.4), (100.0, 0.4), 1.0), Verdict::Unchanged);
         assert_eq!(verdict((100.0, 0.6), (100.0, 0.6), 1.0), Verdict::Inconclusive);
@@ -231,10 +247,13 @@ mod tests {
         }
 
         #[test]
-        fn a_change_and_its_reverse_are_judged_alike(one in figure(), other in figure(), margin in margin()) {
-            let (there, back) = (verdict(one, other, margin), verdict(other, one, margin));
-            prop_assert_eq!(there == Verdict::Regressed, back == Verdict::Improved);
-            prop_assert_eq!(there == Verdict::Improved, back == Verdict::Regressed);
+        fn an_improvement_turned_round_is_a_regression_and_nothing_within_the_margin_is_an_improvement(one in figure(), other in figure(), margin in margin()) {
+            let (there, back) = (judge(counted(one.0, one.1), counted(other.0, other.1), margin), verdict(other, one, margin));
+            if there.verdict == Verdict::Improved {
+                prop_assert_eq!(back, Verdict::Regressed);
+                let high = there.high.unwrap();
+                prop_assert!(high < 0.0 && high <= (1.0 / (1.0 + margin / 100.0) - 1.0) * 100.0 + 1e-6);
+            }
         }
 
         #[test]

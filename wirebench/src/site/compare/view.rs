@@ -102,7 +102,7 @@ impl View {
         Self {
             verdict: headline::verdict(comparison),
             class: class(headline::standing(comparison)),
-            summary: headline::summary(comparison, &findings, name),
+            summary: headline::summary(comparison, &findings, name, sentence),
             next: text,
             commands,
             sides: [&comparison.baseline, &comparison.candidate].map(|side| SideView::of(side, commit_url)),
@@ -177,7 +177,7 @@ fn line(row: &Row, axis: Axis) -> Line {
     Line {
         class,
         verdict: format!("{} {}", symbol(row.standing), word(row.standing)),
-        remark: sentence(&words::remark(row)),
+        remark: sentence(&words::sentence(row)),
         series: name(&row.series.id),
         metric: row.metric.map_or("–", |metric| metric.metric.label()),
         whisker: row.metric.map(|metric| axis.whisker(metric, class)),
