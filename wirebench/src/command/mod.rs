@@ -20,6 +20,8 @@ mod git;
 mod history;
 mod init;
 mod install;
+#[cfg(test)]
+mod judged_tests;
 mod lineup;
 mod list;
 mod merge;

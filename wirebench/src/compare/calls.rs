@@ -23,7 +23,9 @@ fn new<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
 /// Why the number of system calls is no all-clear; none without a new call in which a request waits.
 pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<String> {
     let (name, calls) = (new(base, head).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
-    Some(format!("a new system call in which requests wait: {name}, {calls:.2} per request"))
+    Some(format!(
+        "a new system call in which requests wait: {name}, {calls:.2} per request"
+    ))
 }
 
 /// Adds the new calls that are not listed yet.

@@ -1,7 +1,7 @@
 //! A counted series: every figure that both sides have, judged; and why there is none where there is none.
 
-use crate::compare::calls;
 use crate::compare::both_sides::{Without, sides};
+use crate::compare::calls;
 use crate::compare::exact::{Counted, judge};
 use crate::compare::functions;
 use crate::compare::gates::Gates;
@@ -46,7 +46,10 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
             found.reason = if found.metrics.is_empty() {
                 Some(refused.unwrap_or_else(|| "nothing was counted on both sides".into()))
             } else {
-                let remarks = remarks(base, head).into_iter().chain(refused).reduce(|one, other| format!("{one}; {other}"));
+                let remarks = remarks(base, head)
+                    .into_iter()
+                    .chain(refused)
+                    .reduce(|one, other| format!("{one}; {other}"));
                 declared_differently(series).map(str::to_owned).or(remarks)
             };
         }
@@ -67,10 +70,18 @@ fn remarks(base: &Counts, head: &Counts) -> Option<String> {
 
 /// The figures that both sides refused, and why: nothing is said of them.
 fn refused(base: &Counts, head: &Counts) -> Option<String> {
-    let both = |metric: &Metric| matches!((figure(base, *metric), figure(head, *metric)), (Some(Err(_)), Some(Err(_))));
+    let both = |metric: &Metric| {
+        matches!(
+            (figure(base, *metric), figure(head, *metric)),
+            (Some(Err(_)), Some(Err(_)))
+        )
+    };
     let all: Vec<Metric> = Metric::COUNTED.into_iter().filter(both).collect();
     let first = all.first()?;
-    let why = base.figure(*first).and_then(|figure| figure.refused.as_deref()).unwrap_or("no reason recorded");
+    let why = base
+        .figure(*first)
+        .and_then(|figure| figure.refused.as_deref())
+        .unwrap_or("no reason recorded");
     let names: Vec<&str> = all.iter().map(|metric| metric.label()).collect();
     Some(format!("refused on both sides: {} ({why})", names.join(", ")))
 }
@@ -135,10 +146,9 @@ fn judged(
         }
         (Err(reason), _) | (_, Err(reason)) => found.reason = reason,
     }
-    if metric == Metric::Syscalls && matches!(found.verdict, Verdict::Unchanged | Verdict::Improved) {
-        if let Some(waits) = calls::blocking(sides.0, sides.1) {
-            (found.verdict, found.reason) = (Verdict::Inconclusive, waits);
-        }
+    let clear = metric == Metric::Syscalls && matches!(found.verdict, Verdict::Unchanged | Verdict::Improved);
+    if let Some(waits) = calls::blocking(sides.0, sides.1).filter(|_| clear) {
+        (found.verdict, found.reason) = (Verdict::Inconclusive, waits);
     }
     Some(found)
 }

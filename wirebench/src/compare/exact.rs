@@ -160,16 +160,31 @@ mod tests {
 
     #[test]
     fn an_improvement_must_leave_the_margin_behind_with_its_whole_range() {
-        assert_eq!(verdict((10_000.0, 20.0), (9_900.0, 20.0), 1.0), Verdict::Unchanged, "-1.0 % (-1.4 to -0.6)");
-        assert_eq!(verdict((10_000.0, 20.0), (9_800.0, 20.0), 1.0), Verdict::Improved, "-2.0 % (-2.4 to -1.6)");
-        assert_eq!(verdict((10_000.0, 20.0), (10_100.0, 20.0), 1.0), Verdict::Regressed, "the other way round");
+        assert_eq!(
+            verdict((10_000.0, 20.0), (9_900.0, 20.0), 1.0),
+            Verdict::Unchanged,
+            "-1.0 % (-1.4 to -0.6)"
+        );
+        assert_eq!(
+            verdict((10_000.0, 20.0), (9_800.0, 20.0), 1.0),
+            Verdict::Improved,
+            "-2.0 % (-2.4 to -1.6)"
+        );
+        assert_eq!(
+            verdict((10_000.0, 20.0), (10_100.0, 20.0), 1.0),
+            Verdict::Regressed,
+            "the other way round"
+        );
     }
 
     #[test]
     fn a_worsening_is_not_said_to_exceed_a_margin_that_only_its_range_reaches() {
         let of = |value| judge(counted(10_000.0, 20.0), counted(value, 20.0), 1.0);
         let nearly = of(10_095.0);
-        assert_eq!((nearly.verdict, nearly.reason.as_str()), (Verdict::Regressed, "worse, and 1 % lies within the range"));
+        assert_eq!(
+            (nearly.verdict, nearly.reason.as_str()),
+            (Verdict::Regressed, "worse, and 1 % lies within the range")
+        );
         assert_eq!(of(10_200.0).reason, "worse by more than 1 %");
     }
 

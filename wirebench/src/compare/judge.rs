@@ -105,7 +105,7 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<Judged> {
                 suspected,
                 figures,
                 cell,
-                client_bound: held_back_by_client(series, stage),
+                limit: held_back_by_client(series, stage).then_some(Bound::Client),
                 stage,
                 worse: false,
                 better: false,
@@ -194,7 +194,8 @@ fn held_back_by_client(series: &Series, stage: u32) -> bool {
 fn notes(run: &Run, no_second_stage: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
     // Nothing suspicious is no reason for doubt.
-    if let Some(why) = no_second_stage.filter(|why| why.contains("no time was left") || why.contains("a verdict needs")) {
+    if let Some(why) = no_second_stage.filter(|why| why.contains("no time was left") || why.contains("a verdict needs"))
+    {
         notes.push(format!("N{}.", &why[1..]));
     }
     if run.status == RunStatus::Incomplete {

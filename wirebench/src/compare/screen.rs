@@ -97,12 +97,19 @@ fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(
 
 /// Why a run with timed series has no fresh rounds, in one sentence; none where it has some, or nothing was timed.
 pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> Option<String> {
-    let timed = || (run.series.iter()).filter(|series| series.missing_in.is_none() && pairs(series, 1).next().is_some());
-    let fresh = run.series.iter().any(|series| series.rounds.iter().any(|round| round.stage == 2));
+    let timed =
+        || (run.series.iter()).filter(|series| series.missing_in.is_none() && pairs(series, 1).next().is_some());
+    let fresh = run
+        .series
+        .iter()
+        .any(|series| series.rounds.iter().any(|round| round.stage == 2));
     if fresh || timed().next().is_none() {
         return None;
     }
-    let first = (timed().flat_map(|series| &series.rounds)).map(|round| round.round + 1).max().unwrap_or(0);
+    let first = (timed().flat_map(|series| &series.rounds))
+        .map(|round| round.round + 1)
+        .max()
+        .unwrap_or(0);
     if (first as usize) < FEWEST_PAIRS {
         return Some(format!(
             "no fresh rounds: the first stage had {first} rounds of each variant, and a verdict needs {FEWEST_PAIRS}"

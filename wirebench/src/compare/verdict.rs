@@ -5,7 +5,7 @@ use crate::compare::screen::Suspicion;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT};
 use crate::record::comparison::{ComparedMetric, Verdict};
 use crate::record::metric::{Better, Metric};
-use crate::record::run::{Run, Series};
+use crate::record::run::{Bound, Run, Series};
 use crate::stats::location::{POWER, resolvable};
 
 /// A cell with what is needed to judge it.
@@ -20,21 +20,25 @@ pub(super) struct Judged {
     pub(super) tested: bool,
     pub(super) worse: bool,
     pub(super) better: bool,
-    /// Whether most of the candidate's rounds in that stage were held back by the load generator.
-    pub(super) client_bound: bool,
+    /// The client, where it held back most of the candidate's rounds in that stage.
+    pub(super) limit: Option<Bound>,
 }
 
 impl Judged {
     /// Whether a metric that gates from a size on is confirmed worse, with its whole interval beyond that size.
     fn beyond_default_gate(&self) -> bool {
         let low = self.figures.location.and_then(|location| location.low);
-        let beyond = self.cell.log_gate_above().zip(low).is_some_and(|(above, low)| low > above);
+        let beyond = self
+            .cell
+            .log_gate_above()
+            .zip(low)
+            .is_some_and(|(above, low)| low > above);
         self.worse && beyond
     }
 
     /// Whether it gates although its metric informs. Throughput and latency of a busy client are the client's.
     fn gates_for_its_size(&self) -> bool {
-        self.beyond_default_gate() && !self.client_bound
+        self.beyond_default_gate() && self.limit != Some(Bound::Client)
     }
 }
 
@@ -162,7 +166,11 @@ fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, String) {
 /// A confirmed worsening: beyond what, and whether it gates for its size.
 fn worse(judged: &Judged) -> String {
     let margin = judged.cell.margin.margin.percent();
-    let above = judged.cell.margin.gate_above.map_or(margin, |above| above.percent().max(margin));
+    let above = judged
+        .cell
+        .margin
+        .gate_above
+        .map_or(margin, |above| above.percent().max(margin));
     if judged.gates_for_its_size() {
         format!("worse by more than {above} %, from where it gates")
     } else if judged.beyond_default_gate() {

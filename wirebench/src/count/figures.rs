@@ -255,7 +255,11 @@ mod tests {
     fn what_one_request_in_fifty_does_is_seen_where_every_longer_run_repeats_it() {
         let rate = |totals: &[(u64, u64)]| rare(&points(totals));
         assert_eq!(rate(&[(100, 2), (100, 2), (400, 8), (400, 8)]), Some(0.02));
-        assert_eq!(rate(&[(100, 70), (100, 71), (400, 72), (400, 70)]), None, "once more by chance");
+        assert_eq!(
+            rate(&[(100, 70), (100, 71), (400, 72), (400, 70)]),
+            None,
+            "once more by chance"
+        );
         assert_eq!(rate(&[(100, 70), (100, 70)]), None);
     }
 

@@ -21,8 +21,22 @@ const FUNCTIONS: usize = 400;
 
 /// Calls whose number depends on when threads run and on how much memory is at hand: a few of them mean nothing.
 const SCHEDULED: [&str; 16] = [
-    "brk", "epoll_pwait", "epoll_pwait2", "epoll_wait", "futex", "madvise", "mmap", "mprotect", "mremap", "munmap", "poll",
-    "ppoll", "pselect6", "restart_syscall", "sched_yield", "select",
+    "brk",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_wait",
+    "futex",
+    "madvise",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "munmap",
+    "poll",
+    "ppoll",
+    "pselect6",
+    "restart_syscall",
+    "sched_yield",
+    "select",
 ];
 
 /// Takes the call stacks, and the costs of lines, out of what a tool counted; none when it counts something else.
@@ -186,7 +200,9 @@ impl Runs {
                 Counted::Syscalls(calls) => Some(calls.get(&name).copied().unwrap_or(0)),
                 _ => None,
             });
-            let rare = (!SCHEDULED.contains(&name.as_str())).then(|| figures::rare(&points)).flatten();
+            let rare = (!SCHEDULED.contains(&name.as_str()))
+                .then(|| figures::rare(&points))
+                .flatten();
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
             let value = if value > 0.0 { value } else { rare? };
             Some((name, value))

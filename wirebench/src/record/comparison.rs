@@ -100,14 +100,10 @@ impl Verdict {
     /// is accepted, and not judged otherwise.
     #[must_use]
     pub fn over(series: &[ComparedSeries]) -> Self {
-        let accepted = || (series.iter().flat_map(|one| &one.metrics)).any(|metric| metric.primary && metric.accepted.is_some());
-        (series.iter().filter_map(|one| one.verdict).min()).unwrap_or_else(|| {
-            if accepted() {
-                Self::Unchanged
-            } else {
-                Self::NotJudged
-            }
-        })
+        let accepted =
+            || (series.iter().flat_map(|one| &one.metrics)).any(|metric| metric.primary && metric.accepted.is_some());
+        (series.iter().filter_map(|one| one.verdict).min())
+            .unwrap_or_else(|| if accepted() { Self::Unchanged } else { Self::NotJudged })
     }
 }
 

@@ -227,7 +227,9 @@ impl<'a> Findings<'a> {
 
     /// Metrics that inform and are confirmed to be worse: no verdict may hide them.
     pub fn worse_without_gating(&self) -> impl Iterator<Item = &Row<'a>> {
-        self.informative.iter().filter(|row| row.standing == Standing::Regressed)
+        self.informative
+            .iter()
+            .filter(|row| row.standing == Standing::Regressed)
     }
 
     /// System calls that only the candidate makes, with the series they are made in.
@@ -237,7 +239,12 @@ impl<'a> Findings<'a> {
             let new = series.functions.iter().filter(|one| is_new_call(one));
             new.map(move |call| (series, call))
         };
-        comparison.series.iter().filter(|series| series.presence == Presence::Both).flat_map(of).collect()
+        comparison
+            .series
+            .iter()
+            .filter(|series| series.presence == Presence::Both)
+            .flat_map(of)
+            .collect()
     }
 
     /// Whether every series is on both sides and run by the same program.
@@ -426,7 +433,10 @@ mod tests {
             (series.same_program, series.metrics) = (true, Vec::new());
         }
         let findings = Findings::of(&comparison);
-        assert_eq!((findings.unmeasured.len(), findings.same.len()), (0, comparison.series.len()));
+        assert_eq!(
+            (findings.unmeasured.len(), findings.same.len()),
+            (0, comparison.series.len())
+        );
         assert!(Findings::all_the_same_program(&comparison) && contradiction(&comparison).is_none());
     }
 
@@ -436,7 +446,10 @@ mod tests {
         for (series, null) in comparison.series.iter_mut().zip([0.2, -0.6, 0.4]) {
             (series.metrics[0].null_percent, series.metrics[0].null_pairs) = (Some(null), 9);
         }
-        assert_eq!(Findings::of(&comparison).nulls(), [(comparison.series[0].metrics[0].metric, -0.6, 9)]);
+        assert_eq!(
+            Findings::of(&comparison).nulls(),
+            [(comparison.series[0].metrics[0].metric, -0.6, 9)]
+        );
     }
 
     #[test]

@@ -16,7 +16,10 @@ const NOTES: [(&str, &str); 6] = [
         "no time was left in the budget",
         "No fresh rounds: no time was left in the budget.",
     ),
-    ("a verdict needs", "No fresh rounds: the first stage had too few rounds."),
+    (
+        "a verdict needs",
+        "No fresh rounds: the first stage had too few rounds.",
+    ),
     (
         "The run did not reach its end",
         "The run did not reach its end: fewer pairs than planned.",
@@ -108,7 +111,10 @@ const NO_SECOND_STAGE: [(&str, &str); 4] = [
         "nothing looked changed",
         "no fresh rounds: nothing looked changed in the first stage",
     ),
-    ("was interrupted", "no fresh rounds: the run was interrupted before them"),
+    (
+        "was interrupted",
+        "no fresh rounds: the run was interrupted before them",
+    ),
     ("no time was left", "no fresh rounds: no time was left in the budget"),
     ("a verdict needs", "no fresh rounds: the first stage had too few rounds"),
 ];

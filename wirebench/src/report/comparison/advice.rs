@@ -74,7 +74,9 @@ pub fn of(comparison: &Comparison, findings: &Findings, name: Inert, prose: Iner
         return only("nothing to do.".into());
     }
     if findings.gating.is_empty() {
-        return only("find out why: the series that are on one side only or were not measured are listed below.".into());
+        return only(
+            "find out why: the series that are on one side only or were not measured are listed below.".into(),
+        );
     }
     match first(Standing::Accepted) {
         Some(row) => only(format!(

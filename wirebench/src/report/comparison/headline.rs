@@ -85,7 +85,9 @@ pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert, prose:
 
 /// Whether the estimate itself lies beyond the margin; of a count, the range alone may reach it.
 fn beyond_margin(row: &Row) -> bool {
-    let percent = row.metric.and_then(|metric| Some((metric.effect_percent?, metric.margin_percent)));
+    let percent = row
+        .metric
+        .and_then(|metric| Some((metric.effect_percent?, metric.margin_percent)));
     percent.is_none_or(|(effect, margin)| effect.abs() >= margin - 1e-9)
 }
 
@@ -126,7 +128,12 @@ fn listed(all: &[String]) -> String {
 fn worse(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
     let row = |row: &Row| {
         let metric = row.metric?;
-        Some(format!("{} {} {}", name(&row.series.id), metric.metric.label(), effect(metric)))
+        Some(format!(
+            "{} {} {}",
+            name(&row.series.id),
+            metric.metric.label(),
+            effect(metric)
+        ))
     };
     let all: Vec<String> = findings.worse_without_gating().filter_map(row).collect();
     let but = match comparison.verdict {
@@ -142,7 +149,12 @@ fn worse(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
 /// System calls that only the candidate makes, however rare.
 fn new_calls(comparison: &Comparison, name: Inert) -> String {
     let call = |(series, call): (&ComparedSeries, &FunctionChange)| {
-        format!("{}, {} per request of {}", name(&call.function), words::rate(call.candidate), name(&series.id))
+        format!(
+            "{}, {} per request of {}",
+            name(&call.function),
+            words::rate(call.candidate),
+            name(&series.id)
+        )
     };
     let all: Vec<String> = Findings::new_calls(comparison).into_iter().map(call).collect();
     match all.len() {
@@ -177,6 +189,7 @@ fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
             format!("No worsening above {most}, with 95 % confidence, in {of}.")
         }
         Some(most) => format!("No worsening above {most} in {of}, with 95 % confidence for each."),
+        None if findings.gating.len() == n => format!("No worsening in {of}."),
         None => format!("None of {total} regressed."),
     }
 }

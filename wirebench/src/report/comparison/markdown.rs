@@ -74,7 +74,10 @@ fn head(comparison: &Comparison, findings: &Findings) -> String {
 fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)> {
     let mut parts = Vec::new();
     if !findings.gating.is_empty() {
-        parts.push((Part::open(rows(&findings.gating), findings.gating.iter().map(gating)), 70));
+        parts.push((
+            Part::open(rows(&findings.gating), findings.gating.iter().map(gating)),
+            70,
+        ));
     }
     for row in findings.explained().take(EXPLAINED) {
         let lines = row.functions().map(function);
@@ -86,7 +89,12 @@ fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)>
             sections::tally(&findings.informative)
         );
         parts.push((
-            Part::folded(&title, "", rows(&findings.informative), findings.informative.iter().map(informative)),
+            Part::folded(
+                &title,
+                "",
+                rows(&findings.informative),
+                findings.informative.iter().map(informative),
+            ),
             50,
         ));
     }

@@ -53,7 +53,10 @@ pub fn false_alarms(comparison: &Comparison) -> String {
     let method = &comparison.method;
     let (gating, informative) = method.tests;
     if gating + informative == 0 {
-        let why = method.no_second_stage.as_deref().unwrap_or("no fresh rounds were measured");
+        let why = method
+            .no_second_stage
+            .as_deref()
+            .unwrap_or("no fresh rounds were measured");
         return format!("what is timed was not tested: {}", prose_free(why));
     }
     format!(
@@ -76,7 +79,11 @@ pub fn nulls(findings: &Findings) -> Option<String> {
         .map(|(metric, percent, _)| format!("{} {}", metric.label(), words::change(*percent)))
         .collect();
     let pairs = nulls.iter().map(|(.., pairs)| *pairs).max().unwrap_or(0);
-    let pairs = if pairs > 0 { format!(" ({pairs} pairs)") } else { String::new() };
+    let pairs = if pairs > 0 {
+        format!(" ({pairs} pairs)")
+    } else {
+        String::new()
+    };
     (!each.is_empty()).then(|| format!("the same code twice: {}{pairs}", each.join(", ")))
 }
 

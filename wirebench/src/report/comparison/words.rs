@@ -51,7 +51,9 @@ pub fn sentence(row: &Row) -> String {
         }
         Standing::NotJudged => "shown, not judged".into(),
         Standing::Inconclusive => {
-            let null = metric.null_percent.filter(|_| metric.reason.contains("the same code twice"));
+            let null = metric
+                .null_percent
+                .filter(|_| metric.reason.contains("the same code twice"));
             let null = null.map_or_else(String::new, |percent| format!(" ({})", change(percent)));
             format!("{}{null}", metric.reason)
         }

@@ -214,6 +214,7 @@ fn method(comparison: &Comparison, findings: &Findings) -> Vec<(&'static str, St
     if comparison.paired {
         facts.extend(sections::spreads(findings).map(|spreads| ("spread c", spreads)));
         facts.extend(sections::dropped(findings).map(|dropped| ("pairs left out", dropped)));
+        facts.extend(sections::nulls(findings).map(|nulls| ("check", nulls)));
         facts.push(("seed", comparison.method.seed.to_string()));
         facts.push(("false alarms", sections::false_alarms(comparison)));
         facts.extend(
