@@ -10,6 +10,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::Regressed) => ExitCode::from(3),
+        Ok(Outcome::NotJudged) => ExitCode::from(4),
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(if is_usage(&error) { 2 } else { 1 })

@@ -14,16 +14,17 @@ use crate::summary::comparison::{Standing, contradiction};
   wirebench gate                                  the newest run that has a comparison
   wirebench gate results/20261121T091544Z-00002a
   wirebench gate comparison.json --fail-on regressed,inconclusive
-Exit codes: 3 regressed, or another verdict that --fail-on names; 1 invalid, not judged, or not readable; 0 anything else.")]
+Exit codes: 3 regressed, or another verdict that --fail-on names; 4 not judged (no gating metric is on both sides), unless
+--fail-on leaves it out; 1 invalid, two runs beside each other, or not readable; 0 anything else.")]
 pub(super) struct Args {
     /// A comparison.json or the folder it lies in; without it, the newest run under results/ that has one.
     comparison: Option<PathBuf>,
-    /// Overall verdicts that give exit code 3; regressed always does.
+    /// Overall verdicts that fail: with exit code 3, not-judged with 4; regressed always does.
     #[arg(
         long,
         value_enum,
         value_delimiter = ',',
-        default_value = "regressed",
+        default_value = "regressed,not-judged",
         value_name = "VERDICTS"
     )]
     fail_on: Vec<FailOn>,
@@ -37,6 +38,8 @@ enum FailOn {
     Inconclusive,
     /// A gating metric cannot be judged.
     Invalid,
+    /// No gating metric is on both sides: a renamed server, or everything skipped.
+    NotJudged,
 }
 
 impl FailOn {
@@ -45,6 +48,7 @@ impl FailOn {
             Self::Regressed => Verdict::Regressed,
             Self::Inconclusive => Verdict::Inconclusive,
             Self::Invalid => Verdict::Invalid,
+            Self::NotJudged => Verdict::NotJudged,
         }
     }
 }
@@ -76,8 +80,9 @@ fn outcome(comparison: &Comparison, fail_on: &[Verdict]) -> Outcome {
     match comparison.verdict {
         _ if !comparison.paired => Outcome::Failed,
         Verdict::Regressed => Outcome::Regressed,
+        Verdict::NotJudged if fail_on.contains(&Verdict::NotJudged) => Outcome::NotJudged,
         verdict if fail_on.contains(&verdict) => Outcome::Regressed,
         Verdict::Invalid => Outcome::Failed,
-        Verdict::Inconclusive | Verdict::Improved | Verdict::Unchanged => Outcome::Done,
+        Verdict::Inconclusive | Verdict::Improved | Verdict::Unchanged | Verdict::NotJudged => Outcome::Done,
     }
 }

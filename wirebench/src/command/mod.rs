@@ -20,6 +20,8 @@ mod git;
 mod history;
 mod init;
 mod install;
+#[cfg(test)]
+mod judged_tests;
 mod lineup;
 mod list;
 mod merge;
@@ -66,6 +68,8 @@ pub enum Outcome {
     Failed,
     /// 3: a gating metric regressed, or the gate was told to fail on what it found.
     Regressed,
+    /// 4: the gate found nothing that was judged.
+    NotJudged,
 }
 
 /// Measures HTTP and gRPC servers with real load generators.

@@ -13,8 +13,6 @@ use crate::stats::rank_sum::{Kept, keep, worse_by_more_than};
 pub(super) struct Cell {
     pub(super) metric: Metric,
     pub(super) margin: Margin,
-    /// Values as measured, baseline and candidate.
-    values: (Vec<f64>, Vec<f64>),
     /// Logarithms of badness: greater is worse.
     bad: (Vec<f64>, Vec<f64>),
 }
@@ -33,7 +31,22 @@ pub(super) struct Figures {
 impl Cell {
     /// The cell of a metric in a stage; none when not a single pair has it.
     pub(super) fn new(series: &Series, metric: Metric, stage: u32, gates: &Gates) -> Option<Self> {
-        let values: (Vec<f64>, Vec<f64>) = pairs(series, stage)
+        Self::of(pairs(series, stage), series, metric, gates)
+    }
+
+    /// The baseline beside its second copy, in the rounds of every stage that had both; none when not a single pair has it.
+    pub(super) fn of_null(series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
+        let both = [1, 2].map(|stage| pairs_with(series, stage, Variant::Null));
+        Self::of(both.into_iter().flatten(), series, metric, gates)
+    }
+
+    fn of<'s>(
+        pairs: impl Iterator<Item = (&'s Round, &'s Round)>,
+        series: &Series,
+        metric: Metric,
+        gates: &Gates,
+    ) -> Option<Self> {
+        let values: (Vec<f64>, Vec<f64>) = pairs
             .filter_map(|(base, head)| metric.comparable(base).zip(metric.comparable(head)))
             .unzip();
         let bad = |arm: &[f64]| -> Vec<f64> {
@@ -48,7 +61,6 @@ impl Cell {
             metric,
             margin: gates.margin(series, metric),
             bad: (bad(&values.0), bad(&values.1)),
-            values,
         })
     }
 
@@ -70,14 +82,30 @@ impl Cell {
         self.margin.margin.share().ln_1p()
     }
 
+    /// From which worsening on a metric that informs gates, as a difference of logarithms; none where it never does.
+    pub(super) fn log_gate_above(&self) -> Option<f64> {
+        let above = self.margin.gate_above.filter(|_| !self.margin.gate)?;
+        Some(above.share().ln_1p().max(self.log_margin()))
+    }
+
     pub(super) fn figures(&self) -> Figures {
         let kept = keep(&self.bad.0, &self.bad.1);
         let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
         let middle = |arm: &[f64]| median(&kept.pairs.iter().map(|i| arm[*i]).collect::<Vec<_>>());
+        let location = locate(&differences);
+        // Around the centre of both medians, apart by just the estimate: what is shown must be what is said of it.
+        let centre = (middle(&self.bad.0).zip(middle(&self.bad.1))).map(|(base, head)| f64::midpoint(base, head));
+        let around = |share: f64| {
+            let bad = centre? + share * location?.estimate;
+            Some(match self.metric.better() {
+                Better::Lower => bad.exp(),
+                Better::Higher => (-bad).exp(),
+            })
+        };
         Figures {
-            baseline: middle(&self.values.0),
-            candidate: middle(&self.values.1),
-            location: locate(&differences),
+            baseline: around(-0.5),
+            candidate: around(0.5),
+            location,
             sd: standard_deviation(&differences),
             kept,
         }
@@ -96,6 +124,11 @@ impl Cell {
 
 /// Baseline's and candidate's round of every pair of a stage, in order; pairs that were dropped are left out.
 pub(super) fn pairs(series: &Series, stage: u32) -> impl Iterator<Item = (&Round, &Round)> {
+    pairs_with(series, stage, Variant::Candidate)
+}
+
+/// The same with another variant in the candidate's place.
+fn pairs_with(series: &Series, stage: u32, other: Variant) -> impl Iterator<Item = (&Round, &Round)> {
     let usable = move |round: &&Round| round.stage == stage && round.dropped.is_none();
     let of = move |variant| {
         series
@@ -105,7 +138,7 @@ pub(super) fn pairs(series: &Series, stage: u32) -> impl Iterator<Item = (&Round
             .filter(move |round| round.variant == variant)
     };
     of(Variant::Baseline).filter_map(move |base| {
-        let head = of(Variant::Candidate).find(|head| head.round == base.round)?;
+        let head = of(other).find(|head| head.round == base.round)?;
         Some((base, head))
     })
 }

@@ -1,10 +1,12 @@
 //! A counted series: every figure that both sides have, judged; and why there is none where there is none.
 
 use crate::compare::both_sides::{Without, sides};
-use crate::compare::exact::{Counted, judge};
+use crate::compare::calls;
+use crate::compare::exact::{self, Counted, judge};
 use crate::compare::functions;
 use crate::compare::gates::Gates;
-use crate::compare::series::{declared_differently, over_gating, presence};
+use crate::compare::null;
+use crate::compare::series::{declared_differently, over_gating, presence, same_program};
 use crate::compare::verdict::accepted;
 use crate::declare::compare::Margin;
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
@@ -30,6 +32,9 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
     if found.presence != Presence::Both {
         return found;
     }
+    if series.same_program {
+        return same_program(series);
+    }
     match sides(run, series) {
         Err(Without::Untried(reason)) => found.reason = Some(reason),
         Err(Without::Broken(reason)) => {
@@ -39,13 +44,17 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
             let judged = |metric| judged(run, series, (base, head), metric, gates.margin(series, metric));
             found.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
             found.functions = functions::changes(base, head, &found.metrics);
+            calls::add(base, head, &mut found.functions);
             found.verdict = over_gating(&found.metrics);
+            let refused = refused(base, head);
             found.reason = if found.metrics.is_empty() {
-                Some("nothing was counted on both sides".into())
+                Some(refused.unwrap_or_else(|| "nothing was counted on both sides".into()))
             } else {
-                declared_differently(series)
-                    .map(str::to_owned)
-                    .or_else(|| remarks(base, head))
+                let remarks = remarks(base, head)
+                    .into_iter()
+                    .chain(refused)
+                    .reduce(|one, other| format!("{one}; {other}"));
+                declared_differently(series).map(str::to_owned).or(remarks)
             };
         }
     }
@@ -61,6 +70,24 @@ fn remarks(base: &Counts, head: &Counts) -> Option<String> {
         }
     }
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// The figures that both sides refused, and why: nothing is said of them.
+fn refused(base: &Counts, head: &Counts) -> Option<String> {
+    let both = |metric: &Metric| {
+        matches!(
+            (figure(base, *metric), figure(head, *metric)),
+            (Some(Err(_)), Some(Err(_)))
+        )
+    };
+    let all: Vec<Metric> = Metric::COUNTED.into_iter().filter(both).collect();
+    let first = all.first()?;
+    let why = base
+        .figure(*first)
+        .and_then(|figure| figure.refused.as_deref())
+        .unwrap_or("no reason recorded");
+    let names: Vec<&str> = all.iter().map(|metric| metric.label()).collect();
+    Some(format!("refused on both sides: {} ({why})", names.join(", ")))
 }
 
 /// A figure of one side, or why it cannot be used; none when the side has no such figure.
@@ -80,8 +107,13 @@ fn figure(counts: &Counts, metric: Metric) -> Option<Result<Counted, String>> {
     })
 }
 
-/// What is said of a metric; none when a side does not have it. A gating one that only one side has is not let go in
-/// silence: both were counted with the same tools.
+/// A figure at each start layout.
+fn by_layout(counts: &Counts, metric: Metric) -> &[f64] {
+    counts.figure(metric).map_or(&[], |figure| &figure.by_layout)
+}
+
+/// What is said of a metric; none when neither side has a figure, or one that informs lacks one. A gating one that only one
+/// side has is not let go in silence: both were counted with the same tools.
 fn judged(
     run: &Run,
     series: &Series,
@@ -96,19 +128,27 @@ fn judged(
     };
     let (base, head) = match figures {
         (None, None) => return None,
-        (Some(base), Some(head)) => (base, head),
-        (base, head) if margin.gate => (
+        (base, head) => (
             base.unwrap_or_else(|| missing(sides.0)),
             head.unwrap_or_else(|| missing(sides.1)),
         ),
-        _ => return None,
     };
+    let one_sided = base.is_ok() != head.is_ok();
+    if (base.is_err() && head.is_err()) || (one_sided && !margin.gate) {
+        return None;
+    }
     let mut found = unjudged(metric, margin);
     found.baseline = base.as_ref().ok().map(|figure| figure.value);
     found.candidate = head.as_ref().ok().map(|figure| figure.value);
     match (base, head) {
         (Ok(base), Ok(head)) => {
-            let said = judge(base, head, margin.margin.percent());
+            let null = null::counted(series, sides.0, metric, margin.margin.percent());
+            let widened = |figure: Counted| Counted {
+                spread: figure.spread.max(null.as_ref().map_or(0.0, |null| null.distance)),
+                ..figure
+            };
+            let layouts = exact::layout_range(by_layout(sides.0, metric), by_layout(sides.1, metric));
+            let said = judge(widened(base), widened(head), layouts, margin.margin.percent());
             let worse_by = said.effect.map_or(FROM_NOTHING_PERCENT, |effect| effect.max(0.0));
             found.accepted = (said.verdict == Verdict::Regressed)
                 .then(|| accepted(run, series, metric, worse_by))
@@ -118,9 +158,15 @@ fn judged(
             (found.effect_low_percent, found.effect_high_percent) = (said.low, said.high);
             (found.worse_at_most_percent, found.resolvable_percent) = (said.at_most, said.resolvable);
             found.spread_percent = said.spread;
+            if let Some(null) = &null {
+                null::add_counted(null, &mut found);
+            }
         }
-        (Err(one), Err(other)) => found.reason = format!("{one}; {other}"),
         (Err(reason), _) | (_, Err(reason)) => found.reason = reason,
+    }
+    let clear = metric == Metric::Syscalls && matches!(found.verdict, Verdict::Unchanged | Verdict::Improved);
+    if let Some(waits) = calls::blocking(sides.0, sides.1).filter(|_| clear) {
+        (found.verdict, found.reason) = (Verdict::Inconclusive, waits);
     }
     Some(found)
 }
@@ -162,7 +208,7 @@ pub(super) fn beside(base: &Counts, head: &Counts, metric: Metric, margin: Margi
     let (Ok(base), Ok(head)) = (figure(base, metric)?, figure(head, metric)?) else {
         return None;
     };
-    let said = judge(base, head, margin.margin.percent());
+    let said = judge(base, head, None, margin.margin.percent());
     Some(ComparedMetric {
         verdict: Verdict::Inconclusive,
         reason: "counted at different times: shown, not judged; processor and system libraries change counts".into(),

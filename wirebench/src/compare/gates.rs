@@ -1,4 +1,4 @@
-//! What gates in a run: counts where there are any, server CPU where there are none. The one place that decides it, for
+//! What gates in a run: counts, and server CPU where no instructions stand for it. The one place that decides it, for
 //! the second stage and for the verdict alike.
 
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::record::run::{Run, Series};
 #[derive(Debug, Clone)]
 pub(super) struct Gates<'a> {
     margins: &'a Margins,
-    /// Servers of which at least one gating count can be compared.
+    /// Servers whose instructions can be compared, and gate.
     counted: BTreeSet<&'a str>,
 }
 
@@ -32,10 +32,10 @@ impl<'a> Gates<'a> {
         series: impl Iterator<Item = (&'a Series, &'a Counts, &'a Counts)>,
         margins: &'a Margins,
     ) -> Self {
+        // Bytes and system calls say nothing of the work in between: only instructions stand for CPU time.
         let gates = |series: &Series, base: &Counts, head: &Counts| {
-            (Metric::COUNTED.into_iter())
-                .filter(|metric| base.value(*metric).is_some() && head.value(*metric).is_some())
-                .any(|metric| margins.of(&series.id, metric).gate)
+            let both = base.value(Metric::Instructions).is_some() && head.value(Metric::Instructions).is_some();
+            both && margins.of(&series.id, Metric::Instructions).gate
         };
         let counted = series.filter(|(series, base, head)| gates(series, base, head));
         Self {

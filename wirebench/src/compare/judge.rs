@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 use crate::compare::cell::{Cell, pairs};
 use crate::compare::counted;
 use crate::compare::gates::Gates;
-use crate::compare::screen::suspicion;
-use crate::compare::series::{declared_differently, over_gating, presence};
+use crate::compare::screen::{suspicion, without_second_stage};
+use crate::compare::null;
+use crate::compare::series::{same_program, declared_differently, over_gating, presence};
 use crate::compare::verdict::{Judged, metric};
-use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules};
+use crate::compare::{
+    ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
+};
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict};
 use crate::record::run::{Bound, Round, RoundStatus, Run, RunStatus, Series, Variant};
 use crate::stats::holm;
@@ -46,22 +49,30 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
             if series.is_counted() {
                 return counted::compared(run, series, &gates);
             }
+            if series.same_program && presence(series) == Presence::Both {
+                return same_program(series);
+            }
             let mine = judged.iter().filter(|judged| judged.series == i);
-            compared(
-                run,
-                series,
-                mine.map(|judged| metric(judged, tests, run, series)).collect(),
-            )
+            let said = mine.map(|judged| {
+                let mut found = metric(judged, tests, run, series);
+                null::add_timed(series, &gates, &mut found);
+                found
+            });
+            compared(run, series, said.collect())
         })
         .collect();
+    let no_second_stage = without_second_stage(run, &gates, rules);
     Ok(Comparison {
         schema: SCHEMA.into(),
-        verdict: overall(series.iter().filter_map(|series| series.verdict)),
+        verdict: Verdict::over(&series),
         baseline,
         candidate,
         paired: true,
-        notes: notes(run),
-        method: method(run.seed, rules, tests, &gates),
+        notes: notes(run, no_second_stage.as_deref()),
+        method: Method {
+            no_second_stage,
+            ..method(run.seed, rules, tests, &gates)
+        },
         host: run.host.clone(),
         tools: run.tools.clone(),
         repeat: run.repeat.clone(),
@@ -73,17 +84,13 @@ pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize), gates: &Ga
     let count = |tests| u32::try_from(tests).unwrap_or(u32::MAX);
     Method {
         seed,
-        false_alarm_at_most_percent: ALPHA_GATING * 100.0,
+        false_alarm_at_most_percent: FALSE_ALARM_AT_MOST_PERCENT,
         detect_percent: rules.compare.detect.percent(),
         inconclusive_above_percent: INCONCLUSIVE_ABOVE_PERCENT,
         tests: (count(tests.0), count(tests.1)),
         gates: gates.sentence(),
+        no_second_stage: None,
     }
-}
-
-/// The first that occurs of regressed, invalid, inconclusive, improved; unchanged when nothing does.
-pub(super) fn overall(verdicts: impl Iterator<Item = Verdict>) -> Verdict {
-    verdicts.min().unwrap_or(Verdict::Unchanged)
 }
 
 /// Every cell of every series that both variants have; from the second stage where there is one.
@@ -103,6 +110,7 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<Judged> {
                 suspected,
                 figures,
                 cell,
+                limit: held_back_by_client(series, stage).then_some(Bound::Client),
                 stage,
                 worse: false,
                 better: false,
@@ -180,8 +188,21 @@ fn client_bound(series: &Series) -> Option<&'static str> {
     (bound * 2 > good().count()).then_some("client-bound: its throughput and latency are the load generator's")
 }
 
-fn notes(run: &Run) -> Vec<String> {
+/// Whether the load generator held back most of the candidate's rounds of a stage. Only the candidate's count: where it
+/// leaves the client idle, the loss is the server's.
+fn held_back_by_client(series: &Series, stage: u32) -> bool {
+    let rounds = || pairs(series, stage).map(|(_, head)| head);
+    let bound = rounds().filter(|round| round.bound == Some(Bound::Client)).count();
+    bound * 2 > rounds().count()
+}
+
+fn notes(run: &Run, no_second_stage: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
+    // Nothing suspicious is no reason for doubt.
+    if let Some(why) = no_second_stage.filter(|why| why.contains("no time was left") || why.contains("a verdict needs"))
+    {
+        notes.push(format!("N{}.", &why[1..]));
+    }
     if run.status == RunStatus::Incomplete {
         let why = run.reason.as_deref().unwrap_or("incomplete");
         notes.push(format!(

@@ -3,12 +3,14 @@
 
 mod across;
 mod both_sides;
+mod calls;
 mod cell;
 mod counted;
 mod exact;
 mod functions;
 mod gates;
 mod judge;
+mod null;
 mod screen;
 mod series;
 mod verdict;
@@ -20,10 +22,12 @@ pub use across::across;
 pub use judge::paired;
 pub use screen::{Second, Time, pair_costs, second_stage};
 
-/// The chance, at most, that a comparison of equal code calls any gating metric regressed.
-pub const ALPHA_GATING: f64 = 0.05;
-/// The same for the informative metrics.
+/// The chance, at most, that a comparison of equal code calls any metric regressed that gates whatever its size.
+pub const ALPHA_GATING: f64 = 0.04;
+/// The same for the informative metrics, of which throughput and latency gate from a size on.
 pub const ALPHA_INFORMATIVE: f64 = 0.01;
+/// Both families together, percent.
+pub const FALSE_ALARM_AT_MOST_PERCENT: f64 = 5.0;
 /// A first-stage probability up to this makes a gating metric worth fresh rounds.
 pub const SCREEN: f64 = 0.20;
 /// The same for an informative metric; stricter, because fresh rounds are taken from the gating ones' time.

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::compare::cell::Cell;
+use crate::compare::cell::{Cell, Figures, pairs};
 use crate::compare::gates::Gates;
 use crate::compare::{
     ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS,
 };
-use crate::record::run::{Round, Run, Series};
+use crate::record::run::{Round, Run, RunStatus, Series};
 use crate::stats::location::pairs_to_resolve;
 
 /// A spread seen over ten pairs is itself uncertain; planning allows for it.
@@ -49,12 +49,18 @@ pub(super) fn suspicion(cell: &Cell, rules: &Rules) -> Option<Suspicion> {
     if figures.kept.pairs.len() < FEWEST_PAIRS {
         return cell.margin.gate.then_some(Suspicion::Unsure);
     }
-    if cell.p_worse() <= SCREEN || cell.p_better() <= SCREEN {
+    if cell.p_worse() <= SCREEN || cell.p_better() <= SCREEN || looks_gating(cell, &figures) {
         return Some(Suspicion::Changed);
     }
     let bound = figures.location.and_then(|location| location.at_most);
     let unsure = cell.margin.gate && bound.is_none_or(|bound| bound > rules.detect());
     unsure.then_some(Suspicion::Unsure)
+}
+
+/// Whether a metric that gates from a size on looks worse by at least that, whatever the test says of ten pairs.
+fn looks_gating(cell: &Cell, figures: &Figures) -> bool {
+    let worse = figures.location.map(|location| location.estimate);
+    (cell.log_gate_above().zip(worse)).is_some_and(|(above, worse)| worse > above)
 }
 
 /// Why a series needs fresh rounds, and how many; none when it does not.
@@ -64,8 +70,9 @@ fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(
         let suspicion = if cell.margin.gate {
             suspicion(&cell, rules)
         } else {
-            (cell.figures().kept.pairs.len() >= FEWEST_PAIRS && cell.p_worse() <= SCREEN_INFORMATIVE)
-                .then_some(Suspicion::Changed)
+            let figures = cell.figures();
+            let worse = || cell.p_worse() <= SCREEN_INFORMATIVE || looks_gating(&cell, &figures);
+            (figures.kept.pairs.len() >= FEWEST_PAIRS && worse()).then_some(Suspicion::Changed)
         };
         let Some(suspicion) = suspicion else { continue };
         let planned = cell.figures().sd.filter(|_| cell.margin.gate).and_then(|sd| {
@@ -86,6 +93,34 @@ fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(
         }
     }
     found
+}
+
+/// Why a run with timed series has no fresh rounds, in one sentence; none where it has some, or nothing was timed.
+pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> Option<String> {
+    let timed =
+        || (run.series.iter()).filter(|series| series.missing_in.is_none() && pairs(series, 1).next().is_some());
+    let fresh = run
+        .series
+        .iter()
+        .any(|series| series.rounds.iter().any(|round| round.stage == 2));
+    if fresh || timed().next().is_none() {
+        return None;
+    }
+    let first = (timed().flat_map(|series| &series.rounds))
+        .map(|round| round.round + 1)
+        .max()
+        .unwrap_or(0);
+    if (first as usize) < FEWEST_PAIRS {
+        return Some(format!(
+            "no fresh rounds: the first stage had {first} rounds of each variant, and a verdict needs {FEWEST_PAIRS}"
+        ));
+    }
+    let open = timed().filter(|series| need(series, 1, gates, rules).is_some()).count();
+    Some(match open {
+        0 => "no fresh rounds: nothing looked changed in the first stage".into(),
+        _ if run.status == RunStatus::Incomplete => "no fresh rounds: the run was interrupted before them".into(),
+        n => format!("no fresh rounds: no time was left in the budget for the {n} series that need them"),
+    })
 }
 
 /// Plans the second stage from the first; none when nothing needs it or no time is left for a useful number of pairs.

@@ -1,6 +1,6 @@
 //! What is said of a series whether it is timed or counted.
 
-use crate::record::comparison::{ComparedMetric, Presence, Verdict};
+use crate::record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
 use crate::record::run::{Series, Variant};
 
 /// On which sides a series of one run is.
@@ -9,6 +9,20 @@ pub(super) const fn presence(series: &Series) -> Presence {
         None | Some(Variant::Reference | Variant::Null) => Presence::Both,
         Some(Variant::Baseline) => Presence::Added,
         Some(Variant::Candidate) => Presence::Removed,
+    }
+}
+
+/// What is said of a series whose server is the same program on both sides.
+pub(super) fn same_program(series: &Series) -> ComparedSeries {
+    ComparedSeries {
+        id: series.id.clone(),
+        scenario: series.scenario.clone(),
+        presence: Presence::Both,
+        verdict: Some(Verdict::Unchanged),
+        reason: Some("the same program on both sides: nothing was measured".into()),
+        same_program: true,
+        metrics: Vec::new(),
+        functions: Vec::new(),
     }
 }
 

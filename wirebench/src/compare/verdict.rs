@@ -5,7 +5,7 @@ use crate::compare::screen::Suspicion;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT};
 use crate::record::comparison::{ComparedMetric, Verdict};
 use crate::record::metric::{Better, Metric};
-use crate::record::run::{Run, Series};
+use crate::record::run::{Bound, Run, Series};
 use crate::stats::location::{POWER, resolvable};
 
 /// A cell with what is needed to judge it.
@@ -20,6 +20,26 @@ pub(super) struct Judged {
     pub(super) tested: bool,
     pub(super) worse: bool,
     pub(super) better: bool,
+    /// The client, where it held back most of the candidate's rounds in that stage.
+    pub(super) limit: Option<Bound>,
+}
+
+impl Judged {
+    /// Whether a metric that gates from a size on is confirmed worse, with its whole interval beyond that size.
+    fn beyond_default_gate(&self) -> bool {
+        let low = self.figures.location.and_then(|location| location.low);
+        let beyond = self
+            .cell
+            .log_gate_above()
+            .zip(low)
+            .is_some_and(|(above, low)| low > above);
+        self.worse && beyond
+    }
+
+    /// Whether it gates although its metric informs. Throughput and latency of a busy client are the client's.
+    fn gates_for_its_size(&self) -> bool {
+        self.beyond_default_gate() && self.limit != Some(Bound::Client)
+    }
 }
 
 /// A difference of logarithms of badness as the relative change of the metric's own value, percent.
@@ -49,7 +69,8 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
             let (a, b) = (percent(what, low), percent(what, high));
             (a.min(b), a.max(b))
         });
-    let at_most = (location.and_then(|location| location.at_most)).map(|bound| worsening(what, bound));
+    // The worse end of the interval that is shown: one bound, whatever is said of it.
+    let at_most = (location.and_then(|location| location.high)).map(|bound| worsening(what, bound));
     let (alpha, family) = if gate {
         (ALPHA_GATING, tests.0)
     } else {
@@ -57,14 +78,14 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
     };
     let smallest = (figures.sd.filter(|_| kept >= FEWEST_PAIRS))
         .map(|sd| worsening(what, resolvable(cell.log_margin(), sd, kept, alpha, family, POWER)));
-    let (verdict, reason) = verdict(judged, effect, ends, at_most);
+    let (verdict, reason) = verdict(judged, at_most);
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let worse_by = location.map_or(0.0, |location| worsening(what, location.estimate));
     ComparedMetric {
         metric: what,
         unit: what.unit().into(),
         better: what.better(),
-        primary: gate,
+        primary: gate || judged.gates_for_its_size(),
         verdict,
         reason,
         accepted: (verdict == Verdict::Regressed)
@@ -106,46 +127,55 @@ fn looks_worse(judged: &Judged) -> bool {
     low.is_some_and(|low| low > judged.cell.log_margin())
 }
 
-fn verdict(judged: &Judged, effect: Option<f64>, ends: Option<(f64, f64)>, at_most: Option<f64>) -> (Verdict, String) {
-    let margin = judged.cell.margin.margin;
+/// `no worsening above 1.9 %`: with as many digits as reports show beside it.
+pub(super) fn no_worsening(at_most: f64) -> String {
+    match at_most {
+        p if p < 0.005 => "no worsening".into(),
+        p if p < 0.095 => format!("no worsening above {p:.2} %"),
+        p if p < 99.95 => format!("no worsening above {p:.1} %"),
+        p => format!("no worsening above {p:.0} %"),
+    }
+}
+
+fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, String) {
+    let margin = judged.cell.margin.margin.percent();
     let kept = judged.figures.kept.pairs.len();
-    let said = || {
-        let (low, high) = ends.unwrap_or_default();
-        format!("{:+.1} % ({low:+.1} to {high:+.1} %)", effect.unwrap_or_default())
-    };
     match at_most {
         _ if kept < FEWEST_PAIRS => (
             Verdict::Inconclusive,
             format!("only {kept} usable pairs of rounds; {FEWEST_PAIRS} are needed"),
         ),
-        _ if judged.worse => (
-            Verdict::Regressed,
-            format!("{}: worse beyond the margin of {margin}", said()),
-        ),
-        _ if judged.better => (
-            Verdict::Improved,
-            format!("{}: better beyond the margin of {margin}", said()),
-        ),
+        _ if judged.worse => (Verdict::Regressed, worse(judged)),
+        _ if judged.better => (Verdict::Improved, format!("better by more than {margin} %")),
         _ if judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && looks_worse(judged) => (
             Verdict::Inconclusive,
-            format!(
-                "{}: looks worse, and no fresh rounds were measured to confirm it",
-                said()
-            ),
+            "looks worse, and no fresh rounds were measured to confirm it".into(),
         ),
         _ if looks_worse(judged) => (
             Verdict::Inconclusive,
-            format!("{}: looks worse, but not beyond doubt over all that was tested", said()),
+            "looks worse, but not beyond doubt over all that was tested".into(),
         ),
-        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
-            (Verdict::Unchanged, format!("no worsening above {bound:.1} %"))
-        }
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => (Verdict::Unchanged, no_worsening(bound)),
         _ => (
             Verdict::Inconclusive,
-            format!(
-                "{}: a worsening of {INCONCLUSIVE_ABOVE_PERCENT} % can be neither shown nor excluded",
-                said()
-            ),
+            format!("a worsening above {INCONCLUSIVE_ABOVE_PERCENT} % is not excluded"),
         ),
+    }
+}
+
+/// A confirmed worsening: beyond what, and whether it gates for its size.
+fn worse(judged: &Judged) -> String {
+    let margin = judged.cell.margin.margin.percent();
+    let above = judged
+        .cell
+        .margin
+        .gate_above
+        .map_or(margin, |above| above.percent().max(margin));
+    if judged.gates_for_its_size() {
+        format!("worse by more than {above} %, from where it gates")
+    } else if judged.beyond_default_gate() {
+        format!("worse by more than {above} %; it does not gate, as most of the candidate's rounds were client-bound")
+    } else {
+        format!("worse by more than {margin} %")
     }
 }

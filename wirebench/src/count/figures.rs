@@ -6,6 +6,9 @@ use crate::record::metric::Metric;
 /// A change of the cost of a request over a run that is worth a remark, as a share.
 const CURVED: f64 = 0.02;
 
+/// By how many more times a longer run does something that is put down to its requests.
+const REPEATED: f64 = 2.0;
+
 /// The largest part of a cost that is put down to what does not come with requests, where the cost has a margin anyway.
 const UNRELATED_SHARE: f64 = 0.001;
 
@@ -77,6 +80,16 @@ fn by_layout(points: &[Point]) -> Vec<f64> {
         Some((mean(&many) - mean(&few)) / more)
     };
     (0..).map_while(slope).collect()
+}
+
+/// How often a request makes something that happens in few of them: only where every longer run has more of it than every
+/// shorter one, by at least [`REPEATED`].
+#[must_use]
+pub fn rare(points: &[Point]) -> Option<f64> {
+    let (few, many, more) = ends(points)?;
+    let most = few.iter().copied().fold(0.0, f64::max);
+    let least = many.iter().copied().fold(f64::INFINITY, f64::min);
+    (least - most >= REPEATED).then(|| (mean(&many) - mean(&few)) / more)
 }
 
 /// The spread that a figure has at least, however well its few repetitions agree: whole, where a single byte or call would
@@ -284,6 +297,18 @@ mod tests {
             assert_eq!(calls(long), (Some(0.0), Some(6.0 / 500.0), None));
         }
         assert_eq!(calls(570).0, Some(1.0));
+    }
+
+    #[test]
+    fn what_one_request_in_fifty_does_is_seen_where_every_longer_run_repeats_it() {
+        let rate = |totals: &[(u64, u64)]| rare(&points(totals));
+        assert_eq!(rate(&[(100, 2), (100, 2), (400, 8), (400, 8)]), Some(0.02));
+        assert_eq!(
+            rate(&[(100, 70), (100, 71), (400, 72), (400, 70)]),
+            None,
+            "once more by chance"
+        );
+        assert_eq!(rate(&[(100, 70), (100, 70)]), None);
     }
 
     #[test]

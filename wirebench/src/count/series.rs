@@ -22,6 +22,26 @@ const FUNCTIONS: usize = 400;
 /// Fewer heap blocks than this over a whole server run are those of the C library alone.
 const FEWEST_BLOCKS: u64 = 50;
 
+/// Calls whose number depends on when threads run and on how much memory is at hand: a few of them mean nothing.
+const SCHEDULED: [&str; 16] = [
+    "brk",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "epoll_wait",
+    "futex",
+    "madvise",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "munmap",
+    "poll",
+    "ppoll",
+    "pselect6",
+    "restart_syscall",
+    "sched_yield",
+    "select",
+];
+
 /// Takes the call stacks, and the costs of lines, out of what a tool counted; none when it counts something else.
 type StacksOf = fn(&Counted) -> Option<(&Stacks, &Lines)>;
 
@@ -169,7 +189,8 @@ impl Runs {
         remarks
     }
 
-    /// System calls per request by name; those whose number does not depend on requests are left out.
+    /// System calls per request by name; those whose number does not depend on requests are left out. A call that every
+    /// longer run makes more often is kept however rare it is: one that waits in few requests moves no total.
     fn syscalls(&self) -> BTreeMap<String, f64> {
         let names = self.good.iter().flat_map(|run| match &run.counted {
             Counted::Syscalls(calls) => calls.keys().cloned().collect(),
@@ -181,8 +202,12 @@ impl Runs {
                 Counted::Syscalls(calls) => Some(calls.get(&name).copied().unwrap_or(0)),
                 _ => None,
             });
+            let rare = (!SCHEDULED.contains(&name.as_str()))
+                .then(|| figures::rare(&points))
+                .flatten();
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
-            (value > 0.0).then_some((name, value))
+            let value = if value > 0.0 { value } else { rare? };
+            Some((name, value))
         };
         names.into_iter().filter_map(per_request).collect()
     }

@@ -11,6 +11,9 @@ use crate::declare::read::DeclareError;
 use crate::declare::span::Span;
 use crate::record::metric::Metric;
 
+/// From which confirmed worsening on throughput and latency gate, unless the project says whether they do, percent.
+pub const GATE_ABOVE_PERCENT: f64 = 10.0;
+
 /// `[compare]` of `wirebench.toml`; every key has a default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -62,6 +65,8 @@ pub struct Margin {
     pub gate: bool,
     /// Whether a rule of the project says if it gates; a default may give way to other gates.
     pub gate_declared: bool,
+    /// From which confirmed worsening on a metric that informs gates after all; none where it never does.
+    pub gate_above: Option<Percent>,
 }
 
 /// Every margin of a project.
@@ -107,6 +112,7 @@ impl Margins {
             }
         }
         found.gate &= metric.is_counted() || found.margin.percent() > 0.0;
+        found.gate_above = found.gate_above.filter(|_| !found.gate_declared);
         found
     }
 }
@@ -139,6 +145,10 @@ const fn default_of(metric: Metric) -> Margin {
                 | Metric::WireBytesReceived
         ),
         gate_declared: false,
+        gate_above: match metric {
+            Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99 => Some(Percent::of(GATE_ABOVE_PERCENT)),
+            _ => None,
+        },
     }
 }
 
@@ -165,6 +175,23 @@ mod tests {
                 .iter()
                 .all(|metric| !none.of("any@thing@here", *metric).gate)
         );
+    }
+
+    #[test]
+    fn throughput_and_latency_gate_from_ten_percent_on_unless_a_rule_says_whether_they_gate() {
+        let rules = margins(
+            "[[margins]]\nseries = 'a@*'\nmetric = 'throughput'\ngate = false\n\
+             [[margins]]\nseries = 'b@*'\nmargin = '3%'\n",
+        )
+        .unwrap();
+        let above = |series: &str, metric| rules.of(series, metric).gate_above.map(Percent::percent);
+        assert_eq!(above("a@http@hey", Metric::Throughput), None);
+        for metric in [Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99] {
+            assert_eq!(above("b@http@hey", metric), Some(10.0), "{metric:?}");
+        }
+        for metric in [Metric::ServerCpu, Metric::PeakRss, Metric::Instructions] {
+            assert_eq!(above("b@http@hey", metric), None, "{metric:?}");
+        }
     }
 
     #[test]

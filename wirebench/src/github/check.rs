@@ -52,7 +52,7 @@ struct Output {
 pub const fn conclusion(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Regressed | Verdict::Invalid => "failure",
-        Verdict::Inconclusive => "neutral",
+        Verdict::Inconclusive | Verdict::NotJudged => "neutral",
         Verdict::Improved | Verdict::Unchanged => "success",
     }
 }

@@ -21,7 +21,7 @@ pub struct Comparison {
     /// Always `wirebench.comparison/v1`.
     pub schema: String,
     /// The verdict over all gating metrics: the first that occurs of regressed, invalid, inconclusive, improved,
-    /// unchanged.
+    /// unchanged; not_judged when no gating metric is on both sides.
     pub verdict: Verdict,
     /// The baseline.
     pub baseline: Side,
@@ -71,6 +71,9 @@ pub struct Method {
     /// What gates where something was counted, in one sentence; null without counts.
     #[serde(default)]
     pub gates: Option<String>,
+    /// Why no fresh rounds were measured, in one sentence; null where there are some, or nothing is timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_second_stage: Option<String>,
 }
 
 /// What is said of a metric, a series or a whole comparison.
@@ -87,6 +90,21 @@ pub enum Verdict {
     Improved,
     /// No worsening above a stated size.
     Unchanged,
+    /// Of a whole comparison: no gating metric is on both sides, so nothing was judged.
+    #[serde(rename = "not_judged")]
+    NotJudged,
+}
+
+impl Verdict {
+    /// The verdict of a whole comparison: that of its most alarming series. Without any, it is unchanged when what got worse
+    /// is accepted, and not judged otherwise.
+    #[must_use]
+    pub fn over(series: &[ComparedSeries]) -> Self {
+        let accepted =
+            || (series.iter().flat_map(|one| &one.metrics)).any(|metric| metric.primary && metric.accepted.is_some());
+        (series.iter().filter_map(|one| one.verdict).min())
+            .unwrap_or_else(|| if accepted() { Self::Unchanged } else { Self::NotJudged })
+    }
 }
 
 /// On which sides a series is.
@@ -162,9 +180,10 @@ pub struct ComparedMetric {
     pub reason: String,
     /// Why this worsening is meant, when accepted.toml says so: it does not gate then.
     pub accepted: Option<String>,
-    /// Median over the kept rounds, or the counted figure.
+    /// Of the kept pairs: the centre of both medians less half of the estimated change, so that `candidate` ÷ `baseline` is
+    /// exactly `effect_percent`; or the counted figure.
     pub baseline: Option<f64>,
-    /// Median over the kept rounds, or the counted figure.
+    /// The same with half of the estimated change added; or the counted figure.
     pub candidate: Option<f64>,
     /// Relative change, percent: Hodges–Lehmann estimate over the pairs, or of the counted figures; null after a baseline of 0.
     pub effect_percent: Option<f64>,
@@ -172,8 +191,7 @@ pub struct ComparedMetric {
     pub effect_low_percent: Option<f64>,
     /// Upper end of its 95 % interval; likewise.
     pub effect_high_percent: Option<f64>,
-    /// With 95 % confidence (counts: within their spreads) it did not get worse by more than this, percent, in the direction
-    /// that is worse.
+    /// It did not get worse by more than this, percent: the worse end of the interval, or 0 where that end is no worsening.
     pub worse_at_most_percent: Option<f64>,
     /// The change that is agreed to be ignored, percent.
     pub margin_percent: f64,

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::record::metric::Metric;
 use crate::record::run::Variant;
 
+/// System calls in which a request waits: a new one matters however rare it is.
+pub const BLOCKING_CALLS: [&str; 5] = ["nanosleep", "clock_nanosleep", "fsync", "fdatasync", "flock"];
+
 /// What was counted of one variant of a series.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -50,7 +50,7 @@ mod tests {
     use crate::record::counts::Source;
     use crate::site::samples;
 
-    const ALL: [&str; 12] = [
+    const ALL: [&str; 16] = [
         "accepted",
         "added-removed",
         "counted-refused",
@@ -63,6 +63,10 @@ mod tests {
         "regressed",
         "unchanged",
         "unpaired",
+        "not-judged",
+        "same-program",
+        "improved-but-worse",
+        "new-call",
     ];
 
     fn page(name: &str) -> String {

@@ -22,7 +22,7 @@ pub enum Standing {
     Improved,
     /// No worsening above a stated size.
     Unchanged,
-    /// Values of two runs: shown, not judged.
+    /// Values of two runs, shown and not judged; or a whole comparison without anything to judge.
     NotJudged,
 }
 
@@ -34,6 +34,7 @@ impl From<Verdict> for Standing {
             Verdict::Inconclusive => Self::Inconclusive,
             Verdict::Improved => Self::Improved,
             Verdict::Unchanged => Self::Unchanged,
+            Verdict::NotJudged => Self::NotJudged,
         }
     }
 }
@@ -143,6 +144,8 @@ pub struct Findings<'a> {
     pub removed: Vec<&'a ComparedSeries>,
     /// Series on both sides of which there is nothing to show, such as those an interrupted run did not get to.
     pub unmeasured: Vec<&'a ComparedSeries>,
+    /// Series of which both sides run the same program: unchanged without measuring.
+    pub same: Vec<&'a ComparedSeries>,
 }
 
 impl<'a> Findings<'a> {
@@ -155,6 +158,7 @@ impl<'a> Findings<'a> {
             added: Vec::new(),
             removed: Vec::new(),
             unmeasured: Vec::new(),
+            same: Vec::new(),
         };
         for series in &comparison.series {
             match series.presence {
@@ -180,6 +184,8 @@ impl<'a> Findings<'a> {
         let says_so = |metric: &ComparedMetric| metric.primary && metric.verdict == Verdict::Invalid;
         if invalid && !series.metrics.iter().any(says_so) {
             self.gating.push(Row::new(series, None, paired));
+        } else if series.metrics.is_empty() && series.same_program {
+            self.same.push(series);
         } else if series.metrics.is_empty() {
             self.unmeasured.push(series);
         }
@@ -219,6 +225,50 @@ impl<'a> Findings<'a> {
         self.gating.iter().filter(move |row| row.standing == standing)
     }
 
+    /// Metrics that inform and are confirmed to be worse: no verdict may hide them.
+    pub fn worse_without_gating(&self) -> impl Iterator<Item = &Row<'a>> {
+        self.informative
+            .iter()
+            .filter(|row| row.standing == Standing::Regressed)
+    }
+
+    /// System calls that only the candidate makes, with the series they are made in.
+    #[must_use]
+    pub fn new_calls(comparison: &'a Comparison) -> Vec<(&'a ComparedSeries, &'a FunctionChange)> {
+        let of = |series: &'a ComparedSeries| {
+            let new = series.functions.iter().filter(|one| is_new_call(one));
+            new.map(move |call| (series, call))
+        };
+        comparison
+            .series
+            .iter()
+            .filter(|series| series.presence == Presence::Both)
+            .flat_map(of)
+            .collect()
+    }
+
+    /// Whether every series is on both sides and run by the same program.
+    #[must_use]
+    pub fn all_the_same_program(comparison: &Comparison) -> bool {
+        !comparison.series.is_empty() && comparison.series.iter().all(|series| series.same_program)
+    }
+
+    /// By how much the baseline's program differed from itself, percent: of each metric the largest, with the pairs of rounds
+    /// behind it.
+    #[must_use]
+    pub fn nulls(&self) -> Vec<(Metric, f64, u32)> {
+        let mut found: Vec<(Metric, f64, u32)> = Vec::new();
+        for metric in (self.gating.iter().chain(&self.informative)).filter_map(|row| row.metric) {
+            let Some(percent) = metric.null_percent else { continue };
+            match found.iter_mut().find(|(known, ..)| *known == metric.metric) {
+                Some(known) if known.1.abs() < percent.abs() => *known = (metric.metric, percent, metric.null_pairs),
+                Some(_) => {}
+                None => found.push((metric.metric, percent, metric.null_pairs)),
+            }
+        }
+        found
+    }
+
     /// The largest worsening that the unchanged gating metrics leave possible, percent.
     #[must_use]
     pub fn unchanged_at_most_percent(&self) -> Option<f64> {
@@ -235,7 +285,8 @@ impl<'a> Findings<'a> {
                 Standing::Regressed | Standing::Accepted | Standing::Improved
             );
             let drawn = row.metric.is_some_and(|metric| metric.flame_graph.is_some());
-            changed && row.is_counted() && (drawn || row.functions().next().is_some())
+            let known = drawn || row.functions().next().is_some();
+            row.is_counted() && known && (changed || row.functions().any(is_new_call))
         })
     }
 
@@ -274,6 +325,12 @@ impl Row<'_> {
     }
 }
 
+/// Whether it is a system call that the baseline does not make.
+#[must_use]
+pub fn is_new_call(change: &FunctionChange) -> bool {
+    change.metric == Metric::Syscalls && change.baseline <= 0.0 && change.candidate > 0.0
+}
+
 /// A verdict that the comparison's own rows contradict, in one sentence: the overall one must be as alarming as the most
 /// alarming series, and a series' as its most alarming gating metric. None when all agree.
 #[must_use]
@@ -294,6 +351,9 @@ pub fn contradiction(comparison: &Comparison) -> Option<String> {
                 series.id
             ));
         }
+    }
+    if comparison.paired && comparison.verdict != Verdict::over(&comparison.series) {
+        return Some("the overall verdict is not that of its series".into());
     }
     None
 }
@@ -353,6 +413,43 @@ mod tests {
         let row = Findings::of(&comparison).gating[0];
         assert_eq!(row.pairs_to_see(5.0), Some(80));
         assert_eq!(row.pairs_to_see(1.0), None, "the margin itself can never be seen");
+    }
+
+    #[test]
+    fn a_comparison_without_anything_to_judge_may_not_be_called_unchanged() {
+        let mut comparison = golden("unchanged");
+        for series in &mut comparison.series {
+            (series.verdict, series.metrics) = (None, Vec::new());
+        }
+        assert!(contradiction(&comparison).is_some());
+        comparison.verdict = Verdict::NotJudged;
+        assert_eq!(contradiction(&comparison), None);
+    }
+
+    #[test]
+    fn one_program_on_both_sides_is_not_listed_as_unmeasured() {
+        let mut comparison = golden("unchanged");
+        for series in &mut comparison.series {
+            (series.same_program, series.metrics) = (true, Vec::new());
+        }
+        let findings = Findings::of(&comparison);
+        assert_eq!(
+            (findings.unmeasured.len(), findings.same.len()),
+            (0, comparison.series.len())
+        );
+        assert!(Findings::all_the_same_program(&comparison) && contradiction(&comparison).is_none());
+    }
+
+    #[test]
+    fn of_each_metric_the_largest_null_is_said() {
+        let mut comparison = golden("unchanged");
+        for (series, null) in comparison.series.iter_mut().zip([0.2, -0.6, 0.4]) {
+            (series.metrics[0].null_percent, series.metrics[0].null_pairs) = (Some(null), 9);
+        }
+        assert_eq!(
+            Findings::of(&comparison).nulls(),
+            [(comparison.series[0].metrics[0].metric, -0.6, 9)]
+        );
     }
 
     #[test]

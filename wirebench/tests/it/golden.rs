@@ -21,7 +21,7 @@ fn all() -> Vec<String> {
         .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".json")?.to_owned()))
         .collect();
     names.sort();
-    assert_eq!(names.len(), 12, "{names:?}");
+    assert_eq!(names.len(), 16, "{names:?}");
     names
 }
 

@@ -54,6 +54,31 @@ fn every_verdict_has_its_exit_code_and_its_line() {
         ("inconclusive", "regressed,inconclusive", 3, "? Inconclusive."),
         ("invalid", "regressed", 1, "! Invalid. 2 of 3"),
         ("invalid", "invalid", 3, "! Invalid."),
+        (
+            "improved-but-worse",
+            "regressed",
+            0,
+            "✓ Improved, but worse in metrics that do not gate.",
+        ),
+        (
+            "same-program",
+            "regressed,not-judged",
+            0,
+            "= Unchanged. Same program on both sides",
+        ),
+        (
+            "new-call",
+            "regressed",
+            0,
+            "New system call: clock_nanosleep, 0.02 per request",
+        ),
+        (
+            "not-judged",
+            "regressed,not-judged",
+            4,
+            "– Not judged. No gating metric",
+        ),
+        ("not-judged", "regressed", 0, "– Not judged."),
         ("unpaired", "regressed", 1, "– Not judged."),
         ("unpaired", "inconclusive", 1, "– Not judged."),
     ] {
@@ -65,6 +90,12 @@ fn every_verdict_has_its_exit_code_and_its_line() {
             ended.stdout
         );
     }
+}
+
+#[test]
+fn without_flags_what_was_not_judged_does_not_pass() {
+    assert_eq!(gate(&golden("not-judged.json"), &[]).code, 4);
+    assert_eq!(gate(&golden("same-program.json"), &[]).code, 0);
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub(super) fn search<E>(count: usize, mut ask: impl FnMut(usize) -> Result<Verdi
         match ask(place)? {
             Verdict::Regressed => bad = place,
             Verdict::Unchanged | Verdict::Improved => open = place + 1,
-            Verdict::Inconclusive | Verdict::Invalid => {
+            Verdict::Inconclusive | Verdict::Invalid | Verdict::NotJudged => {
                 silent.insert(place);
             }
         }

@@ -25,7 +25,7 @@ const LIMIT: usize = 256 * 1024;
   wirebench summary                               the newest run under results/
   wirebench summary results/20261121T091544Z-00002a --artifact _artifact
 In a workflow the Markdown goes to the job's summary, and verdict=, run= and report= to the step's outputs; verdict is one of
-regressed, invalid, inconclusive, improved, unchanged, none (nothing was compared). Anywhere else the Markdown is printed.
+regressed, invalid, inconclusive, improved, unchanged, not_judged, none (no baseline). Anywhere else the Markdown is printed.
 Exit code 0 when the run could be read, whatever it says: `wirebench gate` draws exit codes.")]
 pub(super) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.

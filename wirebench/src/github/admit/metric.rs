@@ -14,6 +14,9 @@ const PAIRS: u32 = 100_000;
 /// How far a counted change may be from its two figures, percent.
 const ROUNDING_PERCENT: f64 = 0.02;
 
+/// How far a timed change may be from its two values, as a factor.
+const FACTOR_APART: f64 = 1.5;
+
 /// Admits the metrics of a series that stands at `place`.
 pub(super) fn all(given: Vec<ComparedMetric>, place: &str) -> Result<Vec<ComparedMetric>, Refusal> {
     let mut all: Vec<ComparedMetric> = Vec::new();
@@ -48,7 +51,7 @@ fn one(metric: &ComparedMetric, place: &str) -> Result<ComparedMetric, Refusal> 
     }
     Ok(ComparedMetric {
         unit: what.unit().into(),
-        reason: phrases::metric(&metric.reason).into(),
+        reason: phrases::metric(metric),
         accepted: metric.accepted.as_ref().map(|_| phrases::ACCEPTED.to_owned()),
         flame_graph: None,
         ..metric.clone()
@@ -81,7 +84,10 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
     }
     let pairs = metric.pairs;
     let counted = [metric.kept, metric.dropped_baseline, metric.dropped_candidate];
-    if pairs.max(metric.null_pairs) > PAIRS || counted.iter().any(|count| *count > pairs) || !(1..=2).contains(&metric.stage) {
+    if pairs.max(metric.null_pairs) > PAIRS
+        || counted.iter().any(|count| *count > pairs)
+        || !(1..=2).contains(&metric.stage)
+    {
         refuse!("{place}.stage, pairs, kept: are not possible");
     }
     if !is_ratio(metric) {
@@ -90,7 +96,8 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A counted change is that of its two figures; a timed one is over pairs, and need not be.
+/// A counted change is that of its two figures; a timed one nearly: comparisons of older versions show medians beside an
+/// estimate over pairs.
 fn is_ratio(metric: &ComparedMetric) -> bool {
     let figures = metric
         .baseline
@@ -100,6 +107,10 @@ fn is_ratio(metric: &ComparedMetric) -> bool {
         (Some((baseline, candidate)), Some(effect)) if metric.metric.is_counted() => {
             let expected = (candidate / baseline - 1.0) * 100.0;
             (expected - effect).abs() <= ROUNDING_PERCENT + effect.abs() * 1e-3
+        }
+        (Some((baseline, candidate)), Some(effect)) => {
+            let apart = (candidate / baseline / (1.0 + effect / 100.0)).ln();
+            apart.abs() <= FACTOR_APART.ln()
         }
         _ => true,
     }
@@ -122,5 +133,7 @@ fn fits(metric: &ComparedMetric) -> bool {
         Verdict::Improved => worse_by.is_some_and(|by| by < 0.0),
         Verdict::Unchanged => worse_by.is_some() && metric.worse_at_most_percent.is_some() && !looks_worse,
         Verdict::Inconclusive | Verdict::Invalid => true,
+        // Of a whole comparison only.
+        Verdict::NotJudged => false,
     }
 }

@@ -80,10 +80,12 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
     }
     let run = candidate.run;
     let series = every_series(series)?;
-    let worst = series.iter().filter_map(|series| series.verdict).min();
-    if verdict != worst.unwrap_or(Verdict::Unchanged) {
+    // Before there was a word for it, a comparison without anything to judge was written as unchanged.
+    let worst = Verdict::over(&series);
+    if verdict != worst && (verdict, worst) != (Verdict::Unchanged, Verdict::NotJudged) {
         refuse!("verdict: is not that of the most alarming series");
     }
+    let verdict = worst;
     Ok(Comparison {
         schema,
         verdict,
@@ -129,6 +131,7 @@ fn method(method: Method) -> Result<Method, Refusal> {
         inconclusive_above_percent: percent("inconclusive_above_percent", method.inconclusive_above_percent)?,
         tests: method.tests,
         gates: method.gates.map(|_| phrases::GATES.to_owned()),
+        no_second_stage: method.no_second_stage.map(|why| phrases::no_second_stage(&why)),
     })
 }
 
@@ -193,10 +196,14 @@ fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Ref
     let agrees = match presence {
         Presence::Both => {
             verdict == worst
+                || (same_program && metrics.is_empty() && verdict == Some(Verdict::Unchanged))
                 || (verdict == Some(Verdict::Invalid) && worst.is_none_or(|worst| worst >= Verdict::Invalid))
         }
         Presence::Added | Presence::Removed => verdict.is_none() && metrics.is_empty(),
     };
+    if same_program && !metrics.is_empty() {
+        refuse!("{place}.same_program: nothing is measured of one program");
+    }
     if !agrees {
         refuse!("{place}.verdict: is not that of the most alarming metric that gates");
     }

@@ -1,6 +1,8 @@
 //! Texts of a record that are known by how they begin or what they hold, each replaced by words of our own; others are
 //! not repeated.
 
+use crate::record::comparison::{ComparedMetric, Verdict};
+
 /// What gates, without the names that the record adds.
 pub(super) const GATES: &str =
     "counts gate where there are any, and server CPU per request informs then, unless wirebench.toml says otherwise";
@@ -9,7 +11,15 @@ pub(super) const ACCEPTED: &str = "accepted.toml says why";
 /// What cannot be repeated here.
 const ELSEWHERE: &str = "the run's own summary says why";
 
-const NOTES: [(&str, &str); 4] = [
+const NOTES: [(&str, &str); 6] = [
+    (
+        "no time was left in the budget",
+        "No fresh rounds: no time was left in the budget.",
+    ),
+    (
+        "a verdict needs",
+        "No fresh rounds: the first stage had too few rounds.",
+    ),
     (
         "The run did not reach its end",
         "The run did not reach its end: fewer pairs than planned.",
@@ -28,7 +38,7 @@ const NOTES: [(&str, &str); 4] = [
     ),
 ];
 
-const SERIES: [(&str, &str); 9] = [
+const SERIES: [(&str, &str); 11] = [
     (
         "the baseline declares this series differently",
         "the baseline declares this series differently: part of the difference may be the question's",
@@ -48,12 +58,15 @@ const SERIES: [(&str, &str); 9] = [
         "nothing was counted on the candidate",
     ),
     ("nothing was counted on both sides", "nothing was counted on both sides"),
+    ("refused on both sides", "some figures were refused on both sides"),
+    ("same program", "both sides run the same program: nothing was measured"),
     ("was interrupted", "not measured: the run was interrupted"),
     ("no pair of good rounds", "no pair of good rounds"),
 ];
 
-const METRIC: [(&str, &str); 10] = [
-    ("usable pairs of rounds", "too few usable pairs of rounds"),
+/// Reasons of metrics; `{margin}` and `{kept}` stand for the metric's own numbers.
+const METRIC: [(&str, &str); 19] = [
+    ("usable pairs of rounds", "only {kept} usable pairs of rounds"),
     (
         "no fresh rounds were measured",
         "looks worse, and no fresh rounds were measured to confirm it",
@@ -62,6 +75,7 @@ const METRIC: [(&str, &str); 10] = [
         "not beyond doubt",
         "looks worse, but not beyond doubt over all that was tested",
     ),
+    ("is not excluded", "a worsening above 10 % is not excluded"),
     (
         "without a percentage",
         "0 on the baseline, and more on the candidate: a worsening without a percentage",
@@ -70,11 +84,39 @@ const METRIC: [(&str, &str); 10] = [
         "spread over repetitions is too wide",
         "the spread over repetitions is too wide",
     ),
+    (
+        "can be neither shown nor excluded",
+        "a worsening above 10 % is not excluded",
+    ),
     ("figure was refused", "a side's figure was refused"),
     ("has no such figure", "a side has no such figure"),
     ("is no count", "a side's figure is no count"),
+    ("in which requests wait", "a new system call in which requests wait"),
+    ("the same code twice", "the same code twice differed as well"),
     ("exactly equal", "exactly equal"),
-    ("no worsening above", "no worsening above the size beside it"),
+    ("no worsening", "no worsening above the size beside it"),
+    (
+        "were client-bound",
+        "worse by more than 10 %; it does not gate, as most of the candidate's rounds were client-bound",
+    ),
+    ("from where it gates", "worse by more than 10 %, from where it gates"),
+    ("within the range", "worse, and {margin} % lies within the range"),
+    ("worse where nothing may change", "worse where nothing may change"),
+    ("better where nothing may change", "better where nothing may change"),
+];
+
+/// Why there are no fresh rounds.
+const NO_SECOND_STAGE: [(&str, &str); 4] = [
+    (
+        "nothing looked changed",
+        "no fresh rounds: nothing looked changed in the first stage",
+    ),
+    (
+        "was interrupted",
+        "no fresh rounds: the run was interrupted before them",
+    ),
+    ("no time was left", "no fresh rounds: no time was left in the budget"),
+    ("a verdict needs", "no fresh rounds: the first stage had too few rounds"),
 ];
 
 fn known(all: &[(&str, &'static str)], text: &str) -> Option<&'static str> {
@@ -106,7 +148,22 @@ pub(super) fn series(given: &str, whole: bool) -> Option<String> {
     known(&SERIES, given).or(otherwise).map(str::to_owned)
 }
 
-/// Why a metric is called what it is called.
-pub(super) fn metric(given: &str) -> &'static str {
-    known(&METRIC, given).unwrap_or(ELSEWHERE)
+/// Why there are no fresh rounds.
+pub(super) fn no_second_stage(given: &str) -> String {
+    known(&NO_SECOND_STAGE, given)
+        .unwrap_or("no fresh rounds: the run's own summary says why")
+        .to_owned()
+}
+
+/// Why a metric is called what it is called, with its own numbers.
+pub(super) fn metric(metric: &ComparedMetric) -> String {
+    let margin = metric.margin_percent;
+    if let Some(ours) = known(&METRIC, &metric.reason) {
+        return (ours.replace("{margin}", &margin.to_string())).replace("{kept}", &metric.kept.to_string());
+    }
+    match metric.verdict {
+        Verdict::Regressed if metric.reason.contains("worse") => format!("worse by more than {margin} %"),
+        Verdict::Improved if metric.reason.contains("better") => format!("better by more than {margin} %"),
+        _ => ELSEWHERE.to_owned(),
+    }
 }

@@ -34,6 +34,10 @@ fn whatever_this_program_writes_is_admitted_with_every_number() {
         "mixed",
         "regressed",
         "unchanged",
+        "not-judged",
+        "same-program",
+        "improved-but-worse",
+        "new-call",
     ] {
         let given = golden(name);
         let found = admit(value(name), &OF).unwrap_or_else(|why| panic!("{name}: {why}"));
@@ -68,6 +72,9 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
     for (place, by) in [
         ("/schema", "wirebench.comparison/v2".into()),
         ("/verdict", "unchanged".into()),
+        ("/verdict", "not_judged".into()),
+        ("/series/0/metrics/0/verdict", "not_judged".into()),
+        ("/series/0/same_program", true.into()),
         ("/paired", false.into()),
         ("/candidate/run", "::error::x".into()),
         ("/host/fingerprint", "<b>".into()),
@@ -106,6 +113,25 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         );
     }
     assert!(refused(name, "/series/1/id", "count-weather@http@hey".into()).contains("series[1]"));
+}
+
+#[test]
+fn a_series_without_metrics_is_unchanged_only_if_both_sides_run_the_same_program() {
+    let mut given = golden("same-program");
+    given.series[0].same_program = false;
+    assert!(checked(given, &OF).is_err());
+}
+
+#[test]
+fn an_older_versions_unchanged_over_nothing_is_read_as_not_judged() {
+    let mut given = golden("not-judged");
+    given.verdict = Verdict::Unchanged;
+    assert_eq!(checked(given, &OF).unwrap().verdict, Verdict::NotJudged);
+}
+
+#[test]
+fn timed_values_that_say_something_else_than_the_percentage_are_refused() {
+    assert!(refused("regressed", "/series/0/metrics/0/candidate", 40_000.0.into()).contains("two figures"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::record::comparison::{Comparison, Side};
 use crate::record::run::short_commit;
 use crate::report::comparison::words::{Inert, bounds, declared, effect, sentence};
 use crate::report::format::plain;
-use crate::summary::comparison::{Findings, Row, Standing};
+use crate::summary::comparison::{Findings, Row, Standing, is_new_call};
 
 /// Acceptances written out; more rows than this are better accepted with a glob of one's own.
 const COMMANDS: usize = 5;
@@ -55,8 +55,28 @@ pub fn of(comparison: &Comparison, findings: &Findings, name: Inert, prose: Iner
     if let Some(row) = first(Standing::Inconclusive) {
         return only(inconclusive(comparison, row, name, prose));
     }
+    if let Some(row) = findings.worse_without_gating().next() {
+        return only(format!(
+            "look at {} first: {}, which does not gate. If it should, set gate = true for it in a [[margins]] entry of \
+             wirebench.toml.",
+            row_name(row, name),
+            row.metric.map_or_else(String::new, effect)
+        ));
+    }
+    if let Some((series, call)) = Findings::new_calls(comparison).first() {
+        return only(format!(
+            "look at where {} calls {}, which the baseline does not.",
+            name(&series.id),
+            name(&call.function)
+        ));
+    }
+    if Findings::all_the_same_program(comparison) {
+        return only("nothing to do.".into());
+    }
     if findings.gating.is_empty() {
-        return only("nothing, unless a series should have been compared: see which are on one side only.".into());
+        return only(
+            "find out why: the series that are on one side only or were not measured are listed below.".into(),
+        );
     }
     match first(Standing::Accepted) {
         Some(row) => only(format!(
@@ -105,6 +125,13 @@ fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -
     let detect = comparison.method.detect_percent;
     let bounds = row.metric.and_then(bounds).unwrap_or_else(|| sentence(row));
     let known = format!("least is known of {}: {}.", row_name(row, name), prose(&bounds));
+    if let Some(call) = row.functions().find(|call| is_new_call(call)) {
+        return format!(
+            "look at where {} calls {}, which the baseline does not: a request may wait there.",
+            name(&row.series.id),
+            name(&call.function)
+        );
+    }
     if row.is_counted() {
         return format!(
             "{known} What repeats no better than this does work that requests do not cause: look for timers, background \

@@ -4,7 +4,7 @@
 use crate::record::comparison::Comparison;
 use crate::record::run::short_commit;
 use crate::report::comparison::{chart, headline, markdown};
-use crate::report::escape::code;
+use crate::report::escape::{code, prose};
 use crate::summary::comparison::Findings;
 
 /// Bytes of a comment, at most: below the 65,536 characters that GitHub takes, whatever it counts.
@@ -47,7 +47,7 @@ pub fn summary(comparison: &Comparison, about: &About) -> String {
     let findings = Findings::of(comparison);
     format!(
         "{}\n\n{}\n",
-        headline::summary(comparison, &findings, code),
+        headline::summary(comparison, &findings, code, prose),
         whose(about)
     )
 }

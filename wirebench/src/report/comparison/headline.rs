@@ -1,9 +1,9 @@
 //! The first line: the overall verdict, what it rests on, and the one row that says most.
 
-use crate::record::comparison::{Comparison, Side, Verdict};
+use crate::record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
 use crate::record::run::short_commit;
 use crate::report::comparison::functions;
-use crate::report::comparison::words::{self, Inert, declared, effect, size};
+use crate::report::comparison::words::{self, Inert, effect, size};
 use crate::summary::comparison::{Findings, Row, Standing};
 
 /// How the whole comparison stands.
@@ -16,18 +16,24 @@ pub fn standing(comparison: &Comparison) -> Standing {
     }
 }
 
-/// Symbol and word of the overall verdict: `✗ Regressed`.
+/// Symbol and word of the overall verdict: `✗ Regressed`; no all-clear where a metric that informs is confirmed worse.
 #[must_use]
 pub fn verdict(comparison: &Comparison) -> String {
     let standing = standing(comparison);
     let word = words::word(standing);
     let (first, rest) = word.split_at(1);
-    format!("{} {}{rest}", words::symbol(standing), first.to_uppercase())
+    let all_clear = matches!(standing, Standing::Improved | Standing::Unchanged);
+    let but = if all_clear && Findings::of(comparison).worse_without_gating().next().is_some() {
+        ", but worse in metrics that do not gate"
+    } else {
+        ""
+    };
+    format!("{} {}{rest}{but}", words::symbol(standing), first.to_uppercase())
 }
 
-/// What the verdict rests on, in one or two sentences; `name` makes names inert.
+/// What the verdict rests on, in a few sentences; `name` makes names inert, `prose` sentences.
 #[must_use]
-pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
+pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> String {
     if !comparison.paired {
         return "The two sides were measured in different runs. Their values are shown, not judged.".into();
     }
@@ -41,18 +47,23 @@ pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert) -> Str
     let standing = Standing::from(comparison.verdict);
     let n = count(standing);
     let said = match comparison.verdict {
+        _ if Findings::all_the_same_program(comparison) => {
+            return "Same program on both sides: nothing was measured.".into();
+        }
+        Verdict::Unchanged if findings.gating.is_empty() => "Nothing else that gates was measured.".into(),
         _ if findings.gating.is_empty() => "No gating metric is on both sides, so nothing was judged.".into(),
-        Verdict::Regressed => format!("{n} of {total} got worse by more than {}{}.", margin(n), most(standing)),
+        Verdict::NotJudged => "Nothing was judged.".into(),
+        Verdict::Regressed => {
+            let by = if findings.gating_that(standing).all(beyond_margin) {
+                format!(" by more than {}", margin(n))
+            } else {
+                String::new()
+            };
+            format!("{n} of {total} got worse{by}{}.", most(standing))
+        }
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
         Verdict::Inconclusive => {
-            let worse = findings.gating_that(standing).filter(|row| row.looks_worse()).count();
-            let above = declared(comparison.method.inconclusive_above_percent);
-            let open = match worse {
-                0 => format!("a worsening above {above} is not excluded"),
-                1 if n == 1 => "it looks worse, not confirmed".into(),
-                1 => "one of them looks worse, not confirmed".into(),
-                more => format!("{more} of them look worse, not confirmed"),
-            };
+            let open = open(findings, name, prose);
             format!("Can't tell for {n} of {total}: {open}. None of the others regressed.")
         }
         Verdict::Improved => {
@@ -64,7 +75,93 @@ pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert) -> Str
         }
         Verdict::Unchanged => unchanged(findings, n, &total),
     };
-    said + &others(findings, standing)
+    let same = match findings.same.len() {
+        0 => String::new(),
+        1 => " 1 series runs the same program on both sides and was not measured.".into(),
+        n => format!(" {n} series run the same program on both sides and were not measured."),
+    };
+    said + &others(findings, standing) + &same + &worse(comparison, findings, name) + &new_calls(comparison, name)
+}
+
+/// Whether the estimate itself lies beyond the margin; of a count, the range alone may reach it.
+fn beyond_margin(row: &Row) -> bool {
+    let percent = row
+        .metric
+        .and_then(|metric| Some((metric.effect_percent?, metric.margin_percent)));
+    percent.is_none_or(|(effect, margin)| effect.abs() >= margin - 1e-9)
+}
+
+/// Why the inconclusive rows are open: the reason that they share, or that of the first.
+fn open(findings: &Findings, name: Inert, prose: Inert) -> String {
+    let rows: Vec<&Row> = findings.gating_that(Standing::Inconclusive).collect();
+    let worse = rows.iter().filter(|row| row.looks_worse()).count();
+    match worse {
+        0 => {}
+        1 if rows.len() == 1 => return "it looks worse, not confirmed".into(),
+        1 => return "one of them looks worse, not confirmed".into(),
+        more => return format!("{more} of them look worse, not confirmed"),
+    }
+    let Some(first) = rows.first() else {
+        return "no reason recorded".into();
+    };
+    let reason = words::sentence(first);
+    if rows.iter().all(|row| words::sentence(row) == reason) {
+        return prose(&reason);
+    }
+    let metric = first.metric.map_or("", |metric| metric.metric.label());
+    format!("first of all {} {metric}: {}", name(&first.series.id), prose(&reason))
+}
+
+/// Rows and calls named in the first lines.
+const NAMED: usize = 3;
+
+/// `a, b and 2 more`.
+fn listed(all: &[String]) -> String {
+    let shown = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// What is confirmed to be worse although it does not gate.
+fn worse(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
+    let row = |row: &Row| {
+        let metric = row.metric?;
+        Some(format!(
+            "{} {} {}",
+            name(&row.series.id),
+            metric.metric.label(),
+            effect(metric)
+        ))
+    };
+    let all: Vec<String> = findings.worse_without_gating().filter_map(row).collect();
+    let but = match comparison.verdict {
+        Verdict::Improved | Verdict::Unchanged => "But worse",
+        _ => "Also worse",
+    };
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(" {but}, not gating: {}.", listed(&all))
+}
+
+/// System calls that only the candidate makes, however rare.
+fn new_calls(comparison: &Comparison, name: Inert) -> String {
+    let call = |(series, call): (&ComparedSeries, &FunctionChange)| {
+        format!(
+            "{}, {} per request of {}",
+            name(&call.function),
+            words::rate(call.candidate),
+            name(&series.id)
+        )
+    };
+    let all: Vec<String> = Findings::new_calls(comparison).into_iter().map(call).collect();
+    match all.len() {
+        0 => String::new(),
+        1 => format!(" New system call: {}.", listed(&all)),
+        _ => format!(" New system calls: {}.", listed(&all)),
+    }
 }
 
 /// `n` unchanged rows of `total`.
@@ -92,6 +189,7 @@ fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
             format!("No worsening above {most}, with 95 % confidence, in {of}.")
         }
         Some(most) => format!("No worsening above {most} in {of}, with 95 % confidence for each."),
+        None if findings.gating.len() == n => format!("No worsening in {of}."),
         None => format!("None of {total} regressed."),
     }
 }

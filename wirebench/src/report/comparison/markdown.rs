@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange};
 use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::part::Part;
+use crate::report::comparison::sections::Brackets;
 use crate::report::comparison::words::{self, declared, effect, size, symbol, word};
 use crate::report::comparison::{functions, headline, sections};
 use crate::report::escape::{code, command, prose};
@@ -47,12 +48,15 @@ fn head(comparison: &Comparison, findings: &Findings) -> String {
         out,
         "### wirebench: {}\n\n{}\n",
         headline::verdict(comparison),
-        headline::summary(comparison, findings, code)
+        headline::summary(comparison, findings, code, prose)
     );
     let Advice { text, commands } = advice::of(comparison, findings, code, prose);
     let _ = writeln!(out, "**Next:** {text}\n");
     if !commands.is_empty() {
         let _ = writeln!(out, "```sh\n{}\n```\n", commands.join("\n"));
+    }
+    if let Some(nulls) = sections::nulls(findings) {
+        let _ = writeln!(out, "**Check:** {nulls}\n");
     }
     let mut notes: Vec<String> = comparison.notes.iter().take(NOTES).map(|note| prose(note)).collect();
     notes.extend(sections::remarks(comparison, code, prose).into_iter().take(NOTES));
@@ -70,7 +74,10 @@ fn head(comparison: &Comparison, findings: &Findings) -> String {
 fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)> {
     let mut parts = Vec::new();
     if !findings.gating.is_empty() {
-        parts.push((Part::open(ROWS, findings.gating.iter().map(gating)), 70));
+        parts.push((
+            Part::open(rows(&findings.gating), findings.gating.iter().map(gating)),
+            70,
+        ));
     }
     for row in findings.explained().take(EXPLAINED) {
         let lines = row.functions().map(function);
@@ -82,7 +89,12 @@ fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)>
             sections::tally(&findings.informative)
         );
         parts.push((
-            Part::folded(&title, "", ROWS, findings.informative.iter().map(informative)),
+            Part::folded(
+                &title,
+                "",
+                rows(&findings.informative),
+                findings.informative.iter().map(informative),
+            ),
             50,
         ));
     }
@@ -105,8 +117,26 @@ fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)>
     parts
 }
 
-const ROWS: &str = "| verdict | series | metric | baseline → candidate | change (95 % interval) | smallest seen |\n\
-                    |---|---|---|--:|--:|--:|\n";
+/// The head of a table of rows, which says what stands in the brackets behind a change.
+macro_rules! rows {
+    ($change:literal) => {
+        concat!(
+            "| verdict | series | metric | baseline → candidate | ",
+            $change,
+            " | smallest seen |\n|---|---|---|--:|--:|--:|\n"
+        )
+    };
+}
+
+fn rows(rows: &[Row]) -> &'static str {
+    match Brackets::of(rows.iter()) {
+        Brackets::Nothing => rows!("change"),
+        Brackets::Interval => rows!("change (95 % interval)"),
+        Brackets::Range => rows!("change (range over repetitions)"),
+        Brackets::Both => rows!("change (95 % interval; counted: range over repetitions)"),
+    }
+}
+
 const NOT_COMPARED: &str = "| | series | why |\n|---|---|---|\n";
 const PAIRS: &str = "| series | metric | margin | stage | kept of measured | left out: baseline, candidate | spread c | p worse |\n\
                      |---|---|--:|--:|--:|--:|--:|--:|\n";
@@ -149,7 +179,7 @@ fn informative(row: &Row) -> String {
 }
 
 fn line(row: &Row, word: &str) -> String {
-    let remark = prose(&words::remark(row));
+    let remark = prose(&words::sentence(row));
     let colon = if remark.is_empty() { "" } else { ": " };
     let (label, values, change, seen) = match row.metric {
         Some(metric) => (
@@ -248,20 +278,21 @@ fn foot(comparison: &Comparison, findings: &Findings) -> String {
 const HOW_TO_READ: &str = "<details><summary>How to read this</summary>
 
 - **change**: candidate over baseline, of the metric's own value: throughput that falls is negative. In brackets, where the true change lies with 95 % confidence.
-- **✗ regressed**: worse by more than the margin, tested at the stated error probability. **✓ improved**: better, likewise.
+- **✗ regressed**: worse by more than the margin, tested at the stated error probability. **✓ improved**: better, likewise. Throughput and latency \
+gate from a confirmed worsening of 10 % on, unless wirebench.toml says whether they gate or the load generator was the limit.
 - **= unchanged**: no worsening above the stated size, with 95 % confidence.
-- **? inconclusive**: a worsening worth knowing of can be neither shown nor excluded. It is no all-clear.
+- **? inconclusive**: a worsening that matters can be neither shown nor excluded. It is no all-clear.
 - **! invalid**: failed rounds, wrong answers or another question: there is nothing to judge.
 - **~ accepted**: worse, and accepted.toml says why that is meant; it does not gate.
-- **– not judged**: the two sides were measured at different times, maybe on different machines; the values are shown.
+- **– not judged**: no gating metric is on both sides; or the two sides were measured at different times, maybe on different machines, and the values are shown.
 - **smallest seen**: the smallest worsening that would have been called regressed in 80 % of cases. Smaller ones cannot be seen here.
 {counted}
 </details>
 
 ";
 const HOW_TO_READ_COUNTS: &str = "\
-- What is **counted** (instructions, allocations, system calls, bytes) is held against its margin without a test: in brackets is what the spread over \
-repetitions leaves open, and nothing where there was none. A worsening of the smallest size seen is always called regressed.
+- What is **counted** (instructions, allocations, system calls, bytes) is held against its margin without a test: in brackets is the range over \
+repetitions, and nothing where there was none. A worsening of the smallest size seen is always called regressed.
 ";
 
 #[cfg(test)]

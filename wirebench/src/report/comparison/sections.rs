@@ -2,7 +2,7 @@
 
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison};
 use crate::report::comparison::words::{self, Inert, declared, size};
-use crate::report::format::count;
+use crate::report::format::{count, plain, shortened};
 use crate::summary::comparison::{Findings, Row, Standing};
 
 /// How often the rows stand in each way: `3 regressed, 45 unchanged`.
@@ -40,19 +40,81 @@ pub fn resolvable(metric: &ComparedMetric) -> String {
     }
 }
 
-/// How often equal code is called regressed.
+/// How often equal code is called regressed; said of what was timed and tested only.
 pub fn false_alarms(comparison: &Comparison) -> String {
     let mut metrics = comparison.series.iter().flat_map(|series| &series.metrics).peekable();
-    if metrics.peek().is_some() && metrics.all(|metric| metric.metric.is_counted()) {
+    let nothing = metrics.peek().is_none();
+    if nothing {
+        return "nothing was tested".into();
+    }
+    if metrics.all(|metric| metric.metric.is_counted()) {
         return "counted, not timed: equal figures are never called regressed".into();
     }
     let method = &comparison.method;
     let (gating, informative) = method.tests;
+    if gating + informative == 0 {
+        let why = method
+            .no_second_stage
+            .as_deref()
+            .unwrap_or("no fresh rounds were measured");
+        return format!("what is timed was not tested: {}", prose_free(why));
+    }
     format!(
         "code that did not change is called regressed in at most {} of comparisons, by construction; \
          tested on fresh rounds: {gating} gating and {informative} informative metrics",
         declared(method.false_alarm_at_most_percent)
     )
+}
+
+/// A sentence of the record without anything that steers or marks up: it stands among our own words.
+fn prose_free(text: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || " :,.;%".contains(c);
+    shortened(&plain(text).replace(|c| !allowed(c), " "), 200)
+}
+
+/// By how much the baseline's program differed from itself; none without such a measurement.
+pub fn nulls(findings: &Findings) -> Option<String> {
+    let nulls = findings.nulls();
+    let each: Vec<String> = (nulls.iter())
+        .map(|(metric, percent, _)| format!("{} {}", metric.label(), words::change(*percent)))
+        .collect();
+    let pairs = nulls.iter().map(|(.., pairs)| *pairs).max().unwrap_or(0);
+    let pairs = if pairs > 0 {
+        format!(" ({pairs} pairs)")
+    } else {
+        String::new()
+    };
+    (!each.is_empty()).then(|| format!("the same code twice: {}{pairs}", each.join(", ")))
+}
+
+/// What stands in brackets behind the changes of some rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Brackets {
+    /// Nothing.
+    Nothing,
+    /// Of what is timed.
+    Interval,
+    /// Of what is counted.
+    Range,
+    /// Both.
+    Both,
+}
+
+impl Brackets {
+    /// Of these rows.
+    pub fn of<'a>(rows: impl Iterator<Item = &'a Row<'a>>) -> Self {
+        let (mut timed, mut counted) = (false, false);
+        for row in rows.filter(|row| row.metric.is_some_and(|metric| metric.effect_low_percent.is_some())) {
+            counted |= row.is_counted();
+            timed |= !row.is_counted();
+        }
+        match (timed, counted) {
+            (false, false) => Self::Nothing,
+            (true, false) => Self::Interval,
+            (false, true) => Self::Range,
+            (true, true) => Self::Both,
+        }
+    }
 }
 
 /// The spread of every metric: `server CPU per request 6.1 % (4.2 to 9.0 %)`.
@@ -92,11 +154,12 @@ pub fn not_compared(findings: &Findings) -> Option<String> {
 }
 
 /// The series that are not compared, by why.
-pub fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a ComparedSeries]); 3] {
+pub fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a ComparedSeries]); 4] {
     [
         ("removed", &findings.removed),
         ("not measured", &findings.unmeasured),
         ("added", &findings.added),
+        ("with the same program on both sides", &findings.same),
     ]
 }
 

@@ -6,31 +6,52 @@ use crate::record::comparison::Comparison;
 use crate::record::metric::Metric;
 use crate::report::columns::Columns;
 use crate::report::comparison::advice::{self, Advice};
+use crate::report::comparison::sections::Brackets;
 use crate::report::comparison::words::{self, effect, symbol, word};
 use crate::report::comparison::{functions, headline, sections};
 use crate::report::escape::command;
 use crate::report::format::{self, plain, shortened};
 use crate::summary::comparison::{Findings, Row, Standing};
 
-const COLUMNS: Columns = Columns {
-    heads: &[
-        "verdict",
-        "series",
-        "metric",
-        "baseline",
-        "candidate",
-        "change\n(95 % interval)",
-        "worse\nat most",
-        "smallest\nseen",
-    ],
-    text: &["verdict", "series", "metric"],
-    dispensable: &[
-        &[],
-        &["smallest\nseen"],
-        &["smallest\nseen", "worse\nat most"],
-        &["smallest\nseen", "worse\nat most", "baseline", "candidate"],
-    ],
-};
+/// The columns, with the head of the change.
+const fn columns(heads: &'static [&'static str; 8]) -> Columns {
+    Columns {
+        heads,
+        text: &["verdict", "series", "metric"],
+        dispensable: &[
+            &[],
+            &["smallest\nseen"],
+            &["smallest\nseen", "worse\nat most"],
+            &["smallest\nseen", "worse\nat most", "baseline", "candidate"],
+        ],
+    }
+}
+
+/// Heads of all columns but that of the change, which says what stands in its brackets.
+macro_rules! heads {
+    ($change:literal) => {
+        &[
+            "verdict",
+            "series",
+            "metric",
+            "baseline",
+            "candidate",
+            $change,
+            "worse\nat most",
+            "smallest\nseen",
+        ]
+    };
+}
+
+const fn columns_for(brackets: Brackets) -> Columns {
+    columns(match brackets {
+        Brackets::Nothing => heads!("change"),
+        Brackets::Interval => heads!("change\n(95 % interval)"),
+        Brackets::Range => heads!("change\n(range over repetitions)"),
+        Brackets::Both => heads!("change\n(95 % interval; counted: range)"),
+    })
+}
+
 /// Characters of a series' name that are shown.
 const NAME: usize = 60;
 
@@ -46,6 +67,9 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let _ = writeln!(out, "Next: {text}");
     for command in commands {
         let _ = writeln!(out, "  {command}");
+    }
+    if let Some(nulls) = sections::nulls(&findings) {
+        let _ = writeln!(out, "Check: {nulls}");
     }
     let notes = comparison.notes.iter().map(|note| plain(note));
     for note in notes.chain(sections::remarks(comparison, plain, plain)) {
@@ -82,7 +106,7 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
 #[must_use]
 pub fn one_line(comparison: &Comparison) -> String {
     let findings = Findings::of(comparison);
-    let summary = headline::summary(comparison, &findings, plain);
+    let summary = headline::summary(comparison, &findings, plain, plain);
     format!("{}. {summary}", headline::verdict(comparison))
 }
 
@@ -103,7 +127,8 @@ fn table(rows: &[&Row], width: Option<u16>) -> String {
         return String::new();
     }
     let lines: Vec<Vec<String>> = rows.iter().map(|row| line(row)).collect();
-    let table = COLUMNS.fitting(&lines, width).to_string();
+    let columns = columns_for(Brackets::of(rows.iter().copied()));
+    let table = columns.fitting(&lines, width).to_string();
     let trimmed = table.lines().map(|line| line.trim_end().to_owned() + "\n");
     "\n".to_owned() + &trimmed.collect::<String>()
 }

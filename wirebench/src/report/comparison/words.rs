@@ -36,61 +36,33 @@ pub const fn symbol(standing: Standing) -> &'static str {
     }
 }
 
-/// What is known of a row, to follow its word in a table; empty where the change beside it says all. May hold text of
-/// the record: to be made inert by whoever shows it.
-#[must_use]
-pub fn remark(row: &Row) -> String {
-    let Some(metric) = row.metric else {
-        return series_reason(row);
-    };
-    match row.standing {
-        Standing::Regressed if metric.effect_percent.is_none() => metric.reason.clone(),
-        Standing::Regressed | Standing::Improved | Standing::NotJudged => String::new(),
-        Standing::Unchanged => no_worsening(metric).unwrap_or_default(),
-        Standing::Inconclusive if row.looks_worse() => "looks worse, not confirmed".into(),
-        Standing::Inconclusive => match (metric.effect_low_percent, metric.resolvable_percent) {
-            (Some(_), Some(percent)) => format!("can't tell below {}", size(percent)),
-            _ => metric.reason.clone(),
-        },
-        Standing::Invalid => metric.reason.clone(),
-        Standing::Accepted => metric.accepted.clone().unwrap_or_default(),
-    }
-}
-
-/// What is known of a row, in one sentence without its end. May hold text of the record.
+/// What is known of a row beside its numbers, in one sentence without its end: the same wherever the row is shown. May hold
+/// text of the record, to be made inert by whoever shows it.
 #[must_use]
 pub fn sentence(row: &Row) -> String {
     let Some(metric) = row.metric else {
         return series_reason(row);
     };
     match row.standing {
-        Standing::Regressed => format!("{}, worse {}", effect(metric), beyond(metric)),
-        Standing::Improved => format!("{}, better {}", effect(metric), beyond(metric)),
         Standing::Unchanged => no_worsening(metric).unwrap_or_else(|| metric.reason.clone()),
-        Standing::Inconclusive if row.looks_worse() => metric.reason.clone(),
-        Standing::Inconclusive => {
-            bounds(metric).map_or_else(|| metric.reason.clone(), |bounds| format!("can't tell: {bounds}"))
-        }
-        Standing::Invalid => metric.reason.clone(),
         Standing::Accepted => {
             let why = metric.accepted.as_deref().unwrap_or_default();
-            format!("{}, meant: {why}", effect(metric))
+            format!("{}, meant: {why}", metric.reason)
         }
         Standing::NotJudged => "shown, not judged".into(),
+        Standing::Inconclusive => {
+            let null = metric
+                .null_percent
+                .filter(|_| metric.reason.contains("the same code twice"));
+            let null = null.map_or_else(String::new, |percent| format!(" ({})", change(percent)));
+            format!("{}{null}", metric.reason)
+        }
+        Standing::Regressed | Standing::Improved | Standing::Invalid => metric.reason.clone(),
     }
 }
 
 fn series_reason(row: &Row) -> String {
     row.series.reason.clone().unwrap_or_else(|| "no reason recorded".into())
-}
-
-/// What a change goes beyond.
-fn beyond(metric: &ComparedMetric) -> String {
-    if metric.margin_percent > 0.0 {
-        format!("by more than {}", declared(metric.margin_percent))
-    } else {
-        "where nothing may change".into()
-    }
 }
 
 fn no_worsening(metric: &ComparedMetric) -> Option<String> {
@@ -99,7 +71,7 @@ fn no_worsening(metric: &ComparedMetric) -> Option<String> {
     if metric.metric.is_counted() && same(metric.effect_percent) && same(metric.worse_at_most_percent) {
         return Some("exactly equal".into());
     }
-    Some(if percent > 0.0 {
+    Some(if percent >= 0.005 {
         format!("no worsening above {}", size(percent))
     } else {
         "no worsening".into()
@@ -115,6 +87,16 @@ pub fn bounds(metric: &ComparedMetric) -> Option<String> {
         Some(percent) => format!("{between}; smaller than {} cannot be seen here", size(percent)),
         None => between,
     })
+}
+
+/// How often a system call is made: `0.02`, `0.0033`.
+#[must_use]
+pub fn rate(calls: f64) -> String {
+    if calls < 0.01 {
+        format!("{calls:.4}")
+    } else {
+        number(calls)
+    }
 }
 
 /// The change with its interval: `+11.8 % (+9.9 to +13.6 %)`, without one where a count is exact; a dash when it is not

@@ -102,7 +102,7 @@ impl View {
         Self {
             verdict: headline::verdict(comparison),
             class: class(headline::standing(comparison)),
-            summary: headline::summary(comparison, &findings, name),
+            summary: headline::summary(comparison, &findings, name, sentence),
             next: text,
             commands,
             sides: [&comparison.baseline, &comparison.candidate].map(|side| SideView::of(side, commit_url)),
@@ -177,7 +177,7 @@ fn line(row: &Row, axis: Axis) -> Line {
     Line {
         class,
         verdict: format!("{} {}", symbol(row.standing), word(row.standing)),
-        remark: sentence(&words::remark(row)),
+        remark: sentence(&words::sentence(row)),
         series: name(&row.series.id),
         metric: row.metric.map_or("–", |metric| metric.metric.label()),
         whisker: row.metric.map(|metric| axis.whisker(metric, class)),
@@ -214,6 +214,7 @@ fn method(comparison: &Comparison, findings: &Findings) -> Vec<(&'static str, St
     if comparison.paired {
         facts.extend(sections::spreads(findings).map(|spreads| ("spread c", spreads)));
         facts.extend(sections::dropped(findings).map(|dropped| ("pairs left out", dropped)));
+        facts.extend(sections::nulls(findings).map(|nulls| ("check", nulls)));
         facts.push(("seed", comparison.method.seed.to_string()));
         facts.push(("false alarms", sections::false_alarms(comparison)));
         facts.extend(
