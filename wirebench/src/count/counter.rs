@@ -66,6 +66,7 @@ struct Turn {
     tool: Tool,
     requests: u64,
     layout: usize,
+    stacks: bool,
     number: usize,
 }
 
@@ -159,10 +160,10 @@ impl Counter<'_> {
         }
     }
 
-    /// Every run in the order in which it is made. Two short and two long ones under each tool: their spread is the
-    /// figure's, and what goes over the wire is the same in all of them. Under callgrind, a third length shows whether the cost
-    /// stays the same, and further start layouts show what the heap's first blocks decide. The baseline's second copy is
-    /// counted once.
+    /// Every run in the order in which it is made. Under each tool one short and one long run give the slope, and a second
+    /// short one its spread; what goes over the wire is the same in all of them. Under callgrind, a third length shows whether
+    /// the cost stays the same, and further start layouts show what the heap's first blocks decide. Call stacks are kept once
+    /// for each length. The baseline's second copy is counted once, at the first layout.
     fn turns(&self, jobs: &[Job]) -> Vec<Turn> {
         let mut turns = Vec::new();
         for (place, job) in jobs.iter().enumerate().filter(|(_, job)| job.broken.is_none()) {
@@ -170,17 +171,15 @@ impl Counter<'_> {
                 continue;
             };
             for tool in Tool::ALL.into_iter().filter(|tool| self.toolbox.has(*tool)) {
-                let once = vec![(few, 0), (many, 0)];
-                let twice = [once.clone(), once.clone()].concat();
-                let runs = match tool {
-                    Tool::Dhat if job.is_null() => Vec::new(),
-                    Tool::Plain => once,
-                    _ if job.is_null() => once,
-                    Tool::Strace | Tool::Dhat => twice,
-                    Tool::Callgrind => {
+                let runs = match (tool, job.is_null()) {
+                    (Tool::Plain, _) => vec![(few, 0)],
+                    (Tool::Strace | Tool::Dhat, true) => Vec::new(),
+                    (Tool::Callgrind, true) => vec![(few, 0), (many, 0)],
+                    (Tool::Strace | Tool::Dhat, false) => vec![(few, 0), (many, 0), (few, 0)],
+                    (Tool::Callgrind, false) => {
                         let others = (1..LAYOUTS.len()).flat_map(|layout| [(few, layout), (many, layout)]);
-                        let third = [(few.midpoint(many), 0)];
-                        twice.into_iter().chain(third).chain(others).collect()
+                        let first = [(few, 0), (many, 0), (few, 0), (few.midpoint(many), 0)];
+                        first.into_iter().chain(others).collect()
                     }
                 };
                 turns.extend(runs.into_iter().enumerate().map(|(number, (requests, layout))| Turn {
@@ -188,6 +187,7 @@ impl Counter<'_> {
                     tool,
                     requests,
                     layout,
+                    stacks: number < 2 && !job.is_null(),
                     number,
                 }));
             }
@@ -239,6 +239,7 @@ impl Counter<'_> {
             tool: turn.tool,
             requests: turn.requests,
             layout: turn.layout,
+            stacks: turn.stacks,
         };
         let mut seen = pass.make(self.bench, self.toolbox, self.jq, folder)?;
         for _ in 0..REPEATS {
@@ -268,6 +269,10 @@ impl Counter<'_> {
             (Tool::Dhat, _) => {
                 let all = files.iter().map(|file| dhat::read(file, &tree));
                 Counted::Heap(sum(all, Allocated::absorb)?.ok_or_else(nothing)?)
+            }
+            (Tool::Callgrind, _) if !turn.stacks => {
+                let all = files.iter().map(|file| callgrind::total(file));
+                Counted::Total(sum(all, |sum, one| *sum += one)?.ok_or_else(nothing)?)
             }
             (Tool::Callgrind, _) => {
                 let all = files.iter().map(|file| callgrind::read(file, &tree));

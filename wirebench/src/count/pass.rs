@@ -44,6 +44,8 @@ pub struct Pass<'a> {
     pub requests: u64,
     /// The start layout, a place in [`LAYOUTS`]: by how much the paths and the environment are longer.
     pub layout: usize,
+    /// Whether the tool keeps call stacks.
+    pub stacks: bool,
 }
 
 /// What was seen of a run besides the tool's own files.
@@ -171,7 +173,7 @@ impl Pass<'_> {
         if let Some(command) = side.programs.get_mut(name) {
             let program = at_layout(&command[0], home.as_deref(), self.layout);
             command[0] = program.map_err(|source| PassError::unwritable(Path::new(&command[0]), source))?;
-            *command = toolbox.wrap(self.tool, command, folder);
+            *command = toolbox.wrap(self.tool, command, folder, self.stacks);
         }
         Ok(side)
     }

@@ -70,8 +70,10 @@ pub enum Counted {
     Syscalls(BTreeMap<String, u64>),
     /// Heap allocations.
     Heap(Allocated),
-    /// Instructions.
+    /// Instructions, by call stack.
     Code(Instructions),
+    /// Instructions of the whole run, without call stacks.
+    Total(u64),
 }
 
 /// Everything that the runs of one variant gave.
@@ -136,6 +138,7 @@ impl Runs {
         };
         let code = |run: &Good| match &run.counted {
             Counted::Code(code) => Some(code.total),
+            Counted::Total(total) => Some(*total),
             _ => None,
         };
         let calls = |run: &Good| match &run.counted {

@@ -62,8 +62,8 @@ impl Tool {
     }
 
     /// The words that go before a server's command. Counts are written to `folder`, one file for each process. Call stacks are
-    /// kept up to [`CALLERS`] functions.
-    fn prefix(self, program: &Path, folder: &Path) -> Vec<String> {
+    /// kept up to [`CALLERS`] functions, where they are wanted: they take time.
+    fn prefix(self, program: &Path, folder: &Path, stacks: bool) -> Vec<String> {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
         let mut words = vec![path(program.to_path_buf())];
         let file = path(folder.join(self.name()));
@@ -77,13 +77,16 @@ impl Tool {
                 format!("--dhat-out-file={file}.%p"),
             ]),
             // Own cost by whole calling context and by instruction address: for call stacks with inlined functions.
-            Self::Callgrind => words.extend([
-                "--tool=callgrind".into(),
-                "--trace-children=yes".into(),
-                "--dump-instr=yes".into(),
-                format!("--separate-callers={CALLERS}"),
-                format!("--callgrind-out-file={file}.%p"),
-            ]),
+            Self::Callgrind => {
+                words.extend([
+                    "--tool=callgrind".into(),
+                    "--trace-children=yes".into(),
+                    format!("--callgrind-out-file={file}.%p"),
+                ]);
+                if stacks {
+                    words.extend(["--dump-instr=yes".into(), format!("--separate-callers={CALLERS}")]);
+                }
+            }
         }
         words
     }
@@ -135,10 +138,10 @@ impl Toolbox {
             .collect()
     }
 
-    /// A server's command, run under a tool.
+    /// A server's command, run under a tool, with call stacks where they are wanted.
     #[must_use]
-    pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path) -> Vec<String> {
-        let prefix = self.program(tool).map(|program| tool.prefix(program, folder));
+    pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path, stacks: bool) -> Vec<String> {
+        let prefix = self.program(tool).map(|program| tool.prefix(program, folder, stacks));
         prefix.into_iter().flatten().chain(command.iter().cloned()).collect()
     }
 }
@@ -167,7 +170,7 @@ mod tests {
         assert!(!none.has(Tool::Callgrind));
         assert_eq!(none.missing().len(), 2);
         let command = ["server".to_owned()];
-        assert_eq!(none.wrap(Tool::Plain, &command, Path::new("/x")), command);
+        assert_eq!(none.wrap(Tool::Plain, &command, Path::new("/x"), true), command);
     }
 
     #[test]

@@ -59,6 +59,26 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Instructions, ProfileError> {
     Ok(Resolver::new(format::parse(file, &text)?, tree).resolved())
 }
 
+/// Reads only how many instructions a run took in all: the sum over every part of the file.
+///
+/// # Errors
+/// A file that cannot be read, is not callgrind's, or was cut off.
+pub fn total(file: &Path) -> Result<u64, ProfileError> {
+    let text = text_of(file)?;
+    let totals = text.lines().filter_map(|line| line.strip_prefix("totals:"));
+    let sum = totals
+        .map(|number| number.trim().parse::<u64>().ok())
+        .try_fold(0, |sum: u64, number| Some(sum.saturating_add(number?)));
+    match sum {
+        Some(sum) if sum > 0 => Ok(sum),
+        _ => Err(ProfileError::Whole {
+            file: file.to_owned(),
+            wrong: "has no `totals:` line: valgrind was killed while writing; stop the server with SIGINT or SIGTERM and wait"
+                .into(),
+        }),
+    }
+}
+
 /// What is known of one object file.
 struct Object<'a> {
     path: &'a str,
