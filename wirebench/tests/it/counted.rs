@@ -216,18 +216,22 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     };
     refuse(&mut record["series"][0]["counts"][1]["figures"][6]);
     let informative = records.judged(&record);
-    assert_eq!(
-        (
-            &metric(&informative, "payload_bytes")["verdict"],
-            &informative["verdict"]
-        ),
-        (&json!("invalid"), &json!("unchanged"))
+    assert_eq!(informative["verdict"], "unchanged");
+    assert!(
+        !informative["series"][0]["metrics"].to_string().contains("payload_bytes"),
+        "a figure that informs is left out where a side refused it"
     );
     refuse(&mut record["series"][0]["counts"][1]["figures"][0]);
     let gating = records.judged(&record);
     let reason = metric(&gating, "instructions")["reason"].as_str().unwrap();
     assert!(reason.contains("candidate") && reason.contains("3.1 %"), "{reason}");
     assert_eq!(gating["verdict"], "invalid");
+
+    refuse(&mut record["series"][0]["counts"][0]["figures"][0]);
+    let both = records.judged(&record);
+    assert_eq!(both["verdict"], "unchanged", "refused on both sides is no failure");
+    let reason = both["series"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("refused on both sides: instructions per request"), "{reason}");
 
     let mut gone = changed(&[]);
     gone["series"][0]["counts"][1]["figures"]

@@ -67,6 +67,8 @@ fn a_verdict_has_its_conclusion() {
         ("accepted", "success"),
         ("invalid", "failure"),
         ("inconclusive", "neutral"),
+        ("not-judged", "neutral"),
+        ("same-program", "success"),
     ] {
         let scene = Scene::of(golden);
         assert_eq!(scene.comment().code, 0);
