@@ -81,7 +81,10 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
     }
     let pairs = metric.pairs;
     let counted = [metric.kept, metric.dropped_baseline, metric.dropped_candidate];
-    if pairs.max(metric.null_pairs) > PAIRS || counted.iter().any(|count| *count > pairs) || !(1..=2).contains(&metric.stage) {
+    if pairs.max(metric.null_pairs) > PAIRS
+        || counted.iter().any(|count| *count > pairs)
+        || !(1..=2).contains(&metric.stage)
+    {
         refuse!("{place}.stage, pairs, kept: are not possible");
     }
     if !is_ratio(metric) {
