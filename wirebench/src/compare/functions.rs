@@ -40,14 +40,12 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
     };
     let noise = base_spread.max(head_spread);
     let whole = if base > 0.0 { base } else { head };
-    let costs = if metric == Metric::Syscalls {
-        syscalls(baseline, candidate)
-    } else {
-        functions(baseline, candidate, metric)
+    let costs = match metric {
+        Metric::Syscalls => syscalls(baseline, candidate),
+        _ => functions(baseline, candidate, metric),
     };
-    let way = if head < base { -1.0 } else { 1.0 };
     let ranked = Ranked {
-        way,
+        way: if head < base { -1.0 } else { 1.0 },
         leads_from: LEADS * (head - base).abs(),
         around_all: AROUND_ALL * base.max(head),
     };
@@ -65,15 +63,21 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
         caller: None,
         source: source(candidate, metric, function),
     };
-    let mut found: Vec<FunctionChange> = found.into_iter().map(change).collect();
-    if metric == Metric::Syscalls {
-        for change in &mut found {
-            change.caller = caller(baseline, candidate, change);
-            let caller = change.caller.as_deref();
-            change.source = caller.and_then(|caller| source(candidate, Metric::Instructions, caller));
-        }
+    let found = found.into_iter().map(change);
+    match metric {
+        Metric::Syscalls => found.map(|change| with_caller(change, baseline, candidate)).collect(),
+        _ => found.collect(),
     }
-    found
+}
+
+fn with_caller(change: FunctionChange, baseline: &Counts, candidate: &Counts) -> FunctionChange {
+    let caller = caller(baseline, candidate, &change);
+    let place = |caller: &String| source(candidate, Metric::Instructions, caller);
+    FunctionChange {
+        source: caller.as_ref().and_then(place),
+        caller,
+        ..change
+    }
 }
 
 /// What one function or system call costs on both sides. One name may stand for several copies of a function: they add up.
@@ -161,6 +165,10 @@ fn functions<'a>(baseline: &'a Counts, candidate: &'a Counts, metric: Metric) ->
         let held = costs.entry(&one.function).or_default();
         held.candidate += cost(one, held.own_code);
         held.inclusive = held.inclusive.max(one.inclusive.unwrap_or(0.0));
+    }
+    for held in costs.values_mut() {
+        // Noise makes the slope of work that requests do not cause negative.
+        (held.baseline, held.candidate) = (held.baseline.max(0.0), held.candidate.max(0.0));
     }
     costs
 }

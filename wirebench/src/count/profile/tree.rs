@@ -109,10 +109,13 @@ fn around(text: &[String], line: usize) -> Option<&str> {
         if indent(text) >= inside {
             continue;
         }
-        // A signature of several lines begins no further out than it ends.
-        let ends_signature = text.trim_start().starts_with([')', '{']) || text.trim_start().starts_with("where");
-        inside = indent(text) + usize::from(ends_signature);
-        if let Some(name) = declared(text.trim_start()) {
+        let bare = text.trim_start();
+        // The last line of a body, and that of a signature of several lines, are as far out as the first.
+        let is_end = bare.starts_with([')', '{'])
+            || bare.starts_with("where")
+            || (inside == usize::MAX && bare.starts_with('}'));
+        inside = indent(text) + usize::from(is_end);
+        if let Some(name) = declared(bare) {
             return Some(name);
         }
     }
@@ -176,6 +179,7 @@ mod tests {
         for (line, expected) in [
             (7, Some("one")),
             (10, Some("one")),
+            (11, Some("one")),
             (12, Some("two")),
             (16, Some("inner")),
             (20, Some("three")),

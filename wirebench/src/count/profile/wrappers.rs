@@ -41,7 +41,7 @@ pub(super) fn bare(function: &str) -> &str {
 
 /// Whether a function, by its [`bare`] name, makes a system call: `nanosleep` makes `clock_nanosleep`.
 pub(super) fn makes(bare: &str, call: &str) -> bool {
-    bare == call || NAMES.iter().any(|known| *known == (bare, call))
+    bare == call || NAMES.contains(&(bare, call))
 }
 
 #[cfg(test)]
