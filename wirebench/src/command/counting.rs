@@ -148,6 +148,8 @@ mod tests {
             function: "f".into(),
             metric: Metric::Instructions,
             cost: 1.0,
+            inclusive: None,
+            blamed: None,
             source: Some(Source {
                 file: file.into(),
                 line: 3,

@@ -1,13 +1,21 @@
-//! The functions and system calls that carry a change of a counted series: matched by name, the largest changes first.
+//! The functions and system calls that carry a change of a counted series: matched by name, the one to blame first.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::record::comparison::{ComparedMetric, FunctionChange, Verdict};
-use crate::record::counts::{Counts, Source};
+use crate::record::counts::{Counts, FunctionCost, Source};
 use crate::record::metric::Metric;
 
 /// Functions listed of each metric.
 const LISTED: usize = 10;
+/// A function of the project's whose change is a smaller share of the metric's change does not stand before other code.
+const LEADS: f64 = 0.05;
+/// A function with more than this share of the whole cost, with all that it calls, is around everything else, as `main` and
+/// the loop that serves connections are.
+const AROUND_ALL: f64 = 0.8;
+/// What the change of such a function weighs: it is to blame only when no other function of the project's is.
+const AROUND_ALL_WEIGHT: f64 = 0.2;
 
 /// The largest changes: of instructions always, of the others when the metric regressed or improved. A change within the
 /// spread of the metric is left out; a function that only one side has costs 0 on the other.
@@ -32,36 +40,150 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
     };
     let noise = base_spread.max(head_spread);
     let whole = if base > 0.0 { base } else { head };
-    // One name may stand for several copies of a function: their costs add up.
-    let mut costs: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
-    for (name, cost) in named(baseline, metric) {
-        costs.entry(name).or_default().0 += cost;
-    }
-    for (name, cost) in named(candidate, metric) {
-        costs.entry(name).or_default().1 += cost;
-    }
-    let mut found: Vec<FunctionChange> = (costs.into_iter())
-        .filter(|(_, (base, head))| (head - base).abs() > noise && whole > 0.0)
-        .map(|(function, (baseline, candidate))| FunctionChange {
-            metric,
-            function: function.to_owned(),
-            baseline,
-            candidate,
-            share_percent: (candidate - baseline) / whole * 100.0,
-            source: None,
-        })
-        .collect();
-    found.sort_by(|one, other| {
-        let size = |change: &FunctionChange| (change.candidate - change.baseline).abs();
-        size(other)
-            .total_cmp(&size(one))
-            .then_with(|| one.function.cmp(&other.function))
-    });
+    let costs = match metric {
+        Metric::Syscalls => syscalls(baseline, candidate),
+        _ => functions(baseline, candidate, metric),
+    };
+    let ranked = Ranked {
+        way: if head < base { -1.0 } else { 1.0 },
+        leads_from: LEADS * (head - base).abs(),
+        around_all: AROUND_ALL * base.max(head),
+    };
+    let mut found: Vec<(&str, Costs)> = costs.into_iter().collect();
+    found.retain(|(_, costs)| costs.change().abs() > noise && whole > 0.0);
+    found.sort_by(|(one, its), (other, others)| ranked.order(its, others).then_with(|| one.cmp(other)));
     found.truncate(LISTED);
-    for change in &mut found {
-        change.source = source(candidate, metric, &change.function);
+    let change = |(function, costs): (&str, Costs)| FunctionChange {
+        metric,
+        function: function.to_owned(),
+        baseline: costs.baseline,
+        candidate: costs.candidate,
+        share_percent: costs.change() / whole * 100.0,
+        own_code: costs.own_code,
+        caller: None,
+        source: source(candidate, metric, function),
+    };
+    let found = found.into_iter().map(change);
+    match metric {
+        Metric::Syscalls => found.map(|change| with_caller(change, baseline, candidate)).collect(),
+        _ => found.collect(),
     }
-    found
+}
+
+fn with_caller(change: FunctionChange, baseline: &Counts, candidate: &Counts) -> FunctionChange {
+    let caller = caller(baseline, candidate, &change);
+    let place = |caller: &String| source(candidate, Metric::Instructions, caller);
+    FunctionChange {
+        source: caller.as_ref().and_then(place),
+        caller,
+        ..change
+    }
+}
+
+/// What one function or system call costs on both sides. One name may stand for several copies of a function: they add up.
+#[derive(Debug, Clone, Copy, Default)]
+struct Costs {
+    baseline: f64,
+    candidate: f64,
+    /// With all that it calls, on the side where that is more.
+    inclusive: f64,
+    own_code: bool,
+}
+
+impl Costs {
+    const fn change(&self) -> f64 {
+        self.candidate - self.baseline
+    }
+}
+
+/// Which of two functions stands first.
+struct Ranked {
+    /// The sign of the metric's change.
+    way: f64,
+    /// From which change on a function of the project's stands before other code.
+    leads_from: f64,
+    /// From which inclusive cost on a function is around everything else.
+    around_all: f64,
+}
+
+impl Ranked {
+    /// Those that went the metric's way first; of these the project's own; of these the largest change.
+    fn order(&self, one: &Costs, other: &Costs) -> Ordering {
+        let key = |costs: &Costs| {
+            let size = self.weight(costs);
+            let against = costs.change() * self.way < 0.0;
+            (against, !(costs.own_code && size >= self.leads_from), size)
+        };
+        let ((against, late, size), (other_against, other_late, other_size)) = (key(one), key(other));
+        (against, late)
+            .cmp(&(other_against, other_late))
+            .then_with(|| other_size.total_cmp(&size))
+    }
+
+    fn weight(&self, costs: &Costs) -> f64 {
+        let size = costs.change().abs();
+        if costs.own_code && costs.inclusive >= self.around_all {
+            size * AROUND_ALL_WEIGHT
+        } else {
+            size
+        }
+    }
+}
+
+fn syscalls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> BTreeMap<&'a str, Costs> {
+    let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
+    for (name, calls) in &baseline.syscalls {
+        costs.entry(name).or_default().baseline += calls;
+    }
+    for (name, calls) in &candidate.syscalls {
+        costs.entry(name).or_default().candidate += calls;
+    }
+    costs
+}
+
+/// What functions cost: the project's own with what they call of others, others by themselves.
+fn functions<'a>(baseline: &'a Counts, candidate: &'a Counts, metric: Metric) -> BTreeMap<&'a str, Costs> {
+    let sides = [baseline, candidate].map(|counts| counts.functions.iter().filter(move |one| one.metric == metric));
+    let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
+    // Records of before this was counted, and files that are not in the repository, have no function of the project's own.
+    for one in sides
+        .iter()
+        .cloned()
+        .flatten()
+        .filter(|one| one.blamed.is_some() && one.source.is_some())
+    {
+        costs.entry(&one.function).or_default().own_code = true;
+    }
+    let [base, head] = sides;
+    let cost = |one: &FunctionCost, own_code: bool| one.blamed.filter(|_| own_code).unwrap_or(one.cost);
+    for one in base {
+        let held = costs.entry(&one.function).or_default();
+        held.baseline += cost(one, held.own_code);
+        held.inclusive = held.inclusive.max(one.inclusive.unwrap_or(0.0));
+    }
+    for one in head {
+        let held = costs.entry(&one.function).or_default();
+        held.candidate += cost(one, held.own_code);
+        held.inclusive = held.inclusive.max(one.inclusive.unwrap_or(0.0));
+    }
+    for held in costs.values_mut() {
+        // Noise makes the slope of work that requests do not cause negative.
+        (held.baseline, held.candidate) = (held.baseline.max(0.0), held.candidate.max(0.0));
+    }
+    costs
+}
+
+/// Who makes more of a system call, or fewer when it is made less often: whose cost in the C library changed most.
+fn caller(baseline: &Counts, candidate: &Counts, call: &FunctionChange) -> Option<String> {
+    let way = (call.candidate - call.baseline).signum();
+    let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
+    for (counts, sign) in [(baseline, -way), (candidate, way)] {
+        for one in counts.callers.iter().filter(|one| one.syscall == call.function) {
+            *costs.entry(&one.function).or_default() += one.cost * sign;
+        }
+    }
+    let most = costs.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    (most.1 > 0.0).then(|| most.0.to_owned())
 }
 
 /// Where a function is in the candidate's sources; the most expensive copy of it when there are several.
@@ -70,12 +192,123 @@ fn source(candidate: &Counts, metric: Metric, function: &str) -> Option<Source> 
     of_name.find_map(|one| one.source.clone())
 }
 
-/// Cost per request by name: of system calls the kernel's names, of everything else those of functions.
-fn named(counts: &Counts, metric: Metric) -> Vec<(&str, f64)> {
-    if metric == Metric::Syscalls {
-        let calls = counts.syscalls.iter();
-        return calls.map(|(name, calls)| (name.as_str(), *calls)).collect();
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::counts::{CallerCost, CountStatus, Figure};
+    use crate::record::run::Variant;
+
+    /// Functions said as `name cost`, and the project's own as `name cost inclusive blamed`.
+    fn counts(total: f64, functions: &[&str]) -> Counts {
+        let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
+        for metric in [Metric::Instructions, Metric::Syscalls] {
+            counts.figures.push(Figure {
+                metric,
+                value: Some(total),
+                spread: Some(1.0),
+                refused: None,
+                points: Vec::new(),
+            });
+        }
+        for function in functions {
+            let words: Vec<&str> = function.split(' ').collect();
+            let number = |at: usize| words.get(at).map(|word| word.parse().unwrap());
+            counts.functions.push(FunctionCost {
+                function: words[0].to_owned(),
+                metric: Metric::Instructions,
+                cost: number(1).unwrap(),
+                inclusive: number(2),
+                blamed: number(3),
+                source: number(3).map(|_| Source {
+                    file: "a.rs".into(),
+                    line: 7,
+                }),
+            });
+        }
+        counts
     }
-    let functions = counts.functions.iter().filter(|one| one.metric == metric);
-    functions.map(|one| (one.function.as_str(), one.cost)).collect()
+
+    fn names(baseline: &Counts, candidate: &Counts) -> Vec<String> {
+        let changes = of(baseline, candidate, Metric::Instructions);
+        let name = |change: FunctionChange| format!("{} {:+}", change.function, change.candidate - change.baseline);
+        changes.into_iter().map(name).collect()
+    }
+
+    #[test]
+    fn the_projects_own_function_that_is_to_blame_stands_first() {
+        let base = counts(
+            1000.0,
+            &[
+                "main 1 1000 100",
+                "handler 10 400 100",
+                "render 5 300 300",
+                "copy 200",
+                "hash 90",
+            ],
+        );
+        let head = counts(
+            1500.0,
+            &[
+                "main 1 1500 160",
+                "handler 10 900 100",
+                "render 5 740 740",
+                "copy 700",
+                "hash 30",
+            ],
+        );
+        // `main` is around everything: it stands behind whatever else is the project's.
+        assert_eq!(
+            names(&base, &head),
+            ["render +440", "copy +500", "main +60", "hash -60"]
+        );
+        assert_eq!(
+            names(&head, &base),
+            ["render -440", "copy -500", "main -60", "hash +60"]
+        );
+        let first = &of(&base, &head, Metric::Instructions)[0];
+        assert!(first.own_code && first.source.is_some());
+        assert!((first.share_percent - 44.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_went_the_other_way_comes_last_and_what_did_not_change_never() {
+        let base = counts(1000.0, &["a 500", "b 100", "c 10", "own 50 400 60"]);
+        let head = counts(1100.0, &["a 100", "b 590", "c 11", "own 50 400 60.5"]);
+        assert_eq!(names(&base, &head), ["b +490", "a -400"]);
+    }
+
+    #[test]
+    fn a_function_of_the_projects_that_explains_nearly_nothing_does_not_lead() {
+        let base = counts(1000.0, &["own 50 400 60", "hash 90"]);
+        let head = counts(2000.0, &["own 50 400 63", "hash 1090"]);
+        assert_eq!(names(&base, &head), ["hash +1000", "own +3"]);
+    }
+
+    #[test]
+    fn functions_of_older_records_are_compared_by_their_own_cost() {
+        let mut sides = [counts(1000.0, &["own 50 400 60"]), counts(1100.0, &["own 150 500 260"])];
+        for function in sides.iter_mut().flat_map(|counts| &mut counts.functions) {
+            (function.inclusive, function.blamed) = (None, None);
+        }
+        assert_eq!(names(&sides[0], &sides[1]), ["own +100"]);
+    }
+
+    #[test]
+    fn a_system_call_is_shown_with_who_makes_it_more_often() {
+        let caller = |function: &str, cost: f64| CallerCost {
+            syscall: "write".into(),
+            function: function.into(),
+            cost,
+        };
+        let (mut base, mut head) = (counts(10.0, &[]), counts(20.0, &["log 5 30 30"]));
+        base.syscalls.insert("write".into(), 2.0);
+        head.syscalls.insert("write".into(), 12.0);
+        base.callers = vec![caller("send", 100.0)];
+        head.callers = vec![caller("send", 101.0), caller("log", 40.0)];
+        let found = of(&base, &head, Metric::Syscalls).remove(0);
+        assert_eq!(found.caller.as_deref(), Some("log"));
+        assert_eq!(found.source.map(|source| source.line), Some(7));
+        let fewer = of(&head, &base, Metric::Syscalls).remove(0);
+        assert_eq!((fewer.caller.as_deref(), fewer.source), (Some("log"), None));
+    }
 }

@@ -9,10 +9,10 @@ use crate::count::nature::Nature;
 use crate::count::pass::Plain;
 use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::dhat::Allocated;
-use crate::count::profile::{Lines, PerRequest, Stacks, lines, per_request};
+use crate::count::profile::{Caller, Lines, PerRequest, Spent, Stacks, lines, per_request};
 use crate::count::tool::Tool;
 use crate::count::wire::Wire;
-use crate::record::counts::{CountStatus, Counts, Figure, FunctionCost, Point, Source};
+use crate::record::counts::{CallerCost, CountStatus, Counts, Figure, FunctionCost, Point, Source};
 use crate::record::metric::Metric;
 use crate::record::run::Variant;
 
@@ -101,11 +101,16 @@ impl Runs {
         counts.remarks = self.remarks(&counts.figures);
         counts.syscalls = self.syscalls();
         for (metric, (costs, sources)) in self.costs() {
-            let function = |(function, cost)| FunctionCost {
-                source: sources.get(&function).cloned(),
-                function,
+            if metric == Metric::Instructions {
+                counts.callers = callers(&costs, &counts.syscalls);
+            }
+            let function = |spent: Spent| FunctionCost {
+                source: sources.get(&spent.function).cloned(),
+                function: spent.function,
                 metric,
-                cost,
+                cost: spent.own,
+                inclusive: Some(spent.inclusive),
+                blamed: spent.blamed,
             };
             counts
                 .functions
@@ -298,6 +303,17 @@ impl Runs {
             _ => None,
         })
     }
+}
+
+/// Who makes the system calls that requests cause.
+fn callers(costs: &PerRequest, syscalls: &BTreeMap<String, f64>) -> Vec<CallerCost> {
+    let caller = |caller: Caller| CallerCost {
+        syscall: caller.call,
+        function: caller.function,
+        cost: caller.cost,
+    };
+    let calls = syscalls.keys().cloned().collect();
+    costs.callers(&calls).into_iter().map(caller).collect()
 }
 
 /// The tool whose runs a metric is counted in.

@@ -138,12 +138,13 @@ pub struct ComparedSeries {
     pub same_program: bool,
     /// Its metrics; empty when it could not be compared.
     pub metrics: Vec<ComparedMetric>,
-    /// Of a counted series, the functions whose own cost per request changed most, the largest change first.
+    /// Of a counted series, the functions whose cost per request changed most: of each metric those that went its way first,
+    /// the project's own before others, the one to blame first.
     #[serde(default)]
     pub functions: Vec<FunctionChange>,
 }
 
-/// A function whose own cost per request changed, or a system call that is made more or less often.
+/// A function whose cost per request changed, or a system call that is made more or less often.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionChange {
@@ -151,13 +152,21 @@ pub struct FunctionChange {
     pub metric: Metric,
     /// The function's name, demangled; of `syscalls`, the system call's.
     pub function: String,
-    /// Cost per request on the baseline, without what it calls.
+    /// Cost per request on the baseline. Of the project's own functions (`own_code`): by itself and with all that it calls but
+    /// further functions of the project's own; of others: by itself. Of `syscalls`, the number of calls.
     pub baseline: f64,
     /// The same on the candidate.
     pub candidate: f64,
     /// The change as a share of the baseline's whole cost per request, percent.
     pub share_percent: f64,
-    /// Where it is on the candidate, in the project's own sources; null for other code, and where it is not known.
+    /// Whether it is one of the project's own functions, and its costs include what it calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_code: bool,
+    /// Of `syscalls`, the function that makes more or fewer of these calls; null when that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// Where it (of `syscalls`, its caller) is on the candidate, in the project's own sources; null for other code, and where it
+    /// is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }

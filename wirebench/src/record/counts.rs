@@ -28,6 +28,9 @@ pub struct Counts {
     pub figures: Vec<Figure>,
     /// System calls per request by name.
     pub syscalls: BTreeMap<String, f64>,
+    /// Who makes these calls through the C library, of servers whose instructions were counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<CallerCost>,
     /// What single functions cost per request, the most expensive first.
     pub functions: Vec<FunctionCost>,
     /// Files of folded call stacks, relative to the run's folder, by what they weigh (`instructions`, `allocations` or
@@ -87,7 +90,7 @@ const fn is_first(layout: &u32) -> bool {
     *layout == 0
 }
 
-/// What one function costs per request by itself, without what it calls.
+/// What one function costs per request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionCost {
@@ -95,11 +98,31 @@ pub struct FunctionCost {
     pub function: String,
     /// What is counted: `instructions`, `allocations` or `allocated_bytes`.
     pub metric: Metric,
-    /// Per request.
+    /// Per request, by itself: without what it calls, with what an allocator does for it.
     pub cost: f64,
-    /// Where most of that cost lies, in the project's own sources; null for other code, and where it is not known.
+    /// Per request, with all that it calls; null in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inclusive: Option<f64>,
+    /// Per request, by itself and with all that it calls but further functions of the project's own; null for other code, and
+    /// in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blamed: Option<f64>,
+    /// Where most of `blamed` lies (in older records, of `cost`), in the project's own sources; null for other code, and where
+    /// it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+}
+
+/// How much one function uses the C library's function for a system call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallerCost {
+    /// The system call.
+    pub syscall: String,
+    /// The project's function that makes it, or else the nearest one that is not the C library's or the language's.
+    pub function: String,
+    /// Instructions per request in the C library's function, which go with the number of calls.
+    pub cost: f64,
 }
 
 /// A line of the project's own sources.
@@ -123,6 +146,7 @@ impl Counts {
             remarks: Vec::new(),
             figures: Vec::new(),
             syscalls: BTreeMap::new(),
+            callers: Vec::new(),
             functions: Vec::new(),
             stacks: BTreeMap::new(),
         }

@@ -171,6 +171,7 @@ mod tests {
             remarks: vec!["no symbols".into()],
             figures: figures.iter().map(figure).collect(),
             syscalls: BTreeMap::new(),
+            callers: Vec::new(),
             ..Counts::without(Variant::Candidate, CountStatus::Ok, String::new())
         }];
         run.series.push(series);

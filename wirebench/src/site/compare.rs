@@ -150,6 +150,7 @@ mod tests {
             (series.id, series.scenario, series.reason) = (nasty(), nasty(), Some(nasty()));
             series.functions.iter_mut().for_each(|function| {
                 function.function = nasty();
+                function.caller = Some(nasty());
                 function.source = Some(Source { file: nasty(), line: 7 });
             });
             for metric in &mut series.metrics {

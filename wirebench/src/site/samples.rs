@@ -91,6 +91,8 @@ pub(super) fn with_counts(run: &mut Run) {
             function: format!("hyper::proto::part_{place}<T>"),
             metric: Metric::Instructions,
             cost: 4_000.0 / f64::from(place + 1),
+            inclusive: None,
+            blamed: None,
             source: None,
         })
         .collect();

@@ -138,6 +138,8 @@ fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCos
             function: (*function).to_owned(),
             metric,
             cost: (share * old * step).round() / step,
+            inclusive: None,
+            blamed: None,
             source: None,
         })
         .collect();
@@ -146,6 +148,8 @@ fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCos
             function: added.to_owned(),
             metric,
             cost: new - old,
+            inclusive: None,
+            blamed: None,
             source: None,
         });
     }

@@ -3,12 +3,22 @@
 /// Whose function it is: what decides who is charged for a cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// The program's or a dependency's own, or unknown.
-    Own,
-    /// The language's standard library's.
+    /// The project's own: its source file lies in the repository.
+    Project,
+    /// A dependency's, or unknown.
+    Foreign,
+    /// The language's standard library's, or the system's.
     Standard,
-    /// An allocator's entry, such as `malloc` or `operator new`.
+    /// An allocator's, such as `malloc`, `operator new` or `_int_free`.
     Allocator,
+}
+
+impl Origin {
+    /// Whether somebody wrote it for this program or for one of its dependencies.
+    #[must_use]
+    pub const fn is_written(self) -> bool {
+        matches!(self, Self::Project | Self::Foreign)
+    }
 }
 
 /// One function in a call stack.

@@ -16,11 +16,12 @@ mod stacks;
 pub mod strace;
 mod symbols;
 mod tree;
+mod wrappers;
 
 pub use error::ProfileError;
 pub use frame::{Frame, Origin};
 pub use lines::Lines;
 pub use owner::Rule;
-pub use per_request::{PerRequest, per_request};
+pub use per_request::{Caller, PerRequest, Spent, per_request};
 pub use stacks::{FrameId, Stacks};
 pub use tree::Tree;

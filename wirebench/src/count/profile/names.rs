@@ -24,6 +24,59 @@ pub(super) fn of_address(address: &str, program: Option<&str>) -> String {
     }
 }
 
+/// What closures, async functions and async blocks are called, whatever the compiler calls them and however it numbers them.
+pub(super) const CLOSURE: &str = "{{closure}}";
+
+/// A Rust function's name without its path, its type and its generic arguments, as line tables name what was inlined:
+/// `poll` for `<a::Task<T> as core::future::Future>::poll` and for `poll<T>`. The function around a closure when the path
+/// names it, else [`CLOSURE`].
+pub(super) fn short(name: &str, closures: Closures) -> &str {
+    let mut last = "";
+    for part in parts(name).into_iter().rev() {
+        let is_closure = part.starts_with('{');
+        let bare = part.find(['<', '{']).map_or(part, |at| &part[..at]);
+        if is_closure && closures == Closures::Kept {
+            return CLOSURE;
+        }
+        if is_closure {
+            last = CLOSURE;
+        } else if !bare.is_empty() {
+            return bare;
+        }
+    }
+    if last.is_empty() { name } else { last }
+}
+
+/// Whether a closure counts as the function around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closures {
+    /// A closure is a function.
+    Kept,
+    /// It is a part of the function around it.
+    Folded,
+}
+
+/// A path's parts, split at every `::` outside of brackets.
+fn parts(name: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
+    let mut before = ' ';
+    for (at, c) in name.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if before == '-' => {}
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 && before == ':' && at > start => {
+                parts.push(&name[start..at - 1]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    parts.push(&name[start..]);
+    parts
+}
+
 /// Whether valgrind wrote an address in place of a name.
 pub(super) fn is_address(name: &str) -> bool {
     name == "???"
@@ -99,7 +152,7 @@ fn without_crate_hashes(name: &str) -> String {
 mod tests {
     use proptest::prelude::{any, prop_assert_eq, proptest};
 
-    use super::{clean, is_address, of_address};
+    use super::{Closures, clean, is_address, of_address, short};
 
     #[test]
     fn what_changes_from_build_to_build_is_cut_off() {
@@ -131,6 +184,29 @@ mod tests {
     }
 
     #[test]
+    fn a_symbol_and_an_inlined_function_have_one_short_name() {
+        for (name, expected) in [
+            ("main", "main"),
+            ("poll<core::pin::Pin<T>>", "poll"),
+            ("<shop::Answer as shop::Render>::render", "render"),
+            ("shop::<impl shop::Render for shop::Answer>::render", "render"),
+            ("alloc::raw_vec::RawVecInner<A>::reserve::do_reserve", "do_reserve"),
+            ("core::ptr::drop_in_place<fn(u8) -> a::B>", "drop_in_place"),
+            ("core::ptr::drop_in_place::<a::B>", "drop_in_place"),
+            ("core::ops::FnOnce::call_once{{vtable.shim}}", "call_once"),
+            ("shop::handler::{{closure}}", "handler"),
+            ("shop::handler::{closure#0}::{async_block#1}", "handler"),
+            ("{closure#0}<T>", "{{closure}}"),
+            ("{async_fn#0}", "{{closure}}"),
+            ("", ""),
+        ] {
+            assert_eq!(short(name, Closures::Folded), expected, "{name}");
+        }
+        assert_eq!(short("tokio::spawn::{closure#0}", Closures::Kept), "{{closure}}");
+        assert_eq!(short("tokio::spawn::{{closure}}", Closures::Kept), "{{closure}}");
+    }
+
+    #[test]
     fn addresses_are_told_from_names() {
         assert!(is_address("0x00000000000102f0") && is_address("???"));
         assert!(!is_address("0xyz") && !is_address("main") && !is_address("0x"));
@@ -147,7 +223,8 @@ mod tests {
             let once = clean(&name);
             // A cut may uncover a hash in brackets, which is cut as well; after that nothing is left to cut.
             prop_assert_eq!(clean(&clean(&once)), clean(&once));
-            clean(&more);
+            short(&name, Closures::Folded);
+            short(&clean(&more), Closures::Kept);
         }
     }
 }

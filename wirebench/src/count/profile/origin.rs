@@ -2,11 +2,32 @@
 
 use crate::count::profile::frame::Origin;
 
-/// The allocator's entries by exact name.
-const ALLOCATOR: [&str; 11] = [
+/// Allocators' functions by exact name: the entries, and glibc's inner ones.
+const ALLOCATOR: &[&str] = &[
     "malloc",
     "calloc",
     "realloc",
+    "free",
+    "cfree",
+    "_int_malloc",
+    "_int_free",
+    "_int_free_chunk",
+    "_int_free_merge_chunk",
+    "_int_free_create_chunk",
+    "_int_free_maybe_consolidate",
+    "_int_realloc",
+    "_int_memalign",
+    "malloc_consolidate",
+    "malloc_printerr",
+    "unlink_chunk",
+    "sysmalloc",
+    "sysmalloc_mmap",
+    "systrim",
+    "alloc_perturb",
+    "free_perturb",
+    "ptmalloc_init",
+    "arena_get2",
+    "arena_get_retry",
     "reallocarray",
     "memalign",
     "posix_memalign",
@@ -16,15 +37,22 @@ const ALLOCATOR: [&str; 11] = [
     "__libc_malloc",
     "__libc_memalign",
 ];
-/// The allocator's entries by the beginning of the name.
-const ALLOCATOR_STARTS: [&str; 7] = [
+/// The same by the beginning of the name, without the modules before it.
+const ALLOCATOR_STARTS: &[&str] = &[
     "operator new",
+    "operator delete",
     "_Zn",
+    "_Zd",
     "__rust_alloc",
+    "__rust_dealloc",
     "__rust_realloc",
+    "__rust_no_alloc_shim",
     "__rdl_",
     "__rg_",
-    "__rustc::__r",
+    "tcache_",
+    "je_",
+    "_rjem_",
+    "mi_",
 ];
 const STANDARD_ROOTS: [&str; 5] = ["core::", "alloc::", "std::", "__rustc::", "__gnu_cxx::"];
 /// Folders that hold standard libraries: Rust's as it is built, remapped and shipped, with what is built into it; C++'s.
@@ -36,16 +64,24 @@ const STANDARD_FOLDERS: [&str; 5] = [
     "/include/c++/",
 ];
 
-/// Whose function it is, by its clean name and by the source file of its body, if that is known.
+/// Whose function it is, by its clean name and by the source file of its body, if that is known; never the project's.
 pub(super) fn of(name: &str, file: Option<&str>) -> Origin {
-    if ALLOCATOR.contains(&name) || ALLOCATOR_STARTS.iter().any(|start| name.starts_with(start)) {
+    if is_allocator(name) {
         return Origin::Allocator;
     }
     if file.map_or_else(|| named_standard(name), in_standard_folder) {
         Origin::Standard
     } else {
-        Origin::Own
+        Origin::Foreign
     }
+}
+
+fn is_allocator(name: &str) -> bool {
+    let bare = ["__rustc::", "std::alloc::", "alloc::alloc::"]
+        .iter()
+        .find_map(|module| name.strip_prefix(module))
+        .unwrap_or(name);
+    ALLOCATOR.contains(&name) || ALLOCATOR_STARTS.iter().any(|start| bare.starts_with(start))
 }
 
 /// Whether a source file is the standard library's.
@@ -147,8 +183,11 @@ mod tests {
             ("library/alloc/src/raw_vec/mod.rs", Origin::Standard),
             ("/rust/deps/hashbrown-0.15.4/src/raw.rs", Origin::Standard),
             ("/usr/include/c++/12/bits/stl_vector.h", Origin::Standard),
-            ("/root/.cargo/registry/src/index/bytes-1.0.0/src/buf.rs", Origin::Own),
-            ("servers/http/src/library/shelf.rs", Origin::Own),
+            (
+                "/root/.cargo/registry/src/index/bytes-1.0.0/src/buf.rs",
+                Origin::Foreign,
+            ),
+            ("servers/http/src/library/shelf.rs", Origin::Foreign),
         ] {
             assert_eq!(of("core::next", Some(file)), expected, "{file}");
         }
@@ -166,20 +205,28 @@ mod tests {
             ),
             ("<T as core::convert::Into<U>>::into", Origin::Standard),
             ("<[u8]>::to_vec_in::<alloc::alloc::Global>", Origin::Standard),
-            ("<alloc::vec::Vec<u8> as bytes::buf::Buf>::advance", Origin::Own),
-            ("<http::Uri as core::fmt::Debug>::fmt", Origin::Own),
-            ("<u8 as bytes::Take>::take", Origin::Own),
+            ("<alloc::vec::Vec<u8> as bytes::buf::Buf>::advance", Origin::Foreign),
+            ("<http::Uri as core::fmt::Debug>::fmt", Origin::Foreign),
+            ("<u8 as bytes::Take>::take", Origin::Foreign),
             ("<fn() -> T as core::ops::FnOnce>::call_once", Origin::Standard),
-            ("tokio::runtime::core::poll", Origin::Own),
+            ("tokio::runtime::core::poll", Origin::Foreign),
             ("std::vector<int>::push_back(int const&)", Origin::Standard),
             ("void std::sort<int*>(int*, int*)", Origin::Standard),
-            ("void shop::sell<std::string>(std::string)", Origin::Own),
-            ("main", Origin::Own),
+            ("void shop::sell<std::string>(std::string)", Origin::Foreign),
+            ("main", Origin::Foreign),
             ("malloc", Origin::Allocator),
             ("operator new(unsigned long)", Origin::Allocator),
             ("__rustc::__rust_alloc", Origin::Allocator),
             ("__rdl_realloc", Origin::Allocator),
-            ("mallocator", Origin::Own),
+            ("__rustc::__rust_dealloc", Origin::Allocator),
+            ("std::alloc::__rdl_alloc", Origin::Allocator),
+            ("operator delete(void*)", Origin::Allocator),
+            ("_int_free", Origin::Allocator),
+            ("tcache_get", Origin::Allocator),
+            ("je_malloc_tcache_fill", Origin::Allocator),
+            ("mi_heap_malloc", Origin::Allocator),
+            ("mallocator", Origin::Foreign),
+            ("mio::sys::tcache_like", Origin::Foreign),
         ] {
             assert_eq!(of(name, None), expected, "{name}");
         }

@@ -9,7 +9,8 @@ use crate::count::profile::frame::{Frame, Origin};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// Instructions: the innermost frame; what was inlined of the standard library is skipped outwards, up to and including
-    /// the physical function around it. A physical function of the standard library keeps its own cost.
+    /// the physical function around it. A physical function of the standard library keeps its own cost. An allocator's cost,
+    /// with all that it calls, goes to its caller.
     Instructions,
     /// Allocations: the innermost frame that is neither an allocator's nor the standard library's: the function that asked.
     Allocations,
@@ -19,11 +20,15 @@ impl Rule {
     /// The position of the owner in a stack, outermost frame first; 0 in an empty one.
     #[must_use]
     pub fn owner(self, stack: &[&Frame]) -> usize {
+        let is_allocator = |frame: &&Frame| frame.origin == Origin::Allocator;
+        let asked = stack.iter().position(is_allocator).unwrap_or(stack.len());
         let last = |is_owner: &dyn Fn(&Frame) -> bool| stack.iter().rposition(|frame| is_owner(frame));
         match self {
-            Self::Instructions => last(&|frame| !frame.inlined || frame.origin == Origin::Own),
+            Self::Instructions => stack[..asked]
+                .iter()
+                .rposition(|frame| !frame.inlined || frame.origin.is_written()),
             Self::Allocations => {
-                last(&|frame| frame.origin == Origin::Own).or_else(|| last(&|frame| frame.origin != Origin::Allocator))
+                last(&|frame| frame.origin.is_written()).or_else(|| last(&|frame| frame.origin != Origin::Allocator))
             }
         }
         .unwrap_or(stack.len().saturating_sub(1))
@@ -41,7 +46,7 @@ mod tests {
         let origin = match rest.split(':').next() {
             Some("std") => Origin::Standard,
             Some("alloc") => Origin::Allocator,
-            _ => Origin::Own,
+            _ => Origin::Foreign,
         };
         Frame {
             function: rest.to_owned(),
@@ -68,7 +73,11 @@ mod tests {
             ("main handler std:memcpy", "std:memcpy"),
             ("main handler std:sort +std:swap", "std:sort"),
             ("main handler std:sort +less", "less"),
-            ("main malloc", "malloc"),
+            ("main alloc:malloc", "main"),
+            ("main handler alloc:malloc alloc:_int_malloc", "handler"),
+            ("main handler +burn +std:alloc alloc:calloc memset", "burn"),
+            ("main std:grow alloc:realloc", "std:grow"),
+            ("alloc:arena_thread alloc:je_purge", "alloc:je_purge"),
         ] {
             assert_eq!(owner(Rule::Instructions, stack), expected, "{stack}");
         }

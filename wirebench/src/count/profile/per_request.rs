@@ -1,11 +1,12 @@
 //! What one request costs, by call stack: the slope between short and long runs, so that start and stop cancel out.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::count::profile::frame::Frame;
+use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::Stacks;
+use crate::count::profile::wrappers;
 
 /// Costs per request by call stack.
 #[derive(Debug, Clone)]
@@ -41,6 +42,65 @@ pub fn per_request(few: &[&Stacks], many: &[&Stacks], more_requests: u64) -> Per
     slopes
 }
 
+/// What one function costs per request, in the unit of what was counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    /// Its name.
+    pub function: String,
+    /// By itself, as [`Rule`] charges it.
+    pub own: f64,
+    /// With all that it calls.
+    pub inclusive: f64,
+    /// Of a function of the project's: by itself, with all that it calls but the project's own further functions. The sum over
+    /// all functions is the cost of all stacks that hold one of the project's.
+    pub blamed: Option<f64>,
+}
+
+/// What a system call's function in the C library costs one caller per request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Caller {
+    /// The system call.
+    pub call: String,
+    /// The function that makes it.
+    pub function: String,
+    /// Instructions in the library's function.
+    pub cost: f64,
+}
+
+/// A function whose inclusive cost is more than this share of the whole says nothing of who makes a call.
+const AROUND_ALL: f64 = 0.8;
+
+/// Sums over stacks, in units of [`PerRequest::stacks`].
+#[derive(Default)]
+struct Sums {
+    own: i128,
+    inclusive: i128,
+    blamed: Option<i128>,
+}
+
+impl Sums {
+    fn largest(&self) -> i128 {
+        self.own.abs().max(self.blamed.unwrap_or(0).abs())
+    }
+}
+
+/// The function to blame for a cost: the project's own that is nearest to where it was spent.
+fn innermost_own<'a>(stack: &[&'a Frame]) -> Option<&'a Frame> {
+    stack.iter().rfind(|frame| frame.origin == Origin::Project).copied()
+}
+
+/// The system call that a stack makes, with the position of the C library's function that the program called for it.
+fn made<'a>(stack: &[&Frame], calls: &'a BTreeSet<String>) -> Option<(&'a str, usize)> {
+    let call_of = |frame: &&Frame| {
+        let bare = wrappers::bare(&frame.function);
+        calls.iter().find(|call| wrappers::makes(bare, call))
+    };
+    let is_physical = |frame: &&Frame| !frame.inlined && frame.origin != Origin::Project;
+    (stack.iter().enumerate())
+        .filter(|(_, frame)| is_physical(frame))
+        .find_map(|(at, frame)| Some((call_of(frame)?.as_str(), at)))
+}
+
 impl PerRequest {
     fn add(&mut self, stacks: &Stacks, times: i128, ids: &mut HashMap<Frame, usize>) {
         let mut here = Vec::with_capacity(stacks.frames().len());
@@ -62,21 +122,74 @@ impl PerRequest {
         as_float(self.stacks.values().sum()) / self.divisor.max(1.0)
     }
 
-    /// What functions cost by themselves, without what they call, the most expensive first whatever its sign, `at_most` so
-    /// many. Functions without a slope are left out.
+    /// What functions cost: the `at_most` most expensive ones, whatever the sign, in the order of their own cost. Functions
+    /// that nothing is charged to are left out.
     #[must_use]
-    pub fn functions(&self, at_most: usize) -> Vec<(String, f64)> {
-        let mut by_name: BTreeMap<&str, i128> = BTreeMap::new();
+    pub fn functions(&self, at_most: usize) -> Vec<Spent> {
+        let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
             let frames: Vec<&Frame> = stack.iter().map(|&at| &self.frames[at]).collect();
-            let name = frames.get(self.rule.owner(&frames)).map_or("", |frame| &frame.function);
-            *by_name.entry(name).or_insert(0) += cost;
+            let owner = frames.get(self.rule.owner(&frames)).map_or("", |frame| &frame.function);
+            by_name.entry(owner).or_default().own += cost;
+            if let Some(frame) = innermost_own(&frames) {
+                *by_name.entry(&frame.function).or_default().blamed.get_or_insert(0) += cost;
+            }
+            // Once for each stack, however often the function is in it.
+            let names: BTreeSet<&str> = frames.iter().map(|frame| frame.function.as_str()).collect();
+            for name in names {
+                by_name.entry(name).or_default().inclusive += cost;
+            }
         }
-        let mut functions: Vec<(&str, i128)> = by_name.into_iter().filter(|(_, cost)| *cost != 0).collect();
-        functions.sort_by_key(|(_, cost)| Reverse(cost.abs()));
+        let mut functions: Vec<(&str, Sums)> = by_name.into_iter().filter(|(_, sums)| sums.largest() != 0).collect();
+        functions.sort_by_key(|(_, sums)| Reverse(sums.largest()));
         functions.truncate(at_most);
-        let figure = |(name, cost): (&str, i128)| (name.to_owned(), as_float(cost) / self.divisor);
+        functions.sort_by_key(|(_, sums)| Reverse(sums.own.abs()));
+        let figure = |(name, sums): (&str, Sums)| Spent {
+            function: name.to_owned(),
+            own: self.figure(sums.own),
+            inclusive: self.figure(sums.inclusive),
+            blamed: sums.blamed.map(|cost| self.figure(cost)),
+        };
         functions.into_iter().map(figure).collect()
+    }
+
+    /// Who makes some system calls through the C library: of each call and caller, what the library's function costs.
+    /// The caller is the innermost function of the project's, unless that one is around nearly all that the program does;
+    /// else the nearest that is neither the C library's nor the language's.
+    #[must_use]
+    pub fn callers(&self, calls: &BTreeSet<String>) -> Vec<Caller> {
+        let whole: i128 = self.stacks.values().sum();
+        let around_all: BTreeSet<String> = (self.functions(usize::MAX).into_iter())
+            .filter(|spent| spent.inclusive > as_float(whole) / self.divisor * AROUND_ALL)
+            .map(|spent| spent.function)
+            .collect();
+        let mut found: BTreeMap<(&str, &str), i128> = BTreeMap::new();
+        for (stack, cost) in &self.stacks {
+            let frames: Vec<&Frame> = stack.iter().map(|&at| &self.frames[at]).collect();
+            let Some((call, wrapper)) = made(&frames, calls) else {
+                continue;
+            };
+            let own = innermost_own(&frames[..wrapper]).filter(|frame| !around_all.contains(&frame.function));
+            let near = || {
+                frames[..wrapper]
+                    .iter()
+                    .rfind(|frame| frame.origin.is_written())
+                    .copied()
+            };
+            if let Some(frame) = own.or_else(near) {
+                *found.entry((call, &frame.function)).or_insert(0) += cost;
+            }
+        }
+        let caller = |((call, function), cost): ((&str, &str), i128)| Caller {
+            call: call.to_owned(),
+            function: function.to_owned(),
+            cost: self.figure(cost),
+        };
+        found.into_iter().filter(|(_, cost)| *cost > 0).map(caller).collect()
+    }
+
+    fn figure(&self, sum: i128) -> f64 {
+        as_float(sum) / self.divisor
     }
 
     /// One line a stack, `outermost;…;innermost 123`, sorted: what flame graphs are drawn from. The number is the cost of
@@ -112,14 +225,17 @@ fn as_float(count: i128) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
     use proptest::prelude::{prop_assert, proptest};
 
-    use super::per_request;
+    use std::collections::BTreeSet;
+
+    use super::{PerRequest, per_request};
     use crate::count::profile::frame::{Frame, Origin};
     use crate::count::profile::owner::Rule;
     use crate::count::profile::stacks::Stacks;
 
-    /// Stacks said as `main;work 12` with `+` before what was inlined.
+    /// Stacks said as `main;work 12` with `+` before what was inlined, `own:`, `std:` and `alloc:` for whose it is.
     fn stacks(lines: &[&str]) -> Stacks {
         let mut stacks = Stacks::new(Rule::Instructions);
         for line in lines {
@@ -128,9 +244,15 @@ mod tests {
                 .split(';')
                 .map(|name| {
                     let bare = name.trim_start_matches('+');
+                    let (origin, function) = match bare.split_once(':') {
+                        Some(("own", function)) => (Origin::Project, function),
+                        Some(("std", function)) => (Origin::Standard, function),
+                        Some(("alloc", function)) => (Origin::Allocator, function),
+                        _ => (Origin::Foreign, bare),
+                    };
                     stacks.frame(Frame {
-                        function: bare.to_owned(),
-                        origin: Origin::Own,
+                        function: function.to_owned(),
+                        origin,
                         inlined: bare.len() < name.len(),
                     })
                 })
@@ -138,6 +260,66 @@ mod tests {
             stacks.add(&stack, cost.parse().unwrap());
         }
         stacks
+    }
+
+    /// Own costs, the most expensive first.
+    fn own(cost: &PerRequest, at_most: usize) -> Vec<(String, f64)> {
+        let functions = cost.functions(at_most).into_iter();
+        functions.map(|spent| (spent.function, spent.own)).collect()
+    }
+
+    /// `own inclusive blamed` of a function, of one request.
+    fn spent(lines: &[&str], function: &str) -> Option<(f64, f64, Option<f64>)> {
+        let all = per_request(&[&stacks(&[])], &[&stacks(lines)], 1).functions(usize::MAX);
+        let one = all.into_iter().find(|spent| spent.function == function)?;
+        Some((one.own, one.inclusive, one.blamed))
+    }
+
+    #[test]
+    fn a_function_is_blamed_for_what_it_calls_outside_of_the_project() {
+        let lines = [
+            "own:main;poll 7",
+            "own:main;poll;own:handler 1",
+            "own:main;poll;own:handler;clone;std:memcpy 20",
+            "own:main;poll;own:handler;+own:render;to_json 500",
+            "own:main;poll;own:handler;own:handler;clone 3",
+        ];
+        assert_eq!(spent(&lines, "handler"), Some((1.0, 524.0, Some(24.0))));
+        assert_eq!(spent(&lines, "render"), Some((0.0, 500.0, Some(500.0))));
+        assert_eq!(spent(&lines, "main"), Some((0.0, 531.0, Some(7.0))));
+        assert_eq!(spent(&lines, "to_json"), Some((500.0, 500.0, None)));
+    }
+
+    #[test]
+    fn an_allocators_inner_functions_are_their_callers_cost() {
+        let lines = [
+            "own:main;grow;alloc:malloc 5",
+            "own:main;grow;alloc:malloc;alloc:_int_malloc 20",
+            "own:main;grow;alloc:calloc;memset 8",
+        ];
+        assert_eq!(spent(&lines, "grow"), Some((33.0, 33.0, None)));
+        assert_eq!(spent(&lines, "_int_malloc"), None);
+        assert!(
+            per_request(&[&stacks(&[])], &[&stacks(&lines)], 1)
+                .folded()
+                .contains("malloc;_int_malloc")
+        );
+    }
+
+    #[test]
+    fn a_system_call_has_the_caller_that_the_project_knows() {
+        let lines = [
+            "own:main;own:handler;+own:wait;std:sleep;nanosleep;clock_nanosleep 30",
+            "own:main;poll_write;std:write;__GI___write 10",
+            "own:main;poll 960",
+        ];
+        let calls: BTreeSet<String> = ["write", "clock_nanosleep", "read"].map(str::to_owned).into();
+        let found = per_request(&[&stacks(&[])], &[&stacks(&lines)], 1).callers(&calls);
+        let found: Vec<String> = found
+            .iter()
+            .map(|caller| format!("{} {} {}", caller.call, caller.function, caller.cost))
+            .collect();
+        assert_eq!(found, ["clock_nanosleep wait 30", "write poll_write 10"]);
     }
 
     #[test]
@@ -150,14 +332,14 @@ mod tests {
         let few: Vec<&Stacks> = few.iter().collect();
         let cost = per_request(&few, &[&many[0]], 20);
         assert_eq!(
-            cost.functions(9),
+            own(&cost, 9),
             [
                 ("work".to_owned(), 10.0),
                 ("late".to_owned(), 1.0),
                 ("main".to_owned(), -0.6)
             ]
         );
-        assert_eq!(cost.functions(1), [("work".to_owned(), 10.0)]);
+        assert_eq!(own(&cost, 1), [("work".to_owned(), 10.0)]);
         assert!((cost.total() - 10.4).abs() < 1e-9);
         assert_eq!(cost.folded(), "main;late 1000\nmain;work 10000\n");
     }
@@ -168,7 +350,7 @@ mod tests {
         let mut stacks = stacks(&["main;work 1", "main;+work 2"]);
         let odd = stacks.frame(Frame {
             function: "a;b\nc".to_owned(),
-            origin: Origin::Own,
+            origin: Origin::Foreign,
             inlined: false,
         });
         stacks.add(&[odd], 1);
@@ -187,12 +369,29 @@ mod tests {
 
     proptest! {
         #[test]
+        fn what_functions_are_blamed_for_adds_up(
+            lines in vec((vec("\\+?(own:|std:|alloc:|)[a-d]", 0..6), 0u64..1000), 1..12),
+        ) {
+            let lines: Vec<String> = lines
+                .into_iter()
+                .map(|(inner, cost)| format!("own:main;{} {cost}", inner.join(";")).replace("; ", " "))
+                .collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let cost = per_request(&[&stacks(&[])], &[&stacks(&lines)], 1);
+            let functions = cost.functions(usize::MAX);
+            let blamed: f64 = functions.iter().filter_map(|spent| spent.blamed).sum();
+            prop_assert!((blamed - cost.total()).abs() < 1e-6);
+            let own: f64 = functions.iter().map(|spent| spent.own).sum();
+            prop_assert!((own - cost.total()).abs() < 1e-6);
+        }
+
+        #[test]
         fn functions_and_folded_stacks_add_up(few in 0u64..1000, work in 0u64..100, start in 0u64..1_000_000, more in 1u64..500) {
             let run = |n: u64| stacks(&[&format!("main {start}"), &format!("main;a;+b {}", n * work), &format!("main;a {}", n * 3)]);
             let cost = per_request(&[&run(few)], &[&run(few + more)], more);
             let exact = (work + 3) as f64;
             prop_assert!((cost.total() - exact).abs() < 1e-6);
-            let functions: f64 = cost.functions(usize::MAX).iter().map(|(_, slope)| slope).sum();
+            let functions: f64 = cost.functions(usize::MAX).iter().map(|spent| spent.own).sum();
             prop_assert!((functions - exact).abs() < 1e-6);
             let folded: f64 = cost.folded().lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<f64>().unwrap()).sum();
             prop_assert!((folded - exact * 1000.0).abs() <= 1.0);

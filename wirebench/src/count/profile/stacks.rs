@@ -110,7 +110,7 @@ mod tests {
         let mut stacks = Stacks::new(Rule::Instructions);
         let frame = |function: &str| Frame {
             function: function.to_owned(),
-            origin: Origin::Own,
+            origin: Origin::Foreign,
             inlined: false,
         };
         let (main, work) = (stacks.frame(frame("main")), stacks.frame(frame("work")));

@@ -31,9 +31,18 @@ impl Tree {
             Some(path).filter(|path| root.join(path).is_file())?
         };
         let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
-        let name = parts?.join("/");
+        let parts = parts?;
+        let name = parts.join("/");
+        if is_made(&parts) {
+            return None;
+        }
         (!name.is_empty() && !name.contains(char::is_control)).then_some(name)
     }
+}
+
+/// Whether cargo keeps what a build script made there: `build/CRATE-HASH/out/`.
+fn is_made(parts: &[&str]) -> bool {
+    parts.windows(3).any(|parts| parts[0] == "build" && parts[2] == "out")
 }
 
 /// A path without `.` and `..`; none when it leads out of where it begins.
@@ -58,6 +67,7 @@ fn straight(path: &Path) -> Option<PathBuf> {
 pub(super) struct Known {
     tree: Tree,
     files: HashMap<String, Option<Arc<str>>>,
+    texts: HashMap<Arc<str>, Vec<String>>,
 }
 
 impl Known {
@@ -65,7 +75,19 @@ impl Known {
         Self {
             tree: tree.clone(),
             files: HashMap::new(),
+            texts: HashMap::new(),
         }
+    }
+
+    /// The Rust function that a line of the project's lies in, read off the source, where line tables say only that it is a
+    /// closure. `file` is relative to the root.
+    pub(super) fn function_around(&mut self, file: &Arc<str>, line: u32) -> Option<String> {
+        let root = self.tree.root.as_deref()?;
+        let text = self.texts.entry(file.clone()).or_insert_with(|| {
+            let text = std::fs::read_to_string(root.join(&**file)).unwrap_or_default();
+            text.lines().map(str::to_owned).collect()
+        });
+        around(text, usize::try_from(line).ok()?).map(str::to_owned)
     }
 
     pub(super) fn relative(&mut self, file: &str) -> Option<Arc<str>> {
@@ -76,6 +98,41 @@ impl Known {
         self.files.insert(file.to_owned(), found.clone());
         found
     }
+}
+
+/// The name in the nearest line above, and further out than what lies between, that declares a function. `line` is
+/// counted from 1.
+fn around(text: &[String], line: usize) -> Option<&str> {
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let mut inside = usize::MAX;
+    for text in text.get(..line)?.iter().rev().filter(|text| !text.trim().is_empty()) {
+        if indent(text) >= inside {
+            continue;
+        }
+        let bare = text.trim_start();
+        // The last line of a body, and that of a signature of several lines, are as far out as the first.
+        let is_end = bare.starts_with([')', '{'])
+            || bare.starts_with("where")
+            || (inside == usize::MAX && bare.starts_with('}'));
+        inside = indent(text) + usize::from(is_end);
+        if let Some(name) = declared(bare) {
+            return Some(name);
+        }
+    }
+    None
+}
+
+/// `pub async fn handler<T>(` declares `handler`.
+fn declared(line: &str) -> Option<&str> {
+    let (before, after) = line.split_once("fn ")?;
+    let words = ["pub", "async", "const", "unsafe", "extern", "default"];
+    let is_word = |word: &str| words.iter().any(|known| word.starts_with(known)) || word.starts_with(['"', '(']);
+    let name = after.split(|c: char| !(c.is_alphanumeric() || c == '_')).next()?;
+    (before
+        .split_whitespace()
+        .all(|word| is_word(word) || word.ends_with(')'))
+        && !name.is_empty())
+    .then_some(name)
 }
 
 #[cfg(test)]
@@ -98,6 +155,7 @@ mod tests {
             ("../price.rs", None),
             ("/work/shop", None),
             ("/work/shop/a\nb.rs", None),
+            ("/work/shop/target/release/build/api-0123/out/api.rs", None),
         ] {
             assert_eq!(tree.relative(file).as_deref(), expected, "{file}");
         }
@@ -112,6 +170,25 @@ mod tests {
         assert_eq!(tree.relative("price.c").as_deref(), Some("price.c"));
         assert_eq!(tree.relative("./price.c").as_deref(), Some("price.c"));
         assert_eq!(tree.relative("other.c"), None);
+    }
+
+    #[test]
+    fn a_closure_lies_in_the_function_that_is_declared_around_it() {
+        let text = "use a;\n\npub(crate) async fn one(\n    id: u8,\n) -> u8 {\n    let fun = |x| {\n        x + id\n    };\n\n    fun(1)\n}\nfn two() { (0..9).map(|x| x) }\nimpl A {\n    fn three(&self) {\n        fn inner() {\n            b();\n        }\n        self.go(|| {\n            // not a fn here\n            c();\n        });\n    }\n}\nstatic F: fn() = || ();\n";
+        let text: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (line, expected) in [
+            (7, Some("one")),
+            (10, Some("one")),
+            (11, Some("one")),
+            (12, Some("two")),
+            (16, Some("inner")),
+            (20, Some("three")),
+            (24, None),
+            (1, None),
+            (99, None),
+        ] {
+            assert_eq!(around(&text, line), expected, "{line}");
+        }
     }
 
     proptest! {

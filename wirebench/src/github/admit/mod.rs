@@ -235,8 +235,13 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     } else {
         names::function
     };
+    let is_syscall = change.metric == Metric::Syscalls;
+    if (change.own_code && is_syscall) || (change.caller.is_some() && !is_syscall) {
+        refuse!("{place}: a system call has a caller, a function of the project's own has none");
+    }
     Ok(FunctionChange {
         function: name(&change.function),
+        caller: change.caller.as_deref().map(names::function),
         source: change.source.and_then(|source: Source| names::source(source)),
         ..change
     })

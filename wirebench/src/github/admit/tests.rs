@@ -104,6 +104,7 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         ("/series/0/metrics/0/kept", 9.into()),
         ("/series/0/functions/0/metric", "throughput".into()),
         ("/series/0/functions/0/candidate", (-1.0).into()),
+        ("/series/0/functions/0/caller", "evil".into()),
         ("/series/0/metrics/1/metric", "instructions".into()),
     ] {
         let why = refused(name, place, by);
@@ -177,6 +178,19 @@ fn no_text_of_a_record_is_left_but_names() {
         "{text}"
     );
     assert!(text.contains(OF.head) && text.contains(OF.base));
+}
+
+#[test]
+fn a_system_call_has_a_caller_with_an_inert_name() {
+    let mut given = golden("counted-regressed");
+    let change = &mut given.series[0].functions[0];
+    (change.metric, change.function) = (Metric::Syscalls, "write".into());
+    change.caller = Some("shop::price](https://evil.example)".into());
+    let caller = |given| checked(given, &OF).map(|found| found.series[0].functions[0].caller.clone());
+    let found = caller(given.clone()).unwrap().unwrap();
+    assert!(found.starts_with("shop::price") && !found.contains("://"), "{found}");
+    given.series[0].functions[0].own_code = true;
+    assert!(caller(given).is_err());
 }
 
 #[test]

@@ -100,10 +100,12 @@ fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
         0 => String::new(),
         more => format!(" The other {more} take the same command, or one glob for all."),
     };
-    // Within a counted series the function is known.
-    let place = (first.functions().next()).map_or_else(
+    // Within a counted series the function is known; of a system call, who makes it.
+    let function = first.functions().next();
+    let function = function.map(|function| function.caller.as_ref().unwrap_or(&function.function));
+    let place = function.map_or_else(
         || name(&first.series.id),
-        |function| format!("{} on {}", name(&function.function), name(&first.series.id)),
+        |function| format!("{} on {}", name(function), name(&first.series.id)),
     );
     Advice {
         text: format!(

@@ -25,16 +25,24 @@ pub fn change(function: &FunctionChange) -> String {
     )
 }
 
+/// Who makes a system call, and where the function is: `, called from shop::price, src/price.rs:12`; empty when neither is
+/// known. `name` makes names inert.
+pub fn origin(function: &FunctionChange, name: Inert) -> String {
+    let caller = function.caller.as_deref();
+    let caller = caller.map_or_else(String::new, |caller| format!(", called from {}", name(caller)));
+    caller + &place(function.source.as_ref(), name)
+}
+
 /// Where a function is in the project's own sources, after what is said of it: `, src/price.rs:12`; empty when that is not
 /// known. `name` makes it inert.
-pub fn place(source: Option<&Source>, name: Inert) -> String {
+fn place(source: Option<&Source>, name: Inert) -> String {
     source.map_or_else(String::new, |source| {
         format!(", {}", name(&format!("{}:{}", source.file, source.line)))
     })
 }
 
-/// The function that went the way of the whole metric and furthest, with how much of the change it carries: `most of it
-/// in NAME`; none where no function is known. `name` makes names inert.
+/// The function to blame, with how much of the metric's change it carries: `most of it in NAME`; none where no function is
+/// known. `name` makes names inert.
 pub fn leading(row: &Row, name: Inert) -> Option<String> {
     let metric = row.metric?;
     let whole = metric.candidate? - metric.baseline?;
@@ -45,7 +53,9 @@ pub fn leading(row: &Row, name: Inert) -> Option<String> {
     } else {
         "first of all"
     };
-    Some(format!("{word} in {}", name(&first.function)))
+    let caller = first.caller.as_deref();
+    let caller = caller.map_or_else(String::new, |caller| format!(", called from {}", name(caller)));
+    Some(format!("{word} in {}{caller}", name(&first.function)))
 }
 
 /// What a list of a row's functions is headed with.
@@ -53,8 +63,11 @@ pub fn head(row: &Row, name: Inert) -> String {
     let label = row.metric.map_or("", |metric| metric.metric.label());
     let what = match row.functions().next() {
         Some(call) if call.metric == Metric::Syscalls => "the calls whose number changed most",
+        Some(_) if row.functions().any(|function| function.own_code) => {
+            "the functions that changed most: the project's own with what they call in other code, then others by themselves"
+        }
         Some(_) => "the functions whose own cost changed most",
-        None => "no function's own cost changed by more than the spread",
+        None => "no function's cost changed by more than the spread",
     };
     format!("{} {label}, {what}", name(&row.series.id))
 }

@@ -162,7 +162,7 @@ fn link(path: &str) -> Option<String> {
 }
 
 fn function(change: &FunctionChange) -> String {
-    let place = functions::place(change.source.as_ref(), code);
+    let place = functions::origin(change, code);
     format!("- {} {}{place}\n", code(&change.function), functions::change(change))
 }
 

@@ -199,7 +199,7 @@ fn explained(row: &Row, out: &mut String) {
     let _ = writeln!(out, "\n{}:", functions::head(row, plain));
     for function in row.functions() {
         let name = shortened(&plain(&function.function), FUNCTION);
-        let place = functions::place(function.source.as_ref(), plain);
+        let place = functions::origin(function, plain);
         let _ = writeln!(out, "  {name} {}{place}", functions::change(function));
     }
     if let Some(path) = row.metric.and_then(|metric| metric.flame_graph.as_deref()) {

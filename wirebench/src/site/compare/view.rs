@@ -195,7 +195,7 @@ fn explained(row: &Row, flames: &BTreeMap<String, String>) -> Explained {
         functions: row
             .functions()
             .map(|change| {
-                let place = functions::place(change.source.as_ref(), name);
+                let place = functions::origin(change, name);
                 (name(&change.function), functions::change(change) + &place)
             })
             .collect(),

@@ -1,7 +1,7 @@
 //! Callgrind's file format, version 1, as valgrind writes it with `--dump-instr=yes`: who spent what at which address.
 //!
 //! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are inclusive, a
-//! sum over costs that stand elsewhere in the file, and left out here.
+//! sum over costs that stand elsewhere in the file: they only weigh the places that a function is called from.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,6 +28,19 @@ pub(super) struct Cost {
     pub(super) instructions: u64,
 }
 
+/// The calls of one context from one address of its caller.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    /// Position of the caller in [`Costs::contexts`].
+    pub(super) caller: usize,
+    /// Position of the function called.
+    pub(super) callee: usize,
+    /// The address in the caller's object.
+    pub(super) address: u64,
+    /// Instructions that these calls spent, those of further calls included.
+    pub(super) instructions: u64,
+}
+
 /// All that is read of a file.
 #[derive(Debug, Default)]
 pub(super) struct Costs<'a> {
@@ -35,6 +48,8 @@ pub(super) struct Costs<'a> {
     pub(super) contexts: Vec<Context<'a>>,
     /// Own costs, in the order of the file.
     pub(super) costs: Vec<Cost>,
+    /// Calls, in the order of the file.
+    pub(super) calls: Vec<Call>,
     /// What callgrind says that it counted.
     pub(super) total: u64,
 }
@@ -72,8 +87,10 @@ enum Next {
     /// A function's own cost.
     #[default]
     Own,
-    /// The inclusive cost of a call, or the place of a jump.
-    Other,
+    /// The inclusive cost of a call.
+    Call,
+    /// The place of a jump.
+    Jump,
 }
 
 #[derive(Default)]
@@ -84,6 +101,7 @@ struct Reader<'a> {
     object: &'a str,
     callee_object: Option<&'a str>,
     context: Option<usize>,
+    callee: Option<usize>,
     next: Next,
     /// How many columns stand before the costs.
     columns: Option<usize>,
@@ -146,9 +164,10 @@ impl<'a> Reader<'a> {
             "fn" => self.context = Some(self.context_of(value, self.object)?),
             "cfn" => {
                 let object = self.callee_object.take().unwrap_or(self.object);
-                self.context_of(value, object)?;
+                self.callee = Some(self.context_of(value, object)?);
             }
-            "calls" | "jump" | "jcnd" => self.next = Next::Other,
+            "calls" => self.next = Next::Call,
+            "jump" | "jcnd" => self.next = Next::Jump,
             "fl" | "fi" | "fe" | "cfi" | "cfl" | "jfi" | "jfn" => {}
             _ => return Err("expected a place such as `fn=`"),
         }
@@ -191,7 +210,8 @@ impl<'a> Reader<'a> {
         let mut cells = line.split_ascii_whitespace();
         let address = cells.next().unwrap_or("");
         self.address = subposition(address, self.address).ok_or("expected an address")?;
-        if std::mem::take(&mut self.next) == Next::Other {
+        let next = std::mem::take(&mut self.next);
+        if next == Next::Jump {
             return Ok(());
         }
         let (Some(columns), Some(event)) = (self.columns, self.events) else {
@@ -205,11 +225,21 @@ impl<'a> Reader<'a> {
             Some(cell) => cell.parse().map_err(|_| "expected a count of instructions")?,
             None => 0,
         };
-        self.read.costs.push(Cost {
-            context,
-            address: self.address,
-            instructions,
-        });
+        let address = self.address;
+        match (next, self.callee) {
+            (Next::Call, Some(callee)) => self.read.calls.push(Call {
+                caller: context,
+                callee,
+                address,
+                instructions,
+            }),
+            (Next::Call, None) => return Err("expected the function called, `cfn=`, before its cost"),
+            _ => self.read.costs.push(Cost {
+                context,
+                address,
+                instructions,
+            }),
+        }
         Ok(())
     }
 }

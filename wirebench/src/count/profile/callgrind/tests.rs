@@ -6,8 +6,8 @@ use proptest::collection::vec;
 use proptest::prelude::{any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Just;
 
-use super::Resolver;
 use super::format::parse;
+use super::resolver::Resolver;
 use crate::count::profile::callgrind::{Instructions, read};
 use crate::count::profile::tree::Tree;
 

@@ -14,13 +14,13 @@ use serde::Deserialize;
 
 use crate::count::profile::dhat::said::{Said, program};
 use crate::count::profile::error::{ProfileError, text_of};
-use crate::count::profile::frame::Frame;
+use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::lines::Lines;
+use crate::count::profile::names;
 use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::{FrameId, Stacks};
 use crate::count::profile::symbols::{Places, Symbols};
 use crate::count::profile::tree::Tree;
-use crate::count::profile::{names, origin};
 use crate::record::counts::Source;
 
 /// The allocations of one run, freed ones included.
@@ -34,7 +34,7 @@ pub struct Allocated {
     pub block_stacks: Stacks,
     /// Bytes by call stack.
     pub byte_stacks: Stacks,
-    /// Blocks by line of the project's own sources, charged to the function that asked.
+    /// Blocks by line of the project's own sources, charged to the innermost function of the project's.
     pub block_lines: Lines,
     /// Bytes likewise.
     pub byte_lines: Lines,
@@ -117,14 +117,14 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
         allocated.blocks = allocated.blocks.saturating_add(point.tbk);
         allocated.bytes = allocated.bytes.saturating_add(point.tb);
         let frames: Vec<&Frame> = stack.iter().map(|(frame, _)| frame).collect();
-        let owner = stack.get(Rule::Allocations.owner(&frames));
+        let blamed = stack.iter().rfind(|(frame, _)| frame.origin == Origin::Project);
         for (stacks, lines, cost) in [
             (&mut allocated.block_stacks, &mut allocated.block_lines, point.tbk),
             (&mut allocated.byte_stacks, &mut allocated.byte_lines, point.tb),
         ] {
             let ids: Vec<FrameId> = frames.iter().map(|&frame| stacks.frame(frame.clone())).collect();
             stacks.add(&ids, cost);
-            if let Some((frame, Some(source))) = owner {
+            if let Some((frame, Some(source))) = blamed {
                 lines.add(&frame.function, source, cost);
             }
         }
@@ -212,13 +212,8 @@ impl<'a> Resolver<'a> {
         let own = address
             .checked_sub(program.offset)
             .filter(|own| program.symbols.holds(*own))?;
-        let function = program.symbols.physical(own)?;
-        let physical = Frame {
-            origin: origin::of(&function, None),
-            function,
-            inlined: false,
-        };
         let around = program.symbols.around(own);
+        let physical = around.physical?;
         let lines = around.lines.into_iter().chain(std::iter::repeat(None));
         let frames: Vec<Placed> = std::iter::once(physical).chain(around.inlined).zip(lines).collect();
         self.resolved.insert(address, frames.clone());

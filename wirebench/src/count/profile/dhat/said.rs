@@ -127,7 +127,7 @@ mod tests {
         let frame = Said::new("0x1A0: ??? (in /a/lib.so)").frame(false).unwrap();
         assert_eq!(
             (frame.function.as_str(), frame.origin),
-            ("0x1a0 in lib.so", Origin::Own)
+            ("0x1a0 in lib.so", Origin::Foreign)
         );
         assert_eq!(Said::new("[root]").frame(false), None);
         let inlined = Said::new("0x1: alloc (library/alloc/src/alloc.rs:95)")

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{Allocated, read};
 use crate::count::profile::owner::Rule;
-use crate::count::profile::per_request::per_request;
+use crate::count::profile::per_request::{Spent, per_request};
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::tree::Tree;
 
@@ -32,6 +32,12 @@ fn recorded() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/profiles/dhat.json")
 }
 
+/// Own costs by name.
+fn own(functions: &[Spent]) -> Vec<(String, f64)> {
+    let functions = functions.iter();
+    functions.map(|spent| (spent.function.clone(), spent.own)).collect()
+}
+
 #[test]
 fn blocks_and_bytes_are_read_by_stack_and_belong_to_who_asked() {
     let read = text(HAND_WRITTEN.as_bytes()).unwrap();
@@ -39,12 +45,12 @@ fn blocks_and_bytes_are_read_by_stack_and_belong_to_who_asked() {
     let none = Stacks::new(Rule::Allocations);
     let blocks = per_request(&[&none], &[&read.block_stacks], 1);
     assert_eq!(
-        blocks.functions(9),
+        own(&blocks.functions(9)),
         [("shop::sell".to_owned(), 3.0), ("main".to_owned(), 1.0)]
     );
     assert_eq!(blocks.folded(), "main;malloc 1000\nmain;shop::sell;alloc;malloc 3000\n");
     let bytes = per_request(&[&none], &[&read.byte_stacks], 1);
-    assert_eq!(bytes.functions(1), [("shop::sell".to_owned(), 96.0)]);
+    assert_eq!(own(&bytes.functions(1)), [("shop::sell".to_owned(), 96.0)]);
     assert_eq!(read.remarks.len(), 1, "{:?}", read.remarks);
     assert!(read.remarks[0].contains("build it with debug"), "{:?}", read.remarks);
 }

@@ -9,15 +9,16 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use addr2line::Loader;
 use addr2line::gimli::Reader;
+use addr2line::{FunctionName, Loader, Location};
 use object::{Object as _, ObjectSection as _, SectionKind};
 
 use crate::count::profile::frame::{Frame, Origin};
+use crate::count::profile::names::{self, CLOSURE, Closures, short};
+use crate::count::profile::origin;
 pub(super) use crate::count::profile::symbols::places::Places;
 use crate::count::profile::symbols::sources::Sources;
-use crate::count::profile::tree::{Known, Tree};
-use crate::count::profile::{names, origin};
+use crate::count::profile::tree::{Known as Files, Tree};
 use crate::record::counts::Source;
 
 /// Folders of the system's libraries and of valgrind's own: known by their symbols, never looked up.
@@ -31,6 +32,8 @@ pub(super) fn is_system(path: &str) -> bool {
 /// What lies at an address.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Around {
+    /// The physical function, named as it would be where it is inlined; none without a symbol.
+    pub(super) physical: Option<Frame>,
     /// What was inlined there, outermost first, without the physical function around it.
     pub(super) inlined: Vec<Frame>,
     /// The line within each function, the physical one first; none for code that is not the project's own.
@@ -40,10 +43,7 @@ pub(super) struct Around {
 /// One program or library of the server's, opened for look-ups. Addresses are those of its own file, not of a process.
 pub(super) struct Symbols {
     loader: Loader,
-    sources: Sources,
-    own: Known,
-    /// By name and source file, as places in the mapped file: 10,000 addresses share some 1,000 of them.
-    known: HashMap<(u64, usize), (Arc<str>, Origin)>,
+    names: Names,
     /// Ranges of addresses that hold code.
     code: Vec<(u64, u64)>,
     /// Whether there are line tables at all.
@@ -63,9 +63,11 @@ impl Symbols {
             .collect();
         Some(Self {
             loader: Loader::new(path).ok()?,
-            sources: Sources::of(&object),
-            own: Known::of(tree),
-            known: HashMap::new(),
+            names: Names {
+                sources: Sources::of(&object),
+                own: Files::of(tree),
+                known: HashMap::new(),
+            },
             code,
             has_lines,
         })
@@ -76,55 +78,121 @@ impl Symbols {
         self.code.iter().any(|&(start, end)| (start..end).contains(&address))
     }
 
-    /// The name of the function in the symbol table that an address lies in.
-    pub(super) fn physical(&self, address: u64) -> Option<String> {
-        self.loader.find_symbol(address).map(names::clean)
+    /// What was inlined at an address, around what, and on which lines it is.
+    pub(super) fn around(&mut self, address: u64) -> Around {
+        let symbol = self.loader.find_symbol(address).map(names::clean);
+        let (mut inlined, mut lines, mut outermost) = (Vec::new(), Vec::new(), None);
+        if let Ok(mut frames) = self.loader.find_frames(address) {
+            while let Ok(Some(frame)) = frames.next() {
+                let place = self.names.place(frame.location.as_ref());
+                inlined.push(
+                    frame
+                        .function
+                        .map_or_else(nameless, |name| self.names.inlined(&name, &place)),
+                );
+                lines.push(place.source());
+                outermost = Some(place);
+            }
+        }
+        inlined.pop();
+        inlined.reverse();
+        lines.reverse();
+        let physical = symbol.map(|symbol| self.names.physical(&symbol, &outermost.unwrap_or_default()));
+        Around {
+            physical,
+            inlined,
+            lines,
+        }
+    }
+}
+
+/// Where a function's code comes from.
+#[derive(Debug, Default)]
+struct Place<'a> {
+    /// As the line tables name it.
+    file: Option<&'a str>,
+    /// Relative to the root, when it is the project's.
+    own: Option<Arc<str>>,
+    /// Absent for code that the compiler made up.
+    line: Option<u32>,
+}
+
+impl Place<'_> {
+    fn source(&self) -> Option<Source> {
+        let (file, line) = self.own.as_deref().zip(self.line)?;
+        let file = file.to_owned();
+        Some(Source { file, line })
+    }
+}
+
+/// Names functions, each place in the mapped file once: 10,000 addresses share some 1,000 functions.
+struct Names {
+    sources: Sources,
+    own: Files,
+    /// By name and source file, as places in the mapped file, and by the line of a closure of the project's.
+    known: HashMap<(u64, usize, u32), (Arc<str>, Origin)>,
+}
+
+impl Names {
+    fn place<'a>(&mut self, location: Option<&Location<'a>>) -> Place<'a> {
+        let file = location.and_then(|location| location.file);
+        Place {
+            file,
+            own: file.and_then(|file| self.own.relative(file)),
+            line: location.and_then(|location| location.line).filter(|line| *line > 0),
+        }
     }
 
-    /// What was inlined at an address, and on which lines it is.
-    pub(super) fn around(&mut self, address: u64) -> Around {
-        let (mut chain, mut lines) = (Vec::new(), Vec::new());
-        let Ok(mut frames) = self.loader.find_frames(address) else {
-            return Around::default();
-        };
-        while let Ok(Some(frame)) = frames.next() {
-            let file = frame.location.as_ref().and_then(|location| location.file);
-            let line = frame.location.as_ref().and_then(|location| location.line);
-            let own = file.and_then(|file| self.own.relative(file));
-            // A line 0 is code that the compiler made up.
-            lines.push(own.zip(line.filter(|line| *line > 0)).map(|(file, line)| Source {
-                file: file.to_string(),
-                line,
-            }));
-            let Some(function) = frame.function else {
-                chain.push(nameless());
-                continue;
-            };
-            let key = (
-                function.name.offset_id().0,
-                file.map_or(0, |file| file.as_ptr() as usize),
-            );
-            let (name, origin) = self.known.entry(key).or_insert_with(|| {
-                let raw = function.raw_name().unwrap_or(Cow::Borrowed("???"));
-                let demangled = function.demangle().unwrap_or(Cow::Borrowed("???"));
-                let name = if demangled == raw {
-                    self.sources.qualified(&raw, file)
-                } else {
-                    names::clean(&demangled)
-                };
-                let origin = origin::of(&name, file);
-                (name.into(), origin)
-            });
-            chain.push(Frame {
-                function: name.to_string(),
-                origin: *origin,
-                inlined: true,
-            });
+    fn inlined<R: Reader>(&mut self, function: &FunctionName<R>, place: &Place<'_>) -> Frame {
+        let raw = function.raw_name().unwrap_or(Cow::Borrowed("???"));
+        let closure = place.line.filter(|_| place.own.is_some() && raw.contains('{'));
+        let file = place.file.map_or(0, |file| file.as_ptr() as usize);
+        let key = (function.name.offset_id().0, file, closure.unwrap_or(0));
+        if let Some((name, origin)) = self.known.get(&key) {
+            return frame(name, *origin, true);
         }
-        chain.pop();
-        chain.reverse();
-        lines.reverse();
-        Around { inlined: chain, lines }
+        let demangled = function.demangle().unwrap_or(Cow::Borrowed("???"));
+        let clean = if demangled == raw {
+            raw.into_owned()
+        } else {
+            names::clean(&demangled)
+        };
+        let (name, origin) = self.named(&clean, place);
+        self.known.insert(key, (name.as_str().into(), origin));
+        frame(&name, origin, true)
+    }
+
+    fn physical(&mut self, symbol: &str, place: &Place<'_>) -> Frame {
+        let (name, origin) = self.named(symbol, place);
+        frame(&name, origin, false)
+    }
+
+    /// The one name of a function, inlined or not, and whose it is.
+    fn named(&mut self, name: &str, place: &Place<'_>) -> (String, Origin) {
+        let origin = match place.own {
+            Some(_) => Origin::Project,
+            None => origin::of(name, place.file),
+        };
+        let is_rust = place.file.is_some_and(|file| file.ends_with(".rs"));
+        if origin == Origin::Allocator || !is_rust {
+            return (name.to_owned(), origin);
+        }
+        let Some(own) = &place.own else {
+            return (self.sources.qualified(short(name, Closures::Kept), place.file), origin);
+        };
+        let bare = short(name, Closures::Folded);
+        let line = place.line.filter(|_| bare == CLOSURE);
+        let around = line.and_then(|line| self.own.function_around(own, line));
+        let bare = around.as_deref().unwrap_or(bare);
+        (self.sources.qualified(bare, place.file), origin)
+    }
+}
+
+fn frame(name: &str, origin: Origin, inlined: bool) -> Frame {
+    Frame {
+        function: name.to_owned(),
+        origin,
+        inlined,
     }
 }
 

@@ -1,0 +1,120 @@
+//! The ways that lead to a function: its callers, with the project's own functions that were inlined around each call.
+
+use std::rc::Rc;
+
+use crate::count::profile::callgrind::context;
+use crate::count::profile::callgrind::format::Call;
+use crate::count::profile::callgrind::resolver::{Blamed, Resolver, is_own};
+use crate::count::profile::stacks::FrameId;
+
+/// Ways kept of each context, those that cost most; the others are counted with them.
+const WAYS: usize = 24;
+
+/// One way to a context.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    /// The functions around it, outermost first.
+    pub(super) stack: Vec<FrameId>,
+    /// The innermost function of the project's among them, with the line of the call.
+    pub(super) blamed: Blamed,
+    /// The share of the context's cost that came this way; the shares of all ways add up to 1.
+    share: f64,
+}
+
+/// All ways to one context; at least one.
+pub(super) type Ways = Rc<[Way]>;
+
+impl Resolver<'_> {
+    /// The ways to a context, looked up once.
+    pub(super) fn ways(&mut self, context: usize) -> Ways {
+        if let Some(ways) = self.ways.get(&context) {
+            return ways.clone();
+        }
+        let mut found: Vec<Way> = Vec::new();
+        for call in self.direct(context) {
+            for way in self.through(&call) {
+                match found
+                    .iter_mut()
+                    .find(|held| held.stack == way.stack && held.blamed == way.blamed)
+                {
+                    Some(held) => held.share += way.share,
+                    None => found.push(way),
+                }
+            }
+        }
+        if found.is_empty() {
+            found.push(self.as_named(context));
+        }
+        found.sort_by(|one, other| other.share.total_cmp(&one.share));
+        found.truncate(WAYS);
+        let sum: f64 = found.iter().map(|way| way.share).sum();
+        found.iter_mut().for_each(|way| way.share /= sum);
+        let ways: Ways = found.into();
+        self.ways.insert(context, ways.clone());
+        ways
+    }
+
+    /// Calls from the very context that the text names as the caller's, so that a chain of them ends.
+    fn direct(&self, context: usize) -> Vec<Call> {
+        let caller = context::frames(self.read.contexts[context].text)
+            .get(1)
+            .map(|(_, own)| *own);
+        let calls = self.calls.get(&context).into_iter().flatten();
+        calls
+            .filter(|call| Some(self.read.contexts[call.caller].text) == caller && call.instructions > 0)
+            .copied()
+            .collect()
+    }
+
+    /// The ways to one call; their shares add up to what it cost.
+    #[expect(clippy::cast_precision_loss, reason = "only the proportion counts")]
+    fn through(&mut self, call: &Call) -> Vec<Way> {
+        let object = self.object(self.read.contexts[call.caller].object);
+        let place = self.place(object, call.address);
+        let physical = self.innermost(call.caller);
+        let own = place.chain.iter().copied().filter(|id| is_own(&self.stacks, *id));
+        let here: Vec<FrameId> = physical.into_iter().chain(own).collect();
+        let ways = self.ways(call.caller);
+        let way = |outer: &Way| Way {
+            stack: outer.stack.iter().chain(&here).copied().collect(),
+            blamed: place.blamed.or(outer.blamed),
+            share: outer.share * call.instructions as f64,
+        };
+        ways.iter().map(way).collect()
+    }
+
+    /// The way that the text of a context names, where no call says more.
+    fn as_named(&mut self, context: usize) -> Way {
+        let stack = self.named_callers(context);
+        let own = stack.iter().rfind(|id| is_own(&self.stacks, **id));
+        Way {
+            blamed: own.map(|id| (*id, None)),
+            stack,
+            share: 1.0,
+        }
+    }
+}
+
+/// A cost in whole instructions by the way that it came; the parts add up to it.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a count is rounded to a whole number no larger than the count"
+)]
+pub(super) fn divided(cost: u64, ways: &[Way]) -> Vec<(&Way, u64)> {
+    let (mut share, mut given) = (0.0, 0);
+    let mut parts = Vec::with_capacity(ways.len());
+    for (at, way) in ways.iter().enumerate() {
+        share += way.share;
+        let upto = if at + 1 == ways.len() {
+            cost
+        } else {
+            ((cost as f64 * share).round() as u64).clamp(given, cost)
+        };
+        parts.push((way, upto - given));
+        given = upto;
+    }
+    parts.retain(|(_, part)| *part > 0);
+    parts
+}
