@@ -19,3 +19,4 @@ pub mod selftest;
 pub mod site;
 pub mod stats;
 pub mod summary;
+pub mod truth;

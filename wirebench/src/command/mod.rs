@@ -48,6 +48,7 @@ mod site;
 mod soak;
 mod stored;
 mod summary;
+mod truth;
 mod verdict;
 mod verify;
 
@@ -133,6 +134,8 @@ enum Verb {
     Export(export::Args),
     /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
     Selftest(selftest::Args),
+    /// Compares known changes with known right answers, and says how often the verdict is true.
+    Truth(truth::Args),
     /// Loads one server for long and says whether its memory stays flat.
     Soak(soak::Args),
     /// Keeps runs over time and says where a series stepped.
@@ -183,6 +186,7 @@ impl Cli {
             Verb::Claims(args) => claims::execute(&project(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
+            Verb::Truth(args) => truth::execute(root, &args),
             Verb::Soak(args) => soak::execute(&project(root)?, &args),
             Verb::History(verb) => history::execute(root, &verb),
             Verb::Site(verb) => site::execute(root, &verb),

@@ -97,6 +97,7 @@ impl Count {
                 },
             ),
             protocols: None,
+            drivers: None,
         };
         operations(servers).iter().filter(counted).map(scenario).collect()
     }

@@ -78,6 +78,7 @@ impl Project {
         }
         scenarios.extend(config.count.scenarios(&servers));
         let drivers = Self::drivers_in(root, &config)?;
+        Self::check_drivers(root, &scenarios, &drivers)?;
         Ok(Self {
             root: root.to_path_buf(),
             config,
@@ -86,6 +87,20 @@ impl Project {
             drivers,
             claims,
         })
+    }
+
+    /// Whether each driver that a scenario names is declared.
+    fn check_drivers(root: &Path, scenarios: &[Scenario], drivers: &[Driver]) -> Result<(), DeclareError> {
+        let unknown = |name: &&String| drivers.iter().all(|driver| driver.name != **name);
+        for scenario in scenarios {
+            if let Some(name) = scenario.drivers.iter().flatten().find(unknown) {
+                let known: Vec<&str> = drivers.iter().map(|driver| driver.name.as_str()).collect();
+                let message = format!("no driver \"{name}\"; there are {}", known.join(", "));
+                let key = format!("scenario {}: drivers", scenario.name);
+                return Err(DeclareError::key(&root.join("wirebench.toml"), &key, message));
+            }
+        }
+        Ok(())
     }
 
     /// Reads only the servers of the project in `root`, whatever else its `wirebench.toml` says.

@@ -28,6 +28,8 @@ pub struct Scenario {
     pub load: Load,
     /// The protocols it is meant for; none named means every one that fits the load.
     pub protocols: Option<Vec<Protocol>>,
+    /// The drivers it is meant for, whether they take part in the profile or not; none named means every one that does.
+    pub drivers: Option<Vec<String>>,
 }
 
 /// A scenario as it is written.
@@ -42,6 +44,7 @@ pub(super) struct Table {
     operation: Operations,
     load: LoadTable,
     protocols: Option<Vec<Protocol>>,
+    drivers: Option<Vec<String>>,
 }
 
 /// One operation, or several, of which each makes a scenario.
@@ -66,6 +69,7 @@ impl Scenario {
             operation,
             load,
             protocols,
+            drivers,
         } = table;
         let (operations, listed) = match operation {
             Operations::One(operation) => (vec![operation], false),
@@ -94,6 +98,7 @@ impl Scenario {
                 operation: operation.clone(),
                 load: sweep.load.clone(),
                 protocols: protocols.clone(),
+                drivers: drivers.clone(),
             };
             (name, scenario)
         };

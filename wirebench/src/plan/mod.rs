@@ -166,7 +166,7 @@ pub fn declared<'a>(
     let mut found = Vec::new();
     for scenario in chosen.scenarios(project) {
         for server in chosen.servers(project) {
-            for driver in chosen.drivers(project) {
+            for driver in chosen.drivers(project, scenario) {
                 if scenario.load.is_counted() && !counting.is_match(&driver.name) {
                     continue;
                 }

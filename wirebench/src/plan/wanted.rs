@@ -32,6 +32,8 @@ pub(super) struct Chosen<'a> {
     scenarios: BTreeSet<&'a str>,
     servers: BTreeSet<&'a str>,
     drivers: BTreeSet<&'a str>,
+    /// Whether the command line or the profile names drivers.
+    names_drivers: bool,
 }
 
 impl<'a> Chosen<'a> {
@@ -48,9 +50,13 @@ impl<'a> Chosen<'a> {
         project.servers.iter().filter(|one| self.servers.contains(&*one.name))
     }
 
-    /// The drivers chosen, in the project's order.
-    pub(super) fn drivers(&self, project: &'a Project) -> impl Iterator<Item = &'a Driver> {
-        project.drivers.iter().filter(|one| self.drivers.contains(&*one.name))
+    /// The drivers chosen for a scenario, in the project's order. A scenario that names its drivers brings them in, unless the
+    /// command line or the profile names others.
+    pub(super) fn drivers(&self, project: &'a Project, scenario: &'a Scenario) -> impl Iterator<Item = &'a Driver> {
+        project.drivers.iter().filter(move |one| match &scenario.drivers {
+            None => self.drivers.contains(&*one.name),
+            Some(own) => own.contains(&one.name) && (!self.names_drivers || self.drivers.contains(&*one.name)),
+        })
     }
 }
 
@@ -67,6 +73,7 @@ pub(super) fn chosen<'a>(
     Ok(Chosen {
         scenarios: scenarios.names()?,
         servers: servers.names()?,
+        names_drivers: !drivers.patterns.is_empty(),
         drivers: drivers.names()?,
     })
 }

@@ -12,3 +12,4 @@ pub mod run;
 pub mod shards;
 pub mod site;
 pub mod trend;
+pub mod truth;

@@ -60,6 +60,24 @@ fn what_says_profiles_takes_part_in_those_and_where_it_is_named() {
 }
 
 #[test]
+fn a_scenario_that_names_its_drivers_brings_them_in_and_no_others() {
+    let meant = |drivers: &str| {
+        project(UNCOUNTED).file(
+            "scenarios/meant.toml",
+            &format!(
+                "about = \"x\"\noperation = \"ask\"\ndrivers = [{drivers}]\nload = {{ connections = 1, requests = 1 }}\n"
+            ),
+        )
+    };
+    let bench = meant("\"odd\"");
+    assert_eq!(listed(&bench, &[]), ["ask@usual@fake", "meant@usual@odd"]);
+    assert_eq!(listed(&bench, &["--driver", "fake"]), ["ask@usual@fake"]);
+    assert_eq!(listed(&bench, &["--scenario", "meant"]), ["meant@usual@odd"]);
+    let words = ["scenario meant: drivers: no driver \"other\"", "fake, odd"];
+    refused(&meant("\"other\""), &[], &words);
+}
+
+#[test]
 fn an_unknown_profile_in_a_declaration_names_file_and_key() {
     let servers = project(UNCOUNTED).server("rare", "ok", "profiles = [\"wild\"]");
     let words = ["servers/rare/server.toml: profiles: no profile \"wild\"", "test, wide"];

@@ -58,6 +58,8 @@ fn a_quick_run_measures_both_servers_with_every_driver() {
         "weather-multiplexed@grpc@ghz",
         "weather-multiplexed@grpc@h2load",
         "weather-multiplexed@http@h2load",
+        "users-stream@grpc@messages",
+        "users-stream@http@messages",
     ] {
         let found = series(&record, id);
         assert_eq!(rounds(found).len(), 2, "{found}");

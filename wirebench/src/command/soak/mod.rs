@@ -148,6 +148,7 @@ fn scenario(args: &Args) -> Scenario {
         operation: args.operation.clone(),
         load: Load::closed(args.connections, Amount::Duration(Span(CAPACITY.min(args.length.0)))),
         protocols: None,
+        drivers: None,
     }
 }
 
