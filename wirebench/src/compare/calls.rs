@@ -1,6 +1,7 @@
 //! System calls that are new to the candidate: reported however rare they are, because one that waits in few requests moves
 //! no total.
 
+use crate::compare::functions::with_caller;
 use crate::record::comparison::FunctionChange;
 use crate::record::counts::{BLOCKING_CALLS, Counts};
 use crate::record::metric::Metric;
@@ -34,14 +35,17 @@ pub(super) fn add(base: &Counts, head: &Counts, functions: &mut Vec<FunctionChan
     for (name, calls) in new(base, head) {
         let listed = |one: &FunctionChange| one.metric == Metric::Syscalls && one.function == name;
         if !functions.iter().any(listed) {
-            functions.push(FunctionChange {
+            let change = FunctionChange {
                 metric: Metric::Syscalls,
                 function: name.to_owned(),
                 baseline: 0.0,
                 candidate: calls,
                 share_percent: if whole > 0.0 { calls / whole * 100.0 } else { 100.0 },
+                own_code: false,
+                caller: None,
                 source: None,
-            });
+            };
+            functions.push(with_caller(change, base, head));
         }
     }
 }

@@ -70,7 +70,7 @@ fn of(baseline: &Counts, candidate: &Counts, metric: Metric) -> Vec<FunctionChan
     }
 }
 
-fn with_caller(change: FunctionChange, baseline: &Counts, candidate: &Counts) -> FunctionChange {
+pub(super) fn with_caller(change: FunctionChange, baseline: &Counts, candidate: &Counts) -> FunctionChange {
     let caller = caller(baseline, candidate, &change);
     let place = |caller: &String| source(candidate, Metric::Instructions, caller);
     FunctionChange {

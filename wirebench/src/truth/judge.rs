@@ -72,11 +72,11 @@ fn carrier((series, metric): (&ComparedSeries, &ComparedMetric)) -> Carrier {
 }
 
 fn null(comparison: &Comparison, outcome: &mut Outcome) {
-    let flagged = |verdict| matches!(verdict, Verdict::Regressed | Verdict::Improved | Verdict::Invalid);
+    let flagged = |verdict| !matches!(verdict, Verdict::Unchanged | Verdict::Inconclusive);
     outcome.finding = match comparison.verdict {
         Verdict::Unchanged => Finding::Right,
         Verdict::Inconclusive => Finding::Unclear,
-        Verdict::Regressed | Verdict::Improved | Verdict::Invalid => Finding::False,
+        Verdict::Regressed | Verdict::Improved | Verdict::Invalid | Verdict::NotJudged => Finding::False,
     };
     if outcome.finding == Finding::Right {
         return;
@@ -103,7 +103,7 @@ fn invalid(reason: &str, comparison: &Comparison, outcome: &mut Outcome) {
         Verdict::Improved => (Finding::False, "called the opposite of what it is".into()),
         Verdict::Regressed => (Finding::Right, String::new()),
         Verdict::Unchanged => (Finding::Missed, "called unchanged".into()),
-        Verdict::Inconclusive => (Finding::Unclear, "the comparison cannot tell".into()),
+        Verdict::Inconclusive | Verdict::NotJudged => (Finding::Unclear, "the comparison cannot tell".into()),
     };
 }
 
