@@ -218,7 +218,9 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     let informative = records.judged(&record);
     assert_eq!(informative["verdict"], "unchanged");
     assert!(
-        !informative["series"][0]["metrics"].to_string().contains("payload_bytes"),
+        !informative["series"][0]["metrics"]
+            .to_string()
+            .contains("payload_bytes"),
         "a figure that informs is left out where a side refused it"
     );
     refuse(&mut record["series"][0]["counts"][1]["figures"][0]);
@@ -231,7 +233,10 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     let both = records.judged(&record);
     assert_eq!(both["verdict"], "unchanged", "refused on both sides is no failure");
     let reason = both["series"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("refused on both sides: instructions per request"), "{reason}");
+    assert!(
+        reason.contains("refused on both sides: instructions per request"),
+        "{reason}"
+    );
 
     let mut gone = changed(&[]);
     gone["series"][0]["counts"][1]["figures"]

@@ -74,7 +74,6 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         ("/verdict", "unchanged".into()),
         ("/verdict", "not_judged".into()),
         ("/series/0/metrics/0/verdict", "not_judged".into()),
-        ("/series/0/same_program", true.into()),
         ("/paired", false.into()),
         ("/candidate/run", "::error::x".into()),
         ("/host/fingerprint", "<b>".into()),
@@ -121,6 +120,10 @@ fn a_series_without_metrics_is_unchanged_only_if_both_sides_run_the_same_program
     let mut given = golden("same-program");
     given.series[0].same_program = false;
     assert!(checked(given, &OF).is_err());
+    let mut given = golden("regressed");
+    given.series[0].same_program = true;
+    let why = checked(given, &OF).unwrap_err().to_string();
+    assert!(why.contains("same_program"), "{why}");
 }
 
 #[test]
