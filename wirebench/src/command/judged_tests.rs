@@ -126,6 +126,7 @@ fn counts(variant: Variant, figures: &[(Metric, Option<f64>, f64)], calls: &[(&s
         value: *value,
         spread: Some(*spread),
         refused: value.is_none().then(|| "repetitions differ".to_owned()),
+        by_layout: Vec::new(),
         points: Vec::new(),
     };
     Counts {

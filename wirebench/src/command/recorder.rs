@@ -19,8 +19,8 @@ use crate::measure::values::recorded_command;
 use crate::plan::PlannedSeries;
 use crate::plan::rerun::Tally;
 use crate::record::run::{
-    Dependency, LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus, Spent, StageRecord,
-    ToolVersion, Variant, VariantRevision,
+    Dependency, LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus, Spent,
+    StageRecord, ToolVersion, Variant, VariantRevision,
 };
 
 /// A run being made.

@@ -195,7 +195,10 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let mut sides = opened::sides(&opened, compares);
     let places = Places::make(&git::own(&project.root, "")?).context("no place for the servers' programs")?;
     places.place(&mut sides).map_err(|(file, error)| {
-        anyhow::anyhow!("{}: cannot be copied to where it is started from: {error}", file.display())
+        anyhow::anyhow!(
+            "{}: cannot be copied to where it is started from: {error}",
+            file.display()
+        )
     })?;
     let opening = Opening {
         profile: profile_name,

@@ -60,7 +60,10 @@ pub(super) fn layout_range(baseline: &[f64], candidate: &[f64]) -> Option<(f64, 
         return None;
     }
     let changes = || baseline.iter().zip(candidate).map(|(base, head)| (head / base).ln());
-    let range = (changes().fold(f64::INFINITY, f64::min), changes().fold(f64::NEG_INFINITY, f64::max));
+    let range = (
+        changes().fold(f64::INFINITY, f64::min),
+        changes().fold(f64::NEG_INFINITY, f64::max),
+    );
     (range.0.is_finite() && range.1.is_finite()).then_some(range)
 }
 
@@ -227,7 +230,12 @@ mod tests {
         assert_eq!(moved.verdict, Verdict::Inconclusive);
         assert!(moved.low.unwrap() < -1.1 && moved.high.unwrap() > 1.1, "{moved:?}");
         // A real change is larger than what the layouts do.
-        let slower = judge(base, counted(10_380.0, 3.0), layout_range(&states, &[10_300.0, 10_420.0, 10_420.0]), 1.0);
+        let slower = judge(
+            base,
+            counted(10_380.0, 3.0),
+            layout_range(&states, &[10_300.0, 10_420.0, 10_420.0]),
+            1.0,
+        );
         assert_eq!(slower.verdict, Verdict::Regressed);
     }
 

@@ -207,6 +207,7 @@ mod tests {
                 value: Some(total),
                 spread: Some(1.0),
                 refused: None,
+                by_layout: Vec::new(),
                 points: Vec::new(),
             });
         }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::compare::cell::{Cell, pairs};
 use crate::compare::counted;
 use crate::compare::gates::Gates;
-use crate::compare::screen::{suspicion, without_second_stage};
 use crate::compare::null;
-use crate::compare::series::{same_program, declared_differently, over_gating, presence};
+use crate::compare::screen::{suspicion, without_second_stage};
+use crate::compare::series::{declared_differently, over_gating, presence, same_program};
 use crate::compare::verdict::{Judged, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,

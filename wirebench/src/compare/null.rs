@@ -52,7 +52,9 @@ pub(super) fn add_timed(series: &Series, gates: &Gates, found: &mut ComparedMetr
         return;
     };
     let figures = cell.figures();
-    found.null_percent = figures.location.map(|location| percent(found.metric, location.estimate));
+    found.null_percent = figures
+        .location
+        .map(|location| percent(found.metric, location.estimate));
     found.null_pairs = u32::try_from(figures.kept.pairs.len()).unwrap_or(u32::MAX);
     if cell.p_worse() < DIFFERENT || cell.p_better() < DIFFERENT {
         doubt(found);
@@ -64,11 +66,13 @@ fn doubt(found: &mut ComparedMetric) {
     if found.verdict == Verdict::Invalid {
         return;
     }
-    let size = found.null_percent.map_or_else(String::new, |percent| format!(" by {percent:+.1} %"));
+    let size = found
+        .null_percent
+        .map_or_else(String::new, |percent| format!(" by {percent:+.1} %"));
     found.verdict = Verdict::Inconclusive;
     found.accepted = None;
     found.reason = format!(
-        "the baseline's program, measured twice from two places, differs from itself{size}: this measurement cannot tell a \
+        "the same code twice differs{size}: the baseline measured against its own copy from another place; this measurement cannot tell a \
          change of the code"
     );
 }
@@ -81,9 +85,10 @@ mod tests {
     use crate::record::run::{Latency, Round, RoundStatus};
 
     fn series() -> Series {
-        let run: crate::record::run::Run =
-            serde_json::from_slice(&std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../results/reference/run.json")).unwrap())
-                .unwrap();
+        let run: crate::record::run::Run = serde_json::from_slice(
+            &std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../results/reference/run.json")).unwrap(),
+        )
+        .unwrap();
         let mut series = run.series[0].clone();
         series.rounds.clear();
         series
@@ -111,7 +116,11 @@ mod tests {
             counted(&series, &base, Metric::Instructions, 1.0).unwrap()
         };
         let same = of(10_004.0);
-        assert!(!same.differs && (same.percent.unwrap() - 0.04).abs() < 1e-6, "{:?}", same.percent);
+        assert!(
+            !same.differs && (same.percent.unwrap() - 0.04).abs() < 1e-6,
+            "{:?}",
+            same.percent
+        );
         assert!(of(10_150.0).differs && of(9_800.0).differs);
         assert!(counted(&series(), &base, Metric::Instructions, 1.0).is_none());
     }
@@ -141,7 +150,9 @@ mod tests {
                 let noise = u64::from(number * 37 % 11);
                 series.rounds.push(round(Variant::Baseline, number, 10_000 + noise));
                 series.rounds.push(round(Variant::Candidate, number, 10_000 + noise));
-                series.rounds.push(round(Variant::Null, number, 10_000 + slower + noise * 2));
+                series
+                    .rounds
+                    .push(round(Variant::Null, number, 10_000 + slower + noise * 2));
             }
             let cell = Cell::new(&series, Metric::LatencyP50, 1, &gates).unwrap();
             let mut found = crate::record::comparison::golden::golden("unchanged").series[0].metrics[0].clone();
@@ -154,6 +165,10 @@ mod tests {
         assert!(same.null_percent.unwrap().abs() < 0.5);
         let other = judged(1_000);
         assert_eq!(other.verdict, Verdict::Inconclusive);
-        assert!(other.reason.contains("differs from itself by +10.0 %"), "{}", other.reason);
+        assert!(
+            other.reason.contains("the same code twice differs by +10.0 %"),
+            "{}",
+            other.reason
+        );
     }
 }

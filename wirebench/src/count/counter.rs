@@ -200,7 +200,8 @@ impl Counter<'_> {
         let lock = || runs.lock().expect("no holder of this lock panics");
         {
             let known = &lock()[turn.job];
-            let in_vain = turn.tool.is_valgrind() && known.plain().is_some_and(|plain| plain.nature.uncountable().is_some());
+            let in_vain =
+                turn.tool.is_valgrind() && known.plain().is_some_and(|plain| plain.nature.uncountable().is_some());
             if in_vain || known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
                 return;
             }
@@ -224,7 +225,9 @@ impl Counter<'_> {
             Ok(good) => lock()[turn.job].good.push(good),
             Err(error) if error.is_interrupt() => {}
             Err(error) => {
-                lock()[turn.job].failed.insert(turn.tool, explained(turn.tool, &error.to_string()));
+                lock()[turn.job]
+                    .failed
+                    .insert(turn.tool, explained(turn.tool, &error.to_string()));
             }
         }
         if good && !self.keep_raw {

@@ -187,7 +187,8 @@ impl Runs {
         }
         if self.has_own_allocator() {
             remarks.push(
-                "allocations are not counted: the program hardly ever calls malloc, so it has an allocator of its own".into(),
+                "allocations are not counted: the program hardly ever calls malloc, so it has an allocator of its own"
+                    .into(),
             );
         }
         let restless = self.good.iter().any(|run| run.wire.restless * 10 > run.wire.turns);

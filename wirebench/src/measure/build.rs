@@ -101,8 +101,23 @@ fn keep(built: &Path, kept: &Path) -> io::Result<()> {
 /// Prefixes of the environment variables that change what a build makes. Whatever begins like this is part of the key of a
 /// kept program, unless [`NEUTRAL`] names it.
 const BUILD_VARIABLES: [&str; 17] = [
-    "CARGO_", "RUST", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "AR", "LD", "HOST_", "TARGET_", "PROTOC",
-    "PKG_CONFIG", "OPENSSL_", "LIBCLANG_", "BINDGEN_",
+    "CARGO_",
+    "RUST",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "AR",
+    "LD",
+    "HOST_",
+    "TARGET_",
+    "PROTOC",
+    "PKG_CONFIG",
+    "OPENSSL_",
+    "LIBCLANG_",
+    "BINDGEN_",
 ];
 /// Variables of those prefixes that change nothing in the program: where and how fast it is built, what Cargo tells the
 /// programs that it runs, and what the dynamic linker reads.

@@ -65,6 +65,9 @@ mod tests {
         python(&folder.path().join("venv"), &mut found);
         npm(folder.path(), &mut found);
         let expected = [("fastapi", "0.110.0"), ("fastify", "5.2.0")];
-        assert_eq!(found, expected.map(|(name, version)| (name.into(), version.into())).into());
+        assert_eq!(
+            found,
+            expected.map(|(name, version)| (name.into(), version.into())).into()
+        );
     }
 }

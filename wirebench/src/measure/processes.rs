@@ -108,10 +108,13 @@ impl Processes {
     pub fn finish(self) -> Vec<ProcessUsage> {
         let is_chain = self.list.len() > 1;
         let usage = |process: Process| {
-            let cpu = process.cpu.zip(process.watched.cpu_with_new_processes()).map(|(before, after)| {
-                let (user, system) = after.since(before);
-                CpuTime { user, system }
-            });
+            let cpu = process
+                .cpu
+                .zip(process.watched.cpu_with_new_processes())
+                .map(|(before, after)| {
+                    let (user, system) = after.since(before);
+                    CpuTime { user, system }
+                });
             let peak_rss_bytes = process.watched.peak_rss_bytes();
             let per_second = |bytes: fn(&Traffic) -> u64| {
                 let (length, traffic) = process.longest.as_ref()?;

@@ -18,7 +18,23 @@ use crate::measure::stage::is_native;
 
 /// Extensions of files that a compiler reads, or nobody but people: a native program does not read them while it runs.
 const COMPILED: [&str; 17] = [
-    "rs", "go", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "s", "S", "zig", "mod", "sum", "md", "adoc", "gitignore",
+    "rs",
+    "go",
+    "c",
+    "cc",
+    "cpp",
+    "cxx",
+    "h",
+    "hh",
+    "hpp",
+    "s",
+    "S",
+    "zig",
+    "mod",
+    "sum",
+    "md",
+    "adoc",
+    "gitignore",
 ];
 /// Names of such files.
 const COMPILED_NAMES: [&str; 8] = [
@@ -74,7 +90,11 @@ impl<'a> Compared<'a> {
     #[must_use]
     pub fn is_same(&self, server: &str) -> bool {
         let [base, head] = self.sides;
-        let declared = |side: &Side| side.servers.get(server).map(|one| launch(&serde_json::to_value(one).ok()?));
+        let declared = |side: &Side| {
+            side.servers
+                .get(server)
+                .map(|one| launch(&serde_json::to_value(one).ok()?))
+        };
         let (Some(before), Some(after)) = (base.servers.get(server), head.servers.get(server)) else {
             return false;
         };
@@ -101,7 +121,11 @@ impl<'a> Compared<'a> {
             return self.run_time_files && (before == after || same_code_and_data(before, after));
         }
         // A program of the system, such as an interpreter, has the same name on both sides; a script lies in each side's folder.
-        let inside = |side: &Side, program: &Path| program.strip_prefix(&side.folder).map_or(program.to_path_buf(), PathBuf::from);
+        let inside = |side: &Side, program: &Path| {
+            program
+                .strip_prefix(&side.folder)
+                .map_or(program.to_path_buf(), PathBuf::from)
+        };
         inside(base, before) == inside(head, after) && self.all_files && self.dependencies
     }
 }
@@ -111,7 +135,12 @@ fn launch(server: &Value) -> Option<Value> {
     let mut server = server.as_object()?.clone();
     server.remove("operations");
     server.remove("program");
-    for tier in server.get_mut("tiers").and_then(Value::as_array_mut).into_iter().flatten() {
+    for tier in server
+        .get_mut("tiers")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
         tier.as_object_mut()?.remove("program");
     }
     Some(Value::Object(server))
@@ -135,7 +164,10 @@ fn same_files(files: [&Files; 2], relevant: fn(&str) -> bool) -> bool {
     let (Some(before), Some(after)) = (names(files[0]), names(files[1])) else {
         return false;
     };
-    before == after && before.iter().all(|name| same_content(files.map(|one| one.root.join(name))))
+    before == after
+        && before
+            .iter()
+            .all(|name| same_content(files.map(|one| one.root.join(name))))
 }
 
 fn same_content([before, after]: [PathBuf; 2]) -> bool {
@@ -187,7 +219,12 @@ mod tests {
         let source = folder.join(format!("{name}.c"));
         fs::write(&source, text).unwrap();
         let program = folder.join(name);
-        let status = Command::new("cc").args(extra).arg("-o").arg(&program).arg(&source).status();
+        let status = Command::new("cc")
+            .args(extra)
+            .arg("-o")
+            .arg(&program)
+            .arg(&source)
+            .status();
         assert!(status.unwrap().success());
         program
     }
@@ -200,8 +237,16 @@ mod tests {
         let plain = make("plain", text, &["-Wl,--build-id=0x01"]);
         let debug = make("debug", text, &["-g", "-Wl,--build-id=0x02"]);
         let other = make("other", "int main(void) { return 8; }\n", &["-Wl,--build-id=0x01"]);
-        let one = make("one", "const char text[] = \"A\"; int main(void) { return text[0]; }\n", &[]);
-        let two = make("two", "const char text[] = \"B\"; int main(void) { return text[0]; }\n", &[]);
+        let one = make(
+            "one",
+            "const char text[] = \"A\"; int main(void) { return text[0]; }\n",
+            &[],
+        );
+        let two = make(
+            "two",
+            "const char text[] = \"B\"; int main(void) { return text[0]; }\n",
+            &[],
+        );
         assert_ne!(fs::read(&plain).unwrap(), fs::read(&debug).unwrap());
         assert!(same_code_and_data(&plain, &debug));
         assert!(!same_code_and_data(&plain, &other));

@@ -1,7 +1,7 @@
 //! The order of rounds: every series once in each round, its variants back to back in an order drawn by lot. Pure.
 
-use rand::{Rng as _, SeedableRng};
 use rand::seq::SliceRandom;
+use rand::{Rng as _, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
@@ -168,7 +168,11 @@ mod tests {
         let slots = pairs(&stretch(&series, 1000), 7);
         let count = |variant| slots.iter().filter(|slot| slot.variant == variant).count();
         assert_eq!((count(Variant::Baseline), count(Variant::Candidate)), (4000, 4000));
-        assert!((1150..=1520).contains(&count(Variant::Null)), "{}", count(Variant::Null));
+        assert!(
+            (1150..=1520).contains(&count(Variant::Null)),
+            "{}",
+            count(Variant::Null)
+        );
     }
 
     /// 4,000 fair coins: 1,810 to 2,190 heads in all but one of a billion seeds.
