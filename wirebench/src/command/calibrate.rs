@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::command::lineup::Entry;
 use crate::command::recorder::Recorder;
-use crate::command::session::{Session, Setup};
+use crate::command::session::{Session, Setup, StageTime};
 use crate::measure::side::Side;
 use crate::record::metric::Metric;
 use crate::record::run::{Stage, Variant};
@@ -43,7 +43,7 @@ pub(super) fn burns(
         series: setup.series.iter().map(|series| series.id.clone()).collect(),
         why: "what a request costs".into(),
     };
-    session.stage(&stage, None)?;
+    session.stage(&stage, StageTime::default())?;
     let measured = session.finish()?;
     let cost = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse));
     Ok((measured.run.series.iter())

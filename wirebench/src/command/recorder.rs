@@ -141,7 +141,10 @@ impl Recorder {
     pub(super) fn conclude(&mut self, unfinished: bool) {
         let planned: Vec<usize> = self.run.series.iter().map(|series| self.planned(series)).collect();
         for ((series, variants), planned) in self.run.series.iter_mut().zip(&self.variants).zip(planned) {
-            (series.status, series.reason) = if series.load.counted.is_some() {
+            (series.status, series.reason) = if series.same_program && variants.is_empty() {
+                let why = "the same program on both sides: nothing was measured";
+                (SeriesStatus::Ok, Some(why.to_owned()))
+            } else if series.load.counted.is_some() {
                 conclude::counted(&series.counts, variants)
             } else {
                 conclude::series(&series.rounds, variants, planned, unfinished)

@@ -14,7 +14,7 @@ use crate::command::only::Only;
 use crate::command::opened;
 use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
-use crate::command::session::{Ending, Session, Setup};
+use crate::command::session::{Ending, Session, Setup, StageTime};
 use crate::command::shards::{Mine, ShardArgs};
 use crate::command::sides::{Asked, SideArgs};
 use crate::command::{Outcome, UsageError, git, prepare, report, results, verdict};
@@ -74,6 +74,10 @@ pub(super) enum Pin {
     /// Server and driver share all cores.
     Off,
 }
+
+/// The share of the budget after which the first stage ends with the fewest rounds that a verdict needs: what is left is for
+/// the second stage, without which nothing can be confirmed.
+const SCREEN_SHARE: f64 = 0.4;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -237,7 +241,11 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     if screen.series.is_empty() {
         return session.finish();
     }
-    let ending = session.stage(&screen, deadline)?;
+    let time = StageTime {
+        end: deadline,
+        enough_after: compares.then(|| Instant::now() + budget.mul_f64(SCREEN_SHARE)),
+    };
+    let ending = session.stage(&screen, time)?;
     // Fewer first rounds than a verdict needs were asked for on purpose: they are measured, and nothing is decided.
     let enough = rounds as usize >= compare::FEWEST_PAIRS;
     if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
@@ -267,7 +275,11 @@ fn decide(session: &mut Session, rules: &Rules, deadline: Instant) -> anyhow::Re
         series: second.series.iter().map(|i| run.series[*i].id.clone()).collect(),
         why: second.why,
     };
-    session.stage(&stage, Some(deadline))?;
+    let time = StageTime {
+        end: Some(deadline),
+        ..StageTime::default()
+    };
+    session.stage(&stage, time)?;
     Ok(())
 }
 

@@ -16,6 +16,7 @@ use crate::command::progress::{Heading, Progress};
 use crate::command::recorder::{self, Recorder};
 use crate::measure::side::Side;
 use crate::normalise::Jq;
+use crate::plan::rerun::FEWEST_PAIRS;
 use crate::plan::{PlannedSeries, Slot, Stretch, pairs};
 use crate::record::run::{Stage, Variant};
 
@@ -32,6 +33,15 @@ pub(super) struct Setup<'a> {
     /// One for each variant, built.
     pub(super) sides: &'a [Side],
     pub(super) keep_raw: bool,
+}
+
+/// What a stage may take.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct StageTime {
+    /// When no new round begins.
+    pub(super) end: Option<Instant>,
+    /// From when on the fewest rounds that a verdict needs are enough, so that time is left for the next stage.
+    pub(super) enough_after: Option<Instant>,
 }
 
 /// How a stage ended.
@@ -80,11 +90,13 @@ impl<'a> Session<'a> {
     }
 
     /// Measures one stage: as many rounds of its series as it says, and up to four more of those whose pairs the machine
-    /// disturbed or that failed too often. After `deadline` no new round begins; the stage is then recorded with the rounds that every series has.
+    /// disturbed or that failed too often. After `time.end` no new round begins; the stage is then recorded with the rounds that
+    /// every series has. After `time.enough_after` a stage ends as soon as it has rounds enough for a verdict.
     ///
     /// # Errors
     /// When the results folder cannot be written.
-    pub(super) fn stage(&mut self, stage: &Stage, deadline: Option<Instant>) -> anyhow::Result<Ending> {
+    pub(super) fn stage(&mut self, stage: &Stage, time: StageTime) -> anyhow::Result<Ending> {
+        let deadline = time.end;
         let members: Vec<(usize, Vec<Variant>)> = self
             .setup
             .series
@@ -112,6 +124,12 @@ impl<'a> Session<'a> {
             }
             if ending != Ending::Whole {
                 return Ok(ending);
+            }
+            let whole = round - first_round + 1;
+            let is_late = time.enough_after.is_some_and(|late| Instant::now() >= late);
+            if is_late && whole >= FEWEST_PAIRS && whole < stage.rounds {
+                self.cut(stage, whole);
+                return Ok(Ending::Whole);
             }
         }
         while ending == Ending::Whole && self.is_paired() {

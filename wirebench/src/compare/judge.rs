@@ -196,6 +196,25 @@ fn held_back_by_client(series: &Series, stage: u32) -> bool {
     bound * 2 > rounds().count()
 }
 
+/// Packages shown of those whose versions differ.
+const PACKAGES: usize = 5;
+
+/// The packages of which the sides ran different versions: part of a change may be theirs.
+fn different_dependencies(run: &Run) -> Option<String> {
+    let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".into());
+    let each = run
+        .dependencies
+        .iter()
+        .take(PACKAGES)
+        .map(|one| format!("{} {} → {}", one.name, version(&one.baseline), version(&one.candidate)));
+    let each: Vec<String> = each.collect();
+    let more = match run.dependencies.len().saturating_sub(PACKAGES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!each.is_empty()).then(|| format!("The sides run different versions of packages: {}{more}.", each.join(", ")))
+}
+
 fn notes(run: &Run, no_second_stage: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
     // Nothing suspicious is no reason for doubt.
@@ -209,8 +228,11 @@ fn notes(run: &Run, no_second_stage: Option<&str>) -> Vec<String> {
             "The run did not reach its end ({why}): fewer pairs than planned."
         ));
     }
+    if let Some(different) = different_dependencies(run) {
+        notes.push(different);
+    }
     for variant in &run.variants {
-        if variant.modified == Some(true) {
+        if variant.modified == Some(true) && variant.variant != Variant::Null {
             notes.push(format!(
                 "The {}'s files were modified beyond its commit.",
                 variant.variant.name()

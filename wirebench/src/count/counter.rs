@@ -255,7 +255,7 @@ impl Counter<'_> {
         let files = written(turn.tool, folder);
         let nothing = || TurnError::Nothing(turn.tool.name());
         let wire = seen.wire;
-        let tree = Tree::of(job.side.repository.as_deref());
+        let tree = Tree::of(job.side.repository.as_deref()).or(Some(self.bench.root));
         // A server of several processes leaves a file for each.
         let counted = match (turn.tool, seen.plain) {
             (Tool::Plain, plain) => Counted::Nothing(plain.ok_or_else(nothing)?),

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// A repository's root folder, or none.
+/// The root folders of a repository and of its other checkouts; none outside of one.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
-    root: Option<PathBuf>,
+    roots: Vec<PathBuf>,
 }
 
 impl Tree {
@@ -15,20 +15,27 @@ impl Tree {
     #[must_use]
     pub fn of(root: Option<&Path>) -> Self {
         Self {
-            root: root.map(Path::to_path_buf),
+            roots: root.map(Path::to_path_buf).into_iter().collect(),
         }
+    }
+
+    /// The same, and the files below another checkout of the repository: a kept program may have been built there.
+    #[must_use]
+    pub fn or(mut self, other: Option<&Path>) -> Self {
+        self.roots.extend(other.map(Path::to_path_buf));
+        self
     }
 
     /// A source file as the root's folder names it, with `/`; none when it lies elsewhere. A file that line tables name
     /// without its folder must be there.
     #[must_use]
     pub fn relative(&self, file: &str) -> Option<String> {
-        let root = self.root.as_deref()?;
         let path = straight(Path::new(file))?;
         let below = if path.is_absolute() {
-            path.strip_prefix(root).ok()?.to_path_buf()
+            let mut inside = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+            inside.next()?.to_path_buf()
         } else {
-            Some(path).filter(|path| root.join(path).is_file())?
+            Some(path).filter(|path| self.roots.iter().any(|root| root.join(path).is_file()))?
         };
         let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
         let parts = parts?;
@@ -82,7 +89,7 @@ impl Known {
     /// The Rust function that a line of the project's lies in, read off the source, where line tables say only that it is a
     /// closure. `file` is relative to the root.
     pub(super) fn function_around(&mut self, file: &Arc<str>, line: u32) -> Option<String> {
-        let root = self.tree.root.as_deref()?;
+        let root = self.tree.roots.first()?;
         let text = self.texts.entry(file.clone()).or_insert_with(|| {
             let text = std::fs::read_to_string(root.join(&**file)).unwrap_or_default();
             text.lines().map(str::to_owned).collect()

@@ -11,7 +11,11 @@ pub(super) const ACCEPTED: &str = "accepted.toml says why";
 /// What cannot be repeated here.
 const ELSEWHERE: &str = "the run's own summary says why";
 
-const NOTES: [(&str, &str); 6] = [
+const NOTES: [(&str, &str); 7] = [
+    (
+        "The sides run different versions of packages",
+        "The sides run different versions of packages.",
+    ),
     (
         "no time was left in the budget",
         "No fresh rounds: no time was left in the budget.",
