@@ -27,6 +27,7 @@ mod flames;
 mod github;
 mod golden;
 mod history;
+mod identical;
 mod imports;
 mod inits;
 mod interrupt;
