@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 17] = [
+const ARROWS: [(&str, &[&str]); 18] = [
     ("adopt", &["adopt", "declare"]),
     ("claims", &["claims", "declare", "record", "stats", "summary", "report"]),
     ("declare", &["declare", "record"]),
@@ -24,6 +24,7 @@ const ARROWS: [(&str, &[&str]); 17] = [
     ("summary", &["record", "stats", "summary"]),
     ("report", &["record", "summary", "report"]),
     ("site", &["history", "record", "report", "stats", "summary", "site"]),
+    ("truth", &["declare", "measure", "record", "report", "truth"]),
     ("main", &[]),
 ];
 

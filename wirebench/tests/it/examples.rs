@@ -1,4 +1,4 @@
-//! The examples, as a stranger would use them: real servers in Go and Node, real load generators, one file.
+//! The examples, as a stranger would use them: real servers in Go, Node and Python, real load generators, one file.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
-        if ["node_modules", ".wirebench", "results"]
+        if ["node_modules", "__pycache__", ".wirebench", "results"]
             .iter()
             .any(|built| name == *built)
         {
@@ -47,12 +47,14 @@ fn works(bench: &Bench, args: &[&str]) -> String {
     ended.stdout
 }
 
-/// doctor, verify and a short run of both protocols.
-fn is_measured(bench: &Bench, operation: &str) {
+const BOTH: &[(&str, &str, &str)] = &[("http", "hey", "HTTP/1.1"), ("grpc", "ghz", "gRPC")];
+
+/// doctor, verify and a short run of each server, named with its driver and its protocol.
+fn is_measured(bench: &Bench, operation: &str, servers: &[(&str, &str, &str)]) {
     let told: Value = serde_json::from_str(&works(bench, &["doctor", "--json"])).unwrap();
     assert_eq!(told["ok"], true, "{told:#}");
     let verified = works(bench, &["verify"]);
-    for protocol in ["HTTP/1.1", "gRPC"] {
+    for (_, _, protocol) in servers {
         let line = verified
             .lines()
             .find(|line| line.contains(protocol))
@@ -61,7 +63,7 @@ fn is_measured(bench: &Bench, operation: &str) {
     }
     works(bench, &["run", "--only", "timings", "--rounds", "1"]);
     let record = bench.record();
-    for (server, driver) in [("http", "hey"), ("grpc", "ghz")] {
+    for (server, driver, _) in servers {
         let found = series(&record, &format!("{operation}@{server}@{driver}"));
         assert_eq!(
             (&found["status"], &found["rounds"][0]["ok_count"]),
@@ -74,7 +76,7 @@ fn is_measured(bench: &Bench, operation: &str) {
 #[test]
 fn the_go_example_is_measured_and_compared_with_a_revision() {
     let bench = small(example("go"));
-    is_measured(&bench, "user");
+    is_measured(&bench, "user", BOTH);
     std::fs::remove_dir_all(bench.path("results")).unwrap();
     works(
         &bench,
@@ -101,7 +103,14 @@ fn the_go_example_is_measured_and_compared_with_a_revision() {
 #[test]
 fn the_node_example_is_measured() {
     let bench = small(example("node"));
-    is_measured(&bench, "weather");
+    is_measured(&bench, "weather", BOTH);
+    assert_eq!(bench.git(&["status", "--porcelain"]), "M wirebench.toml");
+}
+
+#[test]
+fn the_python_example_is_measured() {
+    let bench = small(example("python"));
+    is_measured(&bench, "user", &BOTH[..1]);
     assert_eq!(bench.git(&["status", "--porcelain"]), "M wirebench.toml");
 }
 

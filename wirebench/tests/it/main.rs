@@ -49,6 +49,7 @@ mod taking_part;
 mod tiers;
 mod tls;
 mod trends;
+mod truths;
 mod variants;
 mod verdicts;
 mod whole;

@@ -62,6 +62,10 @@ fn the_committed_schema_is_current() {
         &schemars::schema_for!(wirebench::record::site::Column),
     );
     assert_current(
+        "truth.v1.schema.json",
+        &schemars::schema_for!(wirebench::record::truth::TruthTable),
+    );
+    assert_current(
         "points.v1.schema.json",
         &schemars::schema_for!(wirebench::record::site::PointsFile),
     );
