@@ -121,6 +121,7 @@ fn list(rows: &[Row]) -> anyhow::Result<()> {
             Expect::Regressed => "regressed",
             Expect::Informative => "informative",
             Expect::Improved => "improved",
+            Expect::Invalid => "invalid",
         };
         writeln!(
             out,

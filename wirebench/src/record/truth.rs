@@ -40,6 +40,8 @@ pub enum Expect {
     Informative,
     /// The comparison says improved, because of one of the row's metrics.
     Improved,
+    /// The comparison says invalid, with the row's reason: the change keeps the load generators from measuring.
+    Invalid,
 }
 
 /// How a comparison ended, held against its row.

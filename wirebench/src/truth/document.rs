@@ -234,6 +234,7 @@ const fn expected(expect: Expect) -> &'static str {
         Expect::Regressed => "regressed",
         Expect::Informative => "worse, informative",
         Expect::Improved => "improved",
+        Expect::Invalid => "invalid, with the reason",
     }
 }
 

@@ -1,5 +1,6 @@
 //! A comparison held against its row: found, missed, false or unclear, and whether the right function is blamed. Pure.
 
+use crate::declare::percent::Percent;
 use crate::record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Verdict};
 use crate::record::metric::Metric;
 use crate::record::truth::{Blame, Carrier, Expect, Finding, Outcome};
@@ -19,7 +20,7 @@ pub fn judge(case: Case, comparison: Result<&Comparison, String>, seconds: f64) 
         kind: row.kind.clone(),
         code: row.code.clone(),
         expect: row.expect,
-        smallest_percent: row.smallest.map(|smallest| smallest.percent()),
+        smallest_percent: row.smallest.map(Percent::percent),
         function: row.function.clone(),
         finding: Finding::Error,
         same_program: false,
@@ -43,10 +44,10 @@ pub fn judge(case: Case, comparison: Result<&Comparison, String>, seconds: f64) 
     };
     outcome.verdict = Some(comparison.verdict);
     outcome.same_program = comparison.series.iter().all(|series| series.same_program);
-    if row.expect == Expect::Same {
-        null(comparison, &mut outcome);
-    } else {
-        change(case, comparison, &mut outcome);
+    match row.expect {
+        Expect::Same => null(comparison, &mut outcome),
+        Expect::Invalid => invalid(row.reason.as_deref().unwrap_or_default(), comparison, &mut outcome),
+        Expect::Regressed | Expect::Informative | Expect::Improved => change(case, comparison, &mut outcome),
     }
     outcome
 }
@@ -93,11 +94,24 @@ fn null(comparison: &Comparison, outcome: &mut Outcome) {
         });
 }
 
+fn invalid(reason: &str, comparison: &Comparison, outcome: &mut Outcome) {
+    let mut told = comparison.series.iter().filter_map(|one| one.reason.as_deref());
+    let gave = told.any(|one| one.contains(reason));
+    (outcome.finding, outcome.reason) = match comparison.verdict {
+        Verdict::Invalid if gave => (Finding::Right, String::new()),
+        Verdict::Invalid => (Finding::Missed, format!("invalid, but no reason says {reason:?}")),
+        Verdict::Improved => (Finding::False, "called the opposite of what it is".into()),
+        Verdict::Regressed => (Finding::Right, String::new()),
+        Verdict::Unchanged => (Finding::Missed, "called unchanged".into()),
+        Verdict::Inconclusive => (Finding::Unclear, "the comparison cannot tell".into()),
+    };
+}
+
 fn change(case: Case, comparison: &Comparison, outcome: &mut Outcome) {
     let row = case.row;
     let wanted = match row.expect {
         Expect::Improved => Verdict::Improved,
-        Expect::Same | Expect::Regressed | Expect::Informative => Verdict::Regressed,
+        Expect::Same | Expect::Regressed | Expect::Informative | Expect::Invalid => Verdict::Regressed,
     };
     let opposite = match wanted {
         Verdict::Improved => Verdict::Regressed,
@@ -184,6 +198,7 @@ mod tests {
             metrics: metrics.to_vec(),
             smallest: (expect != Expect::Same).then(|| "1%".parse().unwrap()),
             function: function.map(str::to_owned),
+            reason: None,
             repeat: 1,
             long_build: false,
             patch: None,
@@ -244,6 +259,23 @@ mod tests {
             judged(&row(Expect::Regressed, &metrics, None), &comparison).finding,
             Finding::Missed
         );
+    }
+
+    #[test]
+    fn an_invalid_comparison_is_right_only_with_the_rows_reason() {
+        let comparison = golden("invalid");
+        let told = comparison.series.iter().find_map(|one| one.reason.clone()).unwrap();
+        let with = |reason: &str| {
+            let mut row = row(Expect::Invalid, &[], None);
+            row.reason = Some(reason.to_owned());
+            row
+        };
+        assert_eq!(judged(&with(&told), &comparison).finding, Finding::Right);
+        let other = judged(&with("another reason"), &comparison);
+        assert_eq!(other.finding, Finding::Missed);
+        assert!(other.reason.contains("another reason"));
+        assert_eq!(judged(&with(&told), &golden("unchanged")).finding, Finding::Missed);
+        assert_eq!(judged(&with(&told), &golden("improved")).finding, Finding::False);
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct Row {
     pub smallest: Option<Percent>,
     /// Part of the name of the project's own function that is to blame.
     pub function: Option<String>,
+    /// Part of the reason that an invalid comparison gives.
+    pub reason: Option<String>,
     /// How often the comparison is made.
     pub repeat: u32,
     /// Whether the candidate is built before the time of the comparison begins: much of it is compiled anew.
@@ -92,6 +94,7 @@ struct Written {
     metrics: Vec<Metric>,
     smallest: Option<Percent>,
     function: Option<String>,
+    reason: Option<String>,
     #[serde(default = "once")]
     repeat: u32,
     #[serde(default)]
@@ -153,6 +156,7 @@ impl Row {
             metrics: written.metrics,
             smallest: written.smallest,
             function: written.function,
+            reason: written.reason,
             repeat: written.repeat,
             long_build: written.long_build,
             patch,
@@ -167,6 +171,8 @@ impl Row {
     /// The key that says something impossible, and why it is.
     fn flaw(&self) -> Option<(&'static str, &'static str)> {
         let null = self.expect == Expect::Same;
+        let invalid = self.expect == Expect::Invalid;
+        let sized = !self.metrics.is_empty() || self.smallest.is_some() || self.function.is_some();
         let unchanged = self.patch.is_none() && self.candidate.prepare.is_empty() && self.candidate.clone.is_none();
         let outside = self.project.is_absolute() || self.project.components().any(|part| part.as_os_str() == "..");
         let flaws = [
@@ -184,14 +190,19 @@ impl Row {
                 "expected 1 to 100 comparisons",
             ),
             (
-                !null && (self.metrics.is_empty() || self.smallest.is_none()),
+                !null && !invalid && (self.metrics.is_empty() || self.smallest.is_none()),
                 "metrics",
                 "a change needs metrics and smallest: what carries it, and from which size on",
             ),
             (
-                null && !(self.metrics.is_empty() && self.smallest.is_none() && self.function.is_none()),
+                (null || invalid) && sized,
                 "metrics",
-                "a null has neither metrics nor smallest nor function: leave them out",
+                "a null and an invalid comparison have neither metrics nor smallest nor function: leave them out",
+            ),
+            (
+                invalid != self.reason.is_some(),
+                "reason",
+                "a comparison that is expected to be invalid needs part of its reason, and no other has one",
             ),
             (
                 self.function.is_some() && self.metrics.iter().all(|metric| !Metric::BY_NAME.contains(metric)),
@@ -299,13 +310,18 @@ mod tests {
             ),
             (
                 format!("{NULL}smallest = \"1%\"\n{TOUCH}"),
-                "metrics: a null has neither",
+                "metrics: a null and an invalid comparison have neither",
             ),
             (format!("{NULL}repeat = 0\n{TOUCH}"), "repeat: expected 1 to 100"),
             (changed("regressed", "slower"), "expect: "),
             (
                 format!("{NULL}[candidate]\nclone = \"elsewhere\"\n"),
                 "candidate.clone: expected a name",
+            ),
+            (format!("{NULL}reason = \"x\"\n{TOUCH}"), "reason: a comparison that is"),
+            (
+                NULL.replace("same", "invalid") + TOUCH,
+                "reason: a comparison that is expected to be invalid needs",
             ),
             (NULL.to_owned(), "candidate: a row without a patch"),
         ] {
