@@ -72,7 +72,6 @@ fn carrier((series, metric): (&ComparedSeries, &ComparedMetric)) -> Carrier {
 }
 
 fn null(comparison: &Comparison, outcome: &mut Outcome) {
-    let flagged = |verdict| !matches!(verdict, Verdict::Unchanged | Verdict::Inconclusive);
     outcome.finding = match comparison.verdict {
         Verdict::Unchanged => Finding::Right,
         Verdict::Inconclusive => Finding::Unclear,
@@ -84,14 +83,16 @@ fn null(comparison: &Comparison, outcome: &mut Outcome) {
     let wanted = comparison.verdict;
     let gating = metrics(comparison).find(|(_, metric)| metric.primary && metric.verdict == wanted);
     outcome.carrier = gating.map(carrier);
-    let told = comparison.series.iter().find(|one| one.verdict == Some(wanted));
-    let reason = gating.map(|(_, metric)| metric.reason.clone());
-    outcome.reason = reason
-        .or_else(|| told?.reason.clone())
-        .unwrap_or_else(|| match flagged(wanted) {
-            true => "no metric says why".into(),
-            false => "it cannot be told whether something changed".into(),
-        });
+    outcome.reason = reason_of(wanted, comparison);
+}
+
+/// What the first gating metric of a verdict says, or else the first series.
+fn reason_of(verdict: Verdict, comparison: &Comparison) -> String {
+    let mut gating = metrics(comparison).filter(|(_, metric)| metric.primary && metric.verdict == verdict);
+    let mut series = comparison.series.iter().filter(|one| one.verdict == Some(verdict));
+    let told = gating.next().map(|(_, metric)| metric.reason.clone());
+    told.or_else(|| series.find_map(|one| one.reason.clone()))
+        .unwrap_or_else(|| "the comparison does not say why".into())
 }
 
 fn invalid(reason: &str, comparison: &Comparison, outcome: &mut Outcome) {
@@ -141,12 +142,7 @@ fn change(case: Case, comparison: &Comparison, outcome: &mut Outcome) {
     } else if verdict == Verdict::Unchanged {
         (Finding::Missed, "called unchanged".into())
     } else {
-        let told = comparison.series.iter().find(|one| one.verdict == Some(verdict));
-        let reason = told.and_then(|one| one.reason.clone());
-        (
-            Finding::Unclear,
-            reason.unwrap_or_else(|| "the comparison cannot tell".into()),
-        )
+        (Finding::Unclear, reason_of(verdict, comparison))
     };
     if outcome.finding == Finding::Right {
         blame(row.function.as_deref(), &row.metrics, comparison, outcome);

@@ -67,7 +67,9 @@ fn a_quick_run_measures_both_servers_with_every_driver() {
             assert_ne!(round["status"], "failed", "{id}: {}", round["reason"]);
             assert_eq!(round["failed_count"], 0, "{id}: {}", round["reason"]);
             assert!(round["ok_count"].as_u64().unwrap() > 0, "{id}");
-            assert!(round["latency_ns"]["p50"].as_u64().unwrap() > 0, "{id}");
+            // Most messages of a stream arrive together with the one before.
+            let quantile = if id.starts_with("users-stream") { "p99" } else { "p50" };
+            assert!(round["latency_ns"][quantile].as_u64().unwrap() > 0, "{id}");
             assert!(round["payload_bytes"].as_u64().unwrap() > 20, "{id}");
             if !id.starts_with("start-up") {
                 assert!(round["server_cpu_ns"]["user"].as_u64().is_some(), "{id}");
