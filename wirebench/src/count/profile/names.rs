@@ -120,6 +120,10 @@ fn without_one_ending(name: &str) -> &str {
             return bare;
         }
     }
+    // What linking the whole program as one numbers its own functions with.
+    if let Some(bare) = stem.filter(|stem| stem.contains("::") || stem.starts_with("_ZN") || stem.starts_with("_R")) {
+        return bare;
+    }
     name.strip_suffix(".cold").unwrap_or(name)
 }
 
@@ -168,6 +172,8 @@ mod tests {
             ("http::router::h0123456789abcdef", "http::router"),
             ("_ZN4http6router17h0123456789abcdefE", "http::router"),
             ("_ZN4http6router17h0123456789abcdefE.llvm.77", "http::router"),
+            ("_ZN4http6router17h0123456789abcdefE.1708", "http::router"),
+            ("alloc::string::write_str.1708", "alloc::string::write_str"),
             ("_RNvNtCsgEmfK2I1SDS_4core3fmt5write", "core::fmt::write"),
             ("_ZN5shape4areaEi", "shape::area(int)"),
             ("core[0123456789abcdef]::fmt::write", "core::fmt::write"),

@@ -108,7 +108,6 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         ("/series/0/metrics/0/kept", 9.into()),
         ("/series/0/functions/0/metric", "throughput".into()),
         ("/series/0/functions/0/candidate", (-1.0).into()),
-        ("/series/0/functions/0/caller", "evil".into()),
         ("/series/0/metrics/1/metric", "instructions".into()),
     ] {
         let why = refused(name, place, by);
@@ -198,6 +197,9 @@ fn a_system_call_has_a_caller_with_an_inert_name() {
     let found = caller(given.clone()).unwrap().unwrap();
     assert!(found.starts_with("shop::price") && !found.contains("://"), "{found}");
     given.series[0].functions[0].own_code = true;
+    assert!(caller(given.clone()).is_err());
+    let change = &mut given.series[0].functions[0];
+    (change.own_code, change.metric) = (true, Metric::Instructions);
     assert!(caller(given).is_err());
 }
 

@@ -118,3 +118,37 @@ pub(super) fn divided(cost: u64, ways: &[Way]) -> Vec<(&Way, u64)> {
     parts.retain(|(_, part)| *part > 0);
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::{any, prop_assert_eq, proptest};
+
+    use super::{Way, divided};
+
+    fn ways(weights: &[f64]) -> Vec<Way> {
+        let sum: f64 = weights.iter().sum();
+        let way = |weight: &f64| Way {
+            stack: Vec::new(),
+            blamed: None,
+            share: weight / sum,
+        };
+        weights.iter().map(way).collect()
+    }
+
+    #[test]
+    fn a_cost_is_divided_as_the_calls_cost() {
+        let ways = ways(&[3.0, 1.0, 0.0]);
+        let parts: Vec<u64> = divided(102, &ways).into_iter().map(|(_, part)| part).collect();
+        assert_eq!(parts, [77, 25]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost(cost in any::<u64>(), weights in vec(0.001f64..1e9, 1..24)) {
+            let ways = ways(&weights);
+            let sum: u64 = divided(cost, &ways).into_iter().map(|(_, part)| part).sum();
+            prop_assert_eq!(sum, cost);
+        }
+    }
+}
