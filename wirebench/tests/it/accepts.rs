@@ -23,6 +23,7 @@ fn an_entry_that_the_baseline_does_not_have_is_in_the_record() {
             baseline,
             "--rounds",
             "8",
+            "--measure-identical",
             "--budget",
             "1ms",
             "--out",

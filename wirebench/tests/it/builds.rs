@@ -36,7 +36,7 @@ fn making() -> String {
 #[test]
 fn a_build_runs_once_in_the_folder_of_each_side() {
     let bench = project(&making()).commit("v1");
-    let ended = bench.run(&["run", "--baseline", "v1", "--rounds", "1"]);
+    let ended = bench.run(&["run", "--baseline", "v1", "--rounds", "1", "--measure-identical"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = bench.record();
     for id in ["ask@one@hey", "ask@two@hey"] {

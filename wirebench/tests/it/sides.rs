@@ -73,7 +73,7 @@ fn the_reference_of_the_project_file_is_measured_beside_a_baseline() {
             "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\ndetect = \"900%\"\nbudget = \"20m\"\nreference = \"v1\"\n",
         )
         .commit("v1");
-    let ended = bench.run(&["run", "--baseline", ".", "--rounds", "1"]);
+    let ended = bench.run(&["run", "--baseline", ".", "--rounds", "1", "--measure-identical"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     firsts(series(&bench.record(), "ask@py@fake"), 3);
     fs::remove_dir_all(bench.path("results")).unwrap();
@@ -150,7 +150,7 @@ fn a_project_below_the_top_of_its_repository() {
     git_in(outer.path(), &["add", "--all"]);
     git_in(outer.path(), &["commit", "--quiet", "--message", "all"]);
     let root = folder.to_string_lossy().into_owned();
-    let ended = bench.run(&["--root", &root, "run", "--baseline", "HEAD", "--rounds", "1"]);
+    let ended = bench.run(&["--root", &root, "run", "--baseline", "HEAD", "--rounds", "1", "--measure-identical"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = record_in(&folder.join("results"));
     firsts(series(&record, "ask@py@fake"), 2);
