@@ -100,13 +100,13 @@ impl Runner {
         let series = run.series.into_iter().next().context("one series")?;
         let judged = comparison.series.into_iter().next().context("one compared series")?;
         let judged_sides = [Variant::Baseline, Variant::Candidate];
-        let counts: Vec<Counts> = series.counts.into_iter().filter(|one| judged_sides.contains(&one.variant)).collect();
+        let counts: Vec<Counts> = series
+            .counts
+            .into_iter()
+            .filter(|one| judged_sides.contains(&one.variant))
+            .collect();
         ensure!(counts.len() == 2, "{} variants counted", counts.len());
-        Ok(Made {
-            counts,
-            judged,
-            took,
-        })
+        Ok(Made { counts, judged, took })
     }
 }
 

@@ -212,7 +212,12 @@ fn different_dependencies(run: &Run) -> Option<String> {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    (!each.is_empty()).then(|| format!("The sides run different versions of packages: {}{more}.", each.join(", ")))
+    (!each.is_empty()).then(|| {
+        format!(
+            "The sides run different versions of packages: {}{more}.",
+            each.join(", ")
+        )
+    })
 }
 
 fn notes(run: &Run, no_second_stage: Option<&str>) -> Vec<String> {

@@ -172,7 +172,8 @@ impl Counter<'_> {
             };
             for tool in Tool::ALL.into_iter().filter(|tool| self.toolbox.has(*tool)) {
                 let runs = match (tool, job.is_null()) {
-                    (Tool::Plain, _) => vec![(few, 0)],
+                    (Tool::Plain, true) => vec![(few, 0)],
+                    (Tool::Plain, false) => vec![(few, 0), (many, 0)],
                     (Tool::Strace | Tool::Dhat, true) => Vec::new(),
                     (Tool::Callgrind, true) => vec![(few, 0), (many, 0)],
                     (Tool::Strace | Tool::Dhat, false) => vec![(few, 0), (many, 0), (few, 0)],

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use object::{Object as _, ObjectSymbol as _};
+
 /// A share of a core that no program at rest uses.
 const WORKS_BY_ITSELF: f64 = 0.02;
 
@@ -19,6 +21,8 @@ pub struct Nature {
     pub interpreter: Option<String>,
     /// Whether it holds memory that it can both write and run: code made at run time.
     pub jit: bool,
+    /// Whether an allocator is linked into it: jemalloc, mimalloc and their like, known by their symbols.
+    pub own_allocator: bool,
     /// Whether the Go compiler made it: its scheduler and garbage collector do other work in every run.
     pub go: bool,
     /// Share of a core it used without being asked, when that is more than nothing.
@@ -60,9 +64,11 @@ impl Nature {
 #[must_use]
 pub fn of(process: i32, idle_share: f64) -> Nature {
     let (program, jit) = look(process);
+    let (go, own_allocator) = program.as_deref().map_or((false, false), linked);
     Nature {
         interpreter: program.as_deref().and_then(interpreter),
-        go: program.as_deref().is_some_and(is_go),
+        go,
+        own_allocator,
         program,
         jit,
         works_by_itself: (idle_share > WORKS_BY_ITSELF).then_some(idle_share),
@@ -88,10 +94,28 @@ fn look(_process: i32) -> (Option<PathBuf>, bool) {
     (None, false)
 }
 
-/// Whether the Go compiler made a program: it leaves a section of its own.
-fn is_go(program: &Path) -> bool {
+/// Symbols that only a program with an allocator of its own defines.
+const ALLOCATORS: [&str; 6] = [
+    "mi_malloc",
+    "je_malloc",
+    "_rjem_malloc",
+    "tc_malloc",
+    "rpmalloc",
+    "sn_rust_alloc",
+];
+
+/// Whether the Go compiler made a program, which leaves a section of its own; and whether an allocator is linked into it.
+fn linked(program: &Path) -> (bool, bool) {
     let bytes = std::fs::read(program).unwrap_or_default();
-    object::File::parse(&*bytes).is_ok_and(|file| object::Object::section_by_name(&file, ".go.buildinfo").is_some())
+    let Ok(file) = object::File::parse(&*bytes) else {
+        return (false, false);
+    };
+    let is_allocator =
+        |symbol: object::Symbol| symbol.is_definition() && symbol.name().is_ok_and(|name| ALLOCATORS.contains(&name));
+    (
+        file.section_by_name(".go.buildinfo").is_some(),
+        file.symbols().any(is_allocator),
+    )
 }
 
 /// The name of the interpreter that a program is, its version left out.

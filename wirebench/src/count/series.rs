@@ -256,14 +256,14 @@ impl Runs {
         costs.collect()
     }
 
-    /// Whether hardly any block came from malloc over whole server runs, start-up included: DHAT then sees nothing of what the
-    /// program allocates.
+    /// Whether the program has an allocator of its own and DHAT saw none of what it allocates.
     fn has_own_allocator(&self) -> bool {
+        let own = self.plain().is_some_and(|plain| plain.nature.own_allocator);
         let blocks = self.good.iter().filter_map(|run| match &run.counted {
             Counted::Heap(heap) => Some(heap.blocks),
             _ => None,
         });
-        blocks.max().is_some_and(|most| most < FEWEST_BLOCKS)
+        own && blocks.max().is_some_and(|most| most < FEWEST_BLOCKS)
     }
 
     fn status(&self, figures: &[Figure]) -> (CountStatus, Option<String>) {

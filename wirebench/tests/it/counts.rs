@@ -254,7 +254,11 @@ fn what_is_not_to_be_taken_at_face_value_is_remarked() {
         of("dearer")
     );
     assert!(remarks(&of("stripped")).contains("no symbols"), "{}", of("stripped"));
-    assert!(remarks(&of("python")).contains("interpreted"), "{}", of("python"));
+    assert!(
+        remarks(&of("python")).contains("python runs the program"),
+        "{}",
+        of("python")
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::bench::{Bench, record_in, run_folder, series};
+use crate::bench::{Bench, run_folder, series};
 use crate::built;
 use crate::variants::{of, rounds, two_revisions};
 
@@ -49,7 +49,17 @@ fn a_file_that_an_interpreted_server_may_read_makes_another_program_until_it_is_
 #[test]
 fn the_baseline_takes_part_a_second_time_in_some_rounds_and_the_difference_is_reported() {
     let bench = two_revisions();
-    let ended = bench.run(&["run", "--baseline", "v1", "--rounds", "12", "--seed", "7", "--budget", "2m"]);
+    let ended = bench.run(&[
+        "run",
+        "--baseline",
+        "v1",
+        "--rounds",
+        "12",
+        "--seed",
+        "7",
+        "--budget",
+        "2m",
+    ]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = bench.record();
     let asked = series(&record, "ask@py@fake");
@@ -57,7 +67,10 @@ fn the_baseline_takes_part_a_second_time_in_some_rounds_and_the_difference_is_re
     assert!(null > 0 && null < of(asked, "baseline").len(), "{null}");
     let found = comparison(&bench);
     let metrics = found["series"][0]["metrics"].as_array().unwrap();
-    assert!(metrics.iter().any(|one| one["null_pairs"].as_u64().unwrap_or(0) > 0), "{metrics:#?}");
+    assert!(
+        metrics.iter().any(|one| one["null_pairs"].as_u64().unwrap_or(0) > 0),
+        "{metrics:#?}"
+    );
 }
 
 /// A copy of the C server at a path of some length below a folder.
@@ -95,7 +108,7 @@ fn one_program_at_two_lengths_of_its_path_is_started_from_equal_ones_and_counts_
         let percent = instructions[percent].as_f64().unwrap();
         assert!(percent.abs() < 0.1, "{instructions:#}");
     }
-    let record = record_in(&run_folder(&bench.path("results")));
+    let record = bench.record();
     let counts = series(&record, "count-ask@c@hey")["counts"].as_array().unwrap();
     let layouts = |variant: &str| {
         let of = counts.iter().find(|one| one["variant"] == variant).unwrap();
@@ -104,16 +117,23 @@ fn one_program_at_two_lengths_of_its_path_is_started_from_equal_ones_and_counts_
         instructions["by_layout"].as_array().map_or(0, Vec::len)
     };
     assert_eq!(["baseline", "candidate", "null"].map(layouts), [3, 3, 0]);
-    assert!(!bench.path(".wirebench").read_dir().unwrap().flatten().any(|one| {
-        one.file_name().to_string_lossy().starts_with("stage-")
-    }));
+    assert!(
+        !bench
+            .path(".wirebench")
+            .read_dir()
+            .unwrap()
+            .flatten()
+            .any(|one| { one.file_name().to_string_lossy().starts_with("stage-") })
+    );
 }
 
 /// Both sides install their requirements themselves; the baseline's must not be what the candidate's installation left.
 #[test]
 fn each_side_of_a_python_comparison_has_packages_of_its_own() {
     let package = |version: &str| {
-        format!("[build-system]\nrequires = []\nbuild-backend = \"own\"\nbackend-path = [\".\"]\n[project]\nname = \"thing\"\nversion = \"{version}\"\n")
+        format!(
+            "[build-system]\nrequires = []\nbuild-backend = \"own\"\nbackend-path = [\".\"]\n[project]\nname = \"thing\"\nversion = \"{version}\"\n"
+        )
     };
     // A build backend in one file, so that nothing is downloaded.
     let backend = "import re, zipfile, pathlib\ndef build_wheel(folder, config_settings=None, metadata_directory=None):\n    version = re.search(r'version = \"(.*)\"', pathlib.Path('pyproject.toml').read_text()).group(1)\n    name = f'thing-{version}-py3-none-any.whl'\n    info = f'thing-{version}.dist-info'\n    with zipfile.ZipFile(pathlib.Path(folder) / name, 'w') as wheel:\n        wheel.writestr('thing.py', f'VERSION = \"{version}\"\\n')\n        wheel.writestr(f'{info}/METADATA', f'Metadata-Version: 2.1\\nName: thing\\nVersion: {version}\\n')\n        wheel.writestr(f'{info}/WHEEL', 'Wheel-Version: 1.0\\nGenerator: own\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n        wheel.writestr(f'{info}/RECORD', '')\n    return name\n";
@@ -129,8 +149,15 @@ fn each_side_of_a_python_comparison_has_packages_of_its_own() {
     let ended = bench.run(&["run", "--baseline", "v1", "--rounds", "1"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = bench.record();
-    let thing = record["dependencies"].as_array().unwrap().iter().find(|one| one["name"] == "thing");
+    let thing = record["dependencies"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["name"] == "thing");
     let thing = thing.unwrap_or_else(|| panic!("{:#}", record["dependencies"]));
-    assert_eq!((&thing["baseline"], &thing["candidate"]), (&"1.0".into(), &"2.0".into()));
+    assert_eq!(
+        (&thing["baseline"], &thing["candidate"]),
+        (&"1.0".into(), &"2.0".into())
+    );
     assert!(comparison(&bench)["notes"].to_string().contains("thing 1.0 → 2.0"));
 }

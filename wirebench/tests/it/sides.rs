@@ -150,7 +150,16 @@ fn a_project_below_the_top_of_its_repository() {
     git_in(outer.path(), &["add", "--all"]);
     git_in(outer.path(), &["commit", "--quiet", "--message", "all"]);
     let root = folder.to_string_lossy().into_owned();
-    let ended = bench.run(&["--root", &root, "run", "--baseline", "HEAD", "--rounds", "1", "--measure-identical"]);
+    let ended = bench.run(&[
+        "--root",
+        &root,
+        "run",
+        "--baseline",
+        "HEAD",
+        "--rounds",
+        "1",
+        "--measure-identical",
+    ]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let record = record_in(&folder.join("results"));
     firsts(series(&record, "ask@py@fake"), 2);

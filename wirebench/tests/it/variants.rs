@@ -36,7 +36,10 @@ pub(crate) fn variant<'a>(record: &'a Value, name: &str) -> &'a Value {
 /// one came first, by pair.
 #[track_caller]
 pub(crate) fn firsts(series: &Value, variants: usize) -> Vec<String> {
-    let by_position: Vec<&Value> = rounds(series).iter().filter(|round| round["variant"] != "null").collect();
+    let by_position: Vec<&Value> = rounds(series)
+        .iter()
+        .filter(|round| round["variant"] != "null")
+        .collect();
     let mut firsts = Vec::new();
     for pair in by_position.chunks(variants) {
         let position = |round: &Value| round["position"].as_u64().unwrap();
