@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::command::opened::Opened;
+use crate::command::opened::{self, Opened};
 use crate::command::recorder::listed;
 use crate::declare::project::Profile;
 use crate::plan::{self, PlanError, PlannedSeries, Selection};
@@ -31,9 +31,18 @@ pub(super) struct Entry {
 }
 
 impl Lineup {
+    /// Prepares the comparison of sides that have been built: leaves out identical programs, unless they are to be measured
+    /// too, and adds the null.
+    pub(super) fn compare(&mut self, series: &[PlannedSeries], opened: &[Opened], measure_identical: bool) {
+        if !measure_identical {
+            self.leave_out(series, &opened::same_programs(opened));
+        }
+        self.add_null();
+    }
+
     /// Leaves out what need not be measured: series whose server is the same program on both sides. With a reference, the
     /// candidate is still measured beside it, for the trend.
-    pub(super) fn leave_out(&mut self, series: &[PlannedSeries], same: &BTreeSet<String>) {
+    fn leave_out(&mut self, series: &[PlannedSeries], same: &BTreeSet<String>) {
         for (one, entry) in series.iter().zip(&mut self.entries) {
             let both = [Variant::Baseline, Variant::Candidate];
             if same.contains(&one.server.name) && both.iter().all(|variant| entry.variants.contains(variant)) {
@@ -47,7 +56,7 @@ impl Lineup {
     }
 
     /// Adds the null wherever a baseline is measured against a candidate.
-    pub(super) fn add_null(&mut self) {
+    fn add_null(&mut self) {
         for entry in &mut self.entries {
             let both = [Variant::Baseline, Variant::Candidate];
             if both.iter().all(|variant| entry.variants.contains(variant)) {

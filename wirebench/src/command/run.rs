@@ -11,7 +11,7 @@ use crate::command::claims;
 use crate::command::counting;
 use crate::command::lineup::{self, Lineup};
 use crate::command::only::Only;
-use crate::command::opened;
+use crate::command::opened::{self, Opened};
 use crate::command::recorder::{self, Opening, Recorder};
 use crate::command::selection::SelectionArgs;
 use crate::command::session::{Ending, Session, Setup, StageTime};
@@ -23,10 +23,11 @@ use crate::declare::Project;
 use crate::declare::span::{Span, nanos};
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::stage::Stage as Places;
+use crate::measure::side::Side;
+use crate::measure::stage::Stage;
 use crate::plan::{self, PlannedSeries};
 use crate::record::comparison::Comparison;
-use crate::record::run::{Run, RunStatus, Stage, Variant};
+use crate::record::run::{self, Run, RunStatus, Variant};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -78,6 +79,15 @@ pub(super) enum Pin {
 /// The share of the budget after which the first stage ends with the fewest rounds that a verdict needs: what is left is for
 /// the second stage, without which nothing can be confirmed.
 const SCREEN_SHARE: f64 = 0.4;
+
+impl Pin {
+    fn cores(self) -> Cores {
+        match self {
+            Self::Auto => Cores::split(),
+            Self::Off => Cores::shared(),
+        }
+    }
+}
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -154,11 +164,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     };
     let rounds = args.rounds.unwrap_or(by_default);
     let seed = u64::from(args.seed.unwrap_or_else(new_seed));
-    let cores = if args.pin == Pin::Auto {
-        Cores::split()
-    } else {
-        Cores::shared()
-    };
+    let cores = args.pin.cores();
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
     let mut opened = opened::open(&asked, project)?;
@@ -186,24 +192,14 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     opened::build(&mut opened, &series, &interrupt);
     let compares = has_baseline && purpose == Purpose::Measure;
     if compares {
-        if !args.sides.measure_identical {
-            lineup.leave_out(&series, &opened::same_programs(&opened));
-        }
-        lineup.add_null();
+        lineup.compare(&series, &opened, args.sides.measure_identical);
     }
     let build_ns = nanos(building.elapsed());
     prepared.tools.push(jq_version);
     prepared
         .tools
         .extend(prepare::gnuplot(&project.root).map(|(_, version)| version));
-    let mut sides = opened::sides(&opened, compares);
-    let places = Places::make(&git::own(&project.root, "")?).context("no place for the servers' programs")?;
-    places.place(&mut sides).map_err(|(file, error)| {
-        anyhow::anyhow!(
-            "{}: cannot be copied to where it is started from: {error}",
-            file.display()
-        )
-    })?;
+    let (mut sides, _places) = placed(project, &opened, compares)?;
     let opening = Opening {
         profile: profile_name,
         rounds,
@@ -254,6 +250,19 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     session.finish()
 }
 
+/// The sides with their programs in the places they are started from, which are removed with the second value.
+fn placed(project: &Project, opened: &[Opened], compares: bool) -> anyhow::Result<(Vec<Side>, Stage)> {
+    let mut sides = opened::sides(opened, compares);
+    let places = Stage::make(&git::own(&project.root, "")?).context("no place for the servers' programs")?;
+    places.place(&mut sides).map_err(|(file, error)| {
+        anyhow::anyhow!(
+            "{}: cannot be copied to where it is started from: {error}",
+            file.display()
+        )
+    })?;
+    Ok((sides, places))
+}
+
 /// Whether a series, counted or timed, serves the purpose: a self-test is one of timings.
 const fn wanted(purpose: Purpose, counted: bool) -> bool {
     !(counted && matches!(purpose, Purpose::SelfTest(_)))
@@ -269,7 +278,7 @@ fn decide(session: &mut Session, rules: &Rules, deadline: Instant) -> anyhow::Re
     let Some(second) = compare::second_stage(run, rules, &time) else {
         return Ok(());
     };
-    let stage = Stage {
+    let stage = run::Stage {
         number: 2,
         rounds: second.rounds,
         series: second.series.iter().map(|i| run.series[*i].id.clone()).collect(),
@@ -284,13 +293,13 @@ fn decide(session: &mut Session, rules: &Rules, deadline: Instant) -> anyhow::Re
 }
 
 /// The first stage: everything that can be measured.
-fn screen(series: &[PlannedSeries], lineup: &Lineup, rounds: u32) -> Stage {
+fn screen(series: &[PlannedSeries], lineup: &Lineup, rounds: u32) -> run::Stage {
     let measured = series.iter().zip(&lineup.entries);
     let ids: Vec<String> = measured
         .filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty())
         .map(|(one, _)| one.id.clone())
         .collect();
-    Stage {
+    run::Stage {
         number: 1,
         rounds,
         why: format!(

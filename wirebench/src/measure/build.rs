@@ -180,8 +180,8 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
 fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
     let changes = |name: &OsString| {
         let name = name.to_string_lossy();
-        let begins = |prefix: &&str| name.starts_with(*prefix);
-        BUILD_VARIABLES.iter().any(|prefix| begins(&prefix)) && !NEUTRAL.iter().any(|prefix| begins(&prefix))
+        let begins = |prefix: &str| name.starts_with(prefix);
+        BUILD_VARIABLES.iter().any(|prefix| begins(prefix)) && !NEUTRAL.iter().any(|prefix| begins(prefix))
     };
     all.filter(|(name, _)| changes(name)).collect()
 }

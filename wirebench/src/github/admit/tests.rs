@@ -18,7 +18,7 @@ fn refused(name: &str, place: &str, by: Value) -> String {
     // A field that is absent where it says nothing is added.
     let (object, field) = place.rsplit_once('/').expect("a place within the comparison");
     match value.pointer_mut(object) {
-        Some(serde_json::Value::Object(fields)) => drop(fields.insert(field.to_owned(), by)),
+        Some(Value::Object(fields)) => drop(fields.insert(field.to_owned(), by)),
         _ => *value.pointer_mut(place).unwrap_or_else(|| panic!("no {place}")) = by,
     }
     let found = admit(value, &OF).map(|found| found.verdict);
