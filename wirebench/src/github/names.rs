@@ -57,10 +57,14 @@ pub fn is_tool(text: &str) -> bool {
     })
 }
 
-/// What a processor, a kernel or a version says of itself: `AMD EPYC 7763 64-Core Processor`.
+/// What a processor, a kernel or a version says of itself: `AMD EPYC 7763 64-Core Processor`, `Intel Xeon @ 2.20GHz`. An `@`
+/// before a letter would mention somebody.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
-    is(text, 100, |c| c.is_ascii_alphanumeric() || " ().,+-_/@#".contains(c)) && !text.contains("//")
+    let mentions = |pair: &[u8]| pair[0] == b'@' && pair[1].is_ascii_alphabetic();
+    is(text, 100, |c| c.is_ascii_alphanumeric() || " ().,+-_/@#".contains(c))
+        && !text.contains("//")
+        && !text.as_bytes().windows(2).any(mentions)
 }
 
 /// A path of the repository: relative, and leading nowhere else.

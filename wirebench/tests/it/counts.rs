@@ -119,6 +119,7 @@ fn one_more_allocation_is_found_and_equal_code_is_exactly_equal() {
             &before,
             "--candidate",
             &after,
+            "--measure-identical",
             "--out",
             &out_folder,
         ]);

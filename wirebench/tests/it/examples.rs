@@ -78,10 +78,15 @@ fn the_go_example_is_measured_and_compared_with_a_revision() {
     let bench = small(example("go"));
     is_measured(&bench, "user", BOTH);
     std::fs::remove_dir_all(bench.path("results")).unwrap();
-    works(
-        &bench,
-        &["run", "--baseline", "HEAD", "--only", "timings", "--rounds", "1"],
-    );
+    let compare = ["run", "--baseline", "HEAD", "--only", "timings", "--rounds", "1"];
+    works(&bench, &compare);
+    let record = bench.record();
+    for id in ["user@http@hey", "user@grpc@ghz"] {
+        let found = series(&record, id);
+        assert_eq!(found["same_program"], true, "built twice, in two folders: {found}");
+    }
+    std::fs::remove_dir_all(bench.path("results")).unwrap();
+    works(&bench, &[&compare[..], &["--measure-identical"]].concat());
     let record = bench.record();
     for id in ["user@http@hey", "user@grpc@ghz"] {
         let found = series(&record, id);

@@ -124,7 +124,15 @@ fn what_two_machines_measured_is_one_run() {
         let ended = measured(
             &bench,
             shard,
-            &["--baseline", "v1", "--candidate", "v2", "--rounds", "2"],
+            &[
+                "--baseline",
+                "v1",
+                "--candidate",
+                "v2",
+                "--rounds",
+                "2",
+                "--measure-identical",
+            ],
         );
         assert_eq!(ended.code, 0, "{}", ended.stderr);
         let record = read(PathBuf::from(folder(&bench, shard)).join("run.json"));

@@ -92,6 +92,9 @@ fn a_regressed_function_is_pointed_at_where_the_change_made_it_dear() {
     assert_eq!(first["source"]["line"], 4, "{first}");
     // Both sides were built in worktrees, and each names its own file.
     for counts in read("run.json")["series"][0]["counts"].as_array().unwrap() {
+        if counts["variant"] == "null" {
+            continue;
+        }
         let all = counts["functions"].as_array().unwrap();
         let price = all.iter().find(|one| one["function"] == *function).unwrap();
         assert_eq!(price["source"]["file"], "src/shop.rs", "{price}");
