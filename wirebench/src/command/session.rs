@@ -35,6 +35,9 @@ pub(super) struct Setup<'a> {
     pub(super) keep_raw: bool,
 }
 
+/// Pairs beyond the fewest that a verdict needs: outliers are left out.
+const SPARE_PAIRS: u32 = 2;
+
 /// What a stage may take.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StageTime {
@@ -91,7 +94,8 @@ impl<'a> Session<'a> {
 
     /// Measures one stage: as many rounds of its series as it says, and up to four more of those whose pairs the machine
     /// disturbed or that failed too often. After `time.end` no new round begins; the stage is then recorded with the rounds that
-    /// every series has. After `time.enough_after` a stage ends as soon as it has rounds enough for a verdict.
+    /// every series has. After `time.enough_after` a stage ends as soon as it has rounds enough for a verdict,
+    /// and two to spare.
     ///
     /// # Errors
     /// When the results folder cannot be written.
@@ -127,7 +131,7 @@ impl<'a> Session<'a> {
             }
             let whole = round - first_round + 1;
             let is_late = time.enough_after.is_some_and(|late| Instant::now() >= late);
-            if is_late && whole >= FEWEST_PAIRS && whole < stage.rounds {
+            if is_late && whole >= FEWEST_PAIRS + SPARE_PAIRS && whole < stage.rounds {
                 self.cut(stage, whole);
                 return Ok(Ending::Whole);
             }

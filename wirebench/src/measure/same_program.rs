@@ -47,6 +47,8 @@ const COMPILED_NAMES: [&str; 8] = [
     "server.toml",
     "wirebench.toml",
 ];
+/// Folders of files that are made from others: a run of the project may have left them.
+const DERIVED: [&str; 5] = ["__pycache__", "node_modules", ".venv", "venv", "target"];
 /// Sections that identify a build and are never executed or read as data.
 const BUILD_IDS: [&str; 3] = [".note.gnu.build-id", ".note.go.buildid", ".go.buildinfo"];
 /// The section flag of what is loaded into memory.
@@ -80,8 +82,8 @@ impl<'a> Compared<'a> {
         let same = |relevant: fn(&str) -> bool| one_folder || same_files(files, relevant);
         Self {
             sides,
-            all_files: same(|_| true),
-            run_time_files: same(|name| !is_compiled(name)),
+            all_files: same(|name| !is_derived(name)),
+            run_time_files: same(|name| !is_derived(name) && !is_compiled(name)),
             dependencies: dependencies::of(base) == dependencies::of(head),
         }
     }
@@ -144,6 +146,10 @@ fn launch(server: &Value) -> Option<Value> {
         tier.as_object_mut()?.remove("program");
     }
     Some(Value::Object(server))
+}
+
+fn is_derived(name: &str) -> bool {
+    name.split('/').any(|part| DERIVED.contains(&part))
 }
 
 fn is_compiled(name: &str) -> bool {
@@ -273,5 +279,6 @@ mod tests {
         let after = files(&[("main.rs", "fn main() {}"), ("page.html", "y")], folders[1].path());
         assert!(!same_files([&before, &after], |name| !is_compiled(name)));
         assert!(!same_files([&before, &Files::default()], |_| true));
+        assert!(is_derived("app/__pycache__/main.cpython-313.pyc") && !is_derived("app/targets.py"));
     }
 }
