@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::record::comparison::Comparison;
+use crate::record::comparison::{ComparedSeries, Comparison};
 use crate::record::metric::Metric;
 use crate::report::columns::Columns;
 use crate::report::comparison::advice::{self, Advice};
@@ -91,15 +91,29 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
         let telling: Vec<&Row> = findings.informative.iter().filter(telling).collect();
         out.push_str(&table(&telling, width));
     }
-    let all = sections::by_presence(&findings).into_iter();
-    let listed = all.flat_map(|(how, all)| all.iter().map(move |series| (how, series)));
-    for (place, (how, series)) in listed.enumerate() {
-        let blank = if place == 0 { "\n" } else { "" };
-        let why = (series.reason.as_deref()).map_or_else(String::new, |why| format!(": {}", plain(why)));
-        let _ = writeln!(out, "{blank}Not compared, {how}: {}{why}", plain(&series.id));
-    }
+    not_compared(&findings, &mut out);
     foot(comparison, &findings, &mut out);
     out
+}
+
+/// The series that were not compared, and why; those whose program is the same on both sides in one line.
+fn not_compared(findings: &Findings, out: &mut String) {
+    let mut lines = Vec::new();
+    for (how, all) in sections::by_presence(findings) {
+        let (same, others): (Vec<&&ComparedSeries>, Vec<_>) = all.iter().partition(|series| series.same_program);
+        lines.extend(others.into_iter().map(|series| {
+            let why = (series.reason.as_deref()).map_or_else(String::new, |why| format!(": {}", plain(why)));
+            format!("Not compared, {how}: {}{why}", plain(&series.id))
+        }));
+        let names: Vec<String> = same.into_iter().map(|series| plain(&series.id)).collect();
+        if !names.is_empty() {
+            lines.push(format!("Not measured, {how}: {}", names.join(", ")));
+        }
+    }
+    for (place, line) in lines.iter().enumerate() {
+        let blank = if place == 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{blank}{line}");
+    }
 }
 
 /// The overall verdict in one line.
