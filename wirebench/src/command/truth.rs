@@ -52,7 +52,11 @@ pub(super) struct Args {
 
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
     if let Some(from) = &args.from {
-        print!("{}", document::render(&read(from)?));
+        let table = read(from)?;
+        print!(
+            "{}",
+            document::render(&table, &left(&rows(&folder(root)?, &[])?, &table))
+        );
         return Ok(Outcome::Done);
     }
     let root = folder(root)?;
@@ -102,6 +106,16 @@ fn rows(root: &Path, globs: &[String]) -> anyhow::Result<Vec<Row>> {
         return Err(UsageError(message).into());
     }
     Ok(rows)
+}
+
+/// The comparisons that a table does not hold.
+fn left(rows: &[Row], table: &TruthTable) -> Vec<String> {
+    let made = |case: &Case| {
+        let mut all = table.outcomes.iter();
+        all.any(|one| one.row == case.row.name && one.number == case.number)
+    };
+    let cases = rows.iter().flat_map(Row::cases);
+    cases.filter(|case| !made(case)).map(|case| case.name()).collect()
 }
 
 fn glob_set(globs: &[String]) -> anyhow::Result<GlobSet> {

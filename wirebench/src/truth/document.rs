@@ -12,9 +12,9 @@ const NAME: usize = 80;
 /// Characters of a reason that are shown.
 const REASON: usize = 200;
 
-/// The document.
+/// The document. `left` names the comparisons of `truth/` that the table does not hold.
 #[must_use]
-pub fn render(table: &TruthTable) -> String {
+pub fn render(table: &TruthTable, left: &[String]) -> String {
     let mut out = String::from("# The truth table: is a verdict right?\n\n");
     let _ = writeln!(
         out,
@@ -22,6 +22,18 @@ pub fn render(table: &TruthTable) -> String {
          wirebench compares the change with the commit before it, the way a pull request is compared, in profile `quick`; \
          the verdict is then held against the row.\n"
     );
+    if !left.is_empty() {
+        let _ = writeln!(
+            out,
+            "**This table is not complete: it holds {} of {} comparisons.** Not made yet: {}.\n",
+            table.outcomes.len(),
+            table.outcomes.len() + left.len(),
+            left.iter()
+                .map(|name| format!("`{}`", plain(name)))
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+    }
     confusion(table, &mut out);
     targets(table, &mut out);
     changes(table, &mut out);
@@ -339,13 +351,16 @@ mod tests {
         same.same_program = true;
         let mut wrong = outcome("c", Expect::Regressed, Finding::Right);
         (wrong.blame, wrong.code) = (Some(Blame::Wrong), "Rust gRPC".into());
-        let text = render(&table(vec![
-            outcome("a", Expect::Regressed, Finding::Right),
-            outcome("d", Expect::Regressed, Finding::Missed),
-            wrong,
-            same,
-            outcome("e", Expect::Same, Finding::False),
-        ]));
+        let text = render(
+            &table(vec![
+                outcome("a", Expect::Regressed, Finding::Right),
+                outcome("d", Expect::Regressed, Finding::Missed),
+                wrong,
+                same,
+                outcome("e", Expect::Same, Finding::False),
+            ]),
+            &[],
+        );
         for needed in [
             "| Rust HTTP | 2 | 1 | 1 | 0 | 0 | 0 | 0 | 2 | 1 | 1 | 1 | 0 | 0 | 6 |",
             "| Rust gRPC | 1 | 1 | 0 | 0 | 0 | 0 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 2 |",
@@ -365,7 +380,14 @@ mod tests {
     fn a_change_below_its_smallest_size_need_not_be_found() {
         let mut small = outcome("a", Expect::Regressed, Finding::Missed);
         small.carrier.as_mut().unwrap().effect_percent = Some(-1.0);
-        let text = render(&table(vec![small, outcome("b", Expect::Regressed, Finding::Right)]));
+        let text = render(
+            &table(vec![small, outcome("b", Expect::Regressed, Finding::Right)]),
+            &["http-lock".into()],
+        );
+        assert!(
+            text.contains("it holds 2 of 3 comparisons.** Not made yet: `http-lock`."),
+            "{text}"
+        );
         assert!(text.contains("| 1 of 1 (100 %) of 1 kinds in 2 rows |"), "{text}");
         assert!(text.contains("| missed, smaller than its smallest size |"), "{text}");
         assert!(text.contains("| −1.00 % |"), "{text}");
