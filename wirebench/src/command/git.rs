@@ -8,6 +8,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
+use crate::measure::own;
 use crate::record::run::{Variant, VariantRevision};
 
 /// Why a revision is none.
@@ -194,16 +195,10 @@ pub(super) fn first_parents(root: &Path, good: &str, bad: &str) -> anyhow::Resul
 /// # Errors
 /// When the folder cannot be made.
 pub(super) fn own(root: &Path, below: &str) -> anyhow::Result<PathBuf> {
-    let folder = root.join(".wirebench");
-    let ignore = folder.join(".gitignore");
-    let made = fs::create_dir_all(&folder).and_then(|()| {
-        if ignore.is_file() {
-            Ok(())
-        } else {
-            fs::write(&ignore, "*\n")
-        }
-    });
-    made.with_context(|| format!("{}: cannot be made; worktrees and builds go there", folder.display()))?;
+    let folder = own::folder(root).with_context(|| {
+        let folder = root.join(".wirebench");
+        format!("{}: cannot be made; worktrees and builds go there", folder.display())
+    })?;
     Ok(folder.join(below))
 }
 

@@ -76,8 +76,8 @@ pub(super) enum Pin {
     Off,
 }
 
-/// The share of the budget after which the first stage ends with the fewest rounds that a verdict needs: what is left is for
-/// the second stage, without which nothing can be confirmed.
+/// The share of the budget after which the first stage ends as soon as it has enough rounds for a verdict. The rest of the
+/// budget is for the second stage, without which nothing can be confirmed.
 const SCREEN_SHARE: f64 = 0.4;
 
 impl Pin {

@@ -1,10 +1,11 @@
 //! A Python environment for one side, so that two sides of a comparison never run the same installed packages by accident.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use crate::measure::own;
 
 /// Whether a build command installs packages into the Python environment that is active: `pip install …`.
 #[must_use]
@@ -24,14 +25,8 @@ pub fn installs(words: &[String]) -> bool {
 /// # Errors
 /// When it cannot be made, with what to install.
 pub fn environment(folder: &Path) -> Result<BTreeMap<String, String>, String> {
-    let own = folder.join(".wirebench");
+    let own = own::folder(folder).map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
     let place = own.join("venv");
-    let ignore = own.join(".gitignore");
-    let prepared = fs::create_dir_all(&own).and_then(|()| match ignore.is_file() {
-        true => Ok(()),
-        false => fs::write(&ignore, "*\n"),
-    });
-    prepared.map_err(|error| format!("{}: cannot be written: {error}", own.display()))?;
     let made = Command::new("python3")
         .args(["-m", "venv", "--clear"])
         .arg(&place)

@@ -80,10 +80,11 @@ impl<'a> Compared<'a> {
         let [base, head] = sides;
         let one_folder = base.folder == head.folder;
         let same = |relevant: fn(&str) -> bool| one_folder || same_files(files, relevant);
+        let all_files = same(|name| !is_derived(name));
         Self {
             sides,
-            all_files: same(|name| !is_derived(name)),
-            run_time_files: same(|name| !is_derived(name) && !is_compiled(name)),
+            all_files,
+            run_time_files: all_files || same(|name| !is_derived(name) && !is_compiled(name)),
             dependencies: dependencies::of(base) == dependencies::of(head),
         }
     }
