@@ -238,6 +238,30 @@ fn why_there_are_no_fresh_rounds_is_said() {
 }
 
 #[test]
+fn a_change_that_only_the_ranks_show_is_inconclusive() {
+    let cpu = [
+        (192_231_744, 202_354_624),
+        (200_000_000, 179_714_887),
+        (196_817_433, 200_000_000),
+        (200_000_000, 202_085_862),
+        (190_697_893, 200_000_000),
+        (203_759_732, 207_434_461),
+        (200_000_000, 206_841_715),
+        (193_208_664, 200_000_000),
+    ];
+    let mut run = timed(1, 8, |_| ([0.0; 4], [0.0; 4]), [None, None]);
+    let fresh = run.series[0].rounds.iter_mut().filter(|round| round.stage == 2);
+    for (round, user) in fresh.zip(cpu.iter().flat_map(|(base, head)| [*base, *head])) {
+        round.server_cpu_ns = Some(CpuTime { user, system: 0 });
+    }
+    let found = judged(&run);
+    let found = metric(&found, Metric::ServerCpu);
+    assert!(found.p_worse.unwrap() < 0.01 && found.effect_low_percent.unwrap() < 0.0);
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert!(found.reason.contains("rounds are far off"), "{}", found.reason);
+}
+
+#[test]
 fn too_few_pairs_are_the_reason_in_the_first_line() {
     let line = terminal::one_line(&judged(&timed(5, 0, waits(0.0), [None, None])));
     assert!(
@@ -488,7 +512,7 @@ fn check(comparison: &Comparison) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
     #[test]
     fn every_figure_sentence_and_verdict_of_a_row_agree(run in run()) {
         check(&judged(&run))?;

@@ -8,7 +8,7 @@ use crate::compare::gates::Gates;
 use crate::compare::null;
 use crate::compare::screen::{suspicion, without_second_stage};
 use crate::compare::series::{declared_differently, over_gating, presence, same_program};
-use crate::compare::verdict::{Judged, metric};
+use crate::compare::verdict::{Found, Judged, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
 };
@@ -112,8 +112,7 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<Judged> {
                 cell,
                 limit: held_back_by_client(series, stage).then_some(Bound::Client),
                 stage,
-                worse: false,
-                better: false,
+                found: Found::Nothing,
             });
         }
     }
@@ -131,7 +130,7 @@ fn test(judged: &mut [Judged]) -> (usize, usize) {
         let worse = holm::passing(&probabilities(Cell::p_worse), alpha);
         let better = holm::passing(&probabilities(Cell::p_better), alpha);
         for ((i, worse), better) in mine.iter().zip(worse).zip(better) {
-            (judged[*i].worse, judged[*i].better) = (worse, better);
+            judged[*i].take(worse, better);
         }
         counts[family] = mine.len();
     }

@@ -8,6 +8,16 @@ use crate::record::metric::{Better, Metric};
 use crate::record::run::{Bound, Run, Series};
 use crate::stats::location::{POWER, resolvable};
 
+/// What the tests of a cell found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    Worse,
+    Better,
+    /// A test saw a change that the interval does not show.
+    Disputed,
+}
+
 /// A cell with what is needed to judge it.
 pub(super) struct Judged {
     pub(super) series: usize,
@@ -18,13 +28,28 @@ pub(super) struct Judged {
     pub(super) suspected: Option<Suspicion>,
     /// Whether there were fresh rounds, and enough of them usable.
     pub(super) tested: bool,
-    pub(super) worse: bool,
-    pub(super) better: bool,
+    pub(super) found: Found,
     /// The client, where it held back most of the candidate's rounds in that stage.
     pub(super) limit: Option<Bound>,
 }
 
 impl Judged {
+    /// Takes the tests' results. A change is said where the interval agrees: it lies wholly on that side of equality. The test
+    /// ranks rounds among their neighbours, the interval pairs' differences; where rounds are far off, they may disagree.
+    pub(super) fn take(&mut self, worse: bool, better: bool) {
+        let interval = self
+            .figures
+            .location
+            .and_then(|location| location.low.zip(location.high));
+        let agrees = |on_side: fn((f64, f64)) -> bool| interval.is_some_and(on_side);
+        self.found = match (worse, better) {
+            (true, _) if agrees(|(low, _)| low > 0.0) => Found::Worse,
+            (_, true) if agrees(|(_, high)| high < 0.0) => Found::Better,
+            (false, false) => Found::Nothing,
+            _ => Found::Disputed,
+        };
+    }
+
     /// Whether a metric that gates from a size on is confirmed worse, with its whole interval beyond that size.
     fn beyond_default_gate(&self) -> bool {
         let low = self.figures.location.and_then(|location| location.low);
@@ -33,7 +58,7 @@ impl Judged {
             .log_gate_above()
             .zip(low)
             .is_some_and(|(above, low)| low > above);
-        self.worse && beyond
+        self.found == Found::Worse && beyond
     }
 
     /// Whether it gates although its metric informs. Throughput and latency of a busy client are the client's.
@@ -145,8 +170,8 @@ fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, String) {
             Verdict::Inconclusive,
             format!("only {kept} usable pairs of rounds; {FEWEST_PAIRS} are needed"),
         ),
-        _ if judged.worse => (Verdict::Regressed, worse(judged)),
-        _ if judged.better => (Verdict::Improved, format!("better by more than {margin} %")),
+        _ if judged.found == Found::Worse => (Verdict::Regressed, worse(judged)),
+        _ if judged.found == Found::Better => (Verdict::Improved, format!("better by more than {margin} %")),
         _ if judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && looks_worse(judged) => (
             Verdict::Inconclusive,
             "looks worse, and no fresh rounds were measured to confirm it".into(),
@@ -154,6 +179,10 @@ fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, String) {
         _ if looks_worse(judged) => (
             Verdict::Inconclusive,
             "looks worse, but not beyond doubt over all that was tested".into(),
+        ),
+        _ if judged.found == Found::Disputed => (
+            Verdict::Inconclusive,
+            "some rounds are far off: the test sees a change, the interval of their differences does not".into(),
         ),
         Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => (Verdict::Unchanged, no_worsening(bound)),
         _ => (

@@ -7,9 +7,9 @@ fn slower_from_v3() -> Bench {
     Bench::new()
         .file(
             "wirebench.toml",
-            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 14\ndetect = \"50%\"\nbudget = \"3m\"\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 16\ndetect = \"50%\"\nbudget = \"20m\"\n",
         )
-        .scenario("ask", "connections = 1, requests = 200")
+        .scenario("ask", "connections = 1, requests = 400")
         .server("py", "ok", "")
         .driver("fake", "ok")
         .commit("v1")
@@ -31,8 +31,9 @@ fn the_commit_that_made_the_server_slower_is_found() {
         ended
             .stdout
             .starts_with(&format!("{culprit} brought it: ask@py@fake server CPU per request")),
-        "{}",
-        ended.stdout
+        "{}{}",
+        ended.stdout,
+        ended.stderr
     );
     assert!(ended.stdout.contains("×"), "no size in {}", ended.stdout);
     assert!(

@@ -69,7 +69,7 @@ const SERIES: [(&str, &str); 11] = [
 ];
 
 /// Reasons of metrics; `{margin}` and `{kept}` stand for the metric's own numbers.
-const METRIC: [(&str, &str); 19] = [
+const METRIC: [(&str, &str); 20] = [
     ("usable pairs of rounds", "only {kept} usable pairs of rounds"),
     (
         "no fresh rounds were measured",
@@ -78,6 +78,10 @@ const METRIC: [(&str, &str); 19] = [
     (
         "not beyond doubt",
         "looks worse, but not beyond doubt over all that was tested",
+    ),
+    (
+        "some rounds are far off",
+        "some rounds are far off: the test sees a change, the interval of their differences does not",
     ),
     ("is not excluded", "a worsening above 10 % is not excluded"),
     (
