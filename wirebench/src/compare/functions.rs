@@ -16,6 +16,8 @@ const LEADS: f64 = 0.05;
 const AROUND_ALL: f64 = 0.8;
 /// What the change of such a function weighs: it is to blame only when no other function of the project's is.
 const AROUND_ALL_WEIGHT: f64 = 0.2;
+/// What a caller lost must be at least this part of what a function that it calls gained, for inlining to be the reason.
+const MOVED_IN_PART: f64 = 0.5;
 
 /// The largest changes: of instructions always, of the others when the metric regressed or improved. A change within the
 /// spread of the metric is left out; a function that only one side has costs 0 on the other.
@@ -87,12 +89,45 @@ struct Costs {
     candidate: f64,
     /// With all that it calls, on the side where that is more.
     inclusive: f64,
+    /// By how much that grew on the candidate, all copies together.
+    inclusive_change: f64,
     own_code: bool,
 }
 
 impl Costs {
     const fn change(&self) -> f64 {
         self.candidate - self.baseline
+    }
+
+    /// By how much the project's functions that it calls grew.
+    const fn callees_change(&self) -> f64 {
+        self.inclusive_change - self.change()
+    }
+}
+
+/// Undoes what inlining moved between functions of the project's: where the compiler draws the border between a function and
+/// one that it calls elsewhere than in the baseline, one loses what the other gains, and the caller's inclusive cost says so.
+/// Such cost goes back to where the baseline has it, so that only what was added or saved remains.
+fn undo_inlining(costs: &mut BTreeMap<&str, Costs>) {
+    for sign in [1.0, -1.0] {
+        let callers: Vec<&str> = (costs.iter())
+            .filter(|(_, one)| one.own_code && one.inclusive > 0.0)
+            .filter(|(_, one)| one.change() * sign < 0.0 && one.callees_change() * sign > 0.0)
+            .map(|(name, _)| *name)
+            .collect();
+        for caller in callers {
+            let from = costs[caller];
+            let moved = |one: &Costs| (one.change() * sign).min(from.callees_change() * sign);
+            let callee = (costs.iter())
+                .filter(|(name, one)| **name != caller && one.own_code && moved(one) > 0.0)
+                .map(|(name, one)| (*name, moved(one)))
+                .max_by(|(_, one), (_, other)| one.total_cmp(other));
+            let Some((callee, moved)) = callee else { continue };
+            if moved * MOVED_IN_PART <= from.change().abs() {
+                costs.entry(callee).and_modify(|one| one.candidate -= moved * sign);
+                costs.entry(caller).and_modify(|one| one.candidate += moved * sign);
+            }
+        }
     }
 }
 
@@ -160,16 +195,19 @@ fn functions<'a>(baseline: &'a Counts, candidate: &'a Counts, metric: Metric) ->
         let held = costs.entry(&one.function).or_default();
         held.baseline += cost(one, held.own_code);
         held.inclusive = held.inclusive.max(one.inclusive.unwrap_or(0.0));
+        held.inclusive_change -= one.inclusive.unwrap_or(0.0);
     }
     for one in head {
         let held = costs.entry(&one.function).or_default();
         held.candidate += cost(one, held.own_code);
         held.inclusive = held.inclusive.max(one.inclusive.unwrap_or(0.0));
+        held.inclusive_change += one.inclusive.unwrap_or(0.0);
     }
     for held in costs.values_mut() {
         // Noise makes the slope of work that requests do not cause negative.
         (held.baseline, held.candidate) = (held.baseline.max(0.0), held.candidate.max(0.0));
     }
+    undo_inlining(&mut costs);
     costs
 }
 
@@ -283,6 +321,24 @@ mod tests {
         let base = counts(1000.0, &["own 50 400 60", "hash 90"]);
         let head = counts(2000.0, &["own 50 400 63", "hash 1090"]);
         assert_eq!(names(&base, &head), ["hash +1000", "own +3"]);
+    }
+
+    #[test]
+    fn cost_that_inlining_moved_between_a_caller_and_its_callee_blames_neither() {
+        // Measured: a response header more, built without link-time optimisation; serializing was inlined elsewhere.
+        let base = counts(
+            20_946.0,
+            &["respond 35 3130 2861", "serialize 15 269 269", "ask 29 171 62"],
+        );
+        let head = counts(
+            21_500.0,
+            &["respond 55 3532 1481", "serialize 24 2051 2051", "ask 62 406 297"],
+        );
+        assert_eq!(names(&base, &head), ["respond +402", "ask +235"]);
+        assert_eq!(names(&head, &base), ["respond -402", "ask -235"]);
+        // Nothing was lost by the caller: the callee itself is dearer.
+        let dearer = counts(21_500.0, &["respond 35 4912 2861", "serialize 15 2051 2051"]);
+        assert_eq!(names(&base, &dearer)[0], "serialize +1782");
     }
 
     #[test]
