@@ -47,6 +47,7 @@ mod soaks;
 mod sources;
 mod summaries;
 mod taking_part;
+mod threads;
 mod tiers;
 mod tls;
 mod trends;
