@@ -8,7 +8,7 @@
 set -euo pipefail
 
 branch=data
-tries=20
+tries=60
 names=() # of the files that are added
 
 say() { echo "publish.sh: $*" >&2; }

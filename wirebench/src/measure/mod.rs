@@ -10,6 +10,7 @@ pub mod held;
 pub mod host;
 pub mod instance;
 pub mod interrupt;
+mod last_will;
 pub mod own;
 pub mod port;
 pub mod probe;

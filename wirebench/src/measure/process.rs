@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::measure::{cores, usage};
+use crate::measure::{cores, last_will, usage};
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -51,6 +51,7 @@ impl Launch<'_> {
         let started = Instant::now();
         let child = cores::born_on(self.cores, || command.spawn())?;
         let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
+        last_will::add(id);
         Ok(Group { child, id, started })
     }
 
@@ -147,13 +148,17 @@ impl Group {
     pub fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
         // The leader is not reaped yet, so the group's number cannot belong to anyone else.
         let _ = killpg(self.id, Signal::SIGKILL);
-        self.child.wait()
+        let status = self.child.wait();
+        last_will::remove(self.id);
+        status
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            last_will::remove(self.id);
+        } else {
             let _ = self.kill_and_reap();
         }
     }

@@ -63,7 +63,7 @@ pub enum SiteError {
         out: PathBuf,
     },
     /// A file or folder that cannot be written.
-    #[error("{}: cannot be written: {source}", file.display())]
+    #[error("{}: cannot be written", file.display())]
     Unwritable {
         /// The file or folder.
         file: PathBuf,
@@ -189,7 +189,7 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
         columns: heads,
     };
     writer.json("data/manifest.json", &manifest)?;
-    writer.sweep()?;
+    writer.finish()?;
     Ok(Built {
         series: sources.iter().map(|source| source.series.len()).sum(),
         columns,

@@ -34,6 +34,9 @@ fn is_own_script(file: &Path) -> bool {
 /// The file by which a folder is known as a site.
 const MANIFEST: &str = "data/manifest.json";
 
+/// The file that is there while a site is written: a build that was ended before its time leaves it, and the next one goes on.
+const UNFINISHED: &str = ".unfinished";
+
 /// Folders whose files all come from here.
 const OWN: [&str; 7] = ["series", "run", "compare", "charts", "badges", "data", "assets"];
 
@@ -55,9 +58,10 @@ impl Writer {
         let unwritable = |source| SiteError::unwritable(out, source);
         fs::create_dir_all(out).map_err(unwritable)?;
         let empty = fs::read_dir(out).map_err(unwritable)?.next().is_none();
-        if !empty && !out.join(MANIFEST).is_file() {
+        if !empty && !out.join(MANIFEST).is_file() && !out.join(UNFINISHED).is_file() {
             return Err(SiteError::NoSite { out: out.to_path_buf() });
         }
+        fs::write(out.join(UNFINISHED), "").map_err(unwritable)?;
         for folder in OWN {
             fs::create_dir_all(out.join(folder)).map_err(unwritable)?;
         }
@@ -136,11 +140,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes the files of an earlier build that this one did not make. Only folders that hold nothing else are looked at.
+    /// Removes the files of an earlier build that this one did not make, and says that the site is whole. Only folders that hold
+    /// nothing else are looked at.
     ///
     /// # Errors
     /// When one cannot be removed.
-    pub(super) fn sweep(&self) -> Result<(), SiteError> {
+    pub(super) fn finish(&self) -> Result<(), SiteError> {
         let mut folders: Vec<PathBuf> = OWN.iter().map(|folder| self.out.join(folder)).collect();
         while let Some(folder) = folders.pop() {
             let unwritable = |source| SiteError::unwritable(&folder, source);
@@ -156,6 +161,7 @@ impl Writer {
                 }
             }
         }
-        Ok(())
+        let unfinished = self.out.join(UNFINISHED);
+        fs::remove_file(&unfinished).map_err(|source| SiteError::unwritable(&unfinished, source))
     }
 }

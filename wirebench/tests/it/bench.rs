@@ -153,7 +153,7 @@ impl Bench {
         self
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command_of(&self, args: &[&str]) -> Command {
         let mut command = wirebench(args);
         let (name, value) = self.mark.split_once('=').unwrap();
         command.current_dir(self.folder.path()).env(name, value);
@@ -168,7 +168,7 @@ impl Bench {
 
     /// The same with environment variables of its own.
     pub(crate) fn run_with(&self, args: &[&str], environment: &[(&str, &str)]) -> Ended {
-        let ended = ended(self.command(args).envs(environment.iter().copied()));
+        let ended = ended(self.command_of(args).envs(environment.iter().copied()));
         assert_eq!(
             self.left_behind(),
             Vec::<String>::new(),
@@ -178,7 +178,7 @@ impl Bench {
     }
 
     pub(crate) fn start(&self, args: &[&str]) -> Child {
-        self.command(args)
+        self.command_of(args)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -29,6 +29,19 @@ static STRIPPED: LazyLock<PathBuf> = LazyLock::new(|| {
     })
 });
 
+static FAULTS: LazyLock<PathBuf> = LazyLock::new(|| {
+    made("faults.so", |to| {
+        let options = ["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"];
+        Command::new("cc")
+            .args(options)
+            .arg(to)
+            .arg(fixture("faults.c"))
+            .arg("-ldl")
+            .output()
+            .expect("cc: install a C compiler")
+    })
+});
+
 static PYTHON: LazyLock<String> = LazyLock::new(|| {
     let output = Command::new("python3")
         .args(["-c", "import sys; print(sys.executable)"])
@@ -53,6 +66,11 @@ pub(crate) fn c_server() -> &'static Path {
 /// The program without symbols.
 pub(crate) fn stripped_c_server() -> &'static Path {
     &STRIPPED
+}
+
+/// A library that fills the disk or kills a program at a chosen step.
+pub(crate) fn faults() -> &'static Path {
+    &FAULTS
 }
 
 /// The program of one of this repository's servers, as a run builds it.

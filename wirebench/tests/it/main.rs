@@ -21,6 +21,7 @@ mod doctors;
 mod examples;
 mod exports;
 mod failures;
+mod faults;
 mod filters;
 mod fixtures;
 mod flames;

@@ -11,12 +11,12 @@ use tempfile::TempDir;
 use crate::bench::{Ended, git_in, repository};
 
 /// A bare repository, a checkout of it with uncommitted work, and histories to be published.
-struct Place {
+pub(crate) struct Place {
     folder: TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let place = Self {
             folder: tempfile::tempdir().unwrap(),
         };
@@ -38,16 +38,16 @@ impl Place {
         place
     }
 
-    fn path(&self, relative: &str) -> PathBuf {
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.folder.path().join(relative)
     }
 
-    fn remote(&self, args: &[&str]) -> String {
+    pub(crate) fn remote(&self, args: &[&str]) -> String {
         git_in(&self.path("remote.git"), args)
     }
 
     /// A history of one run of that name.
-    fn history(&self, name: &str, run: &str, content: &str) -> String {
+    pub(crate) fn history(&self, name: &str, run: &str, content: &str) -> String {
         let folder = self.path(name).join("runs/2026/11");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join(run), content).unwrap();
@@ -58,7 +58,7 @@ impl Place {
         self.command(args).spawn().unwrap()
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(repository().join("scripts/publish.sh"));
         command
             .args(args)
@@ -71,12 +71,12 @@ impl Place {
         command
     }
 
-    fn publish(&self, args: &[&str]) -> Ended {
+    pub(crate) fn publish(&self, args: &[&str]) -> Ended {
         end(self.start(args))
     }
 
     /// Every file on the branch.
-    fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let listed = self.remote(&["ls-tree", "-r", "--name-only", "data"]);
         listed.lines().map(str::to_owned).collect()
     }
@@ -88,7 +88,7 @@ impl Place {
     }
 }
 
-fn end(child: Child) -> Ended {
+pub(crate) fn end(child: Child) -> Ended {
     let output = child.wait_with_output().unwrap();
     Ended {
         code: output.status.code().unwrap_or(-1),
@@ -125,23 +125,24 @@ fn the_first_publish_begins_the_branch_and_leaves_the_checkout_alone() {
 }
 
 #[test]
-fn eight_at_once_lose_nothing() {
+fn thirty_two_at_once_lose_nothing() {
+    const AT_ONCE: usize = 32;
     let place = Place::new();
     place.publish(&[&place.history("first", "0-0.json", "{}")]);
-    let children: Vec<Child> = (1..=8)
+    let children: Vec<Child> = (1..=AT_ONCE)
         .map(|n| place.start(&[&place.history(&format!("h{n}"), &format!("{n}-{n}.json"), &n.to_string())]))
         .collect();
     for child in children {
         let ended = end(child);
         assert_eq!(ended.code, 0, "{}", ended.stderr);
     }
-    for n in 1..=8 {
+    for n in 1..=AT_ONCE {
         let file = format!("data:runs/2026/11/{n}-{n}.json");
         assert_eq!(place.remote(&["show", &file]), n.to_string());
     }
-    assert_eq!(place.files().len(), 1 + 1 + 8);
+    assert_eq!(place.files().len(), 1 + 1 + AT_ONCE);
     let commits = place.commits();
-    assert_eq!(commits.len(), 1 + 8, "{commits:#?}");
+    assert_eq!(commits.len(), 1 + AT_ONCE, "{commits:#?}");
     let parents = |commit: &String| commit.rsplit('|').next().unwrap().split_whitespace().count();
     assert!(
         commits.iter().rev().skip(1).all(|commit| parents(commit) == 1),
