@@ -2,9 +2,10 @@
 
 use std::net::TcpListener;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::bench::{Bench, series};
+use crate::built;
 
 /// Runs a project whose series `ask@py@fake` must fail or be invalid with all of `words` in its reason.
 #[track_caller]
@@ -263,4 +264,45 @@ fn a_full_disk_costs_the_series_not_the_record() {
     );
     let record: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(series(&record, "ask@py@fake")["status"], "ok");
+}
+
+#[test]
+fn a_server_that_forks_and_ignores_the_request_to_end_is_killed_with_its_children() {
+    let bench = with_server("forks-and-ignores-term", "");
+    let ended = bench.run(&["run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+#[test]
+fn a_server_that_opens_ten_thousand_sockets_is_measured() {
+    let bench = with_server("opens-sockets", "");
+    let ended = bench.run(&["run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+#[test]
+fn a_clock_that_is_set_back_moves_no_duration() {
+    let bench = with_server("ok", "");
+    let preload = built::faults().to_string_lossy();
+    let ended = bench.run_with(
+        &["run"],
+        &[
+            ("LD_PRELOAD", preload.as_ref()),
+            ("FAULT_PROGRAM", "wirebench"),
+            ("FAULT", "clock"),
+        ],
+    );
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let record = bench.record();
+    let series = series(&record, "ask@py@fake");
+    assert_eq!(
+        (&record["status"], &series["status"]),
+        (&json!("complete"), &json!("ok"))
+    );
+    let ready = series["rounds"][0]["server_ready_ns"].as_u64().unwrap();
+    assert!((1..60_000_000_000).contains(&ready), "{ready}");
+    let at = |key: &str| record[key].as_str().unwrap().to_owned();
+    assert!(at("finished_at") < at("started_at"), "the clock went on");
+    let measured = record["spent"]["measure_ns"].as_u64().unwrap();
+    assert!((1..600_000_000_000).contains(&measured), "{measured}");
 }
