@@ -204,6 +204,47 @@ fn what_fails_for_a_while_is_asked_again() {
 }
 
 #[test]
+fn half_an_answer_is_asked_for_again_and_never_taken_for_a_whole_one() {
+    let scene = Scene::of("regressed");
+    for path in ["/pulls", "/artifacts", COMMENTS] {
+        let mut half = Failure::new("GET", path, 200, 1);
+        half.headers = vec![("content-length", "5000".into())];
+        half.body = json!([]);
+        scene.fake.known().failures.push(half);
+    }
+    let ended = scene.comment();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!((bodies(&scene).len(), scene.fake.known().checks.len()), (1, 1));
+    let asked = |path: &str| {
+        scene
+            .fake
+            .requests()
+            .iter()
+            .filter(|asked| asked.path.ends_with(path))
+            .count()
+    };
+    assert!(asked("/artifacts") > 1, "nothing was cut off");
+}
+
+#[test]
+fn an_api_that_leads_elsewhere_is_not_followed() {
+    let scene = Scene::of("regressed");
+    let mut elsewhere = Failure::new("GET", "/pulls", 302, 1000);
+    elsewhere.headers = vec![("location", format!("{}/elsewhere", scene.fake.url))];
+    scene.fake.known().failures.push(elsewhere);
+    let why = scene.refused();
+    assert!(why.contains("status 302"), "{why}");
+    assert!(
+        scene
+            .fake
+            .requests()
+            .iter()
+            .all(|asked| !asked.path.contains("elsewhere"))
+    );
+    assert!(scene.fake.writes().is_empty());
+}
+
+#[test]
 fn a_comment_that_was_made_although_the_answer_failed_is_not_made_twice() {
     let scene = Scene::of("regressed");
     let mut failure = Failure::new("POST", COMMENTS, 502, 1);
