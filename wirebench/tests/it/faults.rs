@@ -111,6 +111,21 @@ fn a_run_whose_disk_is_full_or_that_is_killed_leaves_whole_records_and_no_proces
     assert_eq!(again.code, 0, "{}", again.stderr);
 }
 
+#[test]
+fn a_wirebench_that_is_killed_under_load_takes_server_and_driver_with_it() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "hangs");
+    let mut child = bench.start(&["run"]);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let runs = |part: &str| bench.left_behind().iter().any(|command| command.contains(part));
+    while !(runs("server.py ok") && runs("driver.py hangs")) {
+        assert!(Instant::now() < deadline, "{:?}", bench.left_behind());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    nothing_is_left(&bench, "killed under load");
+}
+
 /// Whoever kills a program does not wait for what it started.
 #[track_caller]
 fn nothing_is_left(bench: &Bench, what: &str) {
