@@ -2,6 +2,7 @@
 //! missing is said, and doing it again gives what an undisturbed command gives.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -67,10 +68,10 @@ fn a_run_whose_disk_is_full_or_that_is_killed_leaves_whole_records_and_no_proces
     let bench = Bench::new()
         .file(
             "wirebench.toml",
-            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 2\n[count]\nenabled = false\n",
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n",
         )
         .scenario("ask", "connections = 1, requests = 20")
-        .server("py", "ok", "")
+        .c_server("c", "work=10", "")
         .driver("fake", "ok");
     let out = bench.path("out");
     let faults = Faults::below(&out);
@@ -267,4 +268,51 @@ fn a_publisher_whose_git_is_killed_pushes_all_or_nothing_and_is_done_by_the_next
     }
     assert_eq!(place.files().len(), 1 + 10);
     place.remote(&["fsck", "--strict"]);
+}
+
+#[test]
+fn a_branch_that_is_forced_elsewhere_meanwhile_keeps_what_it_was_forced_to_and_gets_the_run() {
+    let place = publish::Place::new();
+    place.publish(&[&place.history("first", "1-1.json", "{}")]);
+    let first = place.remote(&["rev-parse", "data"]);
+    place.publish(&[&place.history("second", "2-2.json", "{}")]);
+    // Before the publisher's git pushes for the first time, the branch goes back to its first commit.
+    let folder = place.path("bin");
+    fs::create_dir(&folder).unwrap();
+    let (git, remote, forced) = (which("git"), place.path("remote.git"), place.path("forced"));
+    let script = format!(
+        "#!/bin/sh\ncase \" $* \" in *' push '*) if mkdir {forced:?} 2>/dev/null; then {git:?} -C {remote:?} update-ref refs/heads/data {}; fi;; esac\n\
+         exec {git:?} \"$@\"\n",
+        first.trim()
+    );
+    fs::write(folder.join("git"), script).unwrap();
+    fs::set_permissions(folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let third = place.history("third", "3-3.json", "{}");
+    let ended = place
+        .command(&[&third])
+        .env("PATH", path)
+        .spawn()
+        .map(publish::end)
+        .unwrap();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(
+        forced.is_dir() && ended.stderr.contains("pushed at try 2"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(
+        place.files(),
+        ["README.md", "runs/2026/11/1-1.json", "runs/2026/11/3-3.json"]
+    );
+    place.publish(&[&place.path("second").to_string_lossy()]);
+    assert_eq!(place.files().len(), 1 + 3, "who still has a run can publish it again");
+}
+
+fn which(program: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+        .unwrap()
 }
