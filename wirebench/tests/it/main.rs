@@ -24,6 +24,7 @@ mod failures;
 mod filters;
 mod fixtures;
 mod flames;
+mod fuzzed;
 mod github;
 mod golden;
 mod history;

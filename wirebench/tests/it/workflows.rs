@@ -11,7 +11,7 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 15] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 17] = [
     ("bench", "judge", &["contents: read", "pull-requests: read"]),
     ("bench", "measure", &["contents: read", "pull-requests: read"]),
     (
@@ -19,6 +19,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 15] = [
         "publish",
         &["contents: write", "id-token: write", "pages: write"],
     ),
+    ("ci", "advisories", &["contents: read"]),
     ("ci", "test", &["contents: read"]),
     (
         "comment",
@@ -35,6 +36,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 15] = [
         "rerun",
         &["actions: write", "contents: read", "pull-requests: write"],
     ),
+    ("fuzz", "fuzz", &["contents: read"]),
     ("measure", "measure", &["contents: read", "pull-requests: read"]),
     ("publish", "deploy", &["id-token: write", "pages: write"]),
     ("publish", "publish", &["contents: write"]),
@@ -65,8 +67,9 @@ const PERMISSIONS: [(&str, &str, &[&str]); 15] = [
 /// Whose actions may be used, each at one commit.
 const OWNERS: [&str; 2] = ["actions/", "benchmark-action/github-action-benchmark@"];
 /// The only triggers there are; the one that hands a write token to a pull request's code is not among them.
-const TRIGGERS: [&str; 6] = [
+const TRIGGERS: [&str; 7] = [
     "push",
+    "schedule",
     "pull_request",
     "workflow_dispatch",
     "workflow_run",
