@@ -6,6 +6,9 @@
 # separated by blanks), BASELINE, CANDIDATE (revisions), ROUNDS, BUDGET, PROFILE, PLAN and SHARD.
 set -euo pipefail
 
+# shellcheck source=scripts/lib/stranger.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib/stranger.sh"
+
 fail() { echo "::error::$1" >&2 && exit 2; }
 
 # checked NAME… → nothing, or the end when an input could be taken for a flag
@@ -17,19 +20,28 @@ checked() {
   done
 }
 
+# quietly COMMAND… → the command; nothing that it prints is a workflow command
+quietly() {
+  local word status=0
+  word="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+  echo "::stop-commands::$word"
+  "$@" || status=$?
+  echo "::$word::"
+  return "$status"
+}
+
 # packages → what this project's drivers and counting need from the distribution, where it can be installed
 packages() {
   local missing
-  mapfile -t missing < <(wirebench --root "$CONFIG" doctor --packages)
+  # Looking at a program starts it, and it may lie in the project.
+  mapfile -t missing < <(stranger wirebench --root "$CONFIG" doctor --packages)
   [[ ${#missing[@]} -gt 0 ]] || return 0
   echo "installing ${missing[*]}"
-  sudo -n env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes install --no-install-recommends "${missing[@]}" >/dev/null \
-    || echo "::warning::could not install ${missing[*]}; series that need them fail, and say so"
+  sudo -n env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes install --no-install-recommends -- "${missing[@]}" >/dev/null
 }
 
-# arguments → those of `wirebench run`, one a line
+# arguments → those of `wirebench run` beside scenarios, one a line
 arguments() {
-  "$(dirname "${BASH_SOURCE[0]}")/lib/scenarios.sh" || return
   # A pull request's checkout is GitHub's merge commit, and its first parent what it merges into; a push is held against the commit before.
   if [[ -z "${BASELINE:-}" && "${GITHUB_EVENT_NAME:-}" =~ ^(pull_request|push)$ ]] && git -C "$CONFIG" rev-parse --verify --quiet HEAD^1 >/dev/null; then BASELINE=HEAD^1; fi
   if [[ -n "${BASELINE:-}" ]]; then echo "--baseline=$BASELINE"; fi
@@ -41,18 +53,16 @@ arguments() {
 }
 
 main() {
-  local token status=0 lines args=()
+  local status=0 lines args=()
   PATH="$1/bin:$PATH"
   checked CONFIG BASELINE CANDIDATE ROUNDS BUDGET PROFILE PLAN SHARD
-  packages
-  lines="$(arguments)"
-  if [[ -n "$lines" ]]; then mapfile -t args <<<"$lines"; fi
-  # What is built and started here may be a stranger's: no token in its environment. Nothing that it prints is a workflow command.
+  lines="$("$(dirname "${BASH_SOURCE[0]}")/lib/scenarios.sh")"
+  # What is looked at, built and started from here on may be a stranger's: no token in its environment.
   unset GITHUB_TOKEN
-  token="$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
-  echo "::stop-commands::$token"
-  wirebench --root "$CONFIG" run ${args[@]+"${args[@]}"} || status=$?
-  echo "::$token::"
+  quietly packages || echo "::warning::some packages could not be installed; series that need them fail, and say so"
+  lines+=$'\n'"$(arguments)"
+  mapfile -t args < <(sed '/^$/d' <<<"$lines")
+  quietly stranger wirebench --root "$CONFIG" run ${args[@]+"${args[@]}"} || status=$?
   if [[ "$status" -ne 2 ]]; then "$(dirname "${BASH_SOURCE[0]}")/lib/conclude.sh" "$CONFIG" "$1"; fi
   return "$status"
 }

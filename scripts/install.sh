@@ -1,18 +1,41 @@
 #!/usr/bin/env bash
-# install.sh: put wirebench, and the load generators that belong to it, into a folder: from a release, its checksum checked, or built here.
+# install.sh: put wirebench, and the load generators that belong to it, into a folder: from a release, checked, or built here.
 #
-# Usage: scripts/install.sh [--version VERSION] [--to DIR]     prints the folder with the programs, for PATH
+# Usage: scripts/install.sh [--version VERSION] [--to DIR] [--released]     prints the folder with the programs, for PATH
 #   --version VERSION  a release such as v0.1.0, or `source` for this checkout; without it, the release that this checkout is of
 #   --to DIR           .tools/install in this checkout
+#   --released         a release whose attestation is verified, or nothing: never built here. For every job whose token may write
 # A release is fetched from $GITHUB_SERVER_URL/$WIREBENCH_REPOSITORY (https://github.com, wirebench/wirebench), or from a mirror's
-# $WIREBENCH_RELEASES/VERSION/. Without --version, and where the release cannot be had, it is built here: Rust and Go are needed then, and some minutes.
+# $WIREBENCH_RELEASES/VERSION/. Its checksum is that of the file beside it; its attestation, which says that release.yml of $WIREBENCH_REPOSITORY
+# built it from the tag VERSION, is verified by gh where there is one and GH_TOKEN is set. Without --version, and where the release cannot be had, it is built here: Rust and Go are needed then, and some minutes.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+# shellcheck source=scripts/lib/stranger.sh
+source "$root/scripts/lib/stranger.sh"
 
 fail() { echo "install.sh: $1" >&2 && exit "${2:-1}"; }
 
-# release VERSION TO → the programs of a release, or failure when it cannot be had; a wrong checksum ends everything
+# summed ARCHIVE → whether the file beside it, which names it and nothing else, holds its checksum
+summed() {
+  local sum
+  sum="$(sha256sum <"$1")" && [[ "$(cat "$1.sha256")" == "${sum%% *}  ${1##*/}" ]]
+}
+
+# attested ARCHIVE VERSION RELEASED → nothing, or the end when it was not built by release.yml from that tag, or (RELEASED) when nobody can say
+attested() {
+  local repository="${WIREBENCH_REPOSITORY:-wirebench/wirebench}"
+  if [[ -n "${GH_TOKEN:-}" ]] && command -v gh >/dev/null; then
+    gh attestation verify "$1" --repo "$repository" --signer-workflow "$repository/.github/workflows/release.yml" --source-ref "refs/tags/$2" >&2 \
+      || fail "${1##*/} was not attested by release.yml of $repository for $2: it was not installed"
+  elif "$3"; then
+    fail "--released: an attestation is verified by gh with GH_TOKEN, and one of them is not there; nothing was installed"
+  else
+    echo "install.sh: the attestation of ${1##*/} was not verified: that takes gh and GH_TOKEN" >&2
+  fi
+}
+
+# release VERSION TO RELEASED → the programs of a release, or failure when it cannot be had; what is not as its release made it ends everything
 release() {
   local archive from got
   archive="wirebench-$1-$(uname -m)-unknown-linux-gnu.tar.gz"
@@ -23,7 +46,8 @@ release() {
   trap "rm -rf '$got'" EXIT
   curl --fail --silent --show-error --location --retry 3 --max-time 120 --output "$got/$archive" "$from/$archive" || return 1
   curl --fail --silent --show-error --location --retry 3 --max-time 60 --output "$got/$archive.sha256" "$from/$archive.sha256" || return 1
-  (cd "$got" && sha256sum --check --status "$archive.sha256") || fail "$from/$archive does not have the checksum that its release names: it was not installed"
+  summed "$got/$archive" || fail "$from/$archive does not have the checksum that its release names: it was not installed"
+  attested "$got/$archive" "$1" "$3"
   mkdir -p "$2"
   tar --extract --gzip --file "$got/$archive" --directory "$2" --strip-components 1 --no-same-owner
 }
@@ -32,19 +56,20 @@ release() {
 built() {
   local module
   mkdir -p "$1/bin"
-  (cd "$root" && cargo build --locked --package wirebench >&2)
+  (cd "$root" && stranger cargo build --locked --package wirebench >&2)
   install -m 755 "${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" "$1/bin/wirebench"
   for module in "$root"/drivers/*/go.mod; do
-    (cd "$(dirname "$module")" && GOBIN="$1/bin" CGO_ENABLED=0 go install -trimpath tool >&2)
+    (cd "$(dirname "$module")" && GOBIN="$1/bin" CGO_ENABLED=0 stranger go install -trimpath tool >&2)
   done
 }
 
 main() {
-  local version="" to="$root/.tools/install" wanted
+  local version="" to="$root/.tools/install" wanted released=false
   while [[ $# -gt 0 ]]; do
     case "$1" in
       --version) version="${2-}" && shift ;;
       --to) to="${2:?--to needs a folder}" && shift ;;
+      --released) released=true ;;
       --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return ;;
       *) fail "unknown argument $1; see --help" 2 ;;
     esac
@@ -53,11 +78,13 @@ main() {
   mkdir -p "$to" && to="$(cd "$to" && pwd)"
   wanted="${version:-v$(sed -n 's/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml")}"
   [[ "$wanted" == source || "$wanted" =~ ^v[0-9]+(\.[0-9]+){0,2}(-[0-9A-Za-z.]+)?$ ]] || fail "--version $wanted: expected a release such as v0.1.0, or source" 2
+  if "$released" && [[ "$wanted" == source ]]; then fail "--released: nothing is built here; name a release" 2; fi
   if [[ "$wanted" == source ]]; then
     # In a workflow of this repository: the checkout, whose files are as new as now, so that nothing older in a cached target folder passes for them.
     if [[ -f "${GITHUB_WORKSPACE:-}/wirebench/Cargo.toml" ]]; then root="$GITHUB_WORKSPACE"; fi
     built "$to"
-  elif ! release "$wanted" "$to"; then
+  elif ! release "$wanted" "$to" "$released"; then
+    if "$released"; then fail "there is no release $wanted for this machine, and in this job nothing is built; name one that there is"; fi
     [[ -z "$version" ]] || fail "there is no release $wanted for this machine; see the releases of wirebench, or take source"
     echo "install.sh: there is no release $wanted for this machine; building it" >&2
     built "$to"

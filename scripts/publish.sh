@@ -2,26 +2,25 @@
 # publish.sh: put the runs of a history onto the branch `data`, which many jobs push to at once.
 #
 # Usage: scripts/publish.sh HISTORY [REMOTE]     (origin)
-# Every file below HISTORY/runs/ is added as it is; a file that the branch has with other content is refused, and nothing is
-# pushed then. A branch that is missing is begun. Who was quicker is never overwritten: fetch, commit on top, push again.
+# Every file below HISTORY/runs/ is added as it is. Nothing is pushed when one of them is not a run (runs/YYYY/MM/NAME.json, at most 8 MiB),
+# or when the branch has it with other content. A branch that is missing is begun. Who was quicker is never overwritten: fetch, commit on top, push again.
 # No checkout is touched. git's own credentials are used, and GITHUB_TOKEN for GitHub's server where it is set.
 set -euo pipefail
 
+# shellcheck source=scripts/lib/credentials.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib/credentials.sh"
+
 branch=data
+<<<<<<< HEAD
 tries=60
+=======
+tries=20
+largest=$((8 * 1024 * 1024)) # bytes of a file
+>>>>>>> h-a
 names=() # of the files that are added
 
 say() { echo "publish.sh: $*" >&2; }
 mine() { git -C "$store" --literal-pathspecs "$@"; }
-
-# credentials URL → hands GITHUB_TOKEN to git by the environment, for that server alone: no argument and no file holds it
-credentials() {
-  local server="${GITHUB_SERVER_URL:-https://github.com}/" n="${GIT_CONFIG_COUNT:-0}"
-  export GIT_TERMINAL_PROMPT=0
-  if [[ -z "${GITHUB_TOKEN:-}" || "$1" != "$server"* ]]; then return 0; fi
-  export "GIT_CONFIG_KEY_$n=http.$server.extraheader" GIT_CONFIG_COUNT="$((n + 1))"
-  export "GIT_CONFIG_VALUE_$n=AUTHORIZATION: basic $(printf 'x-access-token:%s' "$GITHUB_TOKEN" | base64 | tr -d '\n')"
-}
 
 # add FILE PATH → the file as it is, in the index
 add() { mine update-index --add --cacheinfo "100644,$(mine hash-object -w --no-filters -- "$1"),$2"; }
@@ -33,6 +32,19 @@ begin() {
     'Files are added and never changed; "wirebench history trend" reads them, "wirebench site build" shows them.' >"$store/README.md"
   add "$store/README.md" README.md
   if [[ -f "$1/history.json" ]]; then add "$1/history.json" history.json; fi
+}
+
+# admit HISTORY → nothing, or failure when it holds something else than runs, or more than runs have
+admit() {
+  local size kind file refused=0
+  while IFS=' ' read -r -d '' size kind file; do
+    if [[ "$kind" != f || ! "$file" =~ ^(history|runs/[0-9]{4}/[0-9]{2}/[0-9A-Za-z][0-9A-Za-z._-]{0,199})\.json$ ]]; then
+      say "$(printf '%q' "$file"): is no run; nothing was pushed" && refused=1
+    elif [[ "$size" -gt "$largest" ]]; then
+      say "$file: $size bytes, of $largest at most; nothing was pushed" && refused=1
+    fi
+  done < <(cd "$1" && find . \( -path './runs/*' -o -path ./history.json \) ! -type d -printf '%s %y %P\0')
+  return "$refused"
 }
 
 # put HISTORY → adds what is new to the index; fails when a name is taken by other content
@@ -56,6 +68,7 @@ main() {
   history="$(cd "$1" && pwd)"
   url="$(git remote get-url --push -- "$remote" 2>/dev/null || echo "$remote")"
   if [[ -d "$url" ]]; then url="$(cd "$url" && pwd)"; fi
+  admit "$history"
   store="$(mktemp -d)"
   trap 'rm -rf "$store"' EXIT
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE

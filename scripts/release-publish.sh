@@ -6,7 +6,7 @@ set -euo pipefail
 
 main() {
   local version="$1" major="${1%%.*}"
-  gh release create "$version" "$2"/* --verify-tag --title "wirebench $version" --notes "See CHANGELOG.md. Check a file with: gh attestation verify FILE --repo $GITHUB_REPOSITORY"
+  gh release create "$version" "$2"/* --verify-tag --title "wirebench $version" --notes "See CHANGELOG.md. Check a file with: gh attestation verify FILE --repo $GITHUB_REPOSITORY --signer-workflow $GITHUB_REPOSITORY/.github/workflows/release.yml"
   gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/git/refs/tags/$major" --field sha="$GITHUB_SHA" --field force=true \
     || gh api --silent --method POST "repos/$GITHUB_REPOSITORY/git/refs" --field ref="refs/tags/$major" --field sha="$GITHUB_SHA"
 }

@@ -17,7 +17,8 @@ fail() { echo "release.sh: $1" >&2 && exit "${2:-1}"; }
 # programs FILE INTO → wirebench, built where FILE is empty, and the load generators that drivers/*/go.mod pin
 programs() {
   local file="${1:-${CARGO_TARGET_DIR:-target}/dist/wirebench}" module
-  [[ -n "$1" ]] || cargo build --locked --profile dist --package wirebench >&2
+  # `wirebench init` writes the commit of its own release.
+  [[ -n "$1" ]] || WIREBENCH_COMMIT="$(git rev-parse HEAD)" cargo build --locked --profile dist --package wirebench >&2
   install -m 755 "$file" "$2/wirebench"
   for module in drivers/*/go.mod; do
     (cd "$(dirname "$module")" && GOBIN="$2" CGO_ENABLED=0 go install -trimpath tool >&2)

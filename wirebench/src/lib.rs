@@ -3,6 +3,7 @@
 //! One direction: declarations → plan → measure → normalise → record → compare → report. Each room says what it is for.
 
 pub mod adopt;
+pub mod child;
 pub mod claims;
 pub mod command;
 pub mod compare;

@@ -2,8 +2,5 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wirebench::github::archive::only_file;
 
-fuzz_target!(|bytes: &[u8]| {
-    let _ = only_file(bytes, "comparison.json");
-});
+fuzz_target!(|bytes: &[u8]| wirebench_fuzz::archive(bytes));

@@ -2,10 +2,5 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wirebench::history::import::parse;
 
-fuzz_target!(|text: &str| {
-    if let Ok(imported) = parse(text) {
-        serde_json::to_string(&imported).expect("what was imported can be stored");
-    }
-});
+fuzz_target!(|text: &str| wirebench_fuzz::data_js(text));

@@ -2,8 +2,5 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wirebench::normalise::Shape;
 
-fuzz_target!(|bytes: &[u8]| {
-    let _ = serde_json::from_slice::<Shape>(bytes);
-});
+fuzz_target!(|bytes: &[u8]| wirebench_fuzz::shape(bytes));

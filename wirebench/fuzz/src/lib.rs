@@ -1,21 +1,170 @@
-//! What fuzz targets share: files, for parsers that read them.
+//! What each fuzz target does with its input. The programs in fuzz_targets/ hand it what libFuzzer makes up; `it::fuzzed` hands it the
+//! committed corpus and what is near it.
 
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
-/// Hands over the path of a file of this name that holds these bytes.
+use wirebench::compare::{Rules, across, paired};
+use wirebench::count::profile;
+use wirebench::declare::Project;
+use wirebench::declare::project::Config;
+use wirebench::github::admit::{Of, admit};
+use wirebench::github::archive::only_file;
+use wirebench::github::strict;
+use wirebench::history::import;
+use wirebench::normalise::Shape;
+use wirebench::plan::{self, Selection};
+use wirebench::record::comparison::Comparison;
+use wirebench::record::run::Run;
+use wirebench::site::report;
+
+/// The artifact that a pull request's run leaves: a zip with one file, or refused.
+pub fn archive(bytes: &[u8]) {
+    let _ = only_file(bytes, "comparison.json");
+}
+
+/// What callgrind writes of a server.
+pub fn callgrind(bytes: &[u8]) {
+    // Programs that a file names are opened where they lie: an input must not name what never ends.
+    let devices: [&[u8]; 3] = [b"/dev", b"/proc", b"/sys"];
+    if devices
+        .iter()
+        .any(|name| bytes.windows(name.len()).any(|part| part == *name))
+    {
+        return;
+    }
+    in_file("callgrind.out", bytes, |file| {
+        if let Ok(read) = profile::callgrind::read(file, &profile::Tree::of(None)) {
+            let mut twice = read.clone();
+            twice.absorb(read);
+        }
+    });
+}
+
+/// The commits of the comparison that the corpus begins with.
+const OF: Of = Of {
+    head: "1111111111111111111111111111111111111111",
+    base: "0000000000000000000000000000000000000000",
+};
+
+/// A comparison out of an artifact: held to be possible and shown, or refused.
+pub fn comparison(bytes: &[u8]) {
+    use wirebench::report::comparison::{markdown, terminal};
+    if let Ok(value) = strict::parse(bytes)
+        && let Ok(comparison) = admit(value, &OF)
+    {
+        let _ = (markdown::render(&comparison), terminal::render(&comparison, Some(80)));
+    }
+    // One from this machine is shown as it is.
+    if let Ok(comparison) = serde_json::from_slice::<Comparison>(bytes) {
+        let _ = (markdown::render(&comparison), terminal::render(&comparison, None));
+    }
+}
+
+/// The history that github-action-benchmark keeps, as it is imported.
 ///
 /// # Panics
-/// When the folder for temporary files cannot be written.
-pub fn in_file(name: &str, bytes: &[u8], read: impl FnOnce(&Path)) {
+/// When what was imported cannot be stored, which is what is looked for.
+pub fn data_js(text: &str) {
+    if let Ok(imported) = import::parse(text) {
+        serde_json::to_string(&imported).expect("what was imported can be stored");
+    }
+}
+
+const CONFIG: &[u8] = br#"builtin_drivers = []
+[profiles.quick]
+about = "x"
+rounds = 1
+duration_at_most = "1s"
+requests_at_most = 10
+"#;
+const SCENARIO: &[u8] = br#"about = "x"
+operation = "ask"
+load = { connections = [1, 2], duration = "2s" }
+"#;
+const SERVER: &[u8] = br#"about = "x"
+protocols = ["http"]
+command = ["x"]
+ready = { tcp = true }
+[operations.ask]
+request = { path = "/ask" }
+"#;
+const DRIVER: &[u8] = br#"about = "x"
+[tool]
+program = "x"
+version = "1"
+version_command = ["x"]
+version_pattern = "(1)"
+install = "x"
+[protocols.http]
+args = ["{url}"]
+[normalise]
+args = ["{stdout}"]
+"#;
+
+/// The files of a project: the first byte says which one the rest is; a good one goes on to the series it makes.
+pub fn declarations(bytes: &[u8]) {
+    let Some((which, rest)) = bytes.split_first() else {
+        return;
+    };
+    let mut files = [
+        ("wirebench.toml", CONFIG),
+        ("scenarios/ask.toml", SCENARIO),
+        ("servers/one/server.toml", SERVER),
+        ("drivers/one/driver.toml", DRIVER),
+    ];
+    files[usize::from(which % 4)].1 = rest;
+    in_folder(&files, |folder| {
+        let Ok(project) = Project::read(folder) else { return };
+        for profile in project.config.profiles.values() {
+            let _ = plan::series(&project, profile, &Selection::default());
+        }
+    });
+}
+
+static RULES: LazyLock<Config> = LazyLock::new(|| {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = here.ancestors().map(|folder| folder.join("wirebench.toml"));
+    let file = files.find(|file| file.is_file()).expect("this repository has one");
+    Config::read(&file).expect("this repository's own file is good")
+});
+
+/// A stored run, of any age and from anywhere: shown as text, as Markdown and as a page, and judged.
+///
+/// # Panics
+/// When it has no page, which is what is looked for.
+pub fn run(bytes: &[u8]) {
+    use wirebench::report::{markdown, terminal};
+    let Ok(run) = serde_json::from_slice::<Run>(bytes) else {
+        return;
+    };
+    let rules = Rules::from(&*RULES);
+    let comparison = paired(&run, &rules).ok();
+    let _ = across(&run, &run, &rules);
+    let _ = (terminal::render(&run, Some(80)), markdown::render(&run, &[]));
+    report(&run, comparison.as_ref()).expect("every run has a page");
+}
+
+/// What a driver's filter writes: the common shape, or an error.
+pub fn shape(bytes: &[u8]) {
+    let _ = serde_json::from_slice::<Shape>(bytes);
+}
+
+/// The table that `strace -c` writes of a server.
+pub fn strace(bytes: &[u8]) {
+    in_file("strace", bytes, |file| {
+        let _ = profile::strace::read(file);
+    });
+}
+
+/// Hands over the path of a file of this name that holds these bytes.
+fn in_file(name: &str, bytes: &[u8], read: impl FnOnce(&Path)) {
     in_folder(&[(name, bytes)], |folder| read(&folder.join(name)));
 }
 
 /// Hands over a folder that holds these files and no others: path within it, and content.
-///
-/// # Panics
-/// When the folder for temporary files cannot be written.
-pub fn in_folder(files: &[(&str, &[u8])], read: impl FnOnce(&Path)) {
+fn in_folder(files: &[(&str, &[u8])], read: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for (name, bytes) in files {
         let file = folder.path().join(name);

@@ -40,6 +40,8 @@ impl std::str::FromStr for Action {
 pub struct Told {
     /// What they use.
     pub action: Action,
+    /// The full commit that its revision names, which the workflows then use; none when that is not known.
+    pub commit: Option<String>,
     /// The folder of wirebench.toml from the repository's top, `.` for the top.
     pub config: String,
     /// The branch whose pushes are kept.
@@ -49,13 +51,39 @@ pub struct Told {
 /// Each workflow's file name and text.
 #[must_use]
 pub fn workflows(told: &Told) -> Vec<(&'static str, String)> {
+    let Action { repository, revision } = &told.action;
+    let reference = match &told.commit {
+        Some(commit) => format!("{commit} # {revision}"),
+        None => revision.clone(),
+    };
+    let pinned = if is_pinned(told) {
+        "Every action is used at one full commit, with its version beside it.".to_owned()
+    } else {
+        format!(
+            "{repository}@{revision} can be moved, and its commit is not known here: put the full commit SHA of that release in its place\n\
+             # (`wirebench init --commit SHA` writes it)."
+        )
+    };
     let filled = |text: &str| {
-        text.replace("@ACTION@", &told.action.repository)
-            .replace("@REF@", &told.action.revision)
+        text.replace("@PINNED@", &pinned)
+            .replace("@ACTION@", repository)
+            .replace("@REF@", &reference)
             .replace("@CONFIG@", &scalar(&told.config))
             .replace("@BRANCH@", &scalar(&told.branch))
     };
     TEMPLATES.iter().map(|(name, text)| (*name, filled(text))).collect()
+}
+
+/// Whether what they use is one commit for ever.
+#[must_use]
+pub fn is_pinned(told: &Told) -> bool {
+    told.commit.is_some() || is_commit(&told.action.revision)
+}
+
+/// Whether a text is a full commit.
+#[must_use]
+pub fn is_commit(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A text as YAML reads it back: plain when nothing in it means anything, otherwise in double quotes as JSON has them.
@@ -85,6 +113,7 @@ mod tests {
     fn told(config: &str, branch: &str) -> Told {
         Told {
             action: "a/b@v7".parse().unwrap(),
+            commit: None,
             config: config.into(),
             branch: branch.into(),
         }
@@ -95,7 +124,7 @@ mod tests {
         for (config, branch) in [("services/api", "main"), ("a b: {c}\"", "release, [x]"), (".", "123")] {
             for (name, text) in workflows(&told(config, branch)) {
                 assert!(text.contains("a/b") && text.contains("@v7"), "{name}");
-                for left in ["@ACTION@", "@REF@", "@CONFIG@", "@BRANCH@"] {
+                for left in ["@ACTION@", "@REF@", "@CONFIG@", "@BRANCH@", "@PINNED@"] {
                     assert!(!text.contains(left), "{name}: {left}");
                 }
                 let read: serde_json::Value =
@@ -106,6 +135,25 @@ mod tests {
                     assert!(steps.iter().any(|step| step["with"]["config"] == config), "{text}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_commit_stands_with_its_version_and_an_unknown_one_is_said() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        let known = Told {
+            commit: Some(commit.into()),
+            ..told(".", "main")
+        };
+        for (name, text) in workflows(&known) {
+            assert!(
+                text.contains(&format!("@{commit} # v7\n")) && !text.contains("@v7"),
+                "{name}"
+            );
+            assert!(text.contains("at one full commit"), "{name}");
+        }
+        for (name, text) in workflows(&told(".", "main")) {
+            assert!(text.contains("its commit is not known here"), "{name}");
         }
     }
 }

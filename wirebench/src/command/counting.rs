@@ -147,10 +147,10 @@ fn counted_again(
 ) -> std::io::Result<Vec<Counts>> {
     let of = |place: usize| (0..places.len()).filter(move |i| places[*i] == place);
     let doubtful: BTreeSet<usize> = (places.iter().copied())
-        .filter(|place| null_share(of(*place).map(|i| &counts[i])).is_some_and(|share| share > NULL_DIFFERS))
+        .filter(|place| null_share(&of(*place).map(|i| &counts[i])).is_some_and(|share| share > NULL_DIFFERS))
         .collect();
     for place in doubtful {
-        let first = null_share(of(place).map(|i| &counts[i])).unwrap_or(f64::INFINITY);
+        let first = null_share(&of(place).map(|i| &counts[i])).unwrap_or(f64::INFINITY);
         eprintln!(
             "{}: the same code twice differed by {:.1} %; it is counted again",
             jobs[of(place).next().unwrap_or_default()].series.id,
@@ -158,7 +158,7 @@ fn counted_again(
         );
         let mine: Vec<Job> = of(place).map(|i| jobs[i].clone()).collect();
         let Some(again) = counted(counter, &mine)? else { break };
-        if null_share(again.iter()).is_some_and(|second| second < first) {
+        if null_share(&again.iter()).is_some_and(|second| second < first) {
             for (i, better) in of(place).zip(again) {
                 counts[i] = better;
             }
@@ -168,7 +168,7 @@ fn counted_again(
 }
 
 /// By how much the instructions of the baseline's copy differ from the baseline's at the first start layout, as a share of them.
-fn null_share<'a>(all: impl Iterator<Item = &'a Counts> + Clone) -> Option<f64> {
+fn null_share<'a>(all: &(impl Iterator<Item = &'a Counts> + Clone)) -> Option<f64> {
     let of = |variant| all.clone().find(move |counts| counts.variant == variant);
     let (base, null) = (of(Variant::Baseline)?, of(Variant::Null)?);
     let figure = base.figure(Metric::Instructions)?;
@@ -205,7 +205,7 @@ mod tests {
             counts
         };
         let base = with(Variant::Baseline, Some(1020.0), &[1000.0, 1040.0]);
-        let share = |all: &[Counts]| null_share(all.iter());
+        let share = |all: &[Counts]| null_share(&all.iter());
         let off = share(&[base.clone(), with(Variant::Null, Some(988.0), &[])]).unwrap();
         assert!((off - 0.012).abs() < 1e-9, "{off}");
         assert_eq!(share(&[base.clone(), with(Variant::Null, None, &[])]), None);

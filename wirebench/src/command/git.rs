@@ -8,6 +8,7 @@ use std::process::Command;
 
 use anyhow::Context as _;
 
+use crate::child;
 use crate::measure::own;
 use crate::record::run::{Variant, VariantRevision};
 
@@ -39,7 +40,7 @@ pub(super) fn says(folder: &Path, args: &[&str]) -> Option<String> {
 
 /// git in a folder, deaf to what a hook around us exported, with no hooks of its own, and never writing the index.
 fn command(folder: &Path, args: &[&str]) -> Command {
-    let mut git = Command::new("git");
+    let mut git = child::command("git");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
         git.env_remove(name);
     }

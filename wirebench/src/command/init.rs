@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::adopt::workflows::{Action, Told, workflows};
+use crate::adopt::workflows::{Action, Told, is_commit, is_pinned, workflows};
 use crate::adopt::{self, CHANGE_THIS, Found};
 use crate::command::{Outcome, UsageError, git, repository};
 
@@ -22,11 +22,31 @@ pub(super) struct Args {
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
     /// The action that the workflows use.
-    #[arg(long, value_name = "OWNER/REPO@REF", default_value = "wirebench/wirebench@v1")]
+    #[arg(long, value_name = "OWNER/REPO@REF", default_value = RELEASE)]
     action: Action,
+    /// The full commit of that action; without it, the one that this release was built from, where that is known.
+    #[arg(long, value_name = "SHA", value_parser = commit)]
+    commit: Option<String>,
     /// Prints the files instead of writing them.
     #[arg(long)]
     print: bool,
+}
+
+/// The action of this release.
+const RELEASE: &str = concat!("wirebench/wirebench@v", env!("CARGO_PKG_VERSION"));
+/// The commit that this program was built from; scripts/release.sh sets it.
+const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");
+
+fn commit(text: &str) -> Result<String, String> {
+    let good = is_commit(text).then(|| text.to_ascii_lowercase());
+    good.ok_or_else(|| "expected the 40 hex digits of a commit".to_owned())
+}
+
+/// The commit of the action, as far as it is known.
+fn commit_of(args: &Args) -> Option<String> {
+    let own = format!("{}@{}", args.action.repository, args.action.revision) == RELEASE;
+    let built_from = || commit(BUILT_FROM.filter(|_| own)?).ok();
+    args.commit.clone().or_else(built_from)
 }
 
 /// What git need not keep.
@@ -45,7 +65,13 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         return Err(UsageError(format!("{}: no such folder", folder.display())).into());
     }
     let found = adopt::look(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
-    let files = files(&folder, &found, &args.action);
+    let told = Told {
+        action: args.action.clone(),
+        commit: commit_of(args),
+        config: repository::below_top(&folder),
+        branch: repository::default_branch(&folder),
+    };
+    let files = files(&folder, &found, &told);
     let mut out = std::io::stdout().lock();
     if args.print {
         for made in &files {
@@ -75,6 +101,13 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     )?;
     writeln!(out, "  2. wirebench verify && wirebench run --profile quick")?;
     writeln!(out, "  3. commit what was written, and open a pull request")?;
+    if !is_pinned(&told) {
+        let Action { repository, revision } = &told.action;
+        writeln!(
+            out,
+            "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
+        )?;
+    }
     for path in IGNORED
         .iter()
         .filter(|path| git::top(&folder).is_some() && !is_ignored(&folder, path))
@@ -89,7 +122,7 @@ fn is_ignored(folder: &Path, path: &str) -> bool {
 }
 
 /// Every file that may be written.
-fn files(folder: &Path, found: &Found, action: &Action) -> Vec<Made> {
+fn files(folder: &Path, found: &Found, told: &Told) -> Vec<Made> {
     let mut files = vec![Made {
         file: folder.join("wirebench.toml"),
         text: found.toml.clone(),
@@ -101,13 +134,8 @@ fn files(folder: &Path, found: &Found, action: &Action) -> Vec<Made> {
             text: IGNORED.map(|line| format!("{line}\n")).concat(),
         });
     }
-    let told = Told {
-        action: action.clone(),
-        config: repository::below_top(folder),
-        branch: repository::default_branch(folder),
-    };
     let top = git::top(folder).unwrap_or_else(|| folder.to_path_buf());
-    for (name, text) in workflows(&told) {
+    for (name, text) in workflows(told) {
         files.push(Made {
             file: top.join(".github/workflows").join(name),
             text,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Program, package of Debian and Ubuntu, package of Homebrew.
-const PACKAGES: [(&str, &str, &str); 11] = [
+const PACKAGES: [(&str, &str, &str); 13] = [
     ("git", "git", "git"),
     ("jq", "jq", "jq"),
     ("gnuplot", "gnuplot-nox", "gnuplot"),
@@ -11,6 +11,8 @@ const PACKAGES: [(&str, &str, &str); 11] = [
     ("hyperfine", "hyperfine", "hyperfine"),
     ("valgrind", "valgrind", "valgrind"),
     ("strace", "strace", "strace"),
+    ("ab", "apache2-utils", "httpd"),
+    ("wrk", "wrk", "wrk"),
     ("go", "golang-go", "go"),
     ("node", "nodejs", "node"),
     ("npm", "npm", "node"),
@@ -56,12 +58,14 @@ pub(super) fn of(program: &str) -> String {
     known(program).unwrap_or_else(|| format!("install {program}, and put it on PATH"))
 }
 
-/// The package that a command of [`known`] installs; none of any other command.
-pub(super) fn package(how: &str) -> Option<&str> {
-    let package = how
-        .strip_prefix("apt-get install ")
-        .or_else(|| how.strip_prefix("brew install "))?;
-    (!package.contains(char::is_whitespace)).then_some(package)
+/// The package that a command of [`known`] installs; none of any other command, because drivers bring commands of their own.
+pub(super) fn package(how: &str) -> Option<&'static str> {
+    if let Some(named) = how.strip_prefix("apt-get install ") {
+        PACKAGES.iter().map(|(_, apt, _)| *apt).find(|apt| *apt == named)
+    } else {
+        let named = how.strip_prefix("brew install ")?;
+        PACKAGES.iter().map(|(_, _, brew)| *brew).find(|brew| *brew == named)
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +87,8 @@ mod tests {
         assert_eq!(System::Apt.install("ours"), None);
         assert_eq!(package("apt-get install nghttp2-client"), Some("nghttp2-client"));
         assert_eq!(package("go install example.org/tool@v1"), None);
-        assert_eq!(package("apt-get install a b"), None);
+        for other in ["strange", "a b", "-oAPT::Update::Pre-Invoke::=sh", "jq ", "./jq.deb"] {
+            assert_eq!(package(&format!("apt-get install {other}")), None, "{other}");
+        }
     }
 }

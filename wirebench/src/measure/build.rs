@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::child;
+
 #[derive(Deserialize)]
 struct Artifact {
     executable: Option<PathBuf>,
@@ -65,7 +67,7 @@ impl Workshop {
     }
 
     fn build(&self, package: &str) -> Result<PathBuf, String> {
-        let mut cargo = Command::new("cargo");
+        let mut cargo = child::command("cargo");
         cargo
             .args([
                 "build",
@@ -145,7 +147,7 @@ const NEUTRAL: [&str; 16] = [
 fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
     let mut digest = Sha256::new();
     for (program, argument) in [("rustc", "-vV"), ("cargo", "-V")] {
-        let mut asked = Command::new(program);
+        let mut asked = child::command(program);
         asked.arg(argument).current_dir(folder);
         if let Some(toolchain) = toolchain {
             asked.env("RUSTUP_TOOLCHAIN", toolchain);
@@ -199,7 +201,7 @@ pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, S
     } else {
         PathBuf::from(program)
     };
-    let status = Command::new(program)
+    let status = child::command(program)
         .args(args)
         .current_dir(folder)
         .env("GOFLAGS", go_flags(&std::env::var("GOFLAGS").unwrap_or_default()))
@@ -229,7 +231,7 @@ fn go_flags(own: &str) -> String {
 /// The toolchain that rustup takes in a folder; none where rustup does not manage it.
 #[must_use]
 pub fn active_toolchain(folder: &Path) -> Option<String> {
-    let output = Command::new("rustup")
+    let output = child::command("rustup")
         .args(["show", "active-toolchain"])
         .current_dir(folder)
         .output()

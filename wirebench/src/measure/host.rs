@@ -1,10 +1,10 @@
 //! Describes the machine a run is made on.
 
 use std::fs;
-use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
+use crate::child;
 use crate::record::run::Host;
 
 /// Reads what the operating system says of the machine; what it does not say is null.
@@ -48,7 +48,7 @@ fn first_value(file: &str, key: &str, separator: char) -> Option<String> {
 }
 
 fn says(program: &str, args: &[&str]) -> Option<String> {
-    let output = Command::new(program)
+    let output = child::command(program)
         .args(args)
         .output()
         .ok()

@@ -5,10 +5,12 @@
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Stdio};
 use std::sync::{LazyLock, Mutex};
 
 use nix::unistd::Pid;
+
+use crate::child;
 
 /// `+ 12` puts a group onto the list, `- 12` takes it off.
 const SCRIPT: &str = r#"
@@ -26,7 +28,7 @@ for group in $groups; do kill -s KILL -- "-$group"; done
 static SHELL: LazyLock<Mutex<Option<ChildStdin>>> = LazyLock::new(|| Mutex::new(start()));
 
 fn start() -> Option<ChildStdin> {
-    let mut command = Command::new("/bin/sh");
+    let mut command = child::command("/bin/sh");
     // A group of its own: Ctrl-C in a terminal must not end it before wirebench.
     command
         .args(["-c", SCRIPT])

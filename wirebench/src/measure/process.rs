@@ -12,6 +12,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use crate::child;
 use crate::measure::{cores, last_will, usage};
 
 /// What to start.
@@ -64,7 +65,7 @@ impl Launch<'_> {
             .argv
             .split_first()
             .ok_or_else(|| io::Error::other("an empty command"))?;
-        let mut command = Command::new(program);
+        let mut command = child::command(program);
         command
             .args(args)
             .current_dir(self.folder)

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use crate::child;
 use crate::measure::own;
 
 /// Whether a build command installs packages into the Python environment that is active: `pip install …`.
@@ -27,7 +28,7 @@ pub fn installs(words: &[String]) -> bool {
 pub fn environment(folder: &Path) -> Result<BTreeMap<String, String>, String> {
     let own = own::folder(folder).map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
     let place = own.join("venv");
-    let made = Command::new("python3")
+    let made = child::command("python3")
         .args(["-m", "venv", "--clear"])
         .arg(&place)
         .stdin(Stdio::null())

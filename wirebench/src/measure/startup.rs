@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::child;
 use crate::measure::cores;
 use crate::measure::probe::{WireRequest, ask};
 
@@ -61,7 +62,7 @@ pub fn first_answer(file: &Path) -> anyhow::Result<()> {
     let filled = |text: &String| text.replace(PORT, &port.to_string());
     let argv: Vec<String> = spec.argv.iter().map(filled).collect();
     let env = spec.env.iter().map(|(name, text)| (name, filled(text)));
-    let mut command = std::process::Command::new(&argv[0]);
+    let mut command = child::command(&argv[0]);
     command.args(&argv[1..]).current_dir(&spec.folder).envs(env);
     command
         .stdin(Stdio::null())

@@ -1,10 +1,10 @@
 //! Finds the programs wirebench calls and checks their versions.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use regex::Regex;
 
+use crate::child;
 use crate::declare::args::{Arg, Value, Values, expand};
 use crate::declare::driver::{Driver, Tool};
 
@@ -117,7 +117,7 @@ fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
     let values = Values::from([("program", Value::One(path.to_string_lossy().into_owned()))]);
     let args: Vec<Arg> = tool.version_command.iter().cloned().map(Arg::One).collect();
     let argv = expand(&args, &values).map_err(|error| silent(error.to_string()))?;
-    let output = Command::new(&argv[0])
+    let output = child::command(&argv[0])
         .args(&argv[1..])
         .output()
         .map_err(|error| silent(format!("{}: {error}", argv[0])))?;
@@ -145,7 +145,7 @@ fn numbers(version: &str) -> Vec<u64> {
 /// The version line a program prints with `--version`, its name taken off; for tools that need no exact version.
 #[must_use]
 pub fn plain_version(path: &Path) -> Option<String> {
-    let output = Command::new(path).arg("--version").output().ok()?;
+    let output = child::command(path).arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = text.lines().next()?.trim().to_owned();
     let name = path.file_name()?.to_string_lossy().into_owned();

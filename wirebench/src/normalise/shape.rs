@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 
+use crate::child;
 use crate::declare::args::{MissingValue, Value, Values, expand};
 use crate::declare::driver::Driver;
 use crate::normalise::Jq;
@@ -111,7 +111,7 @@ pub fn read(jq: &Jq, driver: &Driver, stdout: &Path, raw: &Path) -> Result<Shape
     }
     let args =
         expand(&driver.normalise, &values).map_err(|source| NormaliseError::Arguments { driver: name(), source })?;
-    let output = Command::new(&jq.program)
+    let output = child::command(&jq.program)
         .args(["--compact-output", "-L"])
         .arg(&driver.library)
         .arg("--from-file")

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use crate::child;
 use crate::record::metric::Metric;
 use crate::record::run::{Latency, RoundStatus, Run, Series};
 use crate::report::format::{count, time};
@@ -88,7 +88,7 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
             write(&data, fs::write(&data, &drawing.data))?;
             for ending in ["svg", "png"] {
                 let picture = folder.join(format!("{name}.{ending}"));
-                let output = Command::new(gnuplot)
+                let output = child::command(gnuplot)
                     .arg("-c")
                     .arg(scripts.path().join(drawing.script))
                     .args([&data, &picture])

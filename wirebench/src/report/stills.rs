@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use crate::child;
 use crate::report::charts::ChartError;
 
 /// A picture to draw.
@@ -49,7 +49,7 @@ pub fn draw(gnuplot: &Path, stills: &[Still]) -> Result<(), ChartError> {
         );
     }
     write("all.gnuplot", &script)?;
-    let output = Command::new(gnuplot)
+    let output = child::command(gnuplot)
         .arg("all.gnuplot")
         .current_dir(folder.path())
         .output()

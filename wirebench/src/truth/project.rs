@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::child;
 
 /// A clone at its base commit, or one commit after it.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ impl Scratch {
 /// # Errors
 /// What git says, when it fails.
 fn git(folder: &Path, args: &[&str]) -> Result<(), String> {
-    let mut git = Command::new("git");
+    let mut git = child::command("git");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
         git.env_remove(name);
     }

@@ -7,6 +7,7 @@
 //! that only GitHub's Pages can do.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -48,7 +49,8 @@ impl Place {
             releases,
         };
         fs::create_dir_all(place.path("remote.git")).unwrap();
-        fs::create_dir_all(place.path("home")).unwrap();
+        fs::create_dir_all(place.path("home/bin")).unwrap();
+        symlink("/bin/true", place.path("home/bin/gh")).unwrap();
         git_in(
             &place.path("remote.git"),
             &["init", "--quiet", "--bare", "--initial-branch", "main"],
@@ -182,6 +184,9 @@ impl Place {
         let mirror = self.releases.mirror();
         let mut act = Command::new(tools.join("bin/act"));
         act.current_dir(self.path("repo")).env("HOME", self.path("home"));
+        // The release is this test's own: nobody attested it.
+        let path = std::env::var("PATH").unwrap_or_default();
+        act.env("PATH", format!("{}:{path}", self.path("home/bin").display()));
         act.args([event, "--workflows", &format!(".github/workflows/{workflow}.yml")]);
         act.args([
             "--platform",

@@ -4,15 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What each room may import; command may import everything.
-const ARROWS: [(&str, &[&str]); 18] = [
+const ARROWS: [(&str, &[&str]); 19] = [
+    ("child", &[]),
     ("adopt", &["adopt", "declare"]),
     ("claims", &["claims", "declare", "record", "stats", "summary", "report"]),
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record", "plan"]),
-    ("measure", &["declare", "plan", "record", "measure"]),
+    ("measure", &["child", "declare", "plan", "record", "measure"]),
     (
         "normalise",
-        &["declare", "plan", "measure", "record", "stats", "normalise"],
+        &["child", "declare", "plan", "measure", "record", "stats", "normalise"],
     ),
     ("count", &["declare", "plan", "measure", "normalise", "record", "count"]),
     ("record", &["record"]),
@@ -22,9 +23,9 @@ const ARROWS: [(&str, &[&str]); 18] = [
     ("github", &["github", "record"]),
     ("history", &["declare", "record", "stats", "history"]),
     ("summary", &["record", "stats", "summary"]),
-    ("report", &["record", "summary", "report"]),
+    ("report", &["child", "record", "summary", "report"]),
     ("site", &["history", "record", "report", "stats", "summary", "site"]),
-    ("truth", &["declare", "measure", "record", "report", "truth"]),
+    ("truth", &["child", "declare", "measure", "record", "report", "truth"]),
     ("main", &[]),
 ];
 
@@ -77,4 +78,25 @@ fn every_import_follows_an_arrow() {
     }
     assert!(wrong.is_empty(), "imports against the arrows:\n{}", wrong.join("\n"));
     assert!(seen > 50, "only {seen} imports were found: the scan is broken");
+}
+
+#[test]
+fn other_programs_are_begun_in_one_place() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let (mut wrong, mut called) = (Vec::new(), 0);
+    for file in files.iter().filter(|file| !file.ends_with("child.rs")) {
+        let text = fs::read_to_string(file).unwrap();
+        let program = text.split("\n#[cfg(test)]\n").next().unwrap();
+        called += program.matches("child::command(").count();
+        if program.contains("Command::new(") {
+            wrong.push(file.strip_prefix(&root).unwrap().display().to_string());
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "these begin programs without child::command: {wrong:?}"
+    );
+    assert!(called > 10, "only {called} calls were found: the scan is broken");
 }

@@ -110,8 +110,39 @@ fn a_folder_of_a_larger_repository_has_its_workflows_at_the_top() {
 }
 
 #[test]
+fn a_commit_is_written_with_its_version_and_an_unknown_one_is_said() {
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let uses = |text: &str| format!("uses: {text}");
+    let bench = go();
+    let ended = bench.run(&["init", "--commit", commit]);
+    let workflow = fs::read_to_string(bench.path(FILES[2])).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(
+        workflow.contains(&uses(&format!("wirebench/wirebench@{commit} # v{version}\n"))),
+        "{workflow}"
+    );
+    assert!(!ended.stdout.contains("can be moved"), "{}", ended.stdout);
+    let bench = go();
+    let ended = bench.run(&["init", "--action", "them/bench@v9"]);
+    let workflow = fs::read_to_string(bench.path(FILES[3])).unwrap();
+    assert!(
+        workflow.contains("# them/bench@v9 can be moved, and its commit is not known here"),
+        "{workflow}"
+    );
+    assert!(
+        ended.stdout.contains("them/bench@v9, which can be moved"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
 fn wrong_usage_is_said() {
-    for args in [["init", "no/such/folder"], ["init", "--action=main"]] {
+    for args in [
+        ["init", "no/such/folder"],
+        ["init", "--action=main"],
+        ["init", "--commit=v1.0.0"],
+    ] {
         let ended = go().run(&args);
         assert_eq!(ended.code, 2, "{}", ended.stderr);
     }

@@ -1,14 +1,15 @@
-//! `scripts/publish.sh`: runs on a branch that many push to at once; with a real bare repository.
+//! `scripts/publish.sh` and `scripts/site.sh`: runs on a branch that many push to at once, and what is shown of it; with a real bare repository.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::bench::{Ended, git_in, repository};
+use crate::bench::{Ended, ended, git_in, repository};
 
 /// A bare repository, a checkout of it with uncommitted work, and histories to be published.
 pub(crate) struct Place {
@@ -266,6 +267,83 @@ fn a_token_goes_to_its_own_server_alone_and_is_never_shown() {
             .any(|line| line.to_ascii_lowercase().starts_with("authorization")),
         "{sent:#?}"
     );
+}
+
+#[test]
+fn what_is_no_run_is_refused_and_nothing_is_pushed() {
+    let refuses = |name: &str, make: &dyn Fn(&Path)| {
+        let place = Place::new();
+        let history = place.history("h", "a-1.json", "{}");
+        make(Path::new(&history));
+        let ended = place.publish(&[&history]);
+        assert_eq!(ended.code, 1, "{name}: {}", ended.stderr);
+        assert!(ended.stderr.contains("nothing was pushed"), "{name}: {}", ended.stderr);
+        assert!(!ended.stderr.contains("\n::"), "{name}: {}", ended.stderr);
+        assert_eq!(place.remote(&["branch", "--list", "data"]), "", "{name}");
+    };
+    for name in [
+        "runs/2026/11/program",
+        "runs/2026/11/page.html",
+        "runs/2026/11/.json",
+        "runs/2026/11/-a.json",
+        "runs/2026/11/more/a-1.json",
+        "runs/a-1.json",
+        "runs/2026/11/b\n::error::c.json",
+    ] {
+        refuses(name, &|history| {
+            let file = history.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "{}").unwrap();
+        });
+    }
+    for name in ["runs/2026/11/b-2.json", "history.json"] {
+        refuses(name, &|history| {
+            fs::write(history.join(name), vec![b' '; 8 * 1024 * 1024 + 1]).unwrap();
+        });
+        refuses(name, &|history| {
+            std::os::unix::fs::symlink("/etc/hostname", history.join(name)).unwrap();
+        });
+    }
+    let place = Place::new();
+    let largest = place.history("h", "a-1.json", &" ".repeat(8 * 1024 * 1024));
+    assert_eq!(place.publish(&[&largest]).code, 0);
+}
+
+/// Builds the site of a checkout with a wirebench that only says what it was given.
+fn site(place: &Place) -> Ended {
+    let told = place.path("told");
+    fs::write(&told, "#!/bin/sh\necho \"$@\"\necho \"token ${GITHUB_TOKEN-none}\"\n").unwrap();
+    fs::set_permissions(&told, PermissionsExt::from_mode(0o755)).unwrap();
+    let mut site = Command::new(repository().join("scripts/site.sh"));
+    site.current_dir(place.path("checkout"))
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("WIREBENCH", told)
+        .env("GITHUB_TOKEN", "sesame");
+    ended(&mut site)
+}
+
+#[test]
+fn the_made_up_history_is_shown_only_where_there_is_no_branch() {
+    let place = Place::new();
+    let none = site(&place);
+    assert_eq!(none.code, 0, "{}", none.stderr);
+    assert!(none.stdout.contains("/results/demo"), "{}", none.stdout);
+    assert!(none.stdout.contains("token none"), "{}", none.stdout);
+
+    place.publish(&[&place.history("h", "a-1.json", "{}")]);
+    for name in ["a-1.json", "b-2.json"] {
+        place.publish(&[&place.history("h", name, "{}")]);
+        let there = site(&place);
+        assert_eq!(there.code, 0, "{}", there.stderr);
+        assert!(there.stdout.contains("/.wirebench/trees/data"), "{}", there.stdout);
+        let kept = place.path("checkout/.wirebench/trees/data/runs/2026/11").join(name);
+        assert!(kept.is_file(), "{}", there.stderr);
+    }
+
+    fs::rename(place.path("remote.git"), place.path("away.git")).unwrap();
+    let unknown = site(&place);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (1, ""), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("nothing was built"), "{}", unknown.stderr);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -57,12 +58,23 @@ impl Releases {
     }
 
     fn install(&self, version: &str, to: &Path) -> Ended {
+        self.install_with(&["--version", version], to, &[("GH_TOKEN", "")])
+    }
+
+    fn install_with(&self, args: &[&str], to: &Path, environment: &[(&str, &str)]) -> Ended {
         let mut install = Command::new(repository().join("scripts/install.sh"));
-        install.args(["--version", version, "--to"]).arg(to);
+        install.args(args).arg("--to").arg(to);
         install
             .env("GITHUB_SERVER_URL", &self.url)
-            .env("WIREBENCH_REPOSITORY", "owner/name");
+            .env("WIREBENCH_REPOSITORY", "owner/name")
+            .envs(environment.iter().copied());
         ended(&mut install)
+    }
+
+    /// The archive of the only release.
+    fn archive(&self) -> PathBuf {
+        let mut files = fs::read_dir(self.files()).unwrap().flatten().map(|entry| entry.path());
+        files.find(|path| path.to_string_lossy().ends_with(".tar.gz")).unwrap()
     }
 }
 
@@ -83,14 +95,7 @@ fn what_is_packed_is_what_is_installed_unless_a_byte_of_it_changed() {
     let releases = Releases::new();
     let packed = releases.pack(VERSION);
     assert_eq!(packed.code, 0, "{}", packed.stderr);
-    let archive = fs::read_dir(releases.files())
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.path());
-    let archive = archive
-        .into_iter()
-        .find(|path| path.to_string_lossy().ends_with(".tar.gz"))
-        .unwrap();
+    let archive = releases.archive();
 
     let to = tempfile::tempdir().unwrap();
     let installed = releases.install(VERSION, to.path());
@@ -145,4 +150,107 @@ fn versions_that_are_none_are_refused() {
         );
     }
     assert_eq!(fs::read_dir(to.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_checksum_counts_only_for_the_file_it_names() {
+    let releases = Releases::new();
+    assert_eq!(releases.pack(VERSION).code, 0);
+    let archive = releases.archive();
+    let sums = PathBuf::from(format!("{}.sha256", archive.display()));
+    let good = fs::read_to_string(&sums).unwrap();
+    let name = archive.file_name().unwrap().to_string_lossy().into_owned();
+    // What sha256sum --check would take: another file of the same folder, and one more line.
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  /dev/null\n";
+    fs::write(&archive, "something else").unwrap();
+    for bad in [
+        empty.to_owned(),
+        format!("{good}{empty}"),
+        String::new(),
+        good.replace(&name, "x"),
+    ] {
+        fs::write(&sums, &bad).unwrap();
+        let to = tempfile::tempdir().unwrap();
+        let refused = releases.install(VERSION, to.path());
+        assert_eq!(refused.code, 1, "{bad}: {}", refused.stdout);
+        assert!(
+            refused.stderr.contains("does not have the checksum"),
+            "{bad}: {}",
+            refused.stderr
+        );
+    }
+}
+
+/// A folder with every program there is but gh and cargo; instead of those, scripts that write down what they were given.
+fn programs(gh: Option<i32>) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for one in std::env::split_paths(&std::env::var_os("PATH").unwrap()) {
+        for entry in fs::read_dir(one).into_iter().flatten().flatten() {
+            let _ = symlink(entry.path(), folder.path().join(entry.file_name()));
+        }
+    }
+    let told = folder.path().join("told");
+    for (name, status) in [("gh", gh), ("cargo", Some(1))] {
+        let file = folder.path().join(name);
+        let _ = fs::remove_file(&file);
+        if let Some(status) = status {
+            let script = format!("#!/bin/sh\necho \"{name} $@\" >> {}\nexit {status}\n", told.display());
+            fs::write(&file, script).unwrap();
+            fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+        }
+    }
+    folder
+}
+
+#[test]
+fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
+    let releases = Releases::new();
+    assert_eq!(releases.pack(VERSION).code, 0);
+    let (yes, no, none) = (programs(Some(0)), programs(Some(1)), programs(None));
+    let install = |programs: &TempDir, args: &[&str], token: &str| {
+        let to = tempfile::tempdir().unwrap();
+        let path = programs.path().to_string_lossy().into_owned();
+        let ended = releases.install_with(args, to.path(), &[("PATH", &path), ("GH_TOKEN", token)]);
+        let installed = to.path().join("bin/wirebench").exists();
+        assert_eq!(installed, ended.code == 0, "{args:?}: {}", ended.stderr);
+        let told = fs::read_to_string(programs.path().join("told")).unwrap_or_default();
+        let _ = fs::remove_file(programs.path().join("told"));
+        (ended, told)
+    };
+    let version = ["--version", VERSION];
+    let released = ["--released", "--version", VERSION];
+    for args in [&version[..], &released] {
+        let (good, told) = install(&yes, args, "token");
+        assert_eq!(good.code, 0, "{}", good.stderr);
+        let tail = format!(
+            "{} --repo owner/name --signer-workflow owner/name/.github/workflows/release.yml --source-ref refs/tags/{VERSION}\n",
+            releases.archive().file_name().unwrap().to_string_lossy()
+        );
+        assert!(
+            told.starts_with("gh attestation verify ") && told.ends_with(&tail),
+            "{told}"
+        );
+        let (bad, _) = install(&no, args, "token");
+        assert_eq!(bad.code, 1, "{}", bad.stderr);
+        assert!(bad.stderr.contains("was not attested"), "{}", bad.stderr);
+    }
+    for (programs, token) in [(&none, "token"), (&yes, "")] {
+        let (unknown, told) = install(programs, &released, token);
+        assert_eq!((unknown.code, told.as_str()), (1, ""), "{}", unknown.stderr);
+        let (told_so, _) = install(programs, &version, token);
+        assert!(told_so.stderr.contains("was not verified"), "{}", told_so.stderr);
+    }
+    // Without a release nothing is built here, whether one was named or not.
+    fs::remove_dir_all(releases.files()).unwrap();
+    for args in [&released[..], &released[..1], &["--released", "--version", ""]] {
+        let (missing, told) = install(&yes, args, "token");
+        assert_eq!((missing.code, told.as_str()), (1, ""), "{}", missing.stderr);
+    }
+    let (wrong, told) = install(&yes, &["--released", "--version", "source"], "token");
+    assert_eq!((wrong.code, told.as_str()), (2, ""), "{}", wrong.stderr);
+    let (built, told) = install(&yes, &[], "token");
+    assert!(
+        built.code != 0 && told.starts_with("cargo build"),
+        "elsewhere it is built: {told}"
+    );
 }

@@ -4,10 +4,11 @@ mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use anyhow::Context as _;
 
+use crate::child;
 use crate::command::metric::metric;
 use crate::command::{Outcome, UsageError, git, results, stored};
 use crate::declare::Project;
@@ -197,7 +198,7 @@ impl Scope {
             .join("bisect")
             .join(format!("{}-{}", short_commit(good), short_commit(commit)));
         let program = std::env::current_exe().context("this program cannot find itself")?;
-        let status = Command::new(program)
+        let status = child::command(program)
             .arg("--root")
             .arg(&self.root)
             .args(["run", "--baseline", good, "--candidate", commit])

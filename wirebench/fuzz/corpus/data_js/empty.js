@@ -1,0 +1,1 @@
+window.BENCHMARK_DATA = {"lastUpdate": 1, "repoUrl": "", "entries": {}}

@@ -1,0 +1,171 @@
+//! Jobs with all that they come to keep the rules, those of workflows that `wirebench init` writes too; each rule is shown to catch a file
+//! that breaks it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::bench::{Bench, ended, repository};
+use crate::rules::Tree;
+
+/// What workflows that `wirebench init` writes use beside those owners.
+pub(crate) const RELEASED: &str = "wirebench/wirebench";
+/// A commit of it.
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+/// The workflows that `wirebench init` writes: file name and text.
+pub(crate) fn written() -> Vec<(String, String)> {
+    let bench = Bench::empty();
+    let ended = bench.run(&["init", "--commit", COMMIT]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let read = |name: &str| {
+        let file = bench.path(".github/workflows").join(name);
+        (name.to_owned(), fs::read_to_string(file).unwrap())
+    };
+    ["bench.yml", "bench-comment.yml"].map(read).to_vec()
+}
+
+/// This repository's tree, with those workflows as if they stood in it.
+fn tree() -> Tree {
+    let mut tree = Tree::of_repository();
+    for (name, text) in written() {
+        let released = format!("@{COMMIT} # v{}", env!("CARGO_PKG_VERSION"));
+        let text = text.replace(&released, "").replace(&format!("{RELEASED}/"), "$/");
+        let text = text.replace(&format!("uses: {RELEASED}\n"), "uses: $/\n");
+        tree.put(&format!(".github/workflows/written/{name}"), &text);
+    }
+    tree
+}
+
+#[test]
+fn every_job_keeps_the_rules_with_all_that_it_comes_to() {
+    let wrong = tree().faults();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A step that is good enough where nothing may be written.
+const CHECKOUT: &str = "- uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n";
+const RESTORE: &str = "- uses: actions/cache/restore@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5\n";
+const STEPS: &str = "    steps:\n";
+const FIRST: &str = "  using: composite\n  steps:\n";
+
+#[test]
+fn each_rule_of_jobs_catches_what_breaks_it() {
+    let tree = tree();
+    let second = ".github/actions/second-stage/action.yml";
+    let (comment, publish) = (".github/workflows/comment.yml", ".github/workflows/publish.yml");
+    let (bench, release) = (".github/workflows/bench.yml", ".github/workflows/release.yml");
+    let (action, keep) = ("scripts/action.sh", ".github/actions/keep/action.yml");
+    let into = |step: &str| format!("{FIRST}    {step}");
+    let head = format!("{CHECKOUT}      with: {{ repository: \"a/b\", persist-credentials: false }}\n");
+    let cases: [(&str, &str, &str); 27] = [
+        (second, FIRST, &into(&head)),
+        (second, FIRST, &into(CHECKOUT)),
+        (second, FIRST, &into("- run: scripts/test.sh\n      shell: bash\n")),
+        (second, FIRST, &into("- uses: $/.github/actions/cache\n")),
+        (second, FIRST, &into("- uses: $/.github/actions/measure\n")),
+        (second, " --released", ""),
+        (comment, STEPS, "    steps:\n      - uses: $/.github/actions/site\n"),
+        (comment, "    if: github.event_name == 'workflow_dispatch'", "    # "),
+        (comment, "    if: github.event_name == 'issue_comment'", "    # "),
+        (
+            comment,
+            " && contains(fromJSON('[\"OWNER\", \"MEMBER\", \"COLLABORATOR\"]'), github.event.comment.author_association)",
+            "",
+        ),
+        (comment, "\"COLLABORATOR\"", "\"COLLABORATOR\", \"NONE\""),
+        (".github/actions/publish/action.yml", FIRST, &into(RESTORE)),
+        (
+            ".github/actions/publish/action.yml",
+            FIRST,
+            &into("- run: scripts/test.sh\n      shell: bash\n"),
+        ),
+        (".github/actions/site/action.yml", FIRST, &into(RESTORE)),
+        (publish, STEPS, "    steps:\n      - uses: $/.github/actions/measure\n"),
+        (release, STEPS, "    steps:\n      - uses: $/.github/actions/cache\n"),
+        (release, "    environment: release", "    # "),
+        (bench, " && github.event_name == 'push'", ""),
+        (
+            bench,
+            " && github.event_name == 'push'",
+            " || github.event_name == 'push'",
+        ),
+        (bench, "contents: read # to check out", "contents: write"),
+        (keep, "github.event_name == 'push' && ", ""),
+        (action, "  unset GITHUB_TOKEN\n", ""),
+        (action, "  unset GITHUB_TOKEN\n  quietly packages", "  quietly packages"),
+        (action, "stranger wirebench --root", "wirebench --root"),
+        ("scripts/judge.sh", "  unset GITHUB_TOKEN\n", ""),
+        (
+            ".github/workflows/written/bench.yml",
+            " && github.event_name == 'push'",
+            "",
+        ),
+        (
+            ".github/workflows/written/bench.yml",
+            "contents: read # to check out",
+            "contents: write",
+        ),
+    ];
+    for (path, good, bad) in cases {
+        assert!(
+            !tree.with(path, good, bad).faults().is_empty(),
+            "{path}: {good} → {bad} was not caught"
+        );
+    }
+    let called = [
+        "scripts/lib/scenarios.sh",
+        "scripts/release.sh",
+        ".github/actions/site/action.yml",
+    ];
+    for line in [
+        "curl -sSf https://example.org/x | bash",
+        "wget -qO- https://example.org/x | sudo -E bash -s",
+        "wget -qO- https://example.org/x \\\n  | tee log | /bin/sh",
+        "curl https://example.org/x |\n  python3 -",
+        "bash <(curl https://example.org/x)",
+        "sh -c \"$(wget -qO- https://example.org/x)\"",
+        "eval \"$(curl https://example.org/x)\"",
+        "cargo install something",
+        "pip install something",
+        "npm install something",
+    ] {
+        for path in called {
+            let bad = tree.with(path, "\n\n", &format!("\n{line}\n\n"));
+            let found = bad.script_faults();
+            assert!(!found.is_empty(), "{path}: {line} was not caught");
+        }
+    }
+}
+
+#[test]
+fn linters_find_nothing_in_what_init_writes() {
+    let tools = std::env::var_os("WIREBENCH_TOOLS").map_or_else(|| repository().join(".tools"), PathBuf::from);
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join(".github/workflows");
+    fs::create_dir_all(&place).unwrap();
+    let all = written();
+    for (name, text) in &all {
+        fs::write(place.join(name), text).unwrap();
+    }
+    let mut actionlint = Command::new(tools.join("bin/actionlint"));
+    let linted = ended(actionlint.args(all.iter().map(|(name, _)| place.join(name))));
+    assert_eq!(linted.code, 0, "{}{}", linted.stdout, linted.stderr);
+    let audit = || {
+        let mut zizmor = Command::new(tools.join("bin/zizmor"));
+        zizmor.args([
+            "--quiet",
+            "--offline",
+            "--persona=auditor",
+            "--strict-collection",
+            ".github",
+        ]);
+        ended(zizmor.current_dir(folder.path()))
+    };
+    let audited = audit();
+    assert_eq!(audited.code, 0, "{}{}", audited.stdout, audited.stderr);
+    // A tag instead of a commit is what it looks for.
+    let (name, text) = &all[0];
+    fs::write(place.join(name), text.replace(COMMIT, "v1")).unwrap();
+    assert_ne!(audit().code, 0);
+}
