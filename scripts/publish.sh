@@ -11,12 +11,8 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib/credentials.sh"
 
 branch=data
-<<<<<<< HEAD
 tries=60
-=======
-tries=20
 largest=$((8 * 1024 * 1024)) # bytes of a file
->>>>>>> h-a
 names=() # of the files that are added
 
 say() { echo "publish.sh: $*" >&2; }
