@@ -14,7 +14,7 @@ main() {
   missing="$(scripts/lib/missing.sh --dev | cut -f 2 | grep '^cargo-deny@' || true)"
   if [[ -n "$missing" ]]; then scripts/setup.sh --dev --only "$missing"; fi
   "$tools/bin/cargo-deny" --locked check advisories
-  "$tools/bin/cargo-deny" --locked --manifest-path wirebench/fuzz/Cargo.toml check --config deny.toml advisories
+  "$tools/bin/cargo-deny" --locked --config deny.toml --manifest-path wirebench/fuzz/Cargo.toml check advisories
 }
 
 main "$@"

@@ -49,7 +49,7 @@ release() {
   summed "$got/$archive" || fail "$from/$archive does not have the checksum that its release names: it was not installed"
   attested "$got/$archive" "$1" "$3"
   mkdir -p "$2"
-  tar --extract --gzip --file "$got/$archive" --directory "$2" --strip-components 1 --no-same-owner
+  tar --extract --gzip --file "$got/$archive" --directory "$2" --strip-components 1 --no-same-owner || fail "$archive cannot be unpacked"
 }
 
 # built TO → the same programs, made of this checkout

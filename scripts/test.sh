@@ -20,7 +20,7 @@ licences() {
   cargo fetch --quiet --locked
   cargo fetch --quiet --locked --manifest-path wirebench/fuzz/Cargo.toml
   "$tools/bin/cargo-deny" --offline check licenses bans sources
-  if compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/*" >/dev/null; then
+  if compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/advisory-db-*" >/dev/null; then
     "$tools/bin/cargo-deny" --offline check advisories
   else
     echo "advisories: skipped, there is no advisory database on this machine"

@@ -10,6 +10,10 @@ use std::path::Path;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use wirebench::github::{admit, archive, strict};
+use wirebench::history::import;
+use wirebench::normalise::Shape;
+use wirebench::record::run::Run;
 
 type Target = fn(&[u8]);
 
@@ -96,4 +100,31 @@ fn every_target_ends_well_on_the_corpus_and_near_it() {
             }
         }
     }
+}
+
+#[test]
+fn the_corpus_has_input_that_is_good() {
+    let file = |name: &str| fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name)).unwrap();
+    let of = admit::Of {
+        head: "1111111111111111111111111111111111111111",
+        base: "0000000000000000000000000000000000000000",
+    };
+    let comparison = strict::parse(&file("comparison/good.json")).map(|value| admit::admit(value, &of).is_ok());
+    assert!(comparison.is_ok_and(|admitted| admitted), "comparison");
+    assert!(
+        serde_json::from_slice::<Run>(&file("run/reference.json")).is_ok(),
+        "run"
+    );
+    for name in ["info-zip.zip", "upload-artifact.zip", "stored.zip"] {
+        let archive = file(&format!("archive/{name}"));
+        assert!(archive::only_file(&archive, "comparison.json").is_ok(), "{name}");
+    }
+    for name in ["hey.json", "histogram.json"] {
+        assert!(
+            serde_json::from_slice::<Shape>(&file(&format!("shape/{name}"))).is_ok(),
+            "{name}"
+        );
+    }
+    let text = String::from_utf8(file("data_js/dirty.js")).unwrap();
+    assert!(import::parse(&text).is_ok(), "data_js");
 }

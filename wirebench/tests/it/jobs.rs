@@ -46,6 +46,7 @@ fn every_job_keeps_the_rules_with_all_that_it_comes_to() {
 /// A step that is good enough where nothing may be written.
 const CHECKOUT: &str = "- uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n";
 const RESTORE: &str = "- uses: actions/cache/restore@27d5ce7f107fe9357f9df03efb73ab90386fccae # v5.0.5\n";
+const SCRIPT: &str = "- uses: actions/github-script@60a0d83039c74a4aee543508d2ffcb1c3799cdea # v7.0.1\n";
 const STEPS: &str = "    steps:\n";
 const FIRST: &str = "  using: composite\n  steps:\n";
 
@@ -58,13 +59,26 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
     let (action, keep) = ("scripts/action.sh", ".github/actions/keep/action.yml");
     let into = |step: &str| format!("{FIRST}    {step}");
     let head = format!("{CHECKOUT}      with: {{ repository: \"a/b\", persist-credentials: false }}\n");
-    let cases: [(&str, &str, &str); 27] = [
+    let cases: [(&str, &str, &str); 32] = [
         (second, FIRST, &into(&head)),
         (second, FIRST, &into(CHECKOUT)),
         (second, FIRST, &into("- run: scripts/test.sh\n      shell: bash\n")),
         (second, FIRST, &into("- uses: $/.github/actions/cache\n")),
         (second, FIRST, &into("- uses: $/.github/actions/measure\n")),
         (second, " --released", ""),
+        (
+            second,
+            "--workflow=\"$WORKFLOW\"'",
+            "--workflow=\"$WORKFLOW\" && scripts/test.sh'",
+        ),
+        (second, "shell: bash", "shell: bash -c 'scripts/test.sh; bash {0}'"),
+        (
+            comment,
+            "    runs-on: ubuntu-24.04\n",
+            "    runs-on: ubuntu-24.04\n    container: somebody/image\n",
+        ),
+        (".github/actions/publish/action.yml", FIRST, &into(SCRIPT)),
+        (publish, "actions/deploy-pages@", "actions/github-script@"),
         (comment, STEPS, "    steps:\n      - uses: $/.github/actions/site\n"),
         (comment, "    if: github.event_name == 'workflow_dispatch'", "    # "),
         (comment, "    if: github.event_name == 'issue_comment'", "    # "),

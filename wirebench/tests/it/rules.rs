@@ -17,6 +17,15 @@ const BESIDE_A_WRITE: [&str; 5] = [
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" rerun ",
     "scripts/release-publish.sh ",
 ];
+/// Actions that may be used there: none that runs what it is told.
+const USED_BESIDE_A_WRITE: [&str; 6] = [
+    "$/",
+    "actions/attest@",
+    "actions/checkout@",
+    "actions/deploy-pages@",
+    "actions/download-artifact@",
+    "benchmark-action/github-action-benchmark@",
+];
 /// Workflows of which no job takes anything from a cache.
 const UNCACHED: [&str; 2] = ["publish", "release"];
 /// Conditions that jobs must have, to the letter.
@@ -227,6 +236,9 @@ impl Started {
         if writes && self.by_pull_requests && !demand(&job.conditions, PUSHED) {
             say("may write in a run of a pull request".into());
         }
+        if writes && !(job.yaml["container"].is_null() && job.yaml["services"].is_null()) {
+            say("may write, and runs in an image".into());
+        }
         let known = CONDITIONS
             .iter()
             .find(|(of, name, _)| *of == job.workflow && *name == job.name);
@@ -249,11 +261,20 @@ impl Started {
                 say(format!("comes to {used} in the second stage"));
             }
             let run = yaml["run"].as_str().unwrap_or_default();
-            let known = BESIDE_A_WRITE.iter().any(|start| run.starts_with(start));
+            let known = BESIDE_A_WRITE.iter().any(|start| run.starts_with(start))
+                && !run.contains([';', '&', '|', '`', '<', '>', '(']);
             if writes && !run.is_empty() && !known {
                 say(format!(
                     "may write, and runs `{run}`, which BESIDE_A_WRITE does not list"
                 ));
+            }
+            if writes && !used.is_empty() && !USED_BESIDE_A_WRITE.iter().any(|start| used.starts_with(start)) {
+                say(format!(
+                    "may write, and uses {used}, which USED_BESIDE_A_WRITE does not list"
+                ));
+            }
+            if writes && !yaml["shell"].is_null() && yaml["shell"] != "bash" {
+                say(format!("may write, and its shell is {}", yaml["shell"]));
             }
             let publishes = run.contains("scripts/publish.sh")
                 || yaml["with"]["name"] == "bench-history" && used.contains("upload");
