@@ -1,0 +1,67 @@
+//! The check run beside a commit: what it says where nothing was judged, and where several pull requests offer one commit.
+
+use serde_json::json;
+
+use crate::github::fake::{REPOSITORY, REPOSITORY_ID, repository};
+use crate::github::scene::{ARTIFACT, FORK, HEAD, OTHER, PULL, RUN, Scene, comparison, listed, pull, run, zipped};
+
+/// Pull request 8 is of another fork, at the same commit, and its own run says that nothing changed.
+fn second_pull_request(scene: &Scene) {
+    const SECOND: u64 = RUN + 1;
+    let mut second = run();
+    (second["id"], second["head_repository"]) = (json!(SECOND), repository(9002, "stranger/copy"));
+    let zip = zipped(comparison("unchanged").to_string().as_bytes());
+    let mut artifact = listed(zip.len());
+    (artifact["id"], artifact["workflow_run"]["id"]) = (json!(ARTIFACT + 1), json!(SECOND));
+    let mut known = scene.fake.known();
+    known.pulls.push(pull(8, HEAD, 9002));
+    known.runs.push(second.clone());
+    known.artifacts.insert(SECOND, vec![artifact]);
+    known.archives.insert(ARTIFACT + 1, zip);
+    drop(known);
+    scene.event(
+        &json!({ "action": "completed", "workflow_run": second, "repository": repository(REPOSITORY_ID, REPOSITORY) }),
+    );
+}
+
+#[test]
+fn a_pull_request_at_the_same_commit_does_not_change_the_check_of_another() {
+    let scene = Scene::of("regressed");
+    assert_eq!(scene.comment().code, 0);
+    let first = scene.fake.known().checks[0].clone();
+    assert_eq!(first["conclusion"], "failure");
+    second_pull_request(&scene);
+    let ended = scene.comment();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let known = scene.fake.known();
+    assert_eq!(known.checks[0], first, "pull request 7's own check is as it was");
+    let second = &known.checks[1];
+    assert_eq!(second["conclusion"], "neutral");
+    assert_ne!(second["external_id"], first["external_id"]);
+    assert_eq!(second["output"]["title"], "Pull request 8: = Unchanged");
+    let summary = second["output"]["summary"].as_str().unwrap();
+    assert!(
+        summary.starts_with("This is of pull request 8.") && summary.contains("others (7)"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn a_check_is_neutral_while_another_open_pull_request_has_its_commit_and_tells_again_afterwards() {
+    let scene = Scene::of("regressed");
+    let conclusion = |scene: &Scene| {
+        assert_eq!(scene.comment().code, 0);
+        let known = scene.fake.known();
+        assert_eq!(known.checks.len(), 1);
+        known.checks[0]["conclusion"].clone()
+    };
+    let mut closed = pull(9, HEAD, 9003);
+    closed["state"] = json!("closed");
+    let others = vec![pull(PULL, HEAD, FORK), pull(10, OTHER, 9002), closed];
+    scene.fake.known().pulls.clone_from(&others);
+    assert_eq!(conclusion(&scene), "failure");
+    scene.fake.known().pulls.push(pull(8, HEAD, 9002));
+    assert_eq!(conclusion(&scene), "neutral");
+    scene.fake.known().pulls = others;
+    assert_eq!(conclusion(&scene), "failure");
+}
