@@ -10,6 +10,7 @@ mod tests;
 
 use serde_json::Value;
 
+use crate::github::admit::metric::LARGEST_MARGIN;
 use crate::github::names;
 use crate::github::said::said;
 use crate::github::{Refusal, refuse};
@@ -79,7 +80,8 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         refuse!("series, tools, notes: more than the {SERIES} or {FEW} that are read");
     }
     let run = candidate.run;
-    let series = every_series(series)?;
+    let method = self::method(method)?;
+    let series = every_series(series, method.inconclusive_above_percent)?;
     // Before there was a word for it, a comparison without anything to judge was written as unchanged.
     let worst = Verdict::over(&series);
     if verdict != worst && (verdict, worst) != (Verdict::Unchanged, Verdict::NotJudged) {
@@ -93,7 +95,7 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         candidate: side(Variant::Candidate, of.head, run),
         paired,
         notes: phrases::notes(&notes),
-        method: self::method(method)?,
+        method,
         host: self::host(host)?,
         tools: tools.into_iter().filter(is_tool).collect(),
         repeat: format!("wirebench run --baseline {} --candidate {}", of.base, of.head),
@@ -113,8 +115,8 @@ fn side(variant: Variant, commit: &str, run: String) -> Side {
 }
 
 fn method(method: Method) -> Result<Method, Refusal> {
-    let percent = |name: &str, value: f64| {
-        let possible = (0.0..=1000.0).contains(&value);
+    let percent = |name: &str, value: f64, most: f64| {
+        let possible = (0.0..=most).contains(&value);
         if possible {
             Ok(value)
         } else {
@@ -126,9 +128,17 @@ fn method(method: Method) -> Result<Method, Refusal> {
     }
     Ok(Method {
         seed: method.seed,
-        false_alarm_at_most_percent: percent("false_alarm_at_most_percent", method.false_alarm_at_most_percent)?,
-        detect_percent: percent("detect_percent", method.detect_percent)?,
-        inconclusive_above_percent: percent("inconclusive_above_percent", method.inconclusive_above_percent)?,
+        false_alarm_at_most_percent: percent(
+            "false_alarm_at_most_percent",
+            method.false_alarm_at_most_percent,
+            LARGEST_MARGIN,
+        )?,
+        detect_percent: percent("detect_percent", method.detect_percent, 1000.0)?,
+        inconclusive_above_percent: percent(
+            "inconclusive_above_percent",
+            method.inconclusive_above_percent,
+            LARGEST_MARGIN,
+        )?,
         tests: method.tests,
         gates: method.gates.map(|_| phrases::GATES.to_owned()),
         no_second_stage: method.no_second_stage.map(|why| phrases::no_second_stage(&why)),
@@ -159,19 +169,19 @@ fn is_tool(tool: &ToolVersion) -> bool {
     names::is_tool(&tool.name) && names::is_plain(&tool.version)
 }
 
-fn every_series(given: Vec<ComparedSeries>) -> Result<Vec<ComparedSeries>, Refusal> {
+fn every_series(given: Vec<ComparedSeries>, open_percent: f64) -> Result<Vec<ComparedSeries>, Refusal> {
     let mut all: Vec<ComparedSeries> = Vec::new();
     for (place, series) in given.into_iter().enumerate() {
         let place = format!("series[{place}]");
         if all.iter().any(|known| known.id == series.id) {
             refuse!("{place}.id: stands twice");
         }
-        all.push(one_series(series, &place)?);
+        all.push(one_series(series, open_percent, &place)?);
     }
     Ok(all)
 }
 
-fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Refusal> {
+fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<ComparedSeries, Refusal> {
     let ComparedSeries {
         id,
         scenario,
@@ -188,7 +198,7 @@ fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Ref
     if functions.len() > FUNCTIONS {
         refuse!("{place}.functions: more than {FUNCTIONS}");
     }
-    let metrics = metric::all(metrics, place)?;
+    let metrics = metric::all(metrics, open_percent, place)?;
     let gating = metrics
         .iter()
         .filter(|metric| metric.primary && metric.accepted.is_none());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::github::strict;
+use crate::record::comparison::ComparedMetric;
 use crate::record::comparison::golden::golden;
 
 const OF: Of = Of {
@@ -103,6 +104,12 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         ("/series/0/metrics/0/effect_percent", 1e300.into()),
         ("/series/0/metrics/0/effect_low_percent", 500.0.into()),
         ("/series/0/metrics/0/margin_percent", (-1.0).into()),
+        ("/series/0/metrics/0/margin_percent", 100.1.into()),
+        ("/series/0/metrics/0/margin_percent", 1e11.into()),
+        ("/method/inconclusive_above_percent", 101.into()),
+        ("/series/0/metrics/0/effect_low_percent", 1.1.into()),
+        ("/series/0/metrics/0/effect_high_percent", 1.0.into()),
+        ("/series/0/metrics/0/worse_at_most_percent", 0.1.into()),
         ("/series/0/metrics/0/p_worse", 2.0.into()),
         ("/series/0/metrics/0/stage", 9.into()),
         ("/series/0/metrics/0/kept", 9.into()),
@@ -128,6 +135,60 @@ fn a_series_without_metrics_is_unchanged_only_if_both_sides_run_the_same_program
     given.series[0].same_program = true;
     let why = checked(given, &OF).unwrap_err().to_string();
     assert!(why.contains("same_program"), "{why}");
+}
+
+/// A metric that gates passes only with an interval that says so; one that informs may be without.
+#[test]
+fn what_gates_is_unchanged_or_improved_only_by_its_interval() {
+    let with = |name: &str, change: fn(&mut ComparedMetric)| {
+        let mut given = golden(name);
+        let metrics = given.series.iter_mut().flat_map(|series| &mut series.metrics);
+        metrics.filter(|metric| metric.primary).for_each(change);
+        checked(given, &OF).map(|found| found.verdict)
+    };
+    for name in ["unchanged", "improved"] {
+        assert!(with(name, |_| ()).is_ok());
+        let without = with(name, |metric| {
+            (metric.effect_low_percent, metric.effect_high_percent) = (None, None);
+        });
+        let one_end = with(name, |metric| metric.effect_low_percent = None);
+        for refused in [without, one_end] {
+            assert!(
+                refused.unwrap_err().to_string().contains("verdict: does not fit"),
+                "{name}"
+            );
+        }
+    }
+    let reaching_zero = with("improved", |metric| {
+        (metric.effect_high_percent, metric.worse_at_most_percent) = (Some(0.5), Some(0.5));
+    });
+    assert!(reaching_zero.is_err());
+    // Consistent in itself, and still no worsening that anybody has excluded.
+    let open = with("unchanged", |metric| {
+        (metric.effect_high_percent, metric.worse_at_most_percent) = (Some(900.0), Some(900.0));
+    });
+    assert!(open.is_err());
+    let mut informs = golden("unchanged");
+    for metric in informs.series.iter_mut().flat_map(|series| &mut series.metrics) {
+        if !metric.primary {
+            (metric.effect_low_percent, metric.effect_high_percent) = (None, None);
+        }
+    }
+    assert!(checked(informs, &OF).is_ok());
+}
+
+#[test]
+fn a_change_of_900_percent_beside_a_bound_of_a_tenth_is_refused() {
+    let mut given = golden("unchanged");
+    let metric = &mut given.series[0].metrics[0];
+    metric.effect_percent = Some(900.0);
+    metric.candidate = metric.baseline.map(|baseline| baseline * 10.0);
+    metric.worse_at_most_percent = Some(0.1);
+    for ends in [None, Some((-0.1, 0.1)), Some((0.05, 900.0))] {
+        let metric = &mut given.series[0].metrics[0];
+        (metric.effect_low_percent, metric.effect_high_percent) = (ends.map(|ends| ends.0), ends.map(|ends| ends.1));
+        assert!(checked(given.clone(), &OF).is_err(), "{ends:?}");
+    }
 }
 
 #[test]

@@ -1,9 +1,65 @@
 //! The check run beside a commit: what it says where nothing was judged, and where several pull requests offer one commit.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::github::fake::{REPOSITORY, REPOSITORY_ID, repository};
 use crate::github::scene::{ARTIFACT, FORK, HEAD, OTHER, PULL, RUN, Scene, comparison, listed, pull, run, zipped};
+
+/// The comparison of that name, changed.
+fn changed(golden: &str, change: impl Fn(&mut Value)) -> Scene {
+    let mut value = comparison(golden);
+    change(&mut value);
+    Scene::with(&zipped(value.to_string().as_bytes()))
+}
+
+fn each_metric(value: &mut Value, change: impl Fn(&mut Value)) {
+    let series = value["series"].as_array_mut().unwrap();
+    let metrics = series.iter_mut().flat_map(|one| one["metrics"].as_array_mut().unwrap());
+    metrics.for_each(change);
+}
+
+#[test]
+fn nothing_judged_is_never_a_success() {
+    let none = changed("unchanged", |value| value["series"] = json!([]));
+    let one_sided = changed("added-removed", |value| {
+        value["series"]
+            .as_array_mut()
+            .unwrap()
+            .retain(|one| one["presence"] != "both");
+        value["verdict"] = json!("unchanged");
+    });
+    let informative = changed("unchanged", |value| {
+        each_metric(value, |metric| metric["primary"] = json!(false));
+        for one in value["series"].as_array_mut().unwrap() {
+            one["verdict"] = Value::Null;
+        }
+    });
+    for scene in [none, one_sided, informative] {
+        let text = scene.said();
+        assert!(text.contains("Not judged"), "{text}");
+        assert_eq!(scene.fake.known().checks[0]["conclusion"], "neutral");
+    }
+}
+
+#[test]
+fn margins_and_bounds_that_let_everything_pass_are_refused() {
+    let margin = changed("unchanged", |value| {
+        each_metric(value, |metric| metric["margin_percent"] = json!(1e11));
+    });
+    assert!(margin.refused().contains("not possible"), "{}", margin.refused());
+    let bound = changed("unchanged", |value| {
+        let metric = &mut value["series"][0]["metrics"][0];
+        let ten_times = metric["baseline"].as_f64().unwrap() * 10.0;
+        for (field, number) in [
+            ("candidate", ten_times),
+            ("effect_percent", 900.0),
+            ("worse_at_most_percent", 0.1),
+        ] {
+            metric[field] = json!(number);
+        }
+    });
+    assert!(bound.refused().contains("effect_percent"), "{}", bound.refused());
+}
 
 /// Pull request 8 is of another fork, at the same commit, and its own run says that nothing changed.
 fn second_pull_request(scene: &Scene) {
