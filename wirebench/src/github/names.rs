@@ -2,9 +2,6 @@
 
 use crate::record::counts::Source;
 
-/// The longest name of a function that is kept.
-const FUNCTION: usize = 300;
-
 fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= most && text.chars().all(allowed)
 }
@@ -91,27 +88,6 @@ pub fn is_artifact(text: &str) -> bool {
     is(text, 100, |c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
-/// A function's name from whatever stood in its place: letters of ASCII and the signs that names of functions have; `?`
-/// in place of every other one, and nothing that could be taken for an address or a comment.
-#[must_use]
-pub fn function(text: &str) -> String {
-    let shown = |c: char| match c {
-        c if c.is_ascii_alphanumeric() || " _:<>,.&*()[]{}#'\"$+-=~!/;^?".contains(c) => c,
-        _ => '?',
-    };
-    let mut name: String = text.chars().take(FUNCTION).map(shown).collect();
-    while name.contains("//") {
-        name = name.replace("//", "/");
-    }
-    name = name.replace("<!", "<?");
-    let name = name.trim();
-    if name.is_empty() {
-        "a function without a name".into()
-    } else {
-        name.to_owned()
-    }
-}
-
 /// A system call's name.
 #[must_use]
 pub fn syscall(text: &str) -> String {
@@ -127,8 +103,6 @@ pub fn source(source: Source) -> Option<Source> {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{any, prop_assert, proptest};
-
     use super::*;
 
     #[test]
@@ -162,28 +136,5 @@ mod tests {
         }
         assert!(is_workflow(".github/workflows/bench.yml"));
         assert!(is_plain("Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz") && !is_plain("https://evil.example"));
-    }
-
-    #[test]
-    fn functions_are_called_what_they_are_called() {
-        for name in [
-            "<serde_json::ser::Compound<W, F> as serde::ser::SerializeStruct>::serialize_field",
-            "operator new[](unsigned long)",
-            "main.(*Server).ServeHTTP",
-        ] {
-            assert_eq!(function(name), name);
-        }
-        assert_eq!(
-            function("a`b|c\nd\u{202e}@everyone http://x"),
-            "a?b?c?d??everyone http:/x"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_makes_a_harmless_name(text in any::<String>()) {
-            let name = function(&text);
-            prop_assert!(!name.is_empty() && name.is_ascii() && !name.contains(['`', '|', '@', '\n', '\\']) && !name.contains("//") && !name.contains("<!"));
-        }
     }
 }

@@ -11,9 +11,9 @@ mod tests;
 use serde_json::Value;
 
 use crate::github::admit::metric::LARGEST_MARGIN;
-use crate::github::names;
 use crate::github::said::said;
 use crate::github::{Refusal, refuse};
+use crate::github::{function_name, names};
 use crate::record::comparison::{ComparedSeries, Comparison, FunctionChange, Method, Presence, SCHEMA, Side, Verdict};
 use crate::record::counts::Source;
 use crate::record::metric::Metric;
@@ -243,7 +243,7 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     let name = if change.metric == Metric::Syscalls {
         names::syscall
     } else {
-        names::function
+        function_name::function
     };
     let is_syscall = change.metric == Metric::Syscalls;
     if (change.own_code && is_syscall) || (change.caller.is_some() && !is_syscall) {
@@ -251,7 +251,7 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     }
     Ok(FunctionChange {
         function: name(&change.function),
-        caller: change.caller.as_deref().map(names::function),
+        caller: change.caller.as_deref().map(function_name::function),
         source: change.source.and_then(|source: Source| names::source(source)),
         ..change
     })

@@ -121,3 +121,29 @@ fn a_check_is_neutral_while_another_open_pull_request_has_its_commit_and_tells_a
     scene.fake.known().pulls = others;
     assert_eq!(conclusion(&scene), "failure");
 }
+
+#[test]
+fn a_sentence_in_place_of_a_functions_name_is_not_said() {
+    let sentence = "Your token has leaked. Visit evil.example to replace it";
+    let scene = changed("counted-regressed", |value| {
+        for one in value["series"].as_array_mut().unwrap() {
+            for change in one["functions"].as_array_mut().into_iter().flatten() {
+                change["function"] = json!(sentence);
+                change["source"] = json!({ "file": "servers/runtime/src/waste.rs", "line": 12 });
+            }
+        }
+    });
+    let patch = "@@ -10,3 +10,5 @@\n a\n+b\n+c\n d\n";
+    let file = json!({ "filename": "servers/runtime/src/waste.rs", "status": "modified", "patch": patch });
+    scene.fake.known().files.insert(PULL, vec![file]);
+    let text = scene.said();
+    let check = scene.fake.known().checks[0].to_string();
+    assert!(
+        text.contains("a function of this file") && check.contains("a function of this file: +"),
+        "{check}"
+    );
+    assert!(
+        !text.contains("evil") && !text.contains("token has") && !check.contains("evil"),
+        "{text}\n{check}"
+    );
+}
