@@ -17,7 +17,7 @@ use crate::github::{function_name, names};
 use crate::record::comparison::{ComparedSeries, Comparison, FunctionChange, Method, Presence, SCHEMA, Side, Verdict};
 use crate::record::counts::Source;
 use crate::record::metric::Metric;
-use crate::record::run::{Host, ToolVersion, Variant, VariantRevision};
+use crate::record::run::{Host, ToolVersion, Variant, VariantRevision, short_commit};
 
 /// Series of one comparison, at most.
 pub const SERIES: usize = 500;
@@ -31,7 +31,7 @@ const FEW: usize = 64;
 pub struct Of<'a> {
     /// The commit at the pull request's head, 40 hex digits.
     pub head: &'a str,
-    /// The commit it is offered to, likewise.
+    /// The commit it is offered to now, likewise; what it was measured against may be an older one, or another branch's.
     pub base: &'a str,
 }
 
@@ -88,19 +88,42 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         refuse!("verdict: is not that of the most alarming series");
     }
     let verdict = worst;
+    let measured = measured_base(&baseline)?;
     Ok(Comparison {
         schema,
         verdict,
-        baseline: side(Variant::Baseline, of.base, run.clone()),
+        baseline: side(Variant::Baseline, &measured, run.clone()),
         candidate: side(Variant::Candidate, of.head, run),
         paired,
-        notes: phrases::notes(&notes),
+        notes: another_base(&measured, of.base)
+            .into_iter()
+            .chain(phrases::notes(&notes))
+            .collect(),
         method,
         host: self::host(host)?,
         tools: tools.into_iter().filter(is_tool).collect(),
-        repeat: format!("wirebench run --baseline {} --candidate {}", of.base, of.head),
+        repeat: format!("wirebench run --baseline {measured} --candidate {}", of.head),
         series,
     })
+}
+
+/// The commit that it says it was measured against: the only one that its numbers can be about, and as much its own word as
+/// they are.
+fn measured_base(baseline: &Side) -> Result<String, Refusal> {
+    let commit = baseline
+        .revision
+        .commit
+        .clone()
+        .filter(|commit| names::is_commit(commit));
+    commit.ok_or_else(|| {
+        Refusal::new("baseline.revision.commit: is no commit, so nobody can say what this was measured against")
+    })
+}
+
+/// Says both commits where the pull request is offered to another one now.
+fn another_base(measured: &str, now: &str) -> Option<String> {
+    let (one, other) = (short_commit(measured), short_commit(now));
+    (measured != now).then(|| format!("Measured against {one}; this pull request is offered to {other} now."))
 }
 
 fn side(variant: Variant, commit: &str, run: String) -> Side {

@@ -110,6 +110,8 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         ("/series/0/metrics/0/effect_low_percent", 1.1.into()),
         ("/series/0/metrics/0/effect_high_percent", 1.0.into()),
         ("/series/0/metrics/0/worse_at_most_percent", 0.1.into()),
+        ("/baseline/revision/commit", Value::Null),
+        ("/baseline/revision/commit", "main".into()),
         ("/series/0/metrics/0/p_worse", 2.0.into()),
         ("/series/0/metrics/0/stage", 9.into()),
         ("/series/0/metrics/0/kept", 9.into()),
@@ -189,6 +191,26 @@ fn a_change_of_900_percent_beside_a_bound_of_a_tenth_is_refused() {
         (metric.effect_low_percent, metric.effect_high_percent) = (ends.map(|ends| ends.0), ends.map(|ends| ends.1));
         assert!(checked(given.clone(), &OF).is_err(), "{ends:?}");
     }
+}
+
+#[test]
+fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stands_beside_it() {
+    let today = "0123456789abcdef0123456789abcdef01234567";
+    let found = checked(golden("regressed"), &Of { base: today, ..OF }).unwrap();
+    assert_eq!(found.baseline.revision.commit.as_deref(), Some(OF.base));
+    assert_eq!(
+        found.repeat,
+        format!("wirebench run --baseline {} --candidate {}", OF.base, OF.head)
+    );
+    let note = "Measured against 3f9d2c71a0b8; this pull request is offered to 0123456789ab now.";
+    assert_eq!(found.notes[0], note);
+    assert!(
+        !checked(golden("regressed"), &OF)
+            .unwrap()
+            .notes
+            .iter()
+            .any(|said| said == note)
+    );
 }
 
 #[test]

@@ -123,6 +123,18 @@ fn a_check_is_neutral_while_another_open_pull_request_has_its_commit_and_tells_a
 }
 
 #[test]
+fn a_base_that_is_another_one_now_is_said_beside_the_one_that_was_measured() {
+    let scene = Scene::of("regressed");
+    scene.fake.known().pulls[0]["base"]["sha"] = json!(OTHER);
+    let text = scene.said();
+    assert!(text.contains("`3f9d2c71a0b8` → `b81e05d44c7f`"), "{text}");
+    assert!(
+        text.contains("Measured against 3f9d2c71a0b8; this pull request is offered to 0123456789ab now."),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_sentence_in_place_of_a_functions_name_is_not_said() {
     let sentence = "Your token has leaked. Visit evil.example to replace it";
     let scene = changed("counted-regressed", |value| {
