@@ -1,6 +1,7 @@
 //! What may be shown as it is: each kind of name by a list of what it may hold. Everything else is refused or rebuilt.
 
 use crate::record::counts::Source;
+pub use crate::record::names::{is_path, is_run, is_series};
 
 fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= most && text.chars().all(allowed)
@@ -28,24 +29,6 @@ pub fn is_login(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
 }
 
-/// What runs are called.
-#[must_use]
-pub fn is_run(text: &str) -> bool {
-    is(text, 40, |c| c.is_ascii_alphanumeric() || c == '-')
-}
-
-/// What a scenario, a server or a driver may be called: see `declare`.
-#[must_use]
-pub fn is_declared(text: &str) -> bool {
-    is(text, 100, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-}
-
-/// `scenario@server@driver`.
-#[must_use]
-pub fn is_series(id: &str) -> bool {
-    id.split('@').count() == 3 && id.split('@').all(is_declared)
-}
-
 /// What a program is called.
 #[must_use]
 pub fn is_tool(text: &str) -> bool {
@@ -62,13 +45,6 @@ pub fn is_plain(text: &str) -> bool {
     is(text, 100, |c| c.is_ascii_alphanumeric() || " ().,+-_/@#".contains(c))
         && !text.contains("//")
         && !text.as_bytes().windows(2).any(mentions)
-}
-
-/// A path of the repository: relative, and leading nowhere else.
-#[must_use]
-pub fn is_path(text: &str) -> bool {
-    let part = |part: &str| !part.is_empty() && part != "." && part != "..";
-    is(text, 300, |c| c.is_ascii_alphanumeric() || "._-/+@".contains(c)) && text.split('/').all(part)
 }
 
 /// The workflow file that runs must be of.

@@ -36,6 +36,7 @@ mod loads;
 mod made;
 mod profiles;
 mod publish;
+mod records;
 mod releases;
 mod reports;
 mod schema;
