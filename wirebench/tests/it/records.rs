@@ -1,12 +1,12 @@
-//! Records that somebody else wrote: their names lead nowhere.
+//! Records that somebody else wrote: their names lead nowhere, and nothing of them acts on a terminal or in a workflow's log.
 
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::bench::{Ended, ended, repository, wirebench};
+use crate::bench::{Bench, Ended, ended, repository, wirebench};
 
 const REFERENCE: &str = "results/reference/run.json";
 
@@ -121,4 +121,100 @@ fn every_committed_run_and_comparison_is_read() {
         let done = ended(command.arg(folder.path()).current_dir(repository()));
         assert_eq!(done.code, 0, "{run}: {}", done.stderr);
     }
+}
+
+/// What a terminal or a runner would act upon.
+fn acts(text: &str) -> bool {
+    let hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || ('\u{202a}'..='\u{202e}').contains(&c);
+    text.contains(hidden) || text.contains("##[") || text.lines().any(|line| line.trim_start().starts_with("::"))
+}
+
+const NASTY: &str =
+    "\u{1b}]0;title\u{7}\u{1b}[31m\u{202e}red\u{9b}2J\r\n::error::taken\n  ::set-output name=a::b\n##[group]x";
+
+#[test]
+fn nothing_in_a_record_acts_on_a_terminal_or_in_a_log() {
+    for (place, text) in [
+        ("/id", "20260101T000000Z-000000\n::error::taken"),
+        ("/series/0/reason", NASTY),
+        ("/series/0/digest", NASTY),
+        ("/host/kernel", NASTY),
+        ("/host/cpu_model", NASTY),
+        ("/tools/0/name", NASTY),
+        ("/tools/0/version", NASTY),
+        ("/repeat", NASTY),
+        ("/reason", NASTY),
+        ("/variants/0/commit", NASTY),
+        ("/started_at", NASTY),
+    ] {
+        let downloaded = Downloaded::new()
+            .with("/series/0/status", "partial")
+            .with(place, text)
+            .written();
+        let out = downloaded.outer.path().join("out");
+        let out = out.to_string_lossy();
+        for args in [
+            &["report"][..],
+            &["merge", "--out", &out],
+            &["summary"],
+            &["compare", "results/reference"],
+            &["history", "append", "--allow-modified", "--to", &out],
+        ] {
+            let done = downloaded.run(args);
+            for said in [&done.stdout, &done.stderr] {
+                assert!(!acts(said), "{args:?}, {place}: {said:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_of_another_schema_and_a_broken_comparison_are_named_without_acting() {
+    let schema = Downloaded::new().with("/schema", NASTY).written();
+    let other = Downloaded::new().written();
+    let comparison = json!({ "schema": "wirebench.comparison/v1", "verdict": NASTY });
+    fs::write(other.folder().join("comparison.json"), comparison.to_string()).unwrap();
+    for (place, args) in [(&schema, ["report"]), (&other, ["gate"])] {
+        let done = place.run(&args);
+        assert_eq!(done.code, 1);
+        assert!(
+            done.stderr.contains("taken") && !acts(&done.stderr),
+            "{:?}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn nothing_in_a_declaration_acts_either_and_no_name_of_one_is_a_flag() {
+    let declared = |text: &str| {
+        let config =
+            "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n";
+        Bench::empty()
+            .file("wirebench.toml", &format!("{config}{text}"))
+            .run(&["list"])
+    };
+    for text in [
+        "[servers.\"a\\n::error::taken\\u001B[31m\"]\nabout = \"x\"\n",
+        "[servers.a]\nabout = \"x\"\n\"\\u202E::error::taken\\n::error::x\" = 1\n",
+        "[profiles.\"x\\n::error::taken\"]\nabout = \"x\"\nrounds = 1\n",
+    ] {
+        let done = declared(text);
+        assert_eq!(done.code, 2, "{text}: {}", done.stderr);
+        assert!(!acts(&done.stderr), "{:?}", done.stderr);
+    }
+    let flag = declared(
+        "[servers.--out]\nabout = \"x\"\nprotocols = [\"http\"]\nport = 1\ncommand = [\"x\"]\n[servers.--out.operations]\n",
+    );
+    assert!(
+        flag.code == 2 && flag.stderr.contains("no hyphen first"),
+        "{}",
+        flag.stderr
+    );
+    let profile = declared("[profiles.--out]\nabout = \"x\"\nrounds = 1\n");
+    assert!(
+        profile.code == 2 && profile.stderr.contains("no hyphen first"),
+        "{}",
+        profile.stderr
+    );
 }
