@@ -41,6 +41,7 @@ mod releases;
 mod reports;
 mod schema;
 mod selftests;
+mod serves;
 mod shards;
 mod sides;
 mod sites;
