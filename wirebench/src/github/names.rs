@@ -3,6 +3,50 @@
 use crate::record::counts::Source;
 pub use crate::record::names::{is_path, is_run, is_series};
 
+/// Words without a digit in what processors and kernels say of themselves.
+const MAKERS: [&str; 40] = [
+    "@",
+    "AMD",
+    "ARM",
+    "Altra",
+    "Altra(R)",
+    "Ampere",
+    "Ampere(R)",
+    "Apple",
+    "Atom(TM)",
+    "Bronze",
+    "CPU",
+    "Celeron(R)",
+    "Common",
+    "Core",
+    "Core(TM)",
+    "Cortex",
+    "Darwin",
+    "EPYC",
+    "Gold",
+    "Graphics",
+    "Intel",
+    "Intel(R)",
+    "KVM",
+    "Linux",
+    "Max",
+    "Neoverse",
+    "Opteron(tm)",
+    "PRO",
+    "Pentium(R)",
+    "Platinum",
+    "Pro",
+    "Processor",
+    "QEMU",
+    "Radeon",
+    "Ryzen",
+    "Silver",
+    "Threadripper",
+    "Virtual",
+    "Xeon(R)",
+    "processor",
+];
+
 fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= most && text.chars().all(allowed)
 }
@@ -37,14 +81,30 @@ pub fn is_tool(text: &str) -> bool {
     })
 }
 
-/// What a processor, a kernel or a version says of itself: `AMD EPYC 7763 64-Core Processor`, `Intel Xeon @ 2.20GHz`. An `@`
-/// before a letter would mention somebody.
+/// What a processor, a kernel or an image says of itself: `AMD EPYC 7763 64-Core Processor`, `Linux 6.8.0-1021-azure x86_64`.
+/// Each of its words has a digit or is a maker's: no sentence can be made of them.
 #[must_use]
-pub fn is_plain(text: &str) -> bool {
-    let mentions = |pair: &[u8]| pair[0] == b'@' && pair[1].is_ascii_alphabetic();
-    is(text, 100, |c| c.is_ascii_alphanumeric() || " ().,+-_/@#".contains(c))
-        && !text.contains("//")
-        && !text.as_bytes().windows(2).any(mentions)
+pub fn is_machine(text: &str) -> bool {
+    words(text, 10, &MAKERS)
+}
+
+/// What a program says of its version: `v0.1.5`, `5.4 patchlevel 4`.
+#[must_use]
+pub fn is_version(text: &str) -> bool {
+    words(text, 4, &["patchlevel", "version", "release"])
+}
+
+/// Few words that hold a digit or are known, and nothing like an address.
+fn words(text: &str, most: usize, known: &[&str]) -> bool {
+    let sign = |c: char| c.is_ascii_alphanumeric() || "().,+-_#~".contains(c);
+    // A part between dots that is all letters could be a part of an address.
+    let address = |word: &str| {
+        let is_word = |part: &str| part.len() > 1 && part.chars().all(|c| c.is_ascii_alphabetic());
+        word.split('.').skip(1).any(is_word)
+    };
+    let numbered = |word: &str| word.contains(|c: char| c.is_ascii_digit()) && word.chars().all(sign) && !address(word);
+    let fits = |word: &str| known.contains(&word) || numbered(word);
+    (1..=100).contains(&text.len()) && text.split(' ').count() <= most && text.split(' ').all(fits)
 }
 
 /// The workflow file that runs must be of.
@@ -111,6 +171,37 @@ mod tests {
             assert!(!is_workflow(bad), "{bad:?}");
         }
         assert!(is_workflow(".github/workflows/bench.yml"));
-        assert!(is_plain("Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz") && !is_plain("https://evil.example"));
+    }
+
+    #[test]
+    fn machines_and_versions_are_no_sentences() {
+        for machine in [
+            "AMD EPYC",
+            "AMD EPYC 7763 64-Core Processor",
+            "Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz",
+            "Linux 6.8.0-1021-azure x86_64",
+            "Linux 5.15.0-1.el8~2+b1 x86_64",
+            "ubuntu24 20261108.1",
+            "Neoverse-N1",
+        ] {
+            assert!(is_machine(machine), "{machine}");
+        }
+        for version in ["1.52", "v0.121.0", "5.4 patchlevel 4"] {
+            assert!(is_version(version), "{version}");
+        }
+        for text in [
+            "",
+            "Your token has leaked visit us",
+            "Linux 6.8 please visit",
+            "https://evil.example",
+            "evil.example/login1",
+            "evil1.example",
+            "@octo 1",
+            "1 @octo1",
+            "AMD  EPYC",
+            "a\u{202e}1",
+        ] {
+            assert!(!is_machine(text) && !is_version(text), "{text}");
+        }
     }
 }

@@ -175,7 +175,7 @@ fn host(host: Host) -> Result<Host, Refusal> {
     if !(1..=65_536).contains(&host.cpu_count) || host.memory_bytes.is_some_and(|bytes| bytes > 1 << 50) {
         refuse!("host.cpu_count, host.memory_bytes: no possible machine");
     }
-    let plain = |text: &String| names::is_plain(text);
+    let plain = |text: &String| names::is_machine(text);
     Ok(Host {
         cpu_model: host.cpu_model.filter(plain),
         kernel: if plain(&host.kernel) {
@@ -189,7 +189,7 @@ fn host(host: Host) -> Result<Host, Refusal> {
 }
 
 fn is_tool(tool: &ToolVersion) -> bool {
-    names::is_tool(&tool.name) && names::is_plain(&tool.version)
+    names::is_tool(&tool.name) && names::is_version(&tool.version)
 }
 
 fn every_series(given: Vec<ComparedSeries>, open_percent: f64) -> Result<Vec<ComparedSeries>, Refusal> {

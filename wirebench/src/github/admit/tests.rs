@@ -249,8 +249,9 @@ fn no_text_of_a_record_is_left_but_names() {
     let mut given = golden("mixed");
     given.notes.push("@everyone".into());
     given.repeat = "wirebench run; curl evil.example".into();
-    given.host.cpu_model = Some("<b>evil</b>".into());
-    given.tools[0].version = "evil\n::error::".into();
+    given.host.cpu_model = Some("An evil sentence".into());
+    given.host.kernel = "see evil.example 1".into();
+    given.tools[0].version = "evil words".into();
     given.baseline.revision.name = Some("evil".into());
     given.candidate.revision.commit = Some("e".repeat(40));
     given.method.gates = Some("evil".into());
