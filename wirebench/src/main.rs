@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use wirebench::command::{Cli, Outcome, is_usage};
+use wirebench::command::{Cli, Outcome, is_usage, printable};
 
 fn main() -> ExitCode {
     match Cli::parse().execute() {
@@ -12,7 +12,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Regressed) => ExitCode::from(3),
         Ok(Outcome::NotJudged) => ExitCode::from(4),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", printable(&format!("{error:#}")));
             ExitCode::from(if is_usage(&error) { 2 } else { 1 })
         }
     }

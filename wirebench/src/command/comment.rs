@@ -82,7 +82,13 @@ fn stage(api: &Api, args: &Args, workflow: &str) -> Result<(), Refusal> {
         moved(&run, pull.number);
         return Ok(());
     }
-    write(api, &run, &pull, workflow, &comparison, notes)
+    let others = pull::others_at(api, pull.number, &run.head_sha)?;
+    let said = Found {
+        comparison,
+        notes,
+        others,
+    };
+    write(api, &run, &pull, workflow, said)
 }
 
 fn moved(run: &Checked, pull: u64) {
@@ -124,14 +130,16 @@ fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<annotation
     Ok(annotations::notes(comparison, &files, message))
 }
 
-fn write(
-    api: &Api,
-    run: &Checked,
-    pull: &Pull,
-    workflow: &str,
-    comparison: &Comparison,
+/// What is to be said.
+struct Found {
+    comparison: Comparison,
     notes: Vec<annotations::Note>,
-) -> Result<(), Refusal> {
+    /// Other pull requests that offer the same commit.
+    others: Vec<u64>,
+}
+
+fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) -> Result<(), Refusal> {
+    let comparison = &found.comparison;
     let (marker, page) = (sticky::marker(workflow), api.place().run_page(run.id));
     let about = About {
         marker: &marker,
@@ -145,17 +153,19 @@ fn write(
         Written::Updated(id) => ("updated", id),
     };
     eprintln!("pull request {}: comment {id} {what}", pull.number);
-    let count = notes.len();
+    let count = found.notes.len();
     let said = check::Said {
         verdict: comparison.verdict,
         title: comment::title(comparison),
         summary: comment::summary(comparison, &about),
         page: &page,
-        known_by: &marker,
-        notes,
+        marker: &marker,
+        pull: pull.number,
+        others: found.others,
+        notes: found.notes,
     };
     let id = check::write(api, &run.head_sha, &said)?;
-    let conclusion = check::conclusion(comparison.verdict);
+    let conclusion = said.conclusion();
     eprintln!(
         "commit {}: check run {id}: {conclusion}, lines noted: {count}",
         run.head_sha

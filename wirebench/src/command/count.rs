@@ -1,6 +1,5 @@
 //! `wirebench count`: what a request costs, counted instead of timed.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
@@ -62,9 +61,8 @@ pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> 
         return run::execute(project, &run);
     }
     let recorder = run::judged(project, &run)?.0;
-    let mut out = std::io::stdout().lock();
     for series in recorder.run.series.iter().filter(|series| !series.counts.is_empty()) {
-        writeln!(out, "{}", serde_json::to_string(&line(series))?)?;
+        println!("{}", serde_json::to_string(&line(series))?);
     }
     eprintln!("record   {}", recorder.folder.join("run.json").display());
     Ok(run::outcome(&recorder.run))

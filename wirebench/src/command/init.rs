@@ -72,10 +72,9 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         branch: repository::default_branch(&folder),
     };
     let files = files(&folder, &found, &told);
-    let mut out = std::io::stdout().lock();
     if args.print {
         for made in &files {
-            writeln!(out, "# {}\n{}", shown(&made.file, &folder), made.text)?;
+            println!("# {}\n{}", shown(&made.file, &folder), made.text);
         }
         return Ok(Outcome::Done);
     }
@@ -83,10 +82,10 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     for made in &files {
         let name = shown(&made.file, &folder);
         if write_new(made)? {
-            writeln!(out, "wrote     {name}")?;
+            println!("wrote     {name}");
         } else {
             kept += 1;
-            writeln!(out, "left      {name}: it is there already")?;
+            println!("left      {name}: it is there already");
         }
     }
     let servers = match found.servers.as_slice() {
@@ -94,25 +93,23 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         names => format!("found     {}", names.join(", ")),
     };
     let guesses = found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count();
-    writeln!(out, "{servers}\n\nNext:")?;
-    writeln!(
-        out,
+    println!("{servers}\n\nNext:");
+    println!(
         "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
-    )?;
-    writeln!(out, "  2. wirebench verify && wirebench run --profile quick")?;
-    writeln!(out, "  3. commit what was written, and open a pull request")?;
+    );
+    println!("  2. wirebench verify && wirebench run --profile quick");
+    println!("  3. commit what was written, and open a pull request");
     if !is_pinned(&told) {
         let Action { repository, revision } = &told.action;
-        writeln!(
-            out,
+        println!(
             "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
-        )?;
+        );
     }
     for path in IGNORED
         .iter()
         .filter(|path| git::top(&folder).is_some() && !is_ignored(&folder, path))
     {
-        writeln!(out, "Add to .gitignore: {path}")?;
+        println!("Add to .gitignore: {path}");
     }
     Ok(if kept == 0 { Outcome::Done } else { Outcome::Failed })
 }

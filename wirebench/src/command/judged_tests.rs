@@ -432,6 +432,7 @@ fn admitted(comparison: &Comparison) -> Result<(), TestCaseError> {
         side.run = "20261121T091544Z-00002a".into();
     }
     let (head, base) = ("b".repeat(40), "a".repeat(40));
+    given.baseline.revision.commit = Some(base.clone());
     let found = checked(
         given.clone(),
         &Of {

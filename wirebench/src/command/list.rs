@@ -1,7 +1,5 @@
 //! `wirebench list`: every series that fits together.
 
-use std::io::Write as _;
-
 use serde::Serialize;
 
 use crate::command::Outcome;
@@ -33,7 +31,6 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
     let width = series.iter().map(|one| one.id.len()).max().unwrap_or(0);
-    let mut out = std::io::stdout().lock();
     for one in &series {
         let load = in_words(&one.load);
         let protocol = one.protocol.name();
@@ -45,9 +42,9 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
                 digest: &one.digest,
                 about: &one.scenario.about,
             };
-            writeln!(out, "{}", serde_json::to_string(&line)?)?;
+            println!("{}", serde_json::to_string(&line)?);
         } else {
-            writeln!(out, "{:width$}  {protocol:7}  {load}", one.id)?;
+            println!("{:width$}  {protocol:7}  {load}", one.id);
         }
     }
     Ok(Outcome::Done)

@@ -1,4 +1,18 @@
 //! The command line: one verb per file.
+//!
+//! What this room prints goes through [`printable`], whoever wrote it: the macros here take the place of the standard ones.
+
+macro_rules! print {
+    ($($words:tt)*) => { std::print!("{}", $crate::report::format::printable(&format!($($words)*))) };
+}
+macro_rules! println {
+    () => { std::println!() };
+    ($($words:tt)*) => { std::println!("{}", $crate::report::format::printable(&format!($($words)*))) };
+}
+macro_rules! eprintln {
+    () => { std::eprintln!() };
+    ($($words:tt)*) => { std::eprintln!("{}", $crate::report::format::printable(&format!($($words)*))) };
+}
 
 mod accept;
 mod bisect;
@@ -59,6 +73,7 @@ use clap::{Parser, Subcommand};
 use crate::declare::Project;
 use crate::declare::read::DeclareError;
 use crate::plan::PlanError;
+pub use crate::report::format::printable;
 
 /// How a command ended; becomes the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

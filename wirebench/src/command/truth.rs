@@ -127,7 +127,6 @@ fn glob_set(globs: &[String]) -> anyhow::Result<GlobSet> {
 }
 
 fn list(rows: &[Row]) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
     for row in rows {
         let expect = match row.expect {
@@ -137,11 +136,7 @@ fn list(rows: &[Row]) -> anyhow::Result<()> {
             Expect::Improved => "improved",
             Expect::Invalid => "invalid",
         };
-        writeln!(
-            out,
-            "{:width$}  {:>3} × {expect:11}  {}",
-            row.name, row.repeat, row.about
-        )?;
+        println!("{:width$}  {:>3} × {expect:11}  {}", row.name, row.repeat, row.about);
     }
     let count = |null: bool| {
         let of = rows.iter().filter(|row| (row.expect == Expect::Same) == null);

@@ -13,6 +13,8 @@ use crate::record::metric::Metric;
 
 /// From which confirmed worsening on throughput and latency gate, unless the project says whether they do, percent.
 pub const GATE_ABOVE_PERCENT: f64 = 10.0;
+/// The largest margin, percent.
+const LARGEST_MARGIN_PERCENT: f64 = 100.0;
 
 /// `[compare]` of `wirebench.toml`; every key has a default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -93,6 +95,15 @@ impl Margins {
             })?;
             if rule.margin.is_none() && rule.gate.is_none() {
                 let message = "expected a margin such as \"2%\", or gate = true or false";
+                return Err(DeclareError::key(file, &key("margin"), message));
+            }
+            if rule
+                .margin
+                .is_some_and(|margin| margin.percent() > LARGEST_MARGIN_PERCENT)
+            {
+                let message = format!(
+                    "expected at most \"{LARGEST_MARGIN_PERCENT}%\"; what may double is not worth a margin: gate = false"
+                );
                 return Err(DeclareError::key(file, &key("margin"), message));
             }
             compiled.push((glob.compile_matcher(), rule));
@@ -254,9 +265,11 @@ mod tests {
         for (text, place) in [
             ("[[margins]]\nseries = '['\nmargin = '1%'\n", "margins[0].series"),
             ("[[margins]]\nseries = '*'\n", "margins[0].margin"),
+            ("[[margins]]\nseries = '*'\nmargin = '101%'\n", "margins[0].margin"),
         ] {
             let error = margins(text).unwrap_err().to_string();
             assert!(error.contains(place), "{error}");
         }
+        assert!(margins("[[margins]]\nseries = '*'\nmargin = '100%'\n").is_ok());
     }
 }

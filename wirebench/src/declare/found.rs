@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use crate::declare::read::{DeclareError, Place, toml_file};
+use crate::record::names::is_declared;
 
 /// A kind of declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,8 +120,7 @@ pub(super) fn several<Table: DeserializeOwned, T>(
 /// Whether a text may be the name of a scenario, a server or a driver.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    !text.is_empty() && text.chars().all(allowed)
+    is_declared(text)
 }
 
 fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {
@@ -134,7 +134,9 @@ fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {
             .as_ref()
             .map(|table| format!("{table}: "))
             .unwrap_or_default(),
-        message: format!("the name \"{name}\" may hold lower-case letters, digits and hyphens only"),
+        message: format!(
+            "the name \"{name}\" may hold lower-case letters, digits and hyphens only, no hyphen first, 100 at most"
+        ),
     })
 }
 

@@ -13,6 +13,7 @@ use crate::declare::count::Count;
 use crate::declare::read::{DeclareError, toml_file};
 use crate::declare::span::Span;
 use crate::declare::{builtin, scenario, server};
+use crate::record::names::is_profile;
 
 /// What `wirebench.toml` says.
 #[derive(Debug, Clone)]
@@ -150,6 +151,10 @@ impl Config {
             written.compare.profile.get_or_insert_with(|| "quick".into());
         }
         for (name, profile) in &mut written.profiles {
+            if !is_profile(name) {
+                let message = "a profile's name may hold letters, digits, blanks and . _ - + only, 100 at most and no hyphen first";
+                return Err(DeclareError::key(file, &format!("profiles.{name}"), message));
+            }
             profile.name.clone_from(name);
         }
         let tables = Tables {

@@ -11,6 +11,7 @@ pub mod artifact;
 pub mod ask;
 pub mod check;
 pub mod event;
+pub mod function_name;
 pub mod mention;
 pub mod names;
 pub mod place;

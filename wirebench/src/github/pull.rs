@@ -91,6 +91,17 @@ pub fn resolve(run: &Checked, pulls: &[Pull]) -> Result<Resolved, Refusal> {
     }
 }
 
+/// The numbers of other open pull requests whose head is the same commit, wherever it is from: what is written on a commit
+/// is seen on all of them.
+///
+/// # Errors
+/// When the API does not say.
+pub fn others_at(api: &Api, number: u64, head: &str) -> Result<Vec<u64>, Refusal> {
+    let all: Vec<Pull> = api.list("/pulls?state=open", None)?;
+    let other = |pull: &Pull| pull.number != number && pull.state == "open" && pull.head.sha == head;
+    Ok(all.into_iter().filter(other).map(|pull| pull.number).collect())
+}
+
 /// Text as a value in an address.
 pub(super) fn escaped(text: &str) -> String {
     use std::fmt::Write as _;

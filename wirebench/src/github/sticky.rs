@@ -1,6 +1,6 @@
 //! One comment on a pull request, written once and then kept up to date.
 //!
-//! Ours begins with the marker and is by `github-actions[bot]`: anybody may write the marker, nobody else may be that.
+//! Ours has the marker for its first line and is by `github-actions[bot]`: anybody may write the marker, nobody else may be that.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -28,7 +28,7 @@ struct Made {
     id: u64,
 }
 
-/// What a comment of ours begins with: one for each workflow that is measured by.
+/// The first line of a comment of ours: one for each workflow that is measured by.
 #[must_use]
 pub fn marker(workflow: &str) -> String {
     format!("<!-- wirebench: {workflow} -->")
@@ -50,7 +50,8 @@ pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
             .user
             .as_ref()
             .is_some_and(|user| user.login == AUTHOR && user.kind == "Bot");
-        author && comment.body.as_deref().is_some_and(|body| body.starts_with(marker))
+        let first = comment.body.as_deref().and_then(|body| body.lines().next());
+        author && first == Some(marker)
     };
     comments.iter().find(is_ours).map(|comment| comment.id)
 }

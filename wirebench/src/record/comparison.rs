@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::counts::Source;
 use crate::record::metric::{Better, Metric};
+use crate::record::names;
 use crate::record::run::{Host, ToolVersion, VariantRevision};
 
 /// The schema's name, the value of [`Comparison::schema`].
@@ -49,6 +50,7 @@ pub struct Comparison {
 #[serde(deny_unknown_fields)]
 pub struct Side {
     /// Id of the run its rounds are from.
+    #[serde(deserialize_with = "names::run")]
     pub run: String,
     /// The code.
     pub revision: VariantRevision,
@@ -124,8 +126,10 @@ pub enum Presence {
 #[serde(deny_unknown_fields)]
 pub struct ComparedSeries {
     /// `scenario@server@driver`.
+    #[serde(deserialize_with = "names::series")]
     pub id: String,
     /// The scenario's name.
+    #[serde(deserialize_with = "names::declared")]
     pub scenario: String,
     /// On which sides it is.
     pub presence: Presence,
@@ -231,7 +235,7 @@ pub struct ComparedMetric {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub null_pairs: u32,
     /// Flame graph of the difference, as a path relative to the run's folder; of counts that regressed or improved.
-    #[serde(default)]
+    #[serde(deserialize_with = "names::path_or_null", default)]
     pub flame_graph: Option<String>,
 }
 

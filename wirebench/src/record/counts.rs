@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::metric::Metric;
+use crate::record::names;
 use crate::record::run::Variant;
 
 /// System calls in which a request waits: a new one matters however rare it is.
@@ -35,6 +36,7 @@ pub struct Counts {
     pub functions: Vec<FunctionCost>,
     /// Files of folded call stacks, relative to the run's folder, by what they weigh (`instructions`, `allocations` or
     /// `allocated_bytes`, per request).
+    #[serde(deserialize_with = "names::paths_by_metric")]
     pub stacks: BTreeMap<Metric, String>,
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::accepted::Accepted;
 use crate::record::metric::Metric;
+use crate::record::names;
 
 /// The schema's name, the value of [`Month::schema`].
 pub const SCHEMA: &str = "wirebench.history-month/v1";
@@ -49,6 +50,7 @@ pub struct Month {
     /// Always `wirebench.history-month/v1`.
     pub schema: String,
     /// `yyyy-mm`.
+    #[serde(deserialize_with = "names::month")]
     pub month: String,
     /// The runs, in the order of their files' names.
     pub runs: Vec<StoredRun>,
@@ -61,14 +63,18 @@ pub struct Month {
 #[serde(deny_unknown_fields)]
 pub struct StoredRun {
     /// Name of its file, below `runs/yyyy/mm/`.
+    #[serde(deserialize_with = "names::file")]
     pub file: String,
     /// The run's id.
+    #[serde(deserialize_with = "names::run")]
     pub id: String,
     /// The candidate's commit, 40 hex digits.
+    #[serde(deserialize_with = "names::commit")]
     pub commit: String,
     /// When that commit was made, RFC 3339.
     pub committed_at: Option<String>,
     /// When the run started, RFC 3339.
+    #[serde(deserialize_with = "names::time")]
     pub started_at: String,
     /// The host's fingerprint; of several machines, the first shard's.
     pub host: String,
@@ -91,6 +97,7 @@ pub struct StoredHost {
     /// Its fingerprint.
     pub host: String,
     /// Ids of what it measured.
+    #[serde(deserialize_with = "names::all_series")]
     pub series: Vec<String>,
 }
 
@@ -99,6 +106,7 @@ pub struct StoredHost {
 #[serde(deny_unknown_fields)]
 pub struct StoredSeries {
     /// `scenario@server@driver`.
+    #[serde(deserialize_with = "names::series")]
     pub id: String,
     /// Digests of what it asks, each with the place of the first run that has it.
     pub digests: Vec<DigestFrom>,

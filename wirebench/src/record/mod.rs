@@ -7,6 +7,7 @@ pub mod history;
 pub mod imported;
 pub mod load;
 pub mod metric;
+pub mod names;
 pub mod round;
 pub mod run;
 pub mod shards;

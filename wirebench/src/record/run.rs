@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::record::accepted::Accepted;
 use crate::record::counts::Counts;
 pub use crate::record::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
+use crate::record::names;
 pub use crate::record::round::{Bound, CpuTime, Latency, ProcessUsage, Round, RoundStatus};
 use crate::record::shards::Shard;
 
@@ -21,16 +22,19 @@ pub struct Run {
     /// Always `wirebench.run/v1`.
     pub schema: String,
     /// Unique name: UTC start time and six hex digits.
+    #[serde(deserialize_with = "names::run")]
     pub id: String,
     /// What started it: `local`, or the name of the event in a workflow.
     pub trigger: String,
     /// The profile that was run.
+    #[serde(deserialize_with = "names::profile")]
     pub profile: String,
     /// Whether it ran to its end.
     pub status: RunStatus,
     /// Why it is not complete, in one sentence.
     pub reason: Option<String>,
     /// RFC 3339, UTC.
+    #[serde(deserialize_with = "names::time")]
     pub started_at: String,
     /// RFC 3339, UTC.
     pub finished_at: String,
@@ -202,6 +206,7 @@ pub struct Stage {
     /// Rounds of each variant planned for each of its series.
     pub rounds: u32,
     /// Ids of the series measured in it.
+    #[serde(deserialize_with = "names::all_series")]
     pub series: Vec<String>,
     /// Why these and so many, in one sentence.
     pub why: String,
@@ -214,6 +219,7 @@ pub struct VariantRevision {
     /// Which side.
     pub variant: Variant,
     /// The commit, 40 hex digits; null outside a repository.
+    #[serde(default, deserialize_with = "names::commit_or_null")]
     pub commit: Option<String>,
     /// Whether tracked files differed from the commit.
     pub modified: Option<bool>,
@@ -236,14 +242,19 @@ pub fn short_commit(commit: &str) -> &str {
 #[serde(deny_unknown_fields)]
 pub struct Series {
     /// `scenario@server@driver`.
+    #[serde(deserialize_with = "names::series")]
     pub id: String,
     /// The scenario's name.
+    #[serde(deserialize_with = "names::declared")]
     pub scenario: String,
     /// The server's name.
+    #[serde(deserialize_with = "names::declared")]
     pub server: String,
     /// The driver's name.
+    #[serde(deserialize_with = "names::declared")]
     pub driver: String,
     /// What they spoke: `http`, `h2c`, `grpc`, `https`, `grpcs`, `grpc-web` or `process`.
+    #[serde(deserialize_with = "names::declared")]
     pub protocol: String,
     /// What was offered.
     pub load: LoadRecord,

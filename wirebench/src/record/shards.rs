@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::record::names;
 use crate::record::run::{Host, Pinning, RunStatus, Spent, ToolVersion};
 
 /// The schema's name, the value of [`ShardPlan::schema`].
@@ -16,6 +17,7 @@ pub struct ShardPlan {
     /// Always `wirebench.shards/v1`.
     pub schema: String,
     /// The profile it was made for.
+    #[serde(deserialize_with = "names::profile")]
     pub profile: String,
     /// The shards, numbered from 1 in this order. Each series is in exactly one.
     pub shards: Vec<PlannedShard>,
@@ -30,6 +32,7 @@ pub struct PlannedShard {
     /// How long measuring and counting is expected to take, ns; builds and a second stage are not in it.
     pub expected_ns: u64,
     /// Ids of its series, in the order of a whole run.
+    #[serde(deserialize_with = "names::all_series")]
     pub series: Vec<String>,
 }
 
@@ -38,6 +41,7 @@ pub struct PlannedShard {
 #[serde(deny_unknown_fields)]
 pub struct Shard {
     /// Id of the run as it was measured.
+    #[serde(deserialize_with = "names::run")]
     pub run: String,
     /// Whether it ran to its end.
     pub status: RunStatus,
@@ -58,6 +62,7 @@ pub struct Shard {
     /// Every program used, with its version.
     pub tools: Vec<ToolVersion>,
     /// Ids of the series measured there, in the order of the run.
+    #[serde(deserialize_with = "names::all_series")]
     pub series: Vec<String>,
 }
 

@@ -96,6 +96,27 @@ pub fn plain(text: &str) -> String {
         .collect()
 }
 
+/// A whole text as it may reach a terminal or a workflow's log: line breaks and tabs stay; of other control characters, of
+/// what is not seen, and of what a runner takes for a command (`::` at the start of a line, `##[` anywhere) nothing acts.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with("::") {
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+        for c in line.chars() {
+            match c {
+                '\n' | '\t' => out.push(c),
+                '[' if out.ends_with("##") => out.extend([char::REPLACEMENT_CHARACTER, c]),
+                c if c.is_control() || is_unseen(c) => out.push(char::REPLACEMENT_CHARACTER),
+                c => out.push(c),
+            }
+        }
+    }
+    out
+}
+
 /// Characters that change a text without being seen: direction, joining, zero width, tags, separators of lines.
 #[must_use]
 pub fn is_unseen(c: char) -> bool {
@@ -198,6 +219,25 @@ mod tests {
     fn text_that_acts_or_hides_is_made_plain() {
         let nasty = "a|b`c\nd\u{1b}[31me\u{202e}f\u{200b}g";
         assert_eq!(plain(nasty), "a/b'c d [31me\u{fffd}f\u{fffd}g");
+    }
+
+    #[test]
+    fn what_is_printed_keeps_its_lines_and_nothing_that_acts() {
+        let ours = "\u{2717} Regressed\n\t1 \u{b5}s \u{2192} 2\nstd::io::Write\n";
+        assert_eq!(printable(ours), ours);
+        assert_eq!(
+            printable("a\n::error::x\r\n \t::debug::\u{1b}[2J\u{202e}##[group]\u{9b}"),
+            "a\n\u{fffd}::error::x\u{fffd}\n\u{fffd} \t::debug::\u{fffd}[2J\u{fffd}##\u{fffd}[group]\u{fffd}"
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_printed_line_is_a_command(text in "[:#\\[a\n\r\t \u{1b}\u{2028}\u{202e}]{0,40}", more in proptest::prelude::any::<String>()) {
+            let shown = printable(&(text + &more));
+            proptest::prop_assert!(!shown.contains("##[") && shown.lines().all(|line| !line.trim_start().starts_with("::")));
+            proptest::prop_assert!(shown.chars().all(|c| c == '\n' || c == '\t' || !(c.is_control() || is_unseen(c))));
+        }
     }
 
     #[test]

@@ -100,3 +100,31 @@ fn other_programs_are_begun_in_one_place() {
     );
     assert!(called > 10, "only {called} calls were found: the scan is broken");
 }
+
+/// The macros of the room command stand in for the standard ones; these files say why they do not use them.
+#[test]
+fn whatever_is_printed_goes_through_one_function() {
+    const ALLOWED: [&str; 3] = ["command/mod.rs", "command/summary/mod.rs", "main.rs"];
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    let mut wrong = Vec::new();
+    for file in files {
+        let relative = file.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&file).unwrap();
+        let prints =
+            ["println!(", "print!("].iter().any(|word| text.contains(word)) && !relative.starts_with("command/");
+        let past = [
+            "std::print",
+            "std::eprint",
+            "stdout().lock()",
+            "stderr().lock()",
+            "io::stdout().write",
+        ];
+        let past = past.iter().any(|word| text.contains(word));
+        if (prints || past) && !ALLOWED.contains(&relative.as_str()) {
+            wrong.push(relative);
+        }
+    }
+    assert!(wrong.is_empty(), "these print past `printable`: {wrong:?}");
+}

@@ -62,6 +62,43 @@ fn what_is_broken_is_named_and_everything_is_kept() {
 }
 
 #[test]
+fn more_than_any_history_holds_is_refused_with_its_bound() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |benches: &str| {
+        format!(r#"{{"commit": {{"id": "a", "timestamp": "2023-11-01T00:00:00Z"}}, "benches": [{benches}]}}"#)
+    };
+    let bench = |name: usize| format!(r#"{{"name": "b{name}", "value": 1, "unit": "ns"}}"#);
+    let benches = |count: usize| (0..count).map(bench).collect::<Vec<_>>().join(",");
+    let same = vec![bench(0); 1000].join(",");
+    let empty = run("");
+    for (what, runs, bound) in [
+        ("a million values", vec![run(&benches(1_000_000))], "500000 values"),
+        (
+            "places of values",
+            [vec![run(&benches(1000))], vec![empty.clone(); 501]].concat(),
+            "500000 values",
+        ),
+        (
+            "one name again and again",
+            [vec![run(&same)], vec![empty.clone(); 501]].concat(),
+            "500000 values",
+        ),
+        ("runs", vec![empty; 20_001], "20000 runs"),
+    ] {
+        let file = folder.path().join("data.js");
+        fs::write(&file, format!(r#"{{"entries": {{"s": [{}]}}}}"#, runs.join(","))).unwrap();
+        let ended = import(&file, folder.path());
+        assert_eq!(ended.code, 1, "{what}");
+        assert!(
+            ended.stderr.contains(&format!("holds more than {bound}; leave out")),
+            "{what}: {}",
+            ended.stderr
+        );
+        assert!(!folder.path().join("h").exists(), "{what}");
+    }
+}
+
+#[test]
 fn the_same_file_twice_is_one_import_and_another_one_never_replaces_it() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(import(&dirty(), folder.path()).code, 0);

@@ -53,7 +53,8 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     }
     if variable("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
         for line in comparison.iter().flat_map(|one| warnings::lines(one, &root)) {
-            println!("{line}");
+            // A command that is meant: each of its parts is escaped.
+            std::println!("{line}");
         }
     }
     Ok(Outcome::Done)

@@ -9,16 +9,23 @@ use crate::record::metric::{Better, Metric};
 const LARGEST: f64 = 1e18;
 /// Changes, percent: nothing grows by more.
 const LARGEST_PERCENT: f64 = 1e12;
+/// Margins, and what else a comparison agrees to ignore, percent.
+pub(super) const LARGEST_MARGIN: f64 = 100.0;
 /// Pairs of rounds of one metric.
 const PAIRS: u32 = 100_000;
 /// How far a counted change may be from its two figures, percent.
 const ROUNDING_PERCENT: f64 = 0.02;
 
+/// How far ends of an interval may be from what is drawn from them, as a share: rounding.
+const ROUNDING: f64 = 1e-6;
+
 /// How far a timed change may be from its two values, as a factor.
 const FACTOR_APART: f64 = 1.5;
 
 /// Admits the metrics of a series that stands at `place`.
-pub(super) fn all(given: Vec<ComparedMetric>, place: &str) -> Result<Vec<ComparedMetric>, Refusal> {
+///
+/// `open_percent` is from where a worsening that is not excluded leaves a verdict open.
+pub(super) fn all(given: Vec<ComparedMetric>, open_percent: f64, place: &str) -> Result<Vec<ComparedMetric>, Refusal> {
     let mut all: Vec<ComparedMetric> = Vec::new();
     for (i, metric) in given.into_iter().enumerate() {
         let place = format!("{place}.metrics[{i}]");
@@ -32,12 +39,12 @@ pub(super) fn all(given: Vec<ComparedMetric>, place: &str) -> Result<Vec<Compare
         {
             refuse!("{place}.metric: stands twice, or beside such as no series has together");
         }
-        all.push(one(&metric, &place)?);
+        all.push(one(&metric, open_percent, &place)?);
     }
     Ok(all)
 }
 
-fn one(metric: &ComparedMetric, place: &str) -> Result<ComparedMetric, Refusal> {
+fn one(metric: &ComparedMetric, open_percent: f64, place: &str) -> Result<ComparedMetric, Refusal> {
     let what = metric.metric;
     if metric.unit != what.unit() || metric.better != what.better() {
         refuse!("{place}.unit, better: are not those of {}", what.name());
@@ -46,7 +53,8 @@ fn one(metric: &ComparedMetric, place: &str) -> Result<ComparedMetric, Refusal> 
     if metric.accepted.is_some() && metric.verdict != Verdict::Regressed {
         refuse!("{place}.accepted: only a worsening is accepted");
     }
-    if !fits(metric) {
+    interval(metric, place)?;
+    if !fits(metric, open_percent) {
         refuse!("{place}.verdict: does not fit the numbers");
     }
     Ok(ComparedMetric {
@@ -70,17 +78,14 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
     ];
     // Of a count that falls to 0, the smallest worsening seen is written as -100.
     let bounds = [metric.worse_at_most_percent, metric.resolvable_percent];
-    let sizes = [metric.spread_percent, Some(metric.margin_percent)];
+    let margin = (0.0..=LARGEST_MARGIN).contains(&metric.margin_percent);
     let possible = values.iter().all(within(0.0, LARGEST))
         && changes.iter().chain(&bounds).all(within(-100.0, LARGEST_PERCENT))
-        && sizes.iter().all(within(0.0, LARGEST_PERCENT))
+        && margin
+        && within(0.0, LARGEST_PERCENT)(&metric.spread_percent)
         && [metric.p_worse, metric.p_better].iter().all(within(0.0, 1.0));
     if !possible {
         refuse!("{place}: a number that is not possible");
-    }
-    let ends = metric.effect_low_percent.zip(metric.effect_high_percent);
-    if ends.is_some_and(|(low, high)| low > high) {
-        refuse!("{place}.effect_low_percent: is above effect_high_percent");
     }
     let pairs = metric.pairs;
     let counted = [metric.kept, metric.dropped_baseline, metric.dropped_candidate];
@@ -94,6 +99,30 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
         refuse!("{place}.effect_percent: is not what its two figures give");
     }
     Ok(())
+}
+
+/// The change lies in its interval, and the bound that is shown between the change and the interval's worse end: older
+/// versions showed a one-sided bound.
+fn interval(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
+    let (low, high) = (metric.effect_low_percent, metric.effect_high_percent);
+    let effect = metric.effect_percent;
+    let in_order = |one: Option<f64>, other: Option<f64>| one.zip(other).is_none_or(|(one, other)| at_most(one, other));
+    if !(in_order(low, effect) && in_order(effect, high) && in_order(low, high)) {
+        refuse!("{place}.effect_percent: is not between effect_low_percent and effect_high_percent");
+    }
+    let worsening = |lower: Option<f64>, higher: Option<f64>| match metric.better {
+        Better::Lower => lower.map(|percent| percent.max(0.0)),
+        Better::Higher => higher.map(|percent| (-percent).max(0.0)),
+    };
+    let bound = metric.worse_at_most_percent;
+    if !(in_order(worsening(effect, effect), bound) && in_order(bound, worsening(high, low))) {
+        refuse!("{place}.worse_at_most_percent: is not between the change and the worse end of its interval");
+    }
+    Ok(())
+}
+
+fn at_most(one: f64, other: f64) -> bool {
+    one <= other + ROUNDING * other.abs().max(1.0)
 }
 
 /// A counted change is that of its two figures; a timed one nearly: comparisons of older versions show medians beside an
@@ -116,13 +145,21 @@ fn is_ratio(metric: &ComparedMetric) -> bool {
     }
 }
 
-/// Whether a verdict is one that such numbers can have.
-fn fits(metric: &ComparedMetric) -> bool {
+/// Whether a verdict is one that such numbers can have. What gates passes only with an interval that says so.
+fn fits(metric: &ComparedMetric, open_percent: f64) -> bool {
     let (low, high) = (metric.effect_low_percent, metric.effect_high_percent);
     let negative = |percent: f64| -percent;
-    let (worse_by, at_least) = match metric.better {
-        Better::Lower => (metric.effect_percent, low),
-        Better::Higher => (metric.effect_percent.map(negative), high.map(negative)),
+    let (worse_by, at_least, worst) = match metric.better {
+        Better::Lower => (metric.effect_percent, low, high),
+        Better::Higher => (
+            metric.effect_percent.map(negative),
+            high.map(negative),
+            low.map(negative),
+        ),
+    };
+    let passes = |holds: fn(f64, f64) -> bool, bound: f64| {
+        let shown = at_least.is_some() && worst.is_some_and(|worst| holds(worst, bound));
+        shown || !metric.primary
     };
     let looks_worse = at_least.is_some_and(|at_least| at_least > metric.margin_percent);
     let rise_from_nothing = metric.metric.is_counted()
@@ -130,8 +167,11 @@ fn fits(metric: &ComparedMetric) -> bool {
         && metric.candidate.is_some_and(|candidate| candidate > 0.0);
     match metric.verdict {
         Verdict::Regressed => worse_by.map_or(rise_from_nothing, |by| by > 0.0),
-        Verdict::Improved => worse_by.is_some_and(|by| by < 0.0),
-        Verdict::Unchanged => worse_by.is_some() && metric.worse_at_most_percent.is_some() && !looks_worse,
+        Verdict::Improved => worse_by.is_some_and(|by| by < 0.0) && passes(|worst, bound| worst < bound, 0.0),
+        Verdict::Unchanged => {
+            let bound = open_percent.max(metric.margin_percent);
+            worse_by.is_some() && metric.worse_at_most_percent.is_some() && !looks_worse && passes(at_most, bound)
+        }
         Verdict::Inconclusive | Verdict::Invalid => true,
         // Of a whole comparison only.
         Verdict::NotJudged => false,

@@ -10,13 +10,14 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::github::names;
+use crate::github::admit::metric::LARGEST_MARGIN;
 use crate::github::said::said;
 use crate::github::{Refusal, refuse};
+use crate::github::{function_name, names};
 use crate::record::comparison::{ComparedSeries, Comparison, FunctionChange, Method, Presence, SCHEMA, Side, Verdict};
 use crate::record::counts::Source;
 use crate::record::metric::Metric;
-use crate::record::run::{Host, ToolVersion, Variant, VariantRevision};
+use crate::record::run::{Host, ToolVersion, Variant, VariantRevision, short_commit};
 
 /// Series of one comparison, at most.
 pub const SERIES: usize = 500;
@@ -30,7 +31,7 @@ const FEW: usize = 64;
 pub struct Of<'a> {
     /// The commit at the pull request's head, 40 hex digits.
     pub head: &'a str,
-    /// The commit it is offered to, likewise.
+    /// The commit it is offered to now, likewise; what it was measured against may be an older one, or another branch's.
     pub base: &'a str,
 }
 
@@ -79,26 +80,50 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         refuse!("series, tools, notes: more than the {SERIES} or {FEW} that are read");
     }
     let run = candidate.run;
-    let series = every_series(series)?;
+    let method = self::method(method)?;
+    let series = every_series(series, method.inconclusive_above_percent)?;
     // Before there was a word for it, a comparison without anything to judge was written as unchanged.
     let worst = Verdict::over(&series);
     if verdict != worst && (verdict, worst) != (Verdict::Unchanged, Verdict::NotJudged) {
         refuse!("verdict: is not that of the most alarming series");
     }
     let verdict = worst;
+    let measured = measured_base(&baseline)?;
     Ok(Comparison {
         schema,
         verdict,
-        baseline: side(Variant::Baseline, of.base, run.clone()),
+        baseline: side(Variant::Baseline, &measured, run.clone()),
         candidate: side(Variant::Candidate, of.head, run),
         paired,
-        notes: phrases::notes(&notes),
-        method: self::method(method)?,
+        notes: another_base(&measured, of.base)
+            .into_iter()
+            .chain(phrases::notes(&notes))
+            .collect(),
+        method,
         host: self::host(host)?,
         tools: tools.into_iter().filter(is_tool).collect(),
-        repeat: format!("wirebench run --baseline {} --candidate {}", of.base, of.head),
+        repeat: format!("wirebench run --baseline {measured} --candidate {}", of.head),
         series,
     })
+}
+
+/// The commit that it says it was measured against: the only one that its numbers can be about, and as much its own word as
+/// they are.
+fn measured_base(baseline: &Side) -> Result<String, Refusal> {
+    let commit = baseline
+        .revision
+        .commit
+        .clone()
+        .filter(|commit| names::is_commit(commit));
+    commit.ok_or_else(|| {
+        Refusal::new("baseline.revision.commit: is no commit, so nobody can say what this was measured against")
+    })
+}
+
+/// Says both commits where the pull request is offered to another one now.
+fn another_base(measured: &str, now: &str) -> Option<String> {
+    let (one, other) = (short_commit(measured), short_commit(now));
+    (measured != now).then(|| format!("Measured against {one}; this pull request is offered to {other} now."))
 }
 
 fn side(variant: Variant, commit: &str, run: String) -> Side {
@@ -113,8 +138,8 @@ fn side(variant: Variant, commit: &str, run: String) -> Side {
 }
 
 fn method(method: Method) -> Result<Method, Refusal> {
-    let percent = |name: &str, value: f64| {
-        let possible = (0.0..=1000.0).contains(&value);
+    let percent = |name: &str, value: f64, most: f64| {
+        let possible = (0.0..=most).contains(&value);
         if possible {
             Ok(value)
         } else {
@@ -126,9 +151,17 @@ fn method(method: Method) -> Result<Method, Refusal> {
     }
     Ok(Method {
         seed: method.seed,
-        false_alarm_at_most_percent: percent("false_alarm_at_most_percent", method.false_alarm_at_most_percent)?,
-        detect_percent: percent("detect_percent", method.detect_percent)?,
-        inconclusive_above_percent: percent("inconclusive_above_percent", method.inconclusive_above_percent)?,
+        false_alarm_at_most_percent: percent(
+            "false_alarm_at_most_percent",
+            method.false_alarm_at_most_percent,
+            LARGEST_MARGIN,
+        )?,
+        detect_percent: percent("detect_percent", method.detect_percent, 1000.0)?,
+        inconclusive_above_percent: percent(
+            "inconclusive_above_percent",
+            method.inconclusive_above_percent,
+            LARGEST_MARGIN,
+        )?,
         tests: method.tests,
         gates: method.gates.map(|_| phrases::GATES.to_owned()),
         no_second_stage: method.no_second_stage.map(|why| phrases::no_second_stage(&why)),
@@ -142,7 +175,7 @@ fn host(host: Host) -> Result<Host, Refusal> {
     if !(1..=65_536).contains(&host.cpu_count) || host.memory_bytes.is_some_and(|bytes| bytes > 1 << 50) {
         refuse!("host.cpu_count, host.memory_bytes: no possible machine");
     }
-    let plain = |text: &String| names::is_plain(text);
+    let plain = |text: &String| names::is_machine(text);
     Ok(Host {
         cpu_model: host.cpu_model.filter(plain),
         kernel: if plain(&host.kernel) {
@@ -156,22 +189,22 @@ fn host(host: Host) -> Result<Host, Refusal> {
 }
 
 fn is_tool(tool: &ToolVersion) -> bool {
-    names::is_tool(&tool.name) && names::is_plain(&tool.version)
+    names::is_tool(&tool.name) && names::is_version(&tool.version)
 }
 
-fn every_series(given: Vec<ComparedSeries>) -> Result<Vec<ComparedSeries>, Refusal> {
+fn every_series(given: Vec<ComparedSeries>, open_percent: f64) -> Result<Vec<ComparedSeries>, Refusal> {
     let mut all: Vec<ComparedSeries> = Vec::new();
     for (place, series) in given.into_iter().enumerate() {
         let place = format!("series[{place}]");
         if all.iter().any(|known| known.id == series.id) {
             refuse!("{place}.id: stands twice");
         }
-        all.push(one_series(series, &place)?);
+        all.push(one_series(series, open_percent, &place)?);
     }
     Ok(all)
 }
 
-fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Refusal> {
+fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<ComparedSeries, Refusal> {
     let ComparedSeries {
         id,
         scenario,
@@ -188,7 +221,7 @@ fn one_series(series: ComparedSeries, place: &str) -> Result<ComparedSeries, Ref
     if functions.len() > FUNCTIONS {
         refuse!("{place}.functions: more than {FUNCTIONS}");
     }
-    let metrics = metric::all(metrics, place)?;
+    let metrics = metric::all(metrics, open_percent, place)?;
     let gating = metrics
         .iter()
         .filter(|metric| metric.primary && metric.accepted.is_none());
@@ -233,7 +266,7 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     let name = if change.metric == Metric::Syscalls {
         names::syscall
     } else {
-        names::function
+        function_name::function
     };
     let is_syscall = change.metric == Metric::Syscalls;
     if (change.own_code && is_syscall) || (change.caller.is_some() && !is_syscall) {
@@ -241,7 +274,7 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     }
     Ok(FunctionChange {
         function: name(&change.function),
-        caller: change.caller.as_deref().map(names::function),
+        caller: change.caller.as_deref().map(function_name::function),
         source: change.source.and_then(|source: Source| names::source(source)),
         ..change
     })

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::github::strict;
+use crate::record::comparison::ComparedMetric;
 use crate::record::comparison::golden::golden;
 
 const OF: Of = Of {
@@ -103,6 +104,14 @@ fn what_this_program_would_not_write_is_refused_by_its_place() {
         ("/series/0/metrics/0/effect_percent", 1e300.into()),
         ("/series/0/metrics/0/effect_low_percent", 500.0.into()),
         ("/series/0/metrics/0/margin_percent", (-1.0).into()),
+        ("/series/0/metrics/0/margin_percent", 100.1.into()),
+        ("/series/0/metrics/0/margin_percent", 1e11.into()),
+        ("/method/inconclusive_above_percent", 101.into()),
+        ("/series/0/metrics/0/effect_low_percent", 1.1.into()),
+        ("/series/0/metrics/0/effect_high_percent", 1.0.into()),
+        ("/series/0/metrics/0/worse_at_most_percent", 0.1.into()),
+        ("/baseline/revision/commit", Value::Null),
+        ("/baseline/revision/commit", "main".into()),
         ("/series/0/metrics/0/p_worse", 2.0.into()),
         ("/series/0/metrics/0/stage", 9.into()),
         ("/series/0/metrics/0/kept", 9.into()),
@@ -128,6 +137,80 @@ fn a_series_without_metrics_is_unchanged_only_if_both_sides_run_the_same_program
     given.series[0].same_program = true;
     let why = checked(given, &OF).unwrap_err().to_string();
     assert!(why.contains("same_program"), "{why}");
+}
+
+/// A metric that gates passes only with an interval that says so; one that informs may be without.
+#[test]
+fn what_gates_is_unchanged_or_improved_only_by_its_interval() {
+    let with = |name: &str, change: fn(&mut ComparedMetric)| {
+        let mut given = golden(name);
+        let metrics = given.series.iter_mut().flat_map(|series| &mut series.metrics);
+        metrics.filter(|metric| metric.primary).for_each(change);
+        checked(given, &OF).map(|found| found.verdict)
+    };
+    for name in ["unchanged", "improved"] {
+        assert!(with(name, |_| ()).is_ok());
+        let without = with(name, |metric| {
+            (metric.effect_low_percent, metric.effect_high_percent) = (None, None);
+        });
+        let one_end = with(name, |metric| metric.effect_low_percent = None);
+        for refused in [without, one_end] {
+            assert!(
+                refused.unwrap_err().to_string().contains("verdict: does not fit"),
+                "{name}"
+            );
+        }
+    }
+    let reaching_zero = with("improved", |metric| {
+        (metric.effect_high_percent, metric.worse_at_most_percent) = (Some(0.5), Some(0.5));
+    });
+    assert!(reaching_zero.is_err());
+    // Consistent in itself, and still no worsening that anybody has excluded.
+    let open = with("unchanged", |metric| {
+        (metric.effect_high_percent, metric.worse_at_most_percent) = (Some(900.0), Some(900.0));
+    });
+    assert!(open.is_err());
+    let mut informs = golden("unchanged");
+    for metric in informs.series.iter_mut().flat_map(|series| &mut series.metrics) {
+        if !metric.primary {
+            (metric.effect_low_percent, metric.effect_high_percent) = (None, None);
+        }
+    }
+    assert!(checked(informs, &OF).is_ok());
+}
+
+#[test]
+fn a_change_of_900_percent_beside_a_bound_of_a_tenth_is_refused() {
+    let mut given = golden("unchanged");
+    let metric = &mut given.series[0].metrics[0];
+    metric.effect_percent = Some(900.0);
+    metric.candidate = metric.baseline.map(|baseline| baseline * 10.0);
+    metric.worse_at_most_percent = Some(0.1);
+    for ends in [None, Some((-0.1, 0.1)), Some((0.05, 900.0))] {
+        let metric = &mut given.series[0].metrics[0];
+        (metric.effect_low_percent, metric.effect_high_percent) = (ends.map(|ends| ends.0), ends.map(|ends| ends.1));
+        assert!(checked(given.clone(), &OF).is_err(), "{ends:?}");
+    }
+}
+
+#[test]
+fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stands_beside_it() {
+    let today = "0123456789abcdef0123456789abcdef01234567";
+    let found = checked(golden("regressed"), &Of { base: today, ..OF }).unwrap();
+    assert_eq!(found.baseline.revision.commit.as_deref(), Some(OF.base));
+    assert_eq!(
+        found.repeat,
+        format!("wirebench run --baseline {} --candidate {}", OF.base, OF.head)
+    );
+    let note = "Measured against 3f9d2c71a0b8; this pull request is offered to 0123456789ab now.";
+    assert_eq!(found.notes[0], note);
+    assert!(
+        !checked(golden("regressed"), &OF)
+            .unwrap()
+            .notes
+            .iter()
+            .any(|said| said == note)
+    );
 }
 
 #[test]
@@ -166,8 +249,9 @@ fn no_text_of_a_record_is_left_but_names() {
     let mut given = golden("mixed");
     given.notes.push("@everyone".into());
     given.repeat = "wirebench run; curl evil.example".into();
-    given.host.cpu_model = Some("<b>evil</b>".into());
-    given.tools[0].version = "evil\n::error::".into();
+    given.host.cpu_model = Some("An evil sentence".into());
+    given.host.kernel = "see evil.example 1".into();
+    given.tools[0].version = "evil words".into();
     given.baseline.revision.name = Some("evil".into());
     given.candidate.revision.commit = Some("e".repeat(40));
     given.method.gates = Some("evil".into());
@@ -194,8 +278,7 @@ fn a_system_call_has_a_caller_with_an_inert_name() {
     (change.metric, change.function) = (Metric::Syscalls, "write".into());
     change.caller = Some("shop::price](https://evil.example)".into());
     let caller = |given| checked(given, &OF).map(|found| found.series[0].functions[0].caller.clone());
-    let found = caller(given.clone()).unwrap().unwrap();
-    assert!(found.starts_with("shop::price") && !found.contains("://"), "{found}");
+    assert_eq!(caller(given.clone()).unwrap().unwrap(), function_name::OTHER);
     given.series[0].functions[0].own_code = true;
     assert!(caller(given.clone()).is_err());
     let change = &mut given.series[0].functions[0];

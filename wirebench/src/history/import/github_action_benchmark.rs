@@ -14,6 +14,11 @@ use sha2::{Digest as _, Sha256};
 use crate::history::import::check::check;
 use crate::record::imported::{Imported, ImportedRun, ImportedSeries, SCHEMA, Suite, UnitFrom};
 
+/// Values of one file, at most: a thousand runs of five hundred benchmarks.
+const MOST_VALUES: usize = 500_000;
+/// Suites, and runs of all of them, at most.
+const MOST_RUNS: usize = 20_000;
+
 /// Why a text is not imported; says where in bytes.
 #[derive(Debug, thiserror::Error)]
 pub enum NotImported {
@@ -30,6 +35,14 @@ pub enum NotImported {
         at: usize,
         /// What was found.
         message: String,
+    },
+    /// It holds more than any history that was kept by hand.
+    #[error("holds more than {most} {what}; leave out old runs or benchmarks that nobody looks at, and import that")]
+    TooMuch {
+        /// Runs, or values.
+        what: &'static str,
+        /// How many are read.
+        most: usize,
     },
 }
 
@@ -102,6 +115,7 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
     let start = object(text)?;
     let data = text[start..].trim_end().trim_end_matches(';');
     let file: File = serde_json::from_str(data).map_err(|error| refused(text, start, data, &error))?;
+    within_bounds(&file)?;
     Ok(Imported {
         schema: SCHEMA.into(),
         format: "github-action-benchmark".into(),
@@ -113,6 +127,33 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
             .map(|(name, runs)| suite(name, runs))
             .collect(),
     })
+}
+
+/// A series has a place for every run of its suite, whether the run has it or not: places are counted, not only values.
+fn within_bounds(file: &File) -> Result<(), NotImported> {
+    let (mut all_runs, mut places) = (0_usize, 0_usize);
+    for (_, runs) in &file.entries.0 {
+        let mut most: HashMap<&str, usize> = HashMap::new();
+        for run in runs {
+            let mut here: HashMap<&str, usize> = HashMap::new();
+            for bench in &run.benches {
+                *here.entry(&*bench.name).or_default() += 1;
+            }
+            for (name, count) in here {
+                let most = most.entry(name).or_default();
+                *most = count.max(*most);
+            }
+        }
+        let series: usize = most.values().sum();
+        all_runs = all_runs.saturating_add(runs.len().max(1));
+        places = places.saturating_add(series.saturating_mul(runs.len()));
+    }
+    for (what, found, most) in [("runs", all_runs, MOST_RUNS), ("values", places, MOST_VALUES)] {
+        if found > most {
+            return Err(NotImported::TooMuch { what, most });
+        }
+    }
+    Ok(())
 }
 
 /// Where the object begins.

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::history::error::HistoryError;
 use crate::history::files::{Written, write_once};
 use crate::record::imported::Imported;
+use crate::record::names::is_declared;
 
 /// Keeps an imported history under a name, a word of lower-case letters, digits and hyphens.
 ///
@@ -44,6 +45,5 @@ pub fn name_of(file: &Path) -> String {
 /// Whether a name can be a file's name here.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
-    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    !name.is_empty() && name.len() <= 100 && name.bytes().all(fits)
+    is_declared(name)
 }

@@ -11,7 +11,7 @@ use crate::github::scene::{BASE, HEAD, Scene, comparison, zipped};
 
 /// Puts `text` where the record has free text; names that are held against a list are left.
 fn overwrite(value: &mut Value, text: &str) {
-    const LEFT: [&str; 12] = [
+    const LEFT: [&str; 14] = [
         "schema",
         "verdict",
         "variant",
@@ -24,6 +24,8 @@ fn overwrite(value: &mut Value, text: &str) {
         "run",
         "fingerprint",
         "file",
+        "commit",
+        "flame_graph",
     ];
     match value {
         Value::Array(all) => all.iter_mut().for_each(|one| overwrite(one, text)),

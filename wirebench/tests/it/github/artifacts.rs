@@ -206,9 +206,12 @@ fn json_that_is_not_as_strict_as_ours_is_refused() {
         ),
         (
             changed("@http@", "@http\\n::set-output name=a::b@"),
-            "scenario@server@driver",
+            "series?0?.id is not as the schema says",
         ),
-        (changed("@http@", "@<img src=x>@"), "scenario@server@driver"),
+        (
+            changed("@http@", "@<img src=x>@"),
+            "series?0?.id is not as the schema says",
+        ),
         (text.clone() + " {}", "trailing"),
         (text[..text.len() - 2].to_owned(), "EOF"),
         ("[]".into(), "is no wirebench"),

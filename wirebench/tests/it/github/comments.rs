@@ -85,6 +85,12 @@ fn a_comment_that_others_planted_is_never_touched() {
         comment(3, "other[bot]", "Bot", &format!("{MARKER}planted")),
         comment(4, "github-actions[bot]", "Bot", &format!("quoting\n{MARKER}planted")),
         comment(
+            6,
+            "github-actions[bot]",
+            "Bot",
+            &format!("{} another action's own text\nplanted", MARKER.trim()),
+        ),
+        comment(
             5,
             "github-actions[bot]",
             "Bot",
@@ -94,8 +100,8 @@ fn a_comment_that_others_planted_is_never_touched() {
     put(&scene, planted.to_vec());
     assert_eq!(scene.comment().code, 0);
     let all = bodies(&scene);
-    assert_eq!(all.len(), 6);
-    assert!(all[..5].iter().all(|body| body.ends_with("planted")) && all[5].contains("Regressed"));
+    assert_eq!(all.len(), 7);
+    assert!(all[..6].iter().all(|body| body.ends_with("planted")) && all[6].contains("Regressed"));
 }
 
 #[test]

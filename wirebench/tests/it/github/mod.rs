@@ -2,6 +2,7 @@
 
 mod artifact_texts;
 mod artifacts;
+mod checks;
 mod comments;
 pub(crate) mod fake;
 pub(crate) mod golden;
