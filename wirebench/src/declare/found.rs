@@ -120,7 +120,7 @@ pub(super) fn several<Table: DeserializeOwned, T>(
 /// Whether a text may be the name of a scenario, a server or a driver.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
-    is_declared(text)
+    text.len() <= 100 && is_declared(text)
 }
 
 fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {

@@ -1,7 +1,8 @@
 //! What may be shown as it is: each kind of name by a list of what it may hold. Everything else is refused or rebuilt.
 
 use crate::record::counts::Source;
-pub use crate::record::names::{is_path, is_run, is_series};
+use crate::record::names;
+pub use crate::record::names::{is_path, is_run};
 
 /// Words without a digit in what processors and kernels say of themselves.
 const MAKERS: [&str; 40] = [
@@ -71,6 +72,12 @@ fn is_hex(text: &str) -> bool {
 #[must_use]
 pub fn is_login(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+/// `scenario@server@driver`, of names that may be declared.
+#[must_use]
+pub fn is_series(id: &str) -> bool {
+    names::is_series(id) && id.split('@').all(|name| name.len() <= 100)
 }
 
 /// What a program is called.

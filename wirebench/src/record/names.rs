@@ -17,10 +17,11 @@ pub fn is_run(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// What a scenario, a server or a driver is called: lower-case letters, digits, and hyphens that are not first.
+/// What a scenario, a server or a driver is called: lower-case letters, digits, and hyphens that are not first. Older
+/// versions let names be longer than what may be declared now.
 #[must_use]
 pub fn is_declared(text: &str) -> bool {
-    is(text, 100, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    is(text, 200, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
 /// `scenario@server@driver`.

@@ -53,8 +53,10 @@ fn a_record_cannot_have_files_read_from_outside_its_folder() {
     std::fs::write(records.folder.path().join("outside.folded"), "main 5\n").unwrap();
     let file = records.file("run", &record);
     let done = records.command(&["compare"], &[&file]);
+    assert_eq!(done.code, 1);
     assert!(
-        done.stderr.contains("no path within the run's folder"),
+        done.stderr
+            .contains("\"../outside.folded\" is no path below the record's folder"),
         "{}",
         done.stderr
     );

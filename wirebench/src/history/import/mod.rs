@@ -45,5 +45,5 @@ pub fn name_of(file: &Path) -> String {
 /// Whether a name can be a file's name here.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
-    is_declared(name)
+    name.len() <= 100 && is_declared(name)
 }
