@@ -11,7 +11,7 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 17] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 19] = [
     ("bench", "judge", &["contents: read", "pull-requests: read"]),
     ("bench", "measure", &["contents: read", "pull-requests: read"]),
     (
@@ -36,12 +36,14 @@ const PERMISSIONS: [(&str, &str, &[&str]); 17] = [
         "rerun",
         &["actions: write", "contents: read", "pull-requests: write"],
     ),
+    ("fuzz", "defences", &["contents: read"]),
     ("fuzz", "fuzz", &["contents: read"]),
     ("measure", "measure", &["contents: read", "pull-requests: read"]),
     ("publish", "deploy", &["id-token: write", "pages: write"]),
     ("publish", "publish", &["contents: write"]),
     ("publish", "site", &["contents: read"]),
     ("release", "build", &["contents: read"]),
+    ("release", "defences", &["contents: read"]),
     (
         "release",
         "publish",
