@@ -3,11 +3,11 @@
 //! What this room prints goes through [`printable`], whoever wrote it: the macros here take the place of the standard ones.
 
 macro_rules! print {
-    ($($words:tt)*) => { std::print!("{}", $crate::report::format::printable(&format!($($words)*))) };
+    ($($words:tt)*) => { $crate::command::write_out(&format!($($words)*)) };
 }
 macro_rules! println {
-    () => { std::println!() };
-    ($($words:tt)*) => { std::println!("{}", $crate::report::format::printable(&format!($($words)*))) };
+    () => { $crate::command::write_out("\n") };
+    ($($words:tt)*) => { $crate::command::write_out(&(format!($($words)*) + "\n")) };
 }
 macro_rules! eprintln {
     () => { std::eprintln!() };
@@ -66,14 +66,28 @@ mod truth;
 mod verdict;
 mod verify;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use anyhow::anyhow;
 use clap::{Parser, Subcommand};
 
 use crate::declare::Project;
 use crate::declare::read::DeclareError;
 use crate::plan::PlanError;
 pub use crate::report::format::printable;
+
+/// Why standard output took no more, once it did not.
+static CLOSED: OnceLock<std::io::Error> = OnceLock::new();
+
+/// Writes to standard output. Whoever reads it may stop early, as `head` does: the command goes on, so that nothing measured is
+/// lost, and [`Cli::execute`] returns the error at its end.
+fn write_out(text: &str) {
+    if let Err(error) = std::io::stdout().write_all(printable(text).as_bytes()) {
+        let _ = CLOSED.set(error);
+    }
+}
 
 /// How a command ended; becomes the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,8 +195,19 @@ impl Cli {
     /// Does what the command line asks for.
     ///
     /// # Errors
-    /// When it cannot be done; [`is_usage`] tells wrong usage from failure.
+    /// When it cannot be done, or its output cannot be written; [`is_usage`] tells wrong usage from failure.
     pub fn execute(self) -> anyhow::Result<Outcome> {
+        let outcome = self.verb()?;
+        if let Err(error) = std::io::stdout().flush() {
+            let _ = CLOSED.set(error);
+        }
+        match CLOSED.get() {
+            Some(error) => Err(anyhow!("standard output cannot be written: {error}")),
+            None => Ok(outcome),
+        }
+    }
+
+    fn verb(self) -> anyhow::Result<Outcome> {
         let root = self.root;
         match self.verb {
             Verb::Init(args) => init::execute(root, &args),

@@ -218,3 +218,19 @@ fn nothing_in_a_declaration_acts_either_and_no_name_of_one_is_a_flag() {
         profile.stderr
     );
 }
+
+#[test]
+fn an_output_that_takes_nothing_is_an_error_and_ends_no_command_early() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    for args in [&["list"][..], &["run"]] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = bench.command_of(args).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+        assert!(
+            said.contains("standard output cannot be written") && !said.contains("panicked"),
+            "{args:?}: {said}"
+        );
+    }
+    assert_eq!(bench.record()["status"], "complete");
+}
