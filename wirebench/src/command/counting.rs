@@ -137,30 +137,29 @@ fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts
 /// On a busy machine threads meet in another order, and a server that batches its work then needs other instructions for it.
 const NULL_DIFFERS: f64 = 0.005;
 
-/// Counts every series anew in which the same code twice differed, and keeps of both tries the one in which it differed less.
-/// An interrupted second try changes nothing.
+/// Counts every series anew in which the same code twice differed; the second try is what is recorded, with its call stacks.
+/// An interrupted second try, or one without the two figures, changes nothing.
 fn counted_again(
     counter: &Counter,
     places: &[usize],
     jobs: &[Job],
     mut counts: Vec<Counts>,
 ) -> std::io::Result<Vec<Counts>> {
-    let of = |place: usize| (0..places.len()).filter(move |i| places[*i] == place);
-    let doubtful: BTreeSet<usize> = (places.iter().copied())
-        .filter(|place| null_share(&of(*place).map(|i| &counts[i])).is_some_and(|share| share > NULL_DIFFERS))
-        .collect();
-    for place in doubtful {
-        let first = null_share(&of(place).map(|i| &counts[i])).unwrap_or(f64::INFINITY);
+    for place in places.iter().copied().collect::<BTreeSet<_>>() {
+        let of_place: Vec<usize> = (0..places.len()).filter(|i| places[*i] == place).collect();
+        let Some(share) = null_share(of_place.iter().map(|i| &counts[*i])).filter(|share| *share > NULL_DIFFERS) else {
+            continue;
+        };
+        let mine: Vec<Job> = of_place.iter().map(|i| jobs[*i].clone()).collect();
         eprintln!(
             "{}: the same code twice differed by {:.1} %; it is counted again",
-            jobs[of(place).next().unwrap_or_default()].series.id,
-            first * 100.0
+            mine[0].series.id,
+            share * 100.0
         );
-        let mine: Vec<Job> = of(place).map(|i| jobs[i].clone()).collect();
         let Some(again) = counted(counter, &mine)? else { break };
-        if null_share(&again.iter()).is_some_and(|second| second < first) {
-            for (i, better) in of(place).zip(again) {
-                counts[i] = better;
+        if null_share(again.iter()).is_some() {
+            for (i, second) in of_place.into_iter().zip(again) {
+                counts[i] = second;
             }
         }
     }
@@ -168,13 +167,18 @@ fn counted_again(
 }
 
 /// By how much the instructions of the baseline's copy differ from the baseline's at the first start layout, as a share of them.
-fn null_share<'a>(all: &(impl Iterator<Item = &'a Counts> + Clone)) -> Option<f64> {
-    let of = |variant| all.clone().find(move |counts| counts.variant == variant);
-    let (base, null) = (of(Variant::Baseline)?, of(Variant::Null)?);
-    let figure = base.figure(Metric::Instructions)?;
-    let base = figure.by_layout.first().copied().or(figure.value)?;
-    let (null, _) = null.value(Metric::Instructions)?;
-    (base > 0.0).then(|| (null / base - 1.0).abs())
+fn null_share<'a>(all: impl IntoIterator<Item = &'a Counts>) -> Option<f64> {
+    let (mut base, mut null) = (None, None);
+    for counts in all {
+        let figure = counts.at_first_layout(Metric::Instructions);
+        match counts.variant {
+            Variant::Baseline => base = figure,
+            Variant::Null => null = figure,
+            _ => {}
+        }
+    }
+    let base = base.filter(|base| *base > 0.0)?;
+    Some((null? / base - 1.0).abs())
 }
 
 fn versions(toolbox: &Toolbox) -> Vec<ToolVersion> {
@@ -205,7 +209,7 @@ mod tests {
             counts
         };
         let base = with(Variant::Baseline, Some(1020.0), &[1000.0, 1040.0]);
-        let share = |all: &[Counts]| null_share(&all.iter());
+        let share = |all: &[Counts]| null_share(all);
         let off = share(&[base.clone(), with(Variant::Null, Some(988.0), &[])]).unwrap();
         assert!((off - 0.012).abs() < 1e-9, "{off}");
         assert_eq!(share(&[base.clone(), with(Variant::Null, None, &[])]), None);

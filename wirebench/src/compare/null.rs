@@ -27,8 +27,8 @@ pub(super) struct CountedNull {
 /// Compares the null's figure with the baseline's, which is that at the first start layout; `None` where there is no null.
 pub(super) fn counted(series: &Series, base: &Counts, metric: Metric, margin_percent: f64) -> Option<CountedNull> {
     let (null, null_spread) = series.counts_of(Variant::Null)?.value(metric)?;
-    let (mean, spread) = base.value(metric)?;
-    let base = base.figure(metric)?.by_layout.first().copied().unwrap_or(mean);
+    let (_, spread) = base.value(metric)?;
+    let base = base.at_first_layout(metric)?;
     let figure = |value, spread| Counted { value, spread };
     let said = exact::judge(figure(base, spread), figure(null, null_spread), None, margin_percent);
     Some(CountedNull {

@@ -166,4 +166,13 @@ impl Counts {
         let figure = self.figure(metric)?;
         Some((figure.value?, figure.spread.unwrap_or(0.0)))
     }
+
+    /// The value of a metric at the first start layout, which is the only one at which the null is counted.
+    #[must_use]
+    pub fn at_first_layout(&self, metric: Metric) -> Option<f64> {
+        let figure = self.figure(metric)?;
+        figure
+            .value
+            .map(|mean| figure.by_layout.first().copied().unwrap_or(mean))
+    }
 }
