@@ -9,12 +9,11 @@ use serde::Deserialize;
 use crate::declare::percent::Percent;
 use crate::declare::read::DeclareError;
 use crate::declare::span::Span;
+use crate::record::comparison::LARGEST_MARGIN_PERCENT;
 use crate::record::metric::Metric;
 
 /// From which confirmed worsening on throughput and latency gate, unless the project says whether they do, percent.
 pub const GATE_ABOVE_PERCENT: f64 = 10.0;
-/// The largest margin, percent.
-const LARGEST_MARGIN_PERCENT: f64 = 100.0;
 
 /// `[compare]` of `wirebench.toml`; every key has a default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use crate::declare::read::{DeclareError, Place, toml_file};
-use crate::record::names::is_declared;
+pub use crate::record::names::is_declarable as is_name;
 
 /// A kind of declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,12 +115,6 @@ pub(super) fn several<Table: DeserializeOwned, T>(
         take(toml_file(&file)?, Place::file(&file), &kind.name_of(&file))?;
     }
     Ok(out)
-}
-
-/// Whether a text may be the name of a scenario, a server or a driver.
-#[must_use]
-pub fn is_name(text: &str) -> bool {
-    text.len() <= 100 && is_declared(text)
 }
 
 fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {

@@ -77,7 +77,7 @@ pub fn is_login(text: &str) -> bool {
 /// `scenario@server@driver`, of names that may be declared.
 #[must_use]
 pub fn is_series(id: &str) -> bool {
-    names::is_series(id) && id.split('@').all(|name| name.len() <= 100)
+    names::is_series(id) && id.split('@').all(names::is_declarable)
 }
 
 /// What a program is called.

@@ -15,6 +15,9 @@ use crate::record::run::{Host, ToolVersion, VariantRevision};
 /// The schema's name, the value of [`Comparison::schema`].
 pub const SCHEMA: &str = "wirebench.comparison/v1";
 
+/// Margins, and what else a comparison agrees to ignore, are at most this large.
+pub const LARGEST_MARGIN_PERCENT: f64 = 100.0;
+
 /// Base against head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -24,6 +24,12 @@ pub fn is_declared(text: &str) -> bool {
     is(text, 200, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
 }
 
+/// The same as it may be declared now: at most 100 characters.
+#[must_use]
+pub fn is_declarable(text: &str) -> bool {
+    text.len() <= 100 && is_declared(text)
+}
+
 /// `scenario@server@driver`.
 #[must_use]
 pub fn is_series(id: &str) -> bool {

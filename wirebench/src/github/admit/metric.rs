@@ -2,15 +2,13 @@
 
 use crate::github::admit::phrases;
 use crate::github::{Refusal, refuse};
-use crate::record::comparison::{ComparedMetric, Verdict};
+use crate::record::comparison::{ComparedMetric, LARGEST_MARGIN_PERCENT, Verdict};
 use crate::record::metric::{Better, Metric};
 
 /// Values of metrics: nothing measured is larger.
 const LARGEST: f64 = 1e18;
 /// Changes, percent: nothing grows by more.
 const LARGEST_PERCENT: f64 = 1e12;
-/// Margins, and what else a comparison agrees to ignore, percent.
-pub(super) const LARGEST_MARGIN: f64 = 100.0;
 /// Pairs of rounds of one metric.
 const PAIRS: u32 = 100_000;
 /// How far a counted change may be from its two figures, percent.
@@ -78,7 +76,7 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
     ];
     // Of a count that falls to 0, the smallest worsening seen is written as -100.
     let bounds = [metric.worse_at_most_percent, metric.resolvable_percent];
-    let margin = (0.0..=LARGEST_MARGIN).contains(&metric.margin_percent);
+    let margin = (0.0..=LARGEST_MARGIN_PERCENT).contains(&metric.margin_percent);
     let possible = values.iter().all(within(0.0, LARGEST))
         && changes.iter().chain(&bounds).all(within(-100.0, LARGEST_PERCENT))
         && margin

@@ -10,11 +10,12 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::github::admit::metric::LARGEST_MARGIN;
 use crate::github::said::said;
 use crate::github::{Refusal, refuse};
 use crate::github::{function_name, names};
-use crate::record::comparison::{ComparedSeries, Comparison, FunctionChange, Method, Presence, SCHEMA, Side, Verdict};
+use crate::record::comparison::{
+    ComparedSeries, Comparison, FunctionChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA, Side, Verdict,
+};
 use crate::record::counts::Source;
 use crate::record::metric::Metric;
 use crate::record::run::{Host, ToolVersion, Variant, VariantRevision, short_commit};
@@ -154,13 +155,13 @@ fn method(method: Method) -> Result<Method, Refusal> {
         false_alarm_at_most_percent: percent(
             "false_alarm_at_most_percent",
             method.false_alarm_at_most_percent,
-            LARGEST_MARGIN,
+            LARGEST_MARGIN_PERCENT,
         )?,
         detect_percent: percent("detect_percent", method.detect_percent, 1000.0)?,
         inconclusive_above_percent: percent(
             "inconclusive_above_percent",
             method.inconclusive_above_percent,
-            LARGEST_MARGIN,
+            LARGEST_MARGIN_PERCENT,
         )?,
         tests: method.tests,
         gates: method.gates.map(|_| phrases::GATES.to_owned()),

@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use crate::history::error::HistoryError;
 use crate::history::files::{Written, write_once};
 use crate::record::imported::Imported;
-use crate::record::names::is_declared;
+/// Whether a name can be a file's name here.
+pub use crate::record::names::is_declarable as is_name;
 
 /// Keeps an imported history under a name, a word of lower-case letters, digits and hyphens.
 ///
@@ -40,10 +41,4 @@ pub fn name_of(file: &Path) -> String {
         .filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("-");
     if name.is_empty() { "imported".into() } else { name }
-}
-
-/// Whether a name can be a file's name here.
-#[must_use]
-pub fn is_name(name: &str) -> bool {
-    name.len() <= 100 && is_declared(name)
 }
