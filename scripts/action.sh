@@ -40,7 +40,7 @@ packages() {
   sudo -n env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes install --no-install-recommends -- "${missing[@]}" >/dev/null
 }
 
-# arguments → those of `wirebench run` beside scenarios, one a line
+# arguments → the arguments of `wirebench run`, except the scenarios, one a line
 arguments() {
   # A pull request's checkout is GitHub's merge commit, and its first parent what it merges into; a push is held against the commit before.
   if [[ -z "${BASELINE:-}" && "${GITHUB_EVENT_NAME:-}" =~ ^(pull_request|push)$ ]] && git -C "$CONFIG" rev-parse --verify --quiet HEAD^1 >/dev/null; then BASELINE=HEAD^1; fi
@@ -57,7 +57,7 @@ main() {
   PATH="$1/bin:$PATH"
   checked CONFIG BASELINE CANDIDATE ROUNDS BUDGET PROFILE PLAN SHARD
   lines="$("$(dirname "${BASH_SOURCE[0]}")/lib/scenarios.sh")"
-  # What is looked at, built and started from here on may be a stranger's: no token in its environment.
+  # From here on, programs of the pull request may be run: the token is removed from their environment.
   unset GITHUB_TOKEN
   quietly packages || echo "::warning::some packages could not be installed; series that need them fail, and say so"
   lines+=$'\n'"$(arguments)"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# defences.sh: take away each defence in turn and look whether a test notices; those that no test notices are printed.
+# defences.sh: remove each defence in turn and run the tests that must then fail; prints which held and which did not.
 #
 # Usage: scripts/defences.sh [NAME]...     (all of them; a defence takes about a minute)
-# wirebench/tests/defences.json lists them: the file, the text that is the defence, what stands there without it, and the tests
-# that must then fail. Works in a copy of HEAD in a temporary folder. Exit code 1 when a defence is missed.
+# wirebench/tests/defences.json lists the defences: file, text to find, replacement, and the tests that must fail with it.
+# Works in a git worktree of HEAD in a temporary folder and builds into target/defences. Exit code 1 when a defence is missed.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -14,7 +14,7 @@ say() { echo "defences.sh: $*" >&2; }
 # of NAME FIELD → a field of a defence
 of() { jq --raw-output --arg name "$1" ".[] | select(.name == \$name) | $2" "$list"; }
 
-# without NAME → the copy without that defence; fails unless the text stands there exactly once
+# without NAME → replaces the defence's text in the worktree; fails unless the file has that text exactly once
 without() {
   local file found
   file="$copy/$(of "$1" .file)"
@@ -41,7 +41,8 @@ main() {
   trap 'git -C "$root" worktree remove --force "$copy"' EXIT
   git -C "$root" worktree add --quiet --detach "$copy" HEAD
   ln -s "${WIREBENCH_TOOLS:-$root/.tools}" "$copy/.tools"
-  export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$root/target}"
+  # Never the project's own folder: what is built here lacks a defence.
+  export CARGO_TARGET_DIR="$root/target/defences"
   for name in "${names[@]}"; do
     without "$name" || { missed=1 && continue; }
     if output="$(tests "$name")"; then

@@ -2,7 +2,7 @@
 # fuzz.sh: run the fuzz targets, each for some time; ends at the first that crashes, whose input is then in wirebench/fuzz/artifacts.
 #
 # Usage: scripts/fuzz.sh [SECONDS [TARGET…]]     (60 seconds for each of all targets)
-# Begins with wirebench/fuzz/corpus/TARGET, which is committed; what it grows goes to wirebench/fuzz/grown/TARGET.
+# Starts from the committed corpus in wirebench/fuzz/corpus/TARGET; new inputs are written to wirebench/fuzz/grown/TARGET.
 # Takes rustup. The nightly toolchain and cargo-fuzz are pinned here; cargo-fuzz goes to .tools/bin, or to $WIREBENCH_TOOLS/bin.
 set -euo pipefail
 

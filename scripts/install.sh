@@ -6,8 +6,8 @@
 #   --to DIR           .tools/install in this checkout
 #   --released         a release whose attestation is verified, or nothing: never built here. For every job whose token may write
 # A release is fetched from $GITHUB_SERVER_URL/$WIREBENCH_REPOSITORY (https://github.com, wirebench/wirebench), or from a mirror's
-# $WIREBENCH_RELEASES/VERSION/. Its checksum is that of the file beside it; its attestation, which says that release.yml of $WIREBENCH_REPOSITORY
-# built it from the tag VERSION, is verified by gh where there is one and GH_TOKEN is set. Without --version, and where the release cannot be had, it is built here: Rust and Go are needed then, and some minutes.
+# $WIREBENCH_RELEASES/VERSION/. The archive must match the .sha256 file beside it. Where gh is installed and GH_TOKEN is set, gh verifies
+# the attestation: release.yml of $WIREBENCH_REPOSITORY built the archive from the tag VERSION. Without --version, and where the release cannot be had, it is built here: Rust and Go are needed then, and some minutes.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -16,7 +16,7 @@ source "$root/scripts/lib/stranger.sh"
 
 fail() { echo "install.sh: $1" >&2 && exit "${2:-1}"; }
 
-# summed ARCHIVE → whether the file beside it, which names it and nothing else, holds its checksum
+# summed ARCHIVE → succeeds when ARCHIVE.sha256 is one line with the archive's checksum and name
 summed() {
   local sum
   sum="$(sha256sum <"$1")" && [[ "$(cat "$1.sha256")" == "${sum%% *}  ${1##*/}" ]]
