@@ -71,6 +71,18 @@ impl Releases {
         ended(&mut install)
     }
 
+    /// Tries to install the only release, whose checksum must not be accepted.
+    #[track_caller]
+    fn refuses_the_checksum(&self, to: &Path, what: &str) {
+        let refused = self.install(VERSION, to);
+        assert_eq!(refused.code, 1, "{what}: {}", refused.stdout);
+        assert!(
+            refused.stderr.contains("does not have the checksum"),
+            "{what}: {}",
+            refused.stderr
+        );
+    }
+
     /// The archive of the only release.
     fn archive(&self) -> PathBuf {
         let mut files = fs::read_dir(self.files()).unwrap().flatten().map(|entry| entry.path());
@@ -117,13 +129,7 @@ fn what_is_packed_is_what_is_installed_unless_a_byte_of_it_changed() {
     bytes[middle] ^= 1;
     fs::write(&archive, bytes).unwrap();
     let fresh = tempfile::tempdir().unwrap();
-    let refused = releases.install(VERSION, fresh.path());
-    assert_eq!(refused.code, 1, "{}", refused.stdout);
-    assert!(
-        refused.stderr.contains("does not have the checksum"),
-        "{}",
-        refused.stderr
-    );
+    releases.refuses_the_checksum(fresh.path(), "a changed byte");
     assert!(!fresh.path().join("bin").exists(), "something of it was installed");
 }
 
@@ -171,13 +177,7 @@ fn a_checksum_counts_only_for_the_file_it_names() {
     ] {
         fs::write(&sums, &bad).unwrap();
         let to = tempfile::tempdir().unwrap();
-        let refused = releases.install(VERSION, to.path());
-        assert_eq!(refused.code, 1, "{bad}: {}", refused.stdout);
-        assert!(
-            refused.stderr.contains("does not have the checksum"),
-            "{bad}: {}",
-            refused.stderr
-        );
+        releases.refuses_the_checksum(to.path(), &bad);
     }
 }
 
