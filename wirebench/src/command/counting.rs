@@ -224,6 +224,7 @@ mod tests {
             cost: 1.0,
             inclusive: None,
             blamed: None,
+            calls: None,
             source: Some(Source {
                 file: file.into(),
                 line: 3,

@@ -16,6 +16,12 @@ const LEADS: f64 = 0.05;
 const AROUND_ALL: f64 = 0.8;
 /// What the change of such a function weighs: it is to blame only when no other function of the project's is.
 const AROUND_ALL_WEIGHT: f64 = 0.2;
+/// Calls per request that differ by a smaller share are equal.
+const CALLED_AS_OFTEN: f64 = 0.02;
+/// Costs that differ by a smaller share are the same.
+const COSTS_THE_SAME: f64 = 0.1;
+/// What a function gained must be at least this part of the cost of further calls that it is said to make.
+const HOLDS_THE_CALLS: f64 = 0.8;
 /// What a caller lost must be at least this part of what a function that it calls gained, for inlining to be the reason.
 const MOVED_IN_PART: f64 = 0.5;
 
@@ -91,12 +97,41 @@ struct Costs {
     inclusive: f64,
     /// By how much that grew on the candidate, all copies together.
     inclusive_change: f64,
+    /// How often a request calls it, in the baseline and in the candidate; 0 where that is not known.
+    calls: [f64; 2],
     own_code: bool,
 }
 
 impl Costs {
     const fn change(&self) -> f64 {
         self.candidate - self.baseline
+    }
+
+    /// What the calls cost that a request makes more of, or, below 0, no longer makes; 0 of a function that only one side has.
+    fn further_calls(&self) -> f64 {
+        let [before, after] = self.known_calls();
+        if before <= 0.0 || after <= 0.0 || (after - before).abs() <= before * CALLED_AS_OFTEN {
+            return 0.0;
+        }
+        let (of, calls) = if after > before {
+            (self.candidate, after)
+        } else {
+            (self.baseline, before)
+        };
+        of / calls * (after - before)
+    }
+
+    /// Calls on both sides. A side that inlines it has none of its own: there it runs once if it costs what one call costs on
+    /// the other side.
+    fn known_calls(&self) -> [f64; 2] {
+        let is_one = |inlined: f64, cost: f64, calls: f64| {
+            inlined > 0.0 && calls > 0.0 && (inlined - cost / calls).abs() <= inlined * COSTS_THE_SAME
+        };
+        match self.calls {
+            [before, after] if before <= 0.0 && is_one(self.baseline, self.candidate, after) => [1.0, after],
+            [before, after] if after <= 0.0 && is_one(self.candidate, self.baseline, before) => [before, 1.0],
+            known => known,
+        }
     }
 
     /// By how much the project's functions that it calls grew.
@@ -127,6 +162,35 @@ fn undo_inlining(costs: &mut BTreeMap<&str, Costs>) {
                 costs.entry(callee).and_modify(|one| one.candidate -= moved * sign);
                 costs.entry(caller).and_modify(|one| one.candidate += moved * sign);
             }
+        }
+    }
+}
+
+/// Charges further calls of a function of the project's to whoever makes them: a function that costs the same each time is
+/// not to blame for being called twice. That is the innermost function around it which grew by as much and is itself called
+/// as often as before.
+fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
+    let own = costs.iter().filter(|(_, one)| one.own_code && one.inclusive > 0.0);
+    let mut outwards: Vec<(&str, f64)> = own.map(|(name, one)| (*name, one.inclusive)).collect();
+    outwards.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    for (at, (callee, inclusive)) in outwards.iter().enumerate() {
+        let further = costs[callee].further_calls();
+        let holds = |name: &str| {
+            let one = costs[name];
+            let as_often = one.further_calls().abs() <= 0.0;
+            as_often
+                && one.inclusive > *inclusive
+                && one.inclusive_change * further.signum() >= further.abs() * HOLDS_THE_CALLS
+        };
+        let caller = outwards[at + 1..]
+            .iter()
+            .map(|(name, _)| *name)
+            .find(|name| holds(name));
+        if further.abs() > 0.0
+            && let Some(caller) = caller
+        {
+            costs.entry(callee).and_modify(|one| one.candidate -= further);
+            costs.entry(caller).and_modify(|one| one.candidate += further);
         }
     }
 }
@@ -196,17 +260,20 @@ fn functions<'a>(baseline: &'a Counts, candidate: &'a Counts, metric: Metric) ->
         held.baseline += cost(one, held.own_code);
         held.inclusive = held.inclusive.max(one.inclusive.unwrap_or(0.0));
         held.inclusive_change -= one.inclusive.unwrap_or(0.0);
+        held.calls[0] += one.calls.unwrap_or(0.0);
     }
     for one in head {
         let held = costs.entry(&one.function).or_default();
         held.candidate += cost(one, held.own_code);
         held.inclusive = held.inclusive.max(one.inclusive.unwrap_or(0.0));
         held.inclusive_change += one.inclusive.unwrap_or(0.0);
+        held.calls[1] += one.calls.unwrap_or(0.0);
     }
     for held in costs.values_mut() {
         // Noise makes the slope of work that requests do not cause negative.
         (held.baseline, held.candidate) = (held.baseline.max(0.0), held.candidate.max(0.0));
     }
+    charge_callers(&mut costs);
     undo_inlining(&mut costs);
     costs
 }
@@ -236,7 +303,7 @@ mod tests {
     use crate::record::counts::{CallerCost, CountStatus, Figure};
     use crate::record::run::Variant;
 
-    /// Functions said as `name cost`, and the project's own as `name cost inclusive blamed`.
+    /// Functions said as `name cost`, and the project's own as `name cost inclusive blamed` and perhaps ` calls`.
     fn counts(total: f64, functions: &[&str]) -> Counts {
         let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
         for metric in [Metric::Instructions, Metric::Syscalls] {
@@ -258,6 +325,7 @@ mod tests {
                 cost: number(1).unwrap(),
                 inclusive: number(2),
                 blamed: number(3),
+                calls: number(4),
                 source: number(3).map(|_| Source {
                     file: "a.rs".into(),
                     line: 7,
@@ -307,6 +375,58 @@ mod tests {
         let first = &of(&base, &head, Metric::Instructions)[0];
         assert!(first.own_code && first.source.is_some());
         assert!((first.share_percent - 44.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_function_that_is_only_called_more_often_is_not_to_blame_its_caller_is() {
+        let base = counts(
+            20_000.0,
+            &[
+                "serve 1 19000 2000 1",
+                "answer 200 6000 900",
+                "serialize 1500 4000 4000 1",
+                "key 90 300 300 4",
+            ],
+        );
+        let head = counts(
+            24_300.0,
+            &[
+                "serve 1 23300 2000 1",
+                "answer 500 10300 1200",
+                "serialize 1500 8000 8000 2",
+                "key 90 600 600 8",
+            ],
+        );
+        // `key` is called by `serialize`, which is called twice by `answer`, which is inlined and so has no calls.
+        assert_eq!(names(&base, &head), ["answer +4600"]);
+        assert_eq!(names(&head, &base), ["answer -4600"]);
+        // Called once, it was inlined; called twice, it is a function of its own.
+        let inlined = counts(
+            20_000.0,
+            &[
+                "serve 1 19000 2000 1",
+                "answer 200 6000 900",
+                "serialize 1500 4100 4100",
+            ],
+        );
+        assert_eq!(names(&inlined, &head), ["answer +4300", "key +600", "serialize -100"]);
+        // A function that costs more each time keeps that.
+        let dearer = counts(
+            24_300.0,
+            &[
+                "serve 1 23300 2000 1",
+                "answer 200 10300 900",
+                "serialize 1500 8300 8000 1",
+                "key 90 300 300 4",
+            ],
+        );
+        assert_eq!(names(&base, &dearer), ["serialize +4000"]);
+        // Nobody is known to make the calls: the cost stays where it is.
+        let alone = counts(24_000.0, &["serialize 1500 8000 8000 2"]);
+        assert_eq!(
+            names(&counts(20_000.0, &["serialize 1500 4000 4000 1"]), &alone),
+            ["serialize +4000"]
+        );
     }
 
     #[test]

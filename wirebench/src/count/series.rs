@@ -100,11 +100,14 @@ impl Runs {
         counts.figures = self.figures(spread_at_most);
         counts.remarks = self.remarks(&counts.figures);
         counts.syscalls = self.syscalls();
+        let calls = self.calls();
         for (metric, (costs, sources)) in self.costs() {
             if metric == Metric::Instructions {
                 counts.callers = callers(&costs, &counts.syscalls);
             }
+            let calls = |function: &str| calls.get(function).copied().filter(|_| metric == Metric::Instructions);
             let function = |spent: Spent| FunctionCost {
+                calls: calls(&spent.function),
                 source: sources.get(&spent.function).cloned(),
                 function: spent.function,
                 metric,
@@ -217,6 +220,24 @@ impl Runs {
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
             let value = if value > 0.0 { value } else { rare? };
             Some((name, value))
+        };
+        names.into_iter().filter_map(per_request).collect()
+    }
+
+    /// How often a request calls each of the project's functions.
+    fn calls(&self) -> BTreeMap<String, f64> {
+        let code = self.good.iter().filter_map(|run| match &run.counted {
+            Counted::Code(code) => Some(code.calls.keys()),
+            _ => None,
+        });
+        let names: std::collections::BTreeSet<&String> = code.flatten().collect();
+        let per_request = |name: &String| {
+            let points = self.points(&|run| match &run.counted {
+                Counted::Code(code) => Some(code.calls.get(name).copied().unwrap_or(0)),
+                _ => None,
+            });
+            let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
+            (value > 0.0).then(|| (name.clone(), value))
         };
         names.into_iter().filter_map(per_request).collect()
     }

@@ -109,6 +109,10 @@ pub struct FunctionCost {
     /// in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blamed: Option<f64>,
+    /// How often a request calls it; null for other code, for what is inlined everywhere, for metrics other than instructions,
+    /// and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<f64>,
     /// Where most of `blamed` lies (in older records, of `cost`), in the project's own sources; null for other code, and where
     /// it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

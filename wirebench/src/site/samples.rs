@@ -93,6 +93,7 @@ pub(super) fn with_counts(run: &mut Run) {
             cost: 4_000.0 / f64::from(place + 1),
             inclusive: None,
             blamed: None,
+            calls: None,
             source: None,
         })
         .collect();

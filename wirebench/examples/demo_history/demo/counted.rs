@@ -140,6 +140,7 @@ fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCos
             cost: (share * old * step).round() / step,
             inclusive: None,
             blamed: None,
+            calls: None,
             source: None,
         })
         .collect();
@@ -150,6 +151,7 @@ fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCos
             cost: new - old,
             inclusive: None,
             blamed: None,
+            calls: None,
             source: None,
         });
     }

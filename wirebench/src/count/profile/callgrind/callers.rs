@@ -30,6 +30,9 @@ impl Resolver<'_> {
         if let Some(ways) = self.ways.get(&context) {
             return ways.clone();
         }
+        // Functions that call each other deeper than contexts name callers are a circle: it is entered where it was met first.
+        let named = self.as_named(context);
+        self.ways.insert(context, [named].into());
         let mut found: Vec<Way> = Vec::new();
         for call in self.direct(context) {
             for way in self.through(&call) {
@@ -43,7 +46,7 @@ impl Resolver<'_> {
             }
         }
         if found.is_empty() {
-            found.push(self.as_named(context));
+            return self.ways[&context].clone();
         }
         found.sort_by(|one, other| other.share.total_cmp(&one.share));
         found.truncate(WAYS);
@@ -54,14 +57,19 @@ impl Resolver<'_> {
         ways
     }
 
-    /// Calls from the very context that the text names as the caller's, so that a chain of them ends.
+    /// Calls from the very context that the text names as the caller's. A text names a limited number of callers, so the
+    /// caller's own text may go on where it ends.
     fn direct(&self, context: usize) -> Vec<Call> {
-        let caller = context::frames(self.read.contexts[context].text)
-            .get(1)
-            .map(|(_, own)| *own);
+        let Some((_, named)) = context::frames(self.read.contexts[context].text).get(1).copied() else {
+            return Vec::new();
+        };
+        let is_named = |caller: usize| {
+            let rest = self.read.contexts[caller].text.strip_prefix(named);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('\''))
+        };
         let calls = self.calls.get(&context).into_iter().flatten();
         calls
-            .filter(|call| Some(self.read.contexts[call.caller].text) == caller && call.instructions > 0)
+            .filter(|call| is_named(call.caller) && call.instructions > 0)
             .copied()
             .collect()
     }

@@ -37,6 +37,8 @@ pub(super) struct Call {
     pub(super) callee: usize,
     /// The address in the caller's object.
     pub(super) address: u64,
+    /// How many there were.
+    pub(super) times: u64,
     /// Instructions that these calls spent, those of further calls included.
     pub(super) instructions: u64,
 }
@@ -102,6 +104,8 @@ struct Reader<'a> {
     callee_object: Option<&'a str>,
     context: Option<usize>,
     callee: Option<usize>,
+    /// How often the function called was called, until its cost is read.
+    times: u64,
     next: Next,
     /// How many columns stand before the costs.
     columns: Option<usize>,
@@ -166,7 +170,11 @@ impl<'a> Reader<'a> {
                 let object = self.callee_object.take().unwrap_or(self.object);
                 self.callee = Some(self.context_of(value, object)?);
             }
-            "calls" => self.next = Next::Call,
+            "calls" => {
+                let times = value.split_whitespace().next().and_then(|cell| cell.parse().ok());
+                self.times = times.ok_or("expected a number of calls")?;
+                self.next = Next::Call;
+            }
             "jump" | "jcnd" => self.next = Next::Jump,
             "fl" | "fi" | "fe" | "cfi" | "cfl" | "jfi" | "jfn" => {}
             _ => return Err("expected a place such as `fn=`"),
@@ -231,6 +239,7 @@ impl<'a> Reader<'a> {
                 caller: context,
                 callee,
                 address,
+                times: self.times,
                 instructions,
             }),
             (Next::Call, None) => return Err("expected the function called, `cfn=`, before its cost"),

@@ -13,6 +13,7 @@ mod resolver;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::count::profile::callgrind::resolver::Resolver;
@@ -28,6 +29,8 @@ pub struct Instructions {
     pub total: u64,
     /// The same by call stack.
     pub stacks: Stacks,
+    /// How often each of the project's own functions was called. One that is inlined everywhere has no calls of its own.
+    pub calls: BTreeMap<String, u64>,
     /// Costs by line of the project's own sources, charged to the innermost function of the project's.
     pub lines: Lines,
     /// What to know before trusting the names, one sentence each.
@@ -40,6 +43,10 @@ impl Instructions {
         self.total = self.total.saturating_add(other.total);
         self.stacks.absorb(&other.stacks);
         self.lines.absorb(&other.lines);
+        for (function, times) in other.calls {
+            let held = self.calls.entry(function).or_insert(0);
+            *held = held.saturating_add(times);
+        }
         self.remarks.extend(other.remarks);
     }
 }

@@ -1,6 +1,6 @@
 //! Callgrind's contexts and addresses → call stacks of named functions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use crate::count::profile::callgrind::Instructions;
@@ -99,6 +99,7 @@ impl<'a> Resolver<'a> {
         }
         Instructions {
             total: self.read.total,
+            calls: self.times_called(),
             remarks: self.remarks(),
             stacks: self.stacks,
             lines,
@@ -116,6 +117,20 @@ impl<'a> Resolver<'a> {
             let Place { chain, blamed, .. } = self.place(object, cost.address);
             let held = found.entry((cost.context, chain, blamed)).or_insert(0u64);
             *held = held.saturating_add(cost.instructions);
+        }
+        found
+    }
+
+    /// How often each of the project's functions was called, its copies together.
+    fn times_called(&mut self) -> BTreeMap<String, u64> {
+        let mut found = BTreeMap::new();
+        for call in std::mem::take(&mut self.read.calls) {
+            let own = self.innermost(call.callee).filter(|id| is_own(&self.stacks, *id));
+            if let Some(id) = own {
+                let function = self.stacks.frames()[id.0 as usize].function.clone();
+                let held = found.entry(function).or_insert(0u64);
+                *held = held.saturating_add(call.times);
+            }
         }
         found
     }

@@ -86,6 +86,43 @@ fn own_costs_are_read_by_whole_stack_and_inclusive_ones_left_out() {
     assert_eq!((read.total, read.stacks.total()), (41, 41));
 }
 
+/// Each function calls the next; contexts name two callers at most.
+fn chain(names: &[&str]) -> String {
+    let context = |at: usize| {
+        let from = at.saturating_sub(2);
+        names[from..=at].iter().rev().copied().collect::<Vec<_>>().join("'")
+    };
+    let body = |at: usize| {
+        let call = (at + 1 < names.len()).then(|| format!("cfn={}\ncalls=1 0x{}0\n+1 99\n", context(at + 1), at + 1));
+        format!("fn={}\n0x{at}0 1\n{}\n", context(at), call.unwrap_or_default())
+    };
+    let bodies: String = (0..names.len()).map(body).collect();
+    format!(
+        "# callgrind format\npositions: instr\nevents: Ir\nob=/server/shop\n{bodies}totals: {}\n",
+        names.len()
+    )
+}
+
+#[test]
+fn a_stack_deeper_than_contexts_name_callers_is_followed_to_its_start() {
+    let read = text(&chain(&["main", "a", "b", "c", "d"])).unwrap();
+    assert_eq!(
+        lines(&read),
+        ["main 1", "main;a 1", "main;a;b 1", "main;a;b;c 1", "main;a;b;c;d 1"]
+    );
+}
+
+#[test]
+fn functions_that_call_each_other_deeper_than_that_are_no_endless_circle() {
+    let read = text(&chain(&["main", "f", "g", "f", "g", "f", "g", "leaf"])).unwrap();
+    assert_eq!(read.stacks.total(), 8);
+    assert!(
+        lines(&read).iter().any(|line| line.ends_with("f;g;leaf 1")),
+        "{:?}",
+        lines(&read)
+    );
+}
+
 #[test]
 fn a_sum_that_is_not_callgrinds_is_remarked() {
     assert_eq!(text(HAND_WRITTEN).unwrap().remarks.len(), 1);
