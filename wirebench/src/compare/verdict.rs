@@ -2,7 +2,7 @@
 
 use crate::compare::cell::{Cell, Figures};
 use crate::compare::screen::Suspicion;
-use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT};
+use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN};
 use crate::record::comparison::{ComparedMetric, Verdict};
 use crate::record::metric::{Better, Metric};
 use crate::record::run::{Bound, Run, Series};
@@ -152,6 +152,12 @@ fn looks_worse(judged: &Judged) -> bool {
     low.is_some_and(|low| low > judged.cell.log_margin())
 }
 
+/// Whether the first stage asked for fresh rounds because of a worsening, and there were none: it may be one.
+fn is_unconfirmed(judged: &Judged) -> bool {
+    let screened = judged.cell.margin.gate && judged.cell.p_worse() <= SCREEN;
+    judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && (screened || looks_worse(judged))
+}
+
 /// `no worsening above 1.9 %`: with as many digits as reports show beside it.
 pub(super) fn no_worsening(at_most: f64) -> String {
     match at_most {
@@ -172,7 +178,7 @@ fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, String) {
         ),
         _ if judged.found == Found::Worse => (Verdict::Regressed, worse(judged)),
         _ if judged.found == Found::Better => (Verdict::Improved, format!("better by more than {margin} %")),
-        _ if judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && looks_worse(judged) => (
+        _ if is_unconfirmed(judged) => (
             Verdict::Inconclusive,
             "looks worse, and no fresh rounds were measured to confirm it".into(),
         ),
