@@ -13,7 +13,7 @@ use crate::command::{Outcome, UsageError, folder, git, results};
 use crate::declare::span::Span;
 use crate::measure::host;
 use crate::measure::interrupt::Interrupt;
-use crate::record::truth::{Expect, Finding, SCHEMA, TruthTable};
+use crate::record::truth::{Expect, Finding, SCHEMA, Session, TruthTable};
 use crate::report::format::remaining;
 use crate::truth::{self, Case, Row, Table, Work, document};
 
@@ -26,6 +26,7 @@ const FILE: &str = "truth.json";
   wirebench truth --row 'http-*' --row 'grpc-null-*'      only these
   wirebench truth                                         every row: some hours
   wirebench truth --resume results/truth/20260101T000000Z goes on with what is left
+  wirebench truth --resume truth/table.json               goes on with a table from elsewhere, in a folder of its own
   wirebench truth --from results/truth/20260101T000000Z > docs/TRUTH.md
 Rows are compared at HEAD of the repository, in a clone of it; what is not committed takes no part, except truth/ itself.
 Exit code 1 when a row is missed, false, unclear or an error.")]
@@ -36,8 +37,8 @@ pub(super) struct Args {
     /// Only show the rows: name, comparisons, what is expected, and what is done.
     #[arg(long)]
     list: bool,
-    /// Go on with an interrupted table: its folder. What is in its truth.json is not compared again.
-    #[arg(long, value_name = "DIR")]
+    /// Go on with a table: its folder, or a file, which is left as it is. What it holds is not compared again.
+    #[arg(long, value_name = "TABLE")]
     resume: Option<PathBuf>,
     /// Compare nothing, print the document of a table: its folder or its truth.json.
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["resume", "list", "row"])]
@@ -46,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME")]
     budget: Option<Span>,
     /// The folder that takes the table's folder; without it, results/truth in the project.
-    #[arg(long, value_name = "DIR", conflicts_with = "resume")]
+    #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
@@ -66,11 +67,10 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         return Ok(Outcome::Done);
     }
     let interrupt = Interrupt::watch()?;
-    let (mut table, out) = match &args.resume {
-        Some(folder) => (read(folder)?, std::path::absolute(folder)?),
-        None => begun(&root, args.out.as_deref())?,
-    };
-    let mut work = open(&root, args, &table, &out, interrupt)?;
+    let session = session(&root)?;
+    let commit = session.commit.clone();
+    let (mut table, out) = begun(&root, args, session)?;
+    let mut work = open(&root, args, &commit, &out, interrupt)?;
     let cases: Vec<Case> = rows.iter().flat_map(Row::cases).collect();
     let complete = compare(&mut work, &cases, &mut table, &out)?;
     let mut text = String::new();
@@ -146,26 +146,51 @@ fn list(rows: &[Row]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A new table and its folder.
-fn begun(root: &Path, out: Option<&Path>) -> anyhow::Result<(TruthTable, PathBuf)> {
+/// Who compares: this program, here and now.
+fn session(root: &Path) -> anyhow::Result<Session> {
     let commit =
         git::resolve(root, "HEAD").map_err(|why| UsageError(format!("the truth table needs a commit: {why}")))?;
-    let now = Timestamp::now();
-    let base = out.map_or_else(|| results(root).join("truth"), Path::to_path_buf);
-    let folder = std::path::absolute(base)?.join(now.strftime("%Y%m%dT%H%M%SZ").to_string());
-    let table = TruthTable {
-        schema: SCHEMA.into(),
+    Ok(Session {
         commit,
         wirebench: env!("CARGO_PKG_VERSION").into(),
-        started_at: now.to_string(),
+        started_at: Timestamp::now().to_string(),
         host: host::describe(std::thread::available_parallelism().map_or(1, usize::from)),
-        outcomes: Vec::new(),
+    })
+}
+
+/// The table that takes the outcomes, and its folder: a new one, or the one to go on with.
+fn begun(root: &Path, args: &Args, session: Session) -> anyhow::Result<(TruthTable, PathBuf)> {
+    let table = match &args.resume {
+        Some(from) => {
+            let mut table = read(from)?;
+            table.later.push(session);
+            if from.is_dir() {
+                if args.out.is_some() {
+                    return Err(
+                        UsageError("--out: a table that goes on in its own folder has one already".into()).into(),
+                    );
+                }
+                return Ok((table, std::path::absolute(from)?));
+            }
+            table
+        }
+        None => TruthTable {
+            schema: SCHEMA.into(),
+            commit: session.commit,
+            wirebench: session.wirebench,
+            started_at: session.started_at,
+            host: session.host,
+            later: Vec::new(),
+            outcomes: Vec::new(),
+        },
     };
+    let base = args.out.clone().unwrap_or_else(|| results(root).join("truth"));
+    let folder = std::path::absolute(base)?.join(Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string());
     fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
     Ok((table, folder))
 }
 
-fn open(root: &Path, args: &Args, table: &TruthTable, out: &Path, interrupt: Interrupt) -> anyhow::Result<Work> {
+fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt) -> anyhow::Result<Work> {
     let repository = git::top(root).context("the project is not in a git repository")?;
     let prefix = git::says(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let scratch = git::own(root, "truth")?;
@@ -177,7 +202,7 @@ fn open(root: &Path, args: &Args, table: &TruthTable, out: &Path, interrupt: Int
     }
     let place = Table {
         repository: &repository,
-        base: &table.commit,
+        base: commit,
         prefix: Path::new(&prefix),
         scratch: &scratch,
         results: out,
@@ -206,7 +231,10 @@ fn compare(work: &mut Work, cases: &[Case], table: &mut TruthTable, out: &Path) 
         let took = remaining(std::time::Duration::from_secs_f64(outcome.seconds));
         let why = if outcome.reason.is_empty() { "" } else { ": " };
         eprintln!("         {:?} in {took}{why}{}", outcome.finding, outcome.reason);
-        table.outcomes.push(outcome);
+        let session = table.later.len();
+        table
+            .outcomes
+            .push(crate::record::truth::Outcome { session, ..outcome });
         keep(table, out)?;
     }
     Ok(true)

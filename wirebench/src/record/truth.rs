@@ -24,8 +24,25 @@ pub struct TruthTable {
     pub started_at: String,
     /// The machine.
     pub host: Host,
+    /// Who went on with it, in the order of time; empty where one session made all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<Session>,
     /// One for each comparison, in the order in which they were made.
     pub outcomes: Vec<Outcome>,
+}
+
+/// A later session that added comparisons to a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Session {
+    /// The commit that its rows change, 40 hex digits.
+    pub commit: String,
+    /// Version of the wirebench that compared.
+    pub wirebench: String,
+    /// When it began, RFC 3339.
+    pub started_at: String,
+    /// The machine.
+    pub host: Host,
 }
 
 /// What a row says beforehand.
@@ -104,10 +121,18 @@ pub struct Outcome {
     pub blame: Option<Blame>,
     /// The first functions of the list that was looked at, at most five.
     pub functions: Vec<String>,
+    /// Which session made it: 0 the one that began the table, 1 the first of [`TruthTable::later`], and so on.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub session: usize,
     /// Why it is not right, or why there is no comparison; empty when it is right.
     pub reason: String,
     /// Wall time of the comparison, s: the build of a change included, builds from nothing not.
     pub seconds: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_first(session: &usize) -> bool {
+    *session == 0
 }
 
 /// A metric of a series, as the comparison has it.

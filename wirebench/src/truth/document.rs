@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::record::metric::Metric;
-use crate::record::truth::{Blame, Carrier, Expect, Finding, Outcome, TruthTable};
+use crate::record::truth::{Blame, Carrier, Expect, Finding, Outcome, Session, TruthTable};
 use crate::report::format::{machine, plain, shortened, three_digits};
 
 /// Characters of a function's name that are shown.
@@ -220,15 +220,29 @@ fn faults(table: &TruthTable, out: &mut String) {
 }
 
 fn made(table: &TruthTable, out: &mut String) {
-    let minutes: f64 = table.outcomes.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
-    let _ = writeln!(
-        out,
-        "## Machine, repeat\n\n- {}\n- wirebench {}, code `{}`, started {}, {minutes:.0} minutes\n\
-         - repeat: `wirebench truth`; one row: `wirebench truth --row NAME`; the rows there are: `wirebench truth --list`",
-        machine(&table.host),
-        plain(&table.wirebench),
-        plain(&table.commit),
-        plain(&table.started_at),
+    out.push_str("## Machine, repeat\n\n");
+    let first = Session {
+        commit: table.commit.clone(),
+        wirebench: table.wirebench.clone(),
+        started_at: table.started_at.clone(),
+        host: table.host.clone(),
+    };
+    for (at, session) in std::iter::once(&first).chain(&table.later).enumerate() {
+        let of_session: Vec<&Outcome> = table.outcomes.iter().filter(|one| one.session == at).collect();
+        let minutes: f64 = of_session.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
+        let _ = writeln!(
+            out,
+            "- {} comparisons in {minutes:.0} minutes, begun {}: {}; wirebench {}, code `{}`",
+            of_session.len(),
+            plain(&session.started_at),
+            machine(&session.host),
+            plain(&session.wirebench),
+            plain(&session.commit),
+        );
+    }
+    out.push_str(
+        "- repeat: `wirebench truth`; go on with this table: `wirebench truth --resume truth/table.json`; \
+         one row: `wirebench truth --row NAME`; the rows there are: `wirebench truth --list`\n",
     );
 }
 
@@ -329,6 +343,7 @@ mod tests {
             }),
             blame: (!null).then_some(Blame::First),
             functions: vec!["domain::weather::current_weather".into(), "malloc".into()],
+            session: 0,
             reason: String::new(),
             seconds: 90.0,
         }
@@ -341,6 +356,7 @@ mod tests {
             wirebench: "0.1.0".into(),
             started_at: "2026-01-01T00:00:00Z".into(),
             host: golden("regressed").host,
+            later: Vec::new(),
             outcomes,
         }
     }
@@ -371,6 +387,26 @@ mod tests {
             "| ✓ same program | 1.5 |",
             "- `e`: ✗ false",
             "; no `current_weather`",
+        ] {
+            assert!(text.contains(needed), "no {needed:?} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn every_session_says_what_it_made_and_where() {
+        let mut whole = table(vec![outcome("a", Expect::Same, Finding::Right); 3]);
+        whole.outcomes[2].session = 1;
+        whole.later.push(Session {
+            commit: "2".repeat(40),
+            wirebench: "0.2.0".into(),
+            started_at: "2026-02-02T00:00:00Z".into(),
+            host: whole.host.clone(),
+        });
+        let text = render(&whole, &[]);
+        for needed in [
+            "- 2 comparisons in 3 minutes, begun 2026-01-01T00:00:00Z: ",
+            "- 1 comparisons in 2 minutes, begun 2026-02-02T00:00:00Z: ",
+            "; wirebench 0.2.0, code `2222",
         ] {
             assert!(text.contains(needed), "no {needed:?} in\n{text}");
         }

@@ -28,6 +28,7 @@ pub fn judge(case: Case, comparison: Result<&Comparison, String>, seconds: f64) 
         carrier: None,
         blame: None,
         functions: Vec::new(),
+        session: 0,
         reason: String::new(),
         seconds,
     };
@@ -159,13 +160,21 @@ fn blame(function: Option<&str>, metrics: &[Metric], comparison: &Comparison, ou
         .into_iter()
         .find(|list: &Vec<_>| !list.is_empty())
         .unwrap_or_default();
-    let place = list.iter().position(|one| one.function.contains(function));
+    let place = list.iter().position(|one| named(one).contains(function));
     outcome.blame = Some(match place {
         Some(0) => Blame::First,
         Some(_) => Blame::Named,
         None => Blame::Wrong,
     });
-    outcome.functions = list.iter().take(KEPT).map(|one| one.function.clone()).collect();
+    outcome.functions = list.iter().take(KEPT).map(|one| named(one)).collect();
+}
+
+/// What the list says of a change: the function, or a system call and the function that makes it.
+fn named(change: &FunctionChange) -> String {
+    match &change.caller {
+        Some(caller) => format!("{} by {caller}", change.function),
+        None => change.function.clone(),
+    }
 }
 
 #[cfg(test)]
@@ -320,6 +329,31 @@ mod tests {
             judged(&row(Expect::Regressed, &[Metric::Instructions], None), &comparison).blame,
             None
         );
+    }
+
+    #[test]
+    fn a_system_call_is_blamed_on_the_function_that_makes_it() {
+        let mut comparison = golden("counted-regressed");
+        let functions = &mut comparison
+            .series
+            .iter_mut()
+            .find(|one| !one.functions.is_empty())
+            .unwrap()
+            .functions;
+        functions.truncate(1);
+        (functions[0].metric, functions[0].function) = (Metric::Syscalls, "write".into());
+        functions[0].caller = Some("http_server::current_weather".into());
+        for metric in comparison.series.iter_mut().flat_map(|one| &mut one.metrics) {
+            if metric.metric == Metric::Instructions {
+                metric.metric = Metric::Syscalls;
+            }
+        }
+        let found = judged(
+            &row(Expect::Regressed, &[Metric::Syscalls], Some("current_weather")),
+            &comparison,
+        );
+        assert_eq!(found.blame, Some(Blame::First));
+        assert_eq!(found.functions, ["write by http_server::current_weather"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
-use wirebench::record::truth::Expect;
+use wirebench::record::truth::{Expect, TruthTable};
 use wirebench::truth::{Row, read};
 
 use crate::bench::{Bench, Ended, assert_fits, repository};
@@ -50,6 +50,32 @@ fn every_patch_has_a_row_and_applies_to_the_code_as_it_is() {
         })
         .collect();
     assert!(refused.is_empty(), "make them anew: {refused:#?}");
+}
+
+#[test]
+fn the_committed_document_is_that_of_the_committed_table() {
+    let root = repository();
+    let table = root.join("truth/table.json");
+    let kept: TruthTable = serde_json::from_slice(&fs::read(&table).unwrap()).unwrap();
+    let names: BTreeSet<String> = rows().into_iter().map(|row| row.name).collect();
+    let unknown: Vec<&str> = (kept.outcomes.iter())
+        .map(|one| one.row.as_str())
+        .filter(|row| !names.contains(*row))
+        .collect();
+    assert!(
+        unknown.is_empty(),
+        "truth/table.json has rows that truth/ lacks: {unknown:?}"
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_wirebench"))
+        .args(["--root", root.to_str().unwrap(), "truth", "--from"])
+        .arg(&table)
+        .output()
+        .unwrap();
+    let committed = fs::read_to_string(root.join("docs/TRUTH.md")).unwrap();
+    assert!(
+        String::from_utf8(output.stdout).unwrap() == committed,
+        "docs/TRUTH.md is another table's: wirebench truth --from truth/table.json > docs/TRUTH.md"
+    );
 }
 
 /// The example in Python in a repository of its own, under a small load, with two rows of this repository.
