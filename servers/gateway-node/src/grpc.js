@@ -1,5 +1,5 @@
 // Asking the service over gRPC with grpc-js: one connection, on which all questions travel beside each other. The contract is read when
-// the program starts, as NestJS does it.
+// the program starts, as frameworks do it.
 
 import { fileURLToPath } from "node:url";
 import { Metadata, credentials, loadPackageDefinition, status } from "@grpc/grpc-js";

@@ -17,7 +17,7 @@ const CLIENTS = {
       return { status: statusCode, data: await body.json() };
     };
   },
-  // What NestJS' HttpModule wraps; on Node.js' own agent, which keeps connections.
+  // axios, on Node.js' own agent, which keeps connections.
   axios: (url) => {
     const client = axios.create({ baseURL: url, maxContentLength: LONGEST, validateStatus: null, proxy: false });
     return (path, signal) => client.get(path, { signal });

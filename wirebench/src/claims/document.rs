@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::claims::{Finding, Outcome, Shown, Tested, judge};
+use crate::claims::audit::audited;
+use crate::claims::{Finding, Outcome, Shown, Tested, answer, judge};
 use crate::declare::claims::PublicComparison;
 use crate::record::run::{Run, VariantRevision};
 use crate::report::format::{machines, plain, three_digits, tools};
@@ -24,6 +25,8 @@ pub fn render(comparisons: &[PublicComparison], run: &Run, link: &str) -> String
         "Written by `wirebench claims` from [one run]({link}) and the files of `claims/`; not edited by hand. Repeat it with `scripts/run.sh --profile {}`.\n",
         run.profile
     );
+    out.push_str(&answer::section(&answer::answers(comparisons, run)));
+    out.push_str("## Claim by claim\n\n");
     out.push_str(HOW_TO_READ);
     overview(&judged, &mut out);
     for (comparison, outcomes) in &judged {
@@ -35,7 +38,8 @@ pub fn render(comparisons: &[PublicComparison], run: &Run, link: &str) -> String
 
 const HOW_TO_READ: &str = "Every ratio is second side ÷ first side, as the table's head names them. *Theirs* is what was published. \
 *Their way* repeats shape, tools and flags on this machine. *Equal terms* asks both sides with one client, the same connections, streams, keep-alive, runtime and warm-up. \
-In brackets stands the 95 % interval over the rounds (of fewer than 6 rounds, their range). A ratio within 2 % of 1, or whose interval holds 1, is called equal. \
+In brackets stands the 95 % interval over the rounds (of fewer than 6 rounds, their range). A published ratio within 2 % of 1 is called equal. A difference *vanishes* when its whole interval on equal terms lies within 10 % of 1; where the interval only holds 1, the finding is *can't tell*. \
+A claim *holds* by its direction; where its size differs by more than a quarter (of the logarithm), that is said. \
 **Absolute figures are this machine's and nobody else's; the ratios are what is compared.** † marks figures of rounds that failed one of wirebench's checks, with the reason below the table: \
 they are shown because what was published was not checked either, and are used nowhere else.\n\n";
 
@@ -85,9 +89,54 @@ fn one(comparison: &PublicComparison, outcomes: &[Outcome], out: &mut String) {
     if let Some(why) = &comparison.why {
         let _ = writeln!(out, "**What it comes to**: {}\n", plain(why));
     }
+    audits(comparison, out);
     for outcome in outcomes {
         question(outcome, out);
     }
+    published(comparison, out);
+}
+
+/// What published figures say against each other.
+fn audits(comparison: &PublicComparison, out: &mut String) {
+    if comparison.audits.is_empty() {
+        return;
+    }
+    out.push_str(
+        "**Held against themselves**: arithmetic on what was published, and on what scripts and flags say; nothing is measured for it.\n\n\
+         | published figures | arithmetic | finding | likely explained by |\n|---|---|---|---|\n",
+    );
+    for audit in &comparison.audits {
+        let (arithmetic, agreement) = audited(audit);
+        let explained = match (&audit.explained_by, &audit.shown_by) {
+            (Some(cause), Some(shown)) => format!("{} Shown by {}.", plain(cause), plain(shown)),
+            (Some(cause), None) => format!("{} (An inference.)", plain(cause)),
+            (None, _) => "–".into(),
+        };
+        let _ = writeln!(
+            out,
+            "| {} | {} | {} | {explained} |",
+            plain(&audit.about),
+            plain(&arithmetic),
+            agreement.words()
+        );
+    }
+    out.push('\n');
+}
+
+/// Every figure as it was printed, folded away.
+fn published(comparison: &PublicComparison, out: &mut String) {
+    if comparison.published.is_empty() {
+        return;
+    }
+    out.push_str("<details><summary>Every published figure, as printed</summary>\n\n| what | figures |\n|---|---|\n");
+    for one in &comparison.published {
+        let _ = writeln!(out, "| {} | {} |", plain(&one.what), plain(&one.printed.join(" → ")));
+    }
+    out.push('\n');
+    for one in &comparison.left_out {
+        let _ = writeln!(out, "- Left out: {}", plain(one));
+    }
+    out.push_str("\n</details>\n\n");
 }
 
 fn question(outcome: &Outcome, out: &mut String) {
@@ -143,7 +192,7 @@ fn claim(tested: &Tested, has_equal: bool, doubts: &mut Vec<String>, out: &mut S
         theirs[1],
         equal[0],
         equal[1],
-        tested.finding.words()
+        tested.words()
     );
 }
 
@@ -190,7 +239,7 @@ fn cells(shown: Option<&Shown>, doubts: &mut Vec<String>) -> [String; 2] {
 }
 
 /// A figure of a table: whole from 100 on, with thousands separators.
-fn figure(value: f64) -> String {
+pub(super) fn figure(value: f64) -> String {
     if value >= 99.95 {
         crate::report::format::count(value)
     } else if value == 0.0 {
@@ -220,7 +269,7 @@ fn machine(run: &Run, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::claims::{Claim, Experiment, Quantity, Question};
+    use crate::declare::claims::{Audit, Check, Claim, Experiment, Job, Published, Quantity, Question};
 
     fn comparison() -> PublicComparison {
         PublicComparison {
@@ -245,6 +294,24 @@ mod tests {
                     pair: ["weather-fixed-count@http@hey", "weather-fixed-count@grpc@h2load"].map(str::to_owned),
                     cause: "the client".into(),
                 }],
+            }],
+            published: vec![Published {
+                what: "requests/s".into(),
+                printed: vec!["1,785".into(), "3,745".into()],
+            }],
+            left_out: vec!["prices: not given".into()],
+            audits: vec![Audit {
+                about: "gRPC".into(),
+                check: Check::NotTheSame {
+                    because: "two cities".into(),
+                },
+                explained_by: Some("The script.".into()),
+                shown_by: None,
+            }],
+            jobs: vec![Job {
+                job: "a direct call".into(),
+                sides: ["HTTP".into(), "gRPC".into()],
+                pair: ["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"].map(str::to_owned),
             }],
         }
     }
@@ -273,6 +340,10 @@ mod tests {
             "**What it comes to**: clients differ",
             "| ghz with h2load / x |",
             "? can't tell |",
+            "- **a direct call**: HTTP costs less.",
+            "| gRPC | two cities | ✗ not the same question | The script. (An inference.) |",
+            "| requests/s | 1,785 → 3,745 |\n",
+            "- Left out: prices: not given",
         ] {
             assert!(text.contains(needed), "no {needed:?} in\n{text}");
         }

@@ -4,12 +4,17 @@ use crate::claims::quantity::doubt;
 use crate::declare::claims::{Claim, Experiment, PublicComparison, Quantity, Question};
 use crate::record::metric::Metric;
 use crate::record::run::{Run, Series};
+use crate::report::format::three_digits;
 use crate::stats::quantile::median;
 use crate::summary::beside::Beside;
 use crate::summary::candidate_rounds;
 
 /// Ratios that differ from 1 by less are called equal in a claim: nobody published an interval.
 const EQUAL_WITHIN: f64 = 0.02;
+/// A difference has vanished when its whole interval differs from 1 by less.
+const VANISHED_WITHIN: f64 = 0.1;
+/// A size holds when the logarithm of ours differs from that of theirs by a smaller share of theirs.
+const SAME_SIZE: f64 = 0.25;
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +23,13 @@ pub enum Finding {
     Holds,
     /// Measured their way the same side is better; on equal terms the other one.
     Reverses,
-    /// Measured their way the same side is better; on equal terms neither clearly.
+    /// Measured their way the same side is better; on equal terms neither is, within 10 %.
     Vanishes,
     /// On this machine the other side is better either way.
     Contradicted,
     /// Only on equal terms the same side is better.
     HoldsOnEqualTermsOnly,
-    /// Measured their way, neither side is clearly better here.
+    /// Measured their way or on equal terms, neither side is clearly better here, and equality is not shown either.
     CannotTell,
     /// A series is missing or gave no figure.
     NotMeasured,
@@ -76,6 +81,24 @@ impl Tested<'_> {
     pub fn claimed(&self) -> Option<f64> {
         let [one, other] = self.claim.values;
         (one > 0.0).then(|| other / one)
+    }
+
+    /// The finding in words; of a claim that holds, its size too.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let equal = self.equal.as_ref().and_then(|shown| shown.times);
+        let (Finding::Holds, Some(claimed), Some(ours)) = (self.finding, self.claimed(), equal) else {
+            return self.finding.words().into();
+        };
+        let sizes = [ours.times, claimed].map(three_digits);
+        let (size, of) = (ours.times.ln(), claimed.ln());
+        let includes = ours.low <= claimed && claimed <= ours.high;
+        let kind = match size.abs() < of.abs() {
+            _ if includes || (size - of).abs() <= SAME_SIZE * of.abs() => return self.finding.words().into(),
+            true => "smaller",
+            false => "larger",
+        };
+        format!("✓ holds, {kind}: × {} of × {}", sizes[0], sizes[1])
     }
 }
 
@@ -164,11 +187,13 @@ fn finding(claim: &Claim, theirs: Option<&Shown>, equal: Option<&Shown>) -> Find
         return Finding::NotMeasured;
     };
     let claimed = by_value(claim.quantity, claim.values, EQUAL_WITHIN);
+    let has_vanished = equal.times.is_none_or(|times| times.is_within(VANISHED_WITHIN));
     let [theirs, equal] = [theirs, equal].map(|shown| by_interval(claim.quantity, shown));
     match (theirs == claimed, equal == claimed) {
         (true, true) => Finding::Holds,
-        (true, false) if equal == Better::Neither => Finding::Vanishes,
-        (true, false) => Finding::Reverses,
+        (true, false) if equal != Better::Neither => Finding::Reverses,
+        (true, false) if has_vanished => Finding::Vanishes,
+        (true, false) => Finding::CannotTell,
         (false, true) => Finding::HoldsOnEqualTermsOnly,
         (false, false) if theirs == Better::Neither => Finding::CannotTell,
         (false, false) => Finding::Contradicted,

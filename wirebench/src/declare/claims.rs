@@ -25,6 +25,102 @@ pub struct PublicComparison {
     pub why: Option<String>,
     /// What was asked, with the claims made of it.
     pub questions: Vec<Question>,
+    /// Every figure as it was printed, those too that nothing here repeats.
+    pub published: Vec<Published>,
+    /// What was published and is not among these figures, with the reason.
+    pub left_out: Vec<String>,
+    /// What the figures say against each other.
+    pub audits: Vec<Audit>,
+    /// Jobs that somebody has for one of the two sides, each answered by a pair of series.
+    pub jobs: Vec<Job>,
+}
+
+/// Figures of one thing, in the publication's own digits.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// What they are, with the unit.
+    pub what: String,
+    /// The figures, in the order of the sides.
+    pub printed: Vec<String>,
+}
+
+/// A check of published figures against each other.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// Which figures.
+    pub about: String,
+    /// What is computed.
+    pub check: Check,
+    /// What likely explains a contradiction.
+    pub explained_by: Option<String>,
+    /// What shows the explanation: an experiment or a test. Without it the explanation is an inference.
+    pub shown_by: Option<String>,
+}
+
+/// Arithmetic on published figures.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Check {
+    /// In a closed loop rate × mean latency is the number of requests in flight.
+    LittlesLaw {
+        /// Requests/s.
+        throughput_rps: f64,
+        /// Mean latency.
+        latency_ms: f64,
+        /// Connections × requests at once on each.
+        in_flight: f64,
+    },
+    /// Bytes a second, shared among the answers of a second, are the bytes of an answer.
+    BytesPerAnswer {
+        /// 10^6 bytes a second.
+        mb_per_s: f64,
+        /// Requests/s.
+        throughput_rps: f64,
+        /// The least and the most bytes that an answer has.
+        bytes: [f64; 2],
+    },
+    /// Percentiles rise.
+    Rising {
+        /// From the lowest percentile to the highest.
+        percentiles_ms: Vec<f64>,
+    },
+    /// Requests ÷ time is the rate.
+    Total {
+        /// Requests in all.
+        requests: f64,
+        /// How long they took.
+        seconds: f64,
+        /// Requests/s.
+        throughput_rps: f64,
+    },
+    /// A stated percentage is that of its two figures.
+    MorePercent {
+        /// The figure that is 100 %.
+        from: f64,
+        /// The other one.
+        to: f64,
+        /// What was stated.
+        percent: f64,
+    },
+    /// The two sides were not asked the same, as scripts or flags show.
+    NotTheSame {
+        /// What differs, in one sentence.
+        because: String,
+    },
+}
+
+/// A job that one of two sides is chosen for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The job with its conditions, in a few words.
+    pub job: String,
+    /// The names of the two sides.
+    pub sides: [String; 2],
+    /// The two series that answer it.
+    pub pair: [String; 2],
 }
 
 /// Two sides that were compared under one load.
@@ -123,6 +219,22 @@ pub(super) struct Table {
     differs: Vec<String>,
     why: Option<String>,
     questions: Vec<Question>,
+    #[serde(default)]
+    published: Vec<Published>,
+    #[serde(default)]
+    left_out: Vec<String>,
+    #[serde(default)]
+    audits: Vec<Audit>,
+    #[serde(default)]
+    jobs: Vec<Job>,
+}
+
+fn is_series(id: &str) -> bool {
+    id.split('@').count() == 3
+}
+
+fn no_series(id: &str) -> String {
+    format!("expected series such as \"scenario@server@driver\", found \"{id}\"")
 }
 
 impl PublicComparison {
@@ -140,13 +252,23 @@ impl PublicComparison {
             if question.claims.is_empty() {
                 return wrong(&key("claims"), "expected at least one claim".into());
             }
-            if let Some(id) = question.series().find(|id| id.split('@').count() != 3) {
-                let message = format!("expected series such as \"scenario@server@driver\", found \"{id}\"");
-                return wrong(&key("theirs"), message);
+            if let Some(id) = question.series().find(|id| !is_series(id)) {
+                return wrong(&key("theirs"), no_series(id));
             }
             let figures = question.claims.iter().flat_map(|claim| claim.values);
             if let Some(value) = figures.into_iter().find(|value| !(value.is_finite() && *value >= 0.0)) {
                 return wrong(&key("claims"), format!("expected figures from 0 up, found {value}"));
+            }
+        }
+        if let Some(number) = table.published.iter().position(|one| one.printed.is_empty()) {
+            return wrong(
+                &format!("published[{number}].printed"),
+                "expected at least one figure".into(),
+            );
+        }
+        for (number, job) in table.jobs.iter().enumerate() {
+            if let Some(id) = job.pair.iter().find(|id| !is_series(id)) {
+                return wrong(&format!("jobs[{number}].pair"), no_series(id));
             }
         }
         Ok(Self {
@@ -158,13 +280,18 @@ impl PublicComparison {
             differs: table.differs,
             why: table.why,
             questions: table.questions,
+            published: table.published,
+            left_out: table.left_out,
+            audits: table.audits,
+            jobs: table.jobs,
         })
     }
 
     /// Every series it needs.
     #[must_use]
     pub fn series(&self) -> BTreeSet<&str> {
-        self.questions.iter().flat_map(Question::series).collect()
+        let jobs = self.jobs.iter().flat_map(|job| &job.pair).map(String::as_str);
+        self.questions.iter().flat_map(Question::series).chain(jobs).collect()
     }
 
     /// Whether it is meant by this word: its letter or its name.
@@ -190,6 +317,16 @@ sides = ["HTTP", "gRPC"]
 theirs = ["c@http@ab", "c@grpc@ghz"]
 claims = [{ quantity = "throughput_rps", values = [1785, 3745] }]
 experiments = [{ changes = "keep-alive", pair = ["c@http@ab-keepalive", "c@grpc@ghz"], cause = "connections cost" }]
+[[published]]
+what = "requests/s"
+printed = ["1,785", "3,745"]
+[[audits]]
+about = "HTTP, 50 connections"
+check = { littles_law = { throughput_rps = 1785, latency_ms = 28.0, in_flight = 50 } }
+[[jobs]]
+job = "a direct call"
+sides = ["HTTP", "gRPC"]
+pair = ["c@http@h2load", "c@grpc@h2load"]
 "#;
 
     fn read(text: &str) -> Result<PublicComparison, String> {
@@ -201,7 +338,13 @@ experiments = [{ changes = "keep-alive", pair = ["c@http@ab-keepalive", "c@grpc@
     #[test]
     fn a_public_comparison_names_the_series_that_test_it() {
         let read = read(WHOLE).unwrap();
-        let expected = ["c@grpc@ghz", "c@http@ab", "c@http@ab-keepalive"];
+        let expected = [
+            "c@grpc@ghz",
+            "c@grpc@h2load",
+            "c@http@ab",
+            "c@http@ab-keepalive",
+            "c@http@h2load",
+        ];
         assert_eq!(read.series().into_iter().collect::<Vec<_>>(), expected);
         assert_eq!(read.questions[0].on_equal_terms(), &read.questions[0].theirs);
         assert!(read.is_called("c") && read.is_called("C") && !read.is_called("D"));
@@ -216,11 +359,18 @@ experiments = [{ changes = "keep-alive", pair = ["c@http@ab-keepalive", "c@grpc@
                 "questions[0].theirs: expected series such as",
             ),
             (
-                "1785",
-                "-1",
+                "1785, 3745",
+                "-1, 3745",
                 "questions[0].claims: expected figures from 0 up, found -1",
             ),
-            ("throughput_rps", "speed", "unknown variant `speed`"),
+            ("\"throughput_rps\"", "\"speed\"", "unknown variant `speed`"),
+            ("c@grpc@h2load", "c", "jobs[0].pair: expected series such as"),
+            (
+                "[\"1,785\", \"3,745\"]",
+                "[]",
+                "published[0].printed: expected at least one figure",
+            ),
+            ("littles_law", "littles_guess", "unknown variant `littles_guess`"),
             ("letter", "leter", "unknown field `leter`"),
         ] {
             let found = read(&WHOLE.replace(from, to)).unwrap_err();

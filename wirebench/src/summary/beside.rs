@@ -61,6 +61,12 @@ impl Beside {
         })
     }
 
+    /// Whether both bounds differ from equality by less than a share.
+    #[must_use]
+    pub fn is_within(&self, share: f64) -> bool {
+        self.low >= 1.0 / (1.0 + share) && self.high <= 1.0 + share
+    }
+
     /// Whether equality lies outside the bounds.
     #[must_use]
     pub fn is_clear(&self) -> bool {

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use wirebench::declare::Project;
+use wirebench::declare::claims::{PublicComparison, Published, Quantity};
+
 use crate::bench::{Bench, ended, repository, run_folder, wirebench};
 
 /// Two servers, a scenario nobody claims anything of, and a public comparison of the two servers.
@@ -98,4 +101,59 @@ fn the_documents_figures_are_those_of_the_committed_run() {
     let committed = fs::read_to_string(repository().join("docs/COMPARISONS.md")).unwrap();
     let hint = "write it anew with: wirebench claims results/comparisons --out docs/COMPARISONS.md";
     assert!(fs::read_to_string(&written).unwrap() == committed, "{hint}");
+}
+
+/// The public comparisons of this repository.
+fn comparisons() -> Vec<PublicComparison> {
+    Project::read(&repository()).unwrap().claims
+}
+
+#[test]
+fn every_published_figure_is_in_claims_as_it_was_printed() {
+    let table = repository().join("wirebench/tests/fixtures/published-figures.tsv");
+    let comparisons = comparisons();
+    let kept = comparisons.iter().flat_map(|one| {
+        let line = |figures: &Published| format!("{}\t{}\t{}", one.letter, figures.what, figures.printed.join("\t"));
+        one.published.iter().map(line)
+    });
+    let expected = fs::read_to_string(table).unwrap();
+    assert_eq!(kept.collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
+}
+
+#[test]
+fn claims_are_made_of_published_figures() {
+    for one in comparisons() {
+        let number = |text: &String| text.replace(',', "").parse::<f64>().ok();
+        let printed: Vec<f64> = one
+            .published
+            .iter()
+            .flat_map(|figures| &figures.printed)
+            .filter_map(number)
+            .collect();
+        let claims = one.questions.iter().flat_map(|question| &question.claims);
+        for claim in claims.filter(|claim| claim.quantity != Quantity::MemoryMb || one.letter != "E") {
+            let known = |value: &f64| printed.iter().any(|one| (one - value).abs() < 1e-9);
+            assert!(
+                claim.values.iter().all(known),
+                "{}: {claim:?} was not published",
+                one.letter
+            );
+        }
+    }
+}
+
+#[test]
+fn readme_and_document_give_the_same_answers_by_job() {
+    let [document, readme] =
+        ["docs/COMPARISONS.md", "README.md"].map(|file| fs::read_to_string(repository().join(file)).unwrap());
+    let of = |text: &str| {
+        let answers = text.lines().filter(|line| {
+            line.starts_with("- **") && line.contains(" costs less. ")
+                || line.contains("no difference in server CPU")
+                || line.contains("not measured in this run")
+        });
+        answers.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(of(&document).len() >= 9, "{:?}", of(&document));
+    assert_eq!(of(&document), of(&readme), "copy them from docs/COMPARISONS.md");
 }

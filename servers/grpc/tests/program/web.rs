@@ -12,7 +12,8 @@ use hyper::{Request, Version};
 use hyper_util::rt::TokioIo;
 use prost::Message;
 use server_runtime::testing::{RUNTIMES, peak_memory};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::{PROGRAM, city_of_answer, connect};
@@ -134,6 +135,43 @@ async fn grpc_web_is_answered_beside_grpc() {
 async fn without_the_argument_http1_is_not_spoken() {
     let server = PROGRAM.start(&[]);
     assert!(post(server.address, WEATHER, WEB, kyiv()).await.is_none());
+}
+
+/// What one connection is given for `GET /`, bytes as they come.
+async fn raw_answer(address: SocketAddr) -> Vec<u8> {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let asked = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    stream.write_all(asked).await.unwrap();
+    let mut answer = Vec::new();
+    timeout(GIVE_UP, stream.read_to_end(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
+    answer
+}
+
+/// claims/e-web.toml: 124 bytes an answer were published as gRPC-web. That is this refusal, which a load generator that looks
+/// at the HTTP status alone counts as good.
+#[tokio::test]
+async fn the_refusal_of_an_address_without_a_method_is_124_bytes_on_the_wire() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = tonic::transport::Server::builder()
+        .accept_http1(true)
+        .add_routes(tonic::service::Routes::default());
+    let serving = tokio::spawn(server.serve_with_incoming(tonic::transport::server::TcpIncoming::from(listener)));
+    let answer = String::from_utf8(raw_answer(address).await).unwrap();
+    assert!(
+        answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.contains("\r\ngrpc-status: 12\r\n"),
+        "{answer}"
+    );
+    // The request for the connection's end alone adds a line, which keep-alive has not.
+    assert_eq!(answer.replace("connection: close\r\n", "").len(), 124, "{answer}");
+    serving.abort();
+    // Ours, which speaks gRPC-web, refuses such a question as what it is.
+    let ours = PROGRAM.start(&["--grpc-web"]);
+    let answer = String::from_utf8(raw_answer(ours.address).await).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");
 }
 
 #[tokio::test]
