@@ -163,7 +163,9 @@ fn begun(root: &Path, args: &Args, session: Session) -> anyhow::Result<(TruthTab
     let table = match &args.resume {
         Some(from) => {
             let mut table = read(from)?;
-            table.later.push(session);
+            if !table.later.last().is_some_and(|last| last.is_like(&session)) {
+                table.later.push(session);
+            }
             if from.is_dir() {
                 if args.out.is_some() {
                     return Err(
@@ -187,6 +189,7 @@ fn begun(root: &Path, args: &Args, session: Session) -> anyhow::Result<(TruthTab
     let base = args.out.clone().unwrap_or_else(|| results(root).join("truth"));
     let folder = std::path::absolute(base)?.join(Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string());
     fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    keep(&table, &folder)?;
     Ok((table, folder))
 }
 

@@ -45,6 +45,14 @@ pub struct Session {
     pub host: Host,
 }
 
+impl Session {
+    /// Whether the same program compared the same code on the same machine.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        (&self.commit, &self.wirebench, &self.host) == (&other.commit, &other.wirebench, &other.host)
+    }
+}
+
 /// What a row says beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

@@ -130,6 +130,27 @@ fn a_null_and_a_change_are_compared_kept_and_documented() {
     let (found, _) = table(&bench);
     let outcomes = found["outcomes"].as_array().unwrap();
     assert_eq!(outcomes.len(), 2, "{stderr}");
+    let sessions: Vec<u64> = outcomes
+        .iter()
+        .map(|one| one["session"].as_u64().unwrap_or(0))
+        .collect();
+    assert_eq!((sessions, found["later"].as_array().unwrap().len()), (vec![0, 1], 1));
+    let elsewhere = bench.path("elsewhere");
+    let copied = bench.run(&[
+        "truth",
+        "--resume",
+        &format!("{folder}/truth.json"),
+        "--out",
+        &elsewhere.to_string_lossy(),
+    ]);
+    let copy = fs::read_dir(&elsewhere)
+        .unwrap()
+        .flatten()
+        .next()
+        .expect("a folder of its own")
+        .path();
+    let copy: Value = serde_json::from_slice(&fs::read(copy.join("truth.json")).unwrap()).unwrap();
+    assert_eq!(copy, found, "nothing is left to compare: {}", copied.stderr);
     for (outcome, row) in outcomes.iter().zip(["python-null-comment", "python-sleep-1-in-50"]) {
         assert_eq!(outcome["row"], row);
         // A busy machine may leave a comparison unclear.
