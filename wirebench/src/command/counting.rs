@@ -136,9 +136,12 @@ fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts
 /// From which difference between the baseline and its own copy on, as a share of the instructions, a series is counted again.
 /// On a busy machine threads meet in another order, and a server that batches its work then needs other instructions for it.
 const NULL_DIFFERS: f64 = 0.005;
+/// From which spread of the instructions over repetitions on, as a share of them, a series is counted again: a fifth of the
+/// usual margin. A figure that varies so much that it is refused is the program's nature, and is not counted again.
+const REPETITIONS_DIFFER: f64 = 0.002;
 
-/// Counts every series anew in which the same code twice differed; the second try is what is recorded, with its call stacks.
-/// An interrupted second try, or one without the two figures, changes nothing.
+/// Counts every series anew whose instructions were not steady; the second try is what is recorded, with its call stacks. An
+/// interrupted second try, or one without instructions, changes nothing.
 fn counted_again(
     counter: &Counter,
     places: &[usize],
@@ -147,23 +150,32 @@ fn counted_again(
 ) -> std::io::Result<Vec<Counts>> {
     for place in places.iter().copied().collect::<BTreeSet<_>>() {
         let of_place: Vec<usize> = (0..places.len()).filter(|i| places[*i] == place).collect();
-        let Some(share) = null_share(of_place.iter().map(|i| &counts[*i])).filter(|share| *share > NULL_DIFFERS) else {
+        let Some(why) = unsteady(of_place.iter().map(|i| &counts[*i])) else {
             continue;
         };
         let mine: Vec<Job> = of_place.iter().map(|i| jobs[*i].clone()).collect();
-        eprintln!(
-            "{}: the same code twice differed by {:.1} %; it is counted again",
-            mine[0].series.id,
-            share * 100.0
-        );
+        eprintln!("{}: {why}; it is counted again", mine[0].series.id);
         let Some(again) = counted(counter, &mine)? else { break };
-        if null_share(again.iter()).is_some() {
+        if again.iter().all(|counts| counts.value(Metric::Instructions).is_some()) {
             for (i, second) in of_place.into_iter().zip(again) {
                 counts[i] = second;
             }
         }
     }
     Ok(counts)
+}
+
+/// Why the instructions of a series are counted again; none when they are steady.
+fn unsteady<'a>(all: impl IntoIterator<Item = &'a Counts> + Clone) -> Option<String> {
+    if let Some(share) = null_share(all.clone()).filter(|share| *share > NULL_DIFFERS) {
+        return Some(format!("the same code twice differed by {:.1} %", share * 100.0));
+    }
+    let values = all.into_iter().filter_map(|counts| counts.value(Metric::Instructions));
+    let shares = values
+        .filter(|(value, _)| *value > 0.0)
+        .map(|(value, spread)| spread / value);
+    let worst = shares.fold(0.0, f64::max);
+    (worst > REPETITIONS_DIFFER).then(|| format!("repetitions differed by {:.1} %", worst * 100.0))
 }
 
 /// By how much the instructions of the baseline's copy differ from the baseline's at the first start layout, as a share of them.
@@ -195,7 +207,7 @@ mod tests {
     use crate::record::counts::{Figure, FunctionCost};
 
     #[test]
-    fn the_copy_is_held_against_the_first_layout() {
+    fn the_copy_is_held_against_the_first_layout_and_what_is_not_steady_is_counted_again() {
         let with = |variant, value: Option<f64>, by_layout: &[f64]| {
             let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
             counts.figures.push(Figure {
@@ -210,6 +222,13 @@ mod tests {
         };
         let base = with(Variant::Baseline, Some(1020.0), &[1000.0, 1040.0]);
         let share = |all: &[Counts]| null_share(all);
+        let steady = [base.clone(), with(Variant::Null, Some(1001.0), &[])];
+        assert_eq!(unsteady(&steady), None);
+        let moved = [base.clone(), with(Variant::Null, Some(988.0), &[])];
+        assert_eq!(unsteady(&moved).unwrap(), "the same code twice differed by 1.2 %");
+        let mut restless = steady;
+        restless[0].figures[0].spread = Some(20.4);
+        assert_eq!(unsteady(&restless).unwrap(), "repetitions differed by 2.0 %");
         let off = share(&[base.clone(), with(Variant::Null, Some(988.0), &[])]).unwrap();
         assert!((off - 0.012).abs() < 1e-9, "{off}");
         assert_eq!(share(&[base.clone(), with(Variant::Null, None, &[])]), None);
