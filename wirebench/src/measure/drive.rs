@@ -80,6 +80,14 @@ pub enum DriveError {
         /// The operating system's reason.
         source: std::io::Error,
     },
+    /// The operating system does not say how it ended.
+    #[error("{driver}: ended, but how cannot be learned: {source}; measure again")]
+    Wait {
+        /// The driver.
+        driver: String,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
     /// It failed by its own word.
     #[error("{driver} {how}{}", if output.is_empty() { String::new() } else { format!(": {output}") })]
     Failed {
@@ -199,7 +207,7 @@ impl Drive<'_> {
         }
         let wall = group.started.elapsed();
         let processes = processes.map(Processes::finish).unwrap_or_default();
-        let status = group.kill_and_reap().map_err(|source| DriveError::Start {
+        let status = group.kill_and_reap().map_err(|source| DriveError::Wait {
             driver: driver(),
             source,
         })?;

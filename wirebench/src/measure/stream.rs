@@ -95,7 +95,14 @@ async fn read_all(asked: Arc<Streams>) -> Heard {
         }
     }
     let mut last = began;
-    while let Some(Ok(part)) = workers.join_next().await {
+    while let Some(part) = workers.join_next().await {
+        let part = match part {
+            Ok(part) => part,
+            Err(error) => {
+                *heard.errors.entry(format!("a reader ended: {error}")).or_default() += 1;
+                continue;
+            }
+        };
         times.extend(part.times);
         last = last.max(part.last);
         if let Some(reason) = part.failed {
