@@ -37,16 +37,21 @@ fn judged(run: &Run) -> Comparison {
 }
 
 fn needs_second_stage(run: &Run) -> bool {
+    second_stage(run, 3600).is_some()
+}
+
+/// The second stage of a run in which a pair takes a second, with so many seconds left.
+fn second_stage(run: &Run, left: u64) -> Option<compare::Second> {
     let (compare, margins) = (Compare::default(), Margins::default());
     let rules = Rules {
         compare: &compare,
         margins: &margins,
     };
     let time = compare::Time {
-        left: std::time::Duration::from_hours(1),
+        left: std::time::Duration::from_secs(left),
         pair: vec![std::time::Duration::from_secs(1); run.series.len()],
     };
-    compare::second_stage(run, &rules, &time).is_some()
+    compare::second_stage(run, &rules, &time)
 }
 
 /// Of one round: logarithms by which CPU, elapsed time, p50 and p99 exceed 10 µs, 1 s, 1 ms and 5 ms.
@@ -206,6 +211,20 @@ fn what_looks_worse_by_more_than_ten_percent_gets_fresh_rounds_whatever_ten_pair
     let run = timed(10, 0, of, [None, None]);
     assert!(needs_second_stage(&run));
     assert!(!needs_second_stage(&timed(10, 0, waits(0.0), [None, None])));
+}
+
+#[test]
+fn where_time_is_short_what_may_have_changed_is_measured_anew_and_what_is_unsure_is_not() {
+    let unsure = |number: u32| {
+        let off = if number.is_multiple_of(2) { 0.1 } else { -0.1 };
+        ([noise(number); 4], [noise(number) + off; 4])
+    };
+    let mut run = timed(10, 0, waits(0.2), [None, None]);
+    run.series.extend(timed(10, 0, unsure, [None, None]).series);
+    assert_eq!(second_stage(&run, 100).unwrap().series, [0, 1]);
+    let short = second_stage(&run, 10).unwrap();
+    assert_eq!((short.series, short.rounds), (vec![0], 10), "{}", short.why);
+    assert_eq!(second_stage(&run, 5), None);
 }
 
 #[test]

@@ -132,15 +132,26 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
         .flat_map(|series| Cell::all(series, 1, &gates))
         .filter(|cell| cell.margin.gate)
         .count();
-    let needs: Vec<(usize, Suspicion, u32)> = (run.series.iter().enumerate())
+    let all: Vec<(usize, Suspicion, u32)> = (run.series.iter().enumerate())
         .filter(|(_, series)| compared(series))
         .filter_map(|(i, series)| need(series, tests, &gates, rules).map(|(suspicion, rounds)| (i, suspicion, rounds)))
         .collect();
+    let fits = |needs: &[(usize, Suspicion, u32)]| {
+        let pass: Duration = needs.iter().map(|(i, _, _)| time.pair[*i]).sum();
+        u32::try_from(time.left.as_nanos() / pass.as_nanos().max(1)).unwrap_or(u32::MAX)
+    };
+    let enough = |rounds: u32| rounds as usize >= FEWEST_PAIRS;
+    // Where not all can be measured anew, those are that may have changed.
+    let changed = || {
+        all.iter()
+            .copied()
+            .filter(|(_, suspicion, _)| *suspicion == Suspicion::Changed)
+            .collect()
+    };
+    let needs: Vec<_> = if enough(fits(&all)) { all.clone() } else { changed() };
     let wanted = needs.iter().map(|(_, _, rounds)| *rounds).max()?;
-    let pass: Duration = needs.iter().map(|(i, _, _)| time.pair[*i]).sum();
-    let fits = u32::try_from(time.left.as_nanos() / pass.as_nanos().max(1)).unwrap_or(u32::MAX);
-    let rounds = wanted.min(fits);
-    if (rounds as usize) < FEWEST_PAIRS {
+    let rounds = wanted.min(fits(&needs));
+    if !enough(rounds) {
         return None;
     }
     let count = |kind| needs.iter().filter(|(_, suspicion, _)| *suspicion == kind).count();
