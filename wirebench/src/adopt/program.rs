@@ -21,6 +21,8 @@ pub(super) struct Program {
     pub(super) counted: bool,
     /// What its sources say of port, health and paths.
     pub(super) hints: Hints,
+    /// Its source files, those closest to its start first.
+    pub(super) sources: Vec<String>,
 }
 
 /// How a program is made and called.

@@ -11,6 +11,7 @@ pub mod host;
 pub mod instance;
 pub mod interrupt;
 mod last_will;
+pub mod listening;
 pub mod own;
 pub mod port;
 pub mod probe;

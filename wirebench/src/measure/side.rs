@@ -136,8 +136,8 @@ impl Made {
             }
             Program::Command(command) => {
                 if let Some(words) = part.build {
-                    if workshop.own_environment && python::installs(words) && self.environment.is_empty() {
-                        self.environment = python::environment(folder)?;
+                    if python::installs(words) && self.environment.is_empty() {
+                        self.environment = python::environment(folder, words)?;
                     }
                     let build = || build::command(words, folder, &self.environment);
                     self.commands.entry(words.clone()).or_insert_with(build).clone()?;

@@ -51,6 +51,7 @@ mod sides;
 mod sites;
 mod soaks;
 mod sources;
+mod strangers;
 mod summaries;
 mod taking_part;
 mod threads;
