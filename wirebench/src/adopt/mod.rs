@@ -31,6 +31,8 @@ use proto::Call;
 pub struct Found {
     /// The servers declared, each with what was seen of it; none found leaves one that is made up.
     pub servers: Vec<String>,
+    /// Whether they are declared from what was seen of them running; otherwise from their sources alone.
+    pub seen: bool,
     /// Programs that could not be looked at, with the reason.
     pub unseen: Vec<String>,
     /// What could not be found out, one question each.
@@ -99,6 +101,7 @@ impl Programs {
     pub fn guessed(&self) -> Found {
         Found {
             servers: self.programs.iter().map(|program| program.name.clone()).collect(),
+            seen: false,
             unseen: Vec::new(),
             questions: Vec::new(),
             toml: write::toml(&self.programs, &self.calls, hints::exposed(&self.files)),
@@ -135,6 +138,7 @@ impl Programs {
         let summary = |one: &probe::Seen| format!("{}: {}", one.server.name, declared::summary(one));
         Found {
             servers: seen.iter().map(summary).collect(),
+            seen: true,
             unseen: failed,
             questions,
             toml: declared::toml(&seen, &unseen, &self.calls, hints::exposed(&self.files)),

@@ -162,7 +162,7 @@ fn summarise(found: &Found) {
         println!("no server was found; wirebench.toml has a made-up one");
     }
     for server in &found.servers {
-        println!("declared  {server}");
+        println!("{}  {server}", if found.seen { "declared" } else { "guessed " });
     }
     for program in &found.unseen {
         println!("not seen  {program}");

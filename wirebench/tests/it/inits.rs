@@ -32,7 +32,7 @@ fn everything_is_written_and_the_next_steps_are_said() {
         );
     }
     assert!(
-        ended.stderr.contains("found     api") && ended.stdout.contains("declared  api"),
+        ended.stderr.contains("found     api") && ended.stdout.contains("guessed   api"),
         "{}",
         ended.stdout
     );

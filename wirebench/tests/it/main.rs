@@ -63,3 +63,4 @@ mod variants;
 mod verdicts;
 mod whole;
 mod workflows;
+mod wrong;
