@@ -32,4 +32,5 @@ pub mod tools;
 pub mod traffic;
 pub mod usage;
 pub mod values;
+pub mod variables;
 pub mod web;

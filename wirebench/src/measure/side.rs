@@ -149,7 +149,8 @@ impl Made {
 }
 
 /// A command whose program is a relative path starts from the side's folder; a bare name is looked up on PATH.
-fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
+#[must_use]
+pub fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
     let mut command = command.to_vec();
     if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
         *program = folder.join(&*program).to_string_lossy().into_owned();

@@ -6,6 +6,7 @@ mod act;
 mod actions;
 mod alone;
 mod architecture;
+mod asked;
 mod bench;
 mod benchmarks;
 mod bisects;

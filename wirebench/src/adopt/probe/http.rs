@@ -381,14 +381,7 @@ fn declare(one: Good, seen: &mut Seen) {
             expect,
         },
     );
-    let operation = HttpOperation {
-        method: "GET".into(),
-        path: one.path,
-        headers: Vec::new(),
-        body: None,
-        status: one.answer.status,
-        expected_body: body,
-    };
+    let operation = HttpOperation::new("GET", one.path, one.answer.status, body);
     seen.server.operations.insert(name, Operation::Http(operation));
 }
 

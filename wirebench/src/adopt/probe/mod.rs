@@ -142,6 +142,7 @@ fn draft(program: &Program) -> Server {
         ready: Ready::Tcp(true),
         ready_timeout: Span(READY_AT_LEAST),
         tiers: Vec::new(),
+        before: Vec::new(),
         operations: BTreeMap::new(),
     }
 }
