@@ -65,7 +65,6 @@ fn in_module(files: &Files, module: &str, text: &str, modules: &BTreeSet<&str>) 
             } else {
                 format!("{folder}, package main")
             },
-            counted: true,
             http,
             grpc,
             made: made(module, folder, &name),

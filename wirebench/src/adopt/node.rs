@@ -93,7 +93,6 @@ fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<P
             found.push(Program {
                 name: called,
                 about: format!("{folder}package.json, script start"),
-                counted: false,
                 http,
                 grpc: grpc && !http,
                 made: Made::Command {
@@ -167,7 +166,6 @@ fn program(
             stem
         },
         about,
-        counted: false,
         http,
         grpc,
         made: Made::Command {

@@ -17,8 +17,6 @@ pub(super) struct Program {
     pub(super) grpc: bool,
     /// How it is made.
     pub(super) made: Made,
-    /// Whether it may be counted: valgrind starts it in reasonable time.
-    pub(super) counted: bool,
     /// What its sources say of port, health and paths.
     pub(super) hints: Hints,
     /// Its source files, those closest to its start first.

@@ -51,7 +51,6 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
     Some(Program {
         name,
         about: path.to_owned(),
-        counted: true,
         http,
         grpc,
         made: Made::Command {

@@ -88,7 +88,6 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
         Program {
             name: slug(&binary),
             about: format!("{folder}Cargo.toml, binary {binary}"),
-            counted: true,
             http,
             grpc,
             made,

@@ -17,12 +17,6 @@ const HEAD: &str = "# How wirebench measures the servers of this repository. Eve
 # A line that was guessed says \"change this\"; `wirebench verify` starts every server and asks it once.
 ";
 
-const NOT_COUNTED: &str = "
-# Node does not get ready under valgrind in reasonable time, so what a request costs is timed and not counted.
-[count]
-enabled = false
-";
-
 pub(super) const FOOT: &str = "
 # What change is ignored, and what gates. Server CPU per request gates, and so do counts; the rest informs.
 # [[margins]]
@@ -52,9 +46,6 @@ pub(super) fn toml(programs: &[Program], calls: &[Call], exposed: Option<u16>) -
         ),
         false,
     );
-    if programs.iter().any(|program| !program.counted) {
-        out.push_str(NOT_COUNTED);
-    }
     let mut operations = BTreeSet::new();
     for program in programs {
         server(&mut out, program, calls, exposed, &mut operations);
@@ -81,7 +72,6 @@ fn made_up() -> Program {
     Program {
         name: "server".into(),
         about: "no server was found: this one is made up".into(),
-        counted: true,
         http: true,
         grpc: false,
         made: Made::Command {
