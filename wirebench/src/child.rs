@@ -24,9 +24,19 @@ const RUNNER: &str = "ACTIONS_";
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
-        if OURS.iter().any(|ours| name == *ours) || name.as_encoded_bytes().starts_with(RUNNER.as_bytes()) {
+        if is_kept_back(&name) {
             command.env_remove(name);
         }
     }
     command
+}
+
+fn is_kept_back(name: &OsStr) -> bool {
+    OURS.iter().any(|ours| name == *ours) || name.as_encoded_bytes().starts_with(RUNNER.as_bytes())
+}
+
+/// The value of an environment variable that a child may have; `None` where it is not set, is no text, or is kept back.
+#[must_use]
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|_| !is_kept_back(OsStr::new(name)))
 }

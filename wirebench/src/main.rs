@@ -2,18 +2,21 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use wirebench::command::{Cli, Outcome, is_usage, printable};
+use wirebench::command::{Cli, Outcome, in_words, is_usage, printable};
+use wirebench::measure::interrupt;
 
 fn main() -> ExitCode {
-    match Cli::parse().execute() {
-        Ok(Outcome::Done) => ExitCode::SUCCESS,
-        Ok(Outcome::Failed) => ExitCode::from(1),
-        Ok(Outcome::Regressed) => ExitCode::from(3),
-        Ok(Outcome::NotJudged) => ExitCode::from(4),
+    let ended = Cli::from_arguments().execute();
+    let code = match &ended {
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Failed) => 1,
+        Ok(Outcome::Regressed) => 3,
+        Ok(Outcome::NotJudged) => 4,
         Err(error) => {
-            eprintln!("error: {}", printable(&format!("{error:#}")));
-            ExitCode::from(if is_usage(&error) { 2 } else { 1 })
+            eprintln!("error: {}", printable(&in_words(error)));
+            if is_usage(error) { 2 } else { 1 }
         }
-    }
+    };
+    // As shells say it: 130 after Ctrl-C.
+    ExitCode::from(interrupt::received().map_or(code, |signal| 128 + signal))
 }

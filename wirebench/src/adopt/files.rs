@@ -9,6 +9,10 @@ use std::path::Path;
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     texts: BTreeMap<String, String>,
+    /// Manifests of folders above, nearest first: `../` as often as needed, the name, the text.
+    above: Vec<(String, &'static str, String)>,
+    /// The folder's own name; empty when that is not known.
+    name: String,
 }
 
 /// A file longer than this was not written by hand.
@@ -37,7 +41,29 @@ const NOT_LOOKED_AT: [&str; 14] = [
     "results",
 ];
 const ENDINGS: [&str; 10] = ["go", "rs", "js", "mjs", "cjs", "ts", "py", "proto", "mod", "toml"];
-const NAMES: [&str; 7] = [
+/// What is looked for above the folder too: what a build needs, and what a server needs beside it.
+const MANIFESTS: [&str; 13] = [
+    "go.mod",
+    "package.json",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "yarn.lock",
+    "Cargo.toml",
+    "pyproject.toml",
+    "uv.lock",
+    "requirements.txt",
+    "compose.yaml",
+    "compose.yml",
+    "docker-compose.yaml",
+    "docker-compose.yml",
+];
+const NAMES: [&str; 13] = [
+    "Cargo.lock",
+    "uv.lock",
+    "compose.yaml",
+    "compose.yml",
+    "docker-compose.yaml",
+    "docker-compose.yml",
     "package.json",
     "package-lock.json",
     "pnpm-lock.yaml",
@@ -48,11 +74,34 @@ const NAMES: [&str; 7] = [
 ];
 
 impl Files {
-    /// Reads what lies below a folder. Links are not followed; what cannot be read is left out.
+    /// Reads what lies below a folder, and the manifests of the folders above it up to `top`. Links are not followed; what
+    /// cannot be read is left out.
     ///
     /// # Errors
     /// When the folder itself cannot be read.
-    pub fn read(folder: &Path) -> std::io::Result<Self> {
+    pub fn read(folder: &Path, top: &Path) -> std::io::Result<Self> {
+        let mut files = Self::below_folder(folder)?;
+        files.name = folder
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let (folder, top) = (folder.canonicalize()?, top.canonicalize()?);
+        let outside = folder
+            .ancestors()
+            .skip(1)
+            .zip(1..)
+            .filter(|(above, _)| above.starts_with(&top));
+        for (above, ups) in outside {
+            for name in MANIFESTS {
+                if let Some(text) = text_of(&above.join(name), name) {
+                    files.above.push(("../".repeat(ups), name, text));
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    fn below_folder(folder: &Path) -> std::io::Result<Self> {
         let mut files = Self::default();
         let (mut entries, mut bytes) = (0, 0);
         let mut waiting = vec![(folder.to_path_buf(), String::new(), 0)];
@@ -99,7 +148,20 @@ impl Files {
         let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
         Self {
             texts: pairs.iter().map(owned).collect(),
+            ..Self::default()
         }
+    }
+
+    /// The folder's own name; empty when that is not known.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The nearest manifest of that name above the folder: the way there (`../`, `../../`), and its text.
+    pub(super) fn above(&self, name: &str) -> Option<(&str, &str)> {
+        let mut all = self.above.iter();
+        let (way, _, text) = all.find(|(_, one, _)| *one == name)?;
+        Some((way, text))
     }
 
     /// A file's text.
@@ -148,7 +210,7 @@ fn is_telling(name: &str) -> bool {
 /// Of lock files only their being there tells something.
 fn text_of(path: &Path, name: &str) -> Option<String> {
     if name.contains("lock") {
-        return Some(String::new());
+        return path.is_file().then(String::new);
     }
     let mut text = String::new();
     fs::File::open(path)
@@ -180,9 +242,29 @@ mod tests {
         }
         std::fs::write(folder.path().join("binary.py"), [0xff, 0xfe]).unwrap();
         std::os::unix::fs::symlink(folder.path(), folder.path().join("cmd/again")).unwrap();
-        let files = Files::read(folder.path()).unwrap();
+        let files = Files::read(folder.path(), folder.path()).unwrap();
         assert_eq!(files.texts.keys().collect::<Vec<_>>(), ["cmd/main.go"]);
-        assert!(Files::read(&folder.path().join("none")).is_err());
+        assert!(Files::read(&folder.path().join("none"), folder.path()).is_err());
+    }
+
+    #[test]
+    fn manifests_above_are_read_up_to_the_top_and_no_further() {
+        let outer = tempfile::tempdir().unwrap();
+        let top = outer.path().join("top");
+        let folder = top.join("services/api");
+        std::fs::create_dir_all(&folder).unwrap();
+        for (path, text) in [
+            ("go.mod", "outside"),
+            ("top/go.mod", "module x"),
+            ("top/services/package.json", "{}"),
+        ] {
+            std::fs::write(outer.path().join(path), text).unwrap();
+        }
+        let files = Files::read(&folder, &top).unwrap();
+        assert_eq!(files.above("go.mod"), Some(("../../", "module x")));
+        assert_eq!(files.above("package.json"), Some(("../", "{}")));
+        assert_eq!((files.above("Cargo.toml"), files.name()), (None, "api"));
+        assert_eq!(Files::read(&top, &top).unwrap().above("go.mod"), None);
     }
 
     #[test]

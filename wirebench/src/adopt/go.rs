@@ -20,8 +20,12 @@ static GRPC: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"grpc\.NewServer\(")
 /// Every `main` package that looks like a server.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
     let modules: BTreeSet<&str> = files.named("go.mod").map(|(folder, _)| folder).collect();
+    // A folder inside of a module is built from where it is: Go looks upwards for go.mod by itself.
+    let outer = files.above("go.mod").filter(|_| !modules.contains(""));
+    let outer = outer.map(|(_, text)| ("", text));
     files
         .named("go.mod")
+        .chain(outer)
         .flat_map(|(folder, text)| in_module(files, folder, text, &modules))
         .collect()
 }
@@ -34,27 +38,25 @@ fn in_module(files: &Files, module: &str, text: &str, modules: &BTreeSet<&str>) 
             .any(|other| other.len() > module.len() && path.starts_with(other))
     };
     let sources: Vec<(&str, &str)> = files.below(module, &["go"]).filter(|(path, _)| !inner(path)).collect();
-    let mut mains: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut mains: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for (path, text) in sources.iter().filter(|(_, text)| MAIN.is_match(text)) {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        mains.entry(folder).or_default().push(text);
+        mains.entry(folder).or_default().push((path, text));
     }
     let whole = MODULE
         .captures(text)
         .map_or("", |found| found.get(1).map_or("", |name| name.as_str()));
-    let program = |(folder, own): (&str, Vec<&str>)| {
-        let others = || {
-            sources
-                .iter()
-                .filter(|(_, text)| !MAIN.is_match(text))
-                .map(|(_, text)| *text)
-        };
+    let program = |(folder, own): (&str, Vec<(&str, &str)>)| {
+        let (paths, own): (Vec<&str>, Vec<&str>) = own.into_iter().unzip();
+        let libraries = || sources.iter().filter(|(_, text)| !MAIN.is_match(text));
+        let others = || libraries().map(|(_, text)| *text);
         let serves = |pattern: &Regex| {
             let directly = |pattern: &Regex| own.iter().any(|text| pattern.is_match(text));
             directly(pattern) || (!directly(&HTTP) && !directly(&GRPC) && others().any(|text| pattern.is_match(text)))
         };
         let (http, grpc) = (serves(&HTTP), serves(&GRPC));
         let name = last_name(folder.strip_prefix(module.trim_end_matches('/')).unwrap_or(folder))
+            .or_else(|| last_name(files.name()).filter(|_| files.above("go.mod").is_some()))
             .or_else(|| last_name(whole))
             .unwrap_or_else(|| "server".into());
         (http || grpc).then(|| Program {
@@ -63,11 +65,15 @@ fn in_module(files: &Files, module: &str, text: &str, modules: &BTreeSet<&str>) 
             } else {
                 format!("{folder}, package main")
             },
-            counted: true,
             http,
             grpc,
             made: made(module, folder, &name),
             hints: hints::of(&own.iter().copied().chain(others()).collect::<Vec<_>>()),
+            sources: paths
+                .into_iter()
+                .chain(libraries().map(|(path, _)| *path))
+                .map(str::to_owned)
+                .collect(),
             name,
         })
     };

@@ -1,59 +1,150 @@
 //! Looks at a repository that does not use wirebench yet, and writes the declarations it needs: what was found, and where it
 //! was guessed, a line that says "change this".
 
+mod compose;
+mod declared;
 mod files;
 mod go;
 mod hints;
 mod node;
+mod probe;
 mod program;
 mod proto;
 mod python;
+mod routes;
 mod rust;
+mod ways;
 pub mod workflows;
 mod write;
 
 use std::path::Path;
 
 pub use files::Files;
+pub use probe::Scene;
 pub use write::CHANGE_THIS;
 
 use program::Program;
+use proto::Call;
 
-/// What a look at a repository found, as the text of its `wirebench.toml`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is declared of a repository, as the text of its `wirebench.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// The names of the servers found; none found leaves one that is made up.
+    /// The servers declared, each with what was seen of it; none found leaves one that is made up.
     pub servers: Vec<String>,
+    /// Whether they are declared from what was seen of them running; otherwise from their sources alone.
+    pub seen: bool,
+    /// Programs that could not be looked at, with the reason.
+    pub unseen: Vec<String>,
+    /// What could not be found out, one question each.
+    pub questions: Vec<String>,
     /// The file.
     pub toml: String,
 }
 
-/// Looks at the files of a folder, and writes what is found as a `wirebench.toml` that can be read.
-///
-/// # Errors
-/// When the folder itself cannot be read.
-pub fn look(folder: &Path) -> std::io::Result<Found> {
-    Ok(found(&Files::read(folder)?))
+/// The programs of a repository that look like servers.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    files: Files,
+    programs: Vec<Program>,
+    calls: Vec<Call>,
 }
 
-/// The same of files that were read already.
-#[must_use]
-pub fn found(files: &Files) -> Found {
-    let mut programs: Vec<Program> = Vec::new();
-    for of_language in [rust::programs, go::programs, node::programs, python::programs] {
-        programs.extend(of_language(files));
+impl Programs {
+    /// Looks through the files of a folder, and the manifests of the folders above it up to `top`.
+    ///
+    /// # Errors
+    /// When the folder itself cannot be read.
+    pub fn of(folder: &Path, top: &Path) -> std::io::Result<Self> {
+        Ok(Self::among(Files::read(folder, top)?))
     }
-    programs.truncate(MOST_PROGRAMS);
-    program::name_apart(&mut programs);
-    let calls = proto::calls(files);
-    Found {
-        servers: programs.iter().map(|program| program.name.clone()).collect(),
-        toml: write::toml(&programs, &calls, hints::exposed(files)),
+
+    /// The same of files that were read already.
+    #[must_use]
+    pub fn among(files: Files) -> Self {
+        let mut programs: Vec<Program> = Vec::new();
+        for of_language in [rust::programs, go::programs, node::programs, python::programs] {
+            programs.extend(of_language(&files));
+        }
+        program::name_apart(&mut programs);
+        let calls = proto::calls(&files);
+        Self { files, programs, calls }
+    }
+
+    /// Every one, with where it was found and how it is started.
+    #[must_use]
+    pub fn list(&self) -> Vec<String> {
+        self.programs.iter().map(declared::found).collect()
+    }
+
+    /// Leaves out all but those named.
+    ///
+    /// # Errors
+    /// When a name is none of theirs; the message names those that there are.
+    pub fn only(&mut self, names: &[String]) -> Result<(), String> {
+        let known: Vec<&str> = self.programs.iter().map(|program| program.name.as_str()).collect();
+        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
+            return Err(format!("no program \"{unknown}\" was found; there are: {known}"));
+        }
+        if !names.is_empty() {
+            self.programs.retain(|program| names.contains(&program.name));
+        }
+        Ok(())
+    }
+
+    /// Declares them as their sources suggest; what was guessed says so.
+    #[must_use]
+    pub fn guessed(&self) -> Found {
+        Found {
+            servers: self.programs.iter().map(|program| program.name.clone()).collect(),
+            seen: false,
+            unseen: Vec::new(),
+            questions: Vec::new(),
+            toml: write::toml(&self.programs, &self.calls, hints::exposed(&self.files)),
+        }
+    }
+
+    /// Builds, starts and asks each of them, and declares what was seen. Where none could be looked at, they are declared as
+    /// their sources suggest.
+    #[must_use]
+    pub fn probed(&self, scene: &Scene) -> Found {
+        let (mut seen, mut unseen) = (Vec::new(), Vec::new());
+        for program in &self.programs {
+            if scene.interrupt.asked() {
+                break;
+            }
+            match probe::look(scene, &self.files, program, &self.calls) {
+                Ok(one) => seen.push(one),
+                Err(why) => unseen.push((program.clone(), why)),
+            }
+        }
+        let reason = |(program, why): &(Program, probe::Unseen)| format!("{}: {}", program.name, why.reason);
+        let mut questions = declared::asked(&seen, &unseen);
+        if !unseen.is_empty() {
+            questions.extend(declared::services(&compose::images(&self.files)));
+        }
+        let failed = unseen.iter().map(reason).collect();
+        if seen.is_empty() {
+            return Found {
+                unseen: failed,
+                questions,
+                ..self.guessed()
+            };
+        }
+        let summary = |one: &probe::Seen| format!("{}: {}", one.server.name, declared::summary(one));
+        Found {
+            servers: seen.iter().map(summary).collect(),
+            seen: true,
+            unseen: failed,
+            questions,
+            toml: declared::toml(&seen, &unseen, &self.calls, hints::exposed(&self.files)),
+        }
     }
 }
-
-/// More servers than a person would look through are left out.
-const MOST_PROGRAMS: usize = 12;
 
 #[cfg(test)]
 mod tests {
@@ -61,6 +152,10 @@ mod tests {
 
     use super::*;
     use crate::declare::Project;
+
+    fn found(files: &Files) -> Found {
+        Programs::among(files.clone()).guessed()
+    }
 
     fn parses(files: &Files) -> Project {
         let found = found(files);

@@ -31,13 +31,17 @@ const USUAL: [&str; 8] = [
 
 /// Every started file that looks like a server.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
-    files
-        .named("package.json")
-        .flat_map(|(folder, text)| of_package(files, folder, text))
+    let own = files.named("package.json");
+    // A folder inside of a package is started from where it is; its packages are installed above.
+    let outer = files.above("package.json").filter(|_| !files.has("package.json"));
+    own.map(|(folder, text)| (folder, text, folder))
+        .chain(outer.map(|(way, text)| ("", text, way)))
+        .flat_map(|(folder, text, installed)| of_package(files, folder, text, installed))
         .collect()
 }
 
-fn of_package(files: &Files, folder: &str, text: &str) -> Vec<Program> {
+/// The programs of a package whose files lie in `folder` and whose packages are installed in `installed`.
+fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<Program> {
     let Ok(package) = serde_json::from_str::<Value>(text) else {
         return Vec::new();
     };
@@ -61,7 +65,7 @@ fn of_package(files: &Files, folder: &str, text: &str) -> Vec<Program> {
         };
         let about = format!("{folder}package.json, script {script}");
         if seen.insert(main.clone()) {
-            found.extend(program(files, folder, &called, about, command, &main));
+            found.extend(program(files, (folder, installed), &called, about, command, &main));
         }
     }
     if found.is_empty() && (http || grpc) {
@@ -73,7 +77,8 @@ fn of_package(files: &Files, folder: &str, text: &str) -> Vec<Program> {
             .find(|path| files.has(path));
         if let Some(main) = main {
             let about = format!("{folder}package.json");
-            found.extend(program(files, folder, &called, about, words(&["node", &main]), &main));
+            let command = words(&["node", &main]);
+            found.extend(program(files, (folder, installed), &called, about, command, &main));
         } else if scripts.contains_key("start") {
             // Started by something else than node, such as a framework's own command.
             let sources: Vec<&str> = files
@@ -88,14 +93,14 @@ fn of_package(files: &Files, folder: &str, text: &str) -> Vec<Program> {
             found.push(Program {
                 name: called,
                 about: format!("{folder}package.json, script start"),
-                counted: false,
                 http,
                 grpc: grpc && !http,
                 made: Made::Command {
-                    build: install(files, folder),
+                    build: install(files, installed),
                     command: words(&["npm", "--prefix", prefix, "run", "--silent", "start"]),
                 },
                 hints: hints::of(&sources),
+                sources: below(files, folder, ""),
             });
         }
     }
@@ -123,9 +128,17 @@ fn node_command(files: &Files, folder: &str, script: &str) -> Option<(Vec<String
     Some((command, main))
 }
 
+/// The sources of a package, that file first.
+fn below(files: &Files, folder: &str, main: &str) -> Vec<String> {
+    let all = files.below(folder, &["js", "mjs", "cjs", "ts"]).map(|(path, _)| path);
+    let first = Some(main).filter(|main| !main.is_empty());
+    let others = all.filter(|path| *path != main);
+    first.into_iter().chain(others).map(str::to_owned).collect()
+}
+
 fn program(
     files: &Files,
-    folder: &str,
+    (folder, installed): (&str, &str),
     called: &str,
     about: String,
     command: Vec<String>,
@@ -153,20 +166,21 @@ fn program(
             stem
         },
         about,
-        counted: false,
         http,
         grpc,
         made: Made::Command {
-            build: install(files, folder),
+            build: install(files, installed),
             command,
         },
         hints: hints::of(&[text]),
+        sources: below(files, folder, main),
     })
 }
 
 /// What brings the packages, exactly as locked where there is a lock.
 fn install(files: &Files, folder: &str) -> Option<Vec<String>> {
-    let has = |lock: &str| files.has(&format!("{folder}{lock}"));
+    let has =
+        |lock: &str| files.has(&format!("{folder}{lock}")) || files.above(lock).is_some_and(|(way, _)| way == folder);
     let below = folder.trim_end_matches('/');
     let (mut command, place) = if has("pnpm-lock.yaml") {
         (words(&["pnpm", "install", "--frozen-lockfile"]), "--dir")

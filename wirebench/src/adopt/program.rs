@@ -17,10 +17,10 @@ pub(super) struct Program {
     pub(super) grpc: bool,
     /// How it is made.
     pub(super) made: Made,
-    /// Whether it may be counted: valgrind starts it in reasonable time.
-    pub(super) counted: bool,
     /// What its sources say of port, health and paths.
     pub(super) hints: Hints,
+    /// Its source files, those closest to its start first.
+    pub(super) sources: Vec<String>,
 }
 
 /// How a program is made and called.

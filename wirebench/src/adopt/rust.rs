@@ -47,11 +47,14 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
     let alone = binaries.len() == 1;
     let program = |(binary, main): (String, String)| {
         let sources = format!("{folder}src/");
+        let bins = format!("{sources}bin/");
         let own = files.text(&main).into_iter();
-        let others = files
-            .below(&sources, &["rs"])
-            .filter(|(path, _)| *path != main)
-            .map(|(_, text)| text);
+        let libraries = || {
+            files
+                .below(&sources, &["rs"])
+                .filter(|(path, _)| *path != main && !path.starts_with(&bins) && **path != *format!("{sources}main.rs"))
+        };
+        let others = libraries().map(|(_, text)| text);
         let made = match (folder.is_empty() || files.has("Cargo.toml"), alone) {
             (true, true) => Made::Package(name.to_owned()),
             (true, false) => Made::Command {
@@ -85,11 +88,13 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
         Program {
             name: slug(&binary),
             about: format!("{folder}Cargo.toml, binary {binary}"),
-            counted: true,
             http,
             grpc,
             made,
             hints: hints::of(&own.chain(others).collect::<Vec<_>>()),
+            sources: std::iter::once(main.clone())
+                .chain(libraries().map(|(path, _)| path.to_owned()))
+                .collect(),
         }
     };
     Some(binaries.into_iter().map(program).collect())

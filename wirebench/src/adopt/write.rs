@@ -17,13 +17,7 @@ const HEAD: &str = "# How wirebench measures the servers of this repository. Eve
 # A line that was guessed says \"change this\"; `wirebench verify` starts every server and asks it once.
 ";
 
-const NOT_COUNTED: &str = "
-# Node does not get ready under valgrind in reasonable time, so what a request costs is timed and not counted.
-[count]
-enabled = false
-";
-
-const FOOT: &str = "
+pub(super) const FOOT: &str = "
 # What change is ignored, and what gates. Server CPU per request gates, and so do counts; the rest informs.
 # [[margins]]
 # series = \"*@*@*\"
@@ -52,14 +46,17 @@ pub(super) fn toml(programs: &[Program], calls: &[Call], exposed: Option<u16>) -
         ),
         false,
     );
-    if programs.iter().any(|program| !program.counted) {
-        out.push_str(NOT_COUNTED);
-    }
     let mut operations = BTreeSet::new();
     for program in programs {
         server(&mut out, program, calls, exposed, &mut operations);
     }
-    for operation in &operations {
+    scenarios(&mut out, &operations);
+    out + FOOT
+}
+
+/// A scenario for each operation.
+pub(super) fn scenarios(out: &mut String, operations: &BTreeSet<String>) {
+    for operation in operations {
         let about = format!("5 seconds of {operation} over 10 connections, one request at a time on each");
         let _ = write!(
             out,
@@ -68,7 +65,6 @@ pub(super) fn toml(programs: &[Program], calls: &[Call], exposed: Option<u16>) -
             text(operation)
         );
     }
-    out + FOOT
 }
 
 /// What stands for a server when none was found.
@@ -76,7 +72,6 @@ fn made_up() -> Program {
     Program {
         name: "server".into(),
         about: "no server was found: this one is made up".into(),
-        counted: true,
         http: true,
         grpc: false,
         made: Made::Command {
@@ -89,10 +84,12 @@ fn made_up() -> Program {
             path: None,
             grpc_health: false,
         },
+        sources: Vec::new(),
     }
 }
 
-fn server(
+/// A server's table, with what was guessed marked so.
+pub(super) fn server(
     out: &mut String,
     program: &Program,
     calls: &[Call],
@@ -197,12 +194,16 @@ fn line(out: &mut String, line: &str, guessed: bool) {
     out.push('\n');
 }
 
-/// A text as TOML writes it, on one line.
-fn text(text: &str) -> String {
+/// A text as TOML writes it, on one line; in single quotes where that saves escapes, as in JSON.
+pub(super) fn text(text: &str) -> String {
+    if text.contains('"') && !text.contains('\'') && !text.contains(char::is_control) {
+        return format!("'{text}'");
+    }
     let mut out = String::from('"');
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
             c if c.is_control() => {
                 let _ = write!(out, "\\u{:04X}", u32::from(c));
             }
@@ -213,7 +214,8 @@ fn text(text: &str) -> String {
     out
 }
 
-fn list(texts: &[String]) -> String {
+/// A list of texts as TOML writes it, on one line.
+pub(super) fn list(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "))
 }
 

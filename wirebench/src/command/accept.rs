@@ -1,11 +1,15 @@
 //! `wirebench accept`: says that a change for the worse is meant.
 
-use std::path::Path;
+use std::collections::BTreeSet;
 
-use crate::command::Outcome;
+use globset::Glob;
+
 use crate::command::metric::metric;
-use crate::declare::accepted;
+use crate::command::selection::SelectionArgs;
+use crate::command::{Outcome, UsageError};
 use crate::declare::percent::Percent;
+use crate::declare::{Project, accepted};
+use crate::plan;
 use crate::record::accepted::Accepted;
 use crate::record::metric::Metric;
 
@@ -34,7 +38,8 @@ pub(super) struct Args {
     reason: String,
 }
 
-pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    matches_a_series(project, &args.series)?;
     let entry = Accepted {
         series: args.series.clone(),
         metric: args.metric,
@@ -42,8 +47,34 @@ pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
         commit: args.commit.clone(),
         reason: args.reason.clone(),
     };
-    let file = accepted::add(root, &entry)?;
+    let file = accepted::add(&project.root, &entry)?;
     println!("{}", file.display());
     eprintln!("added; commit it with the change, so that it is reviewed");
     Ok(Outcome::Done)
+}
+
+/// Whether a glob matches a series of some profile.
+///
+/// # Errors
+/// When it matches none, with those that there are.
+fn matches_a_series(project: &Project, glob: &str) -> anyhow::Result<()> {
+    let wrong = |error: globset::Error| UsageError(format!("--series {glob}: {error}"));
+    let matcher = Glob::new(glob).map_err(wrong)?.compile_matcher();
+    let mut known = BTreeSet::new();
+    for (name, profile) in &project.config.profiles {
+        // A profile in which nothing fits together is none to match.
+        let series = plan::series(project, profile, &SelectionArgs::whole(Some(name.clone())).selection());
+        known.extend(series.into_iter().flatten().map(|one| one.id));
+    }
+    if known.iter().any(|id| matcher.is_match(id)) {
+        return Ok(());
+    }
+    const SHOWN: usize = 5;
+    let shown: Vec<&str> = known.iter().map(String::as_str).take(SHOWN).collect();
+    let more = if known.len() > SHOWN { ", …" } else { "" };
+    let message = format!(
+        "--series {glob}: matches no series of this project; there are {}{more} (all of them: wirebench list)",
+        shown.join(", ")
+    );
+    Err(UsageError(message).into())
 }

@@ -26,6 +26,9 @@ pub(super) struct Args {
     /// Writes the comparison here too; without it, one of a single run is written beside its run.json.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Prints the comparison as one line of JSON instead of a table.
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
@@ -63,7 +66,11 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         verdict::save(&comparison, file)?;
         eprintln!("comparison  {}", file.display());
     }
-    report::show_comparison(&comparison);
+    if args.json {
+        println!("{}", serde_json::to_string(&comparison)?);
+    } else {
+        report::show_comparison(&comparison);
+    }
     Ok(Outcome::Done)
 }
 

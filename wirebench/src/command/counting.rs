@@ -46,6 +46,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
             folder: &recorder.folder,
             keep_raw: setup.keep_raw,
             spread_at_most: rules.spread_at_most.share(),
+            tell: &|line| eprintln!("{line}"),
         };
         let unwritable = || recorder::unwritable(&recorder.folder);
         match counted(&counter, &jobs).with_context(unwritable)? {

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap_complete::ArgValueCandidates;
 
-use crate::command::{Outcome, folder, report, stored};
+use crate::command::{Outcome, completions, folder, report, stored};
 use crate::record::comparison::{Comparison, Verdict};
 use crate::report::comparison::terminal;
 use crate::summary::comparison::{Standing, contradiction};
@@ -18,6 +19,7 @@ Exit codes: 3 regressed, or another verdict that --fail-on names; 4 not judged (
 --fail-on leaves it out; 1 invalid, two runs beside each other, or not readable; 0 anything else.")]
 pub(super) struct Args {
     /// A comparison.json or the folder it lies in; without it, the newest run under results/ that has one.
+    #[arg(add = ArgValueCandidates::new(completions::runs))]
     comparison: Option<PathBuf>,
     /// Overall verdicts that fail: with exit code 3, not-judged with 4; regressed always does.
     #[arg(
@@ -28,6 +30,9 @@ pub(super) struct Args {
         value_name = "VERDICTS"
     )]
     fail_on: Vec<FailOn>,
+    /// Prints the comparison as one line of JSON instead of text; the exit code is the same.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -63,6 +68,10 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         anyhow::bail!("{}: contradicts itself: {which}; {}", file.display(), stored::MAKE);
     }
     let fail_on: Vec<Verdict> = args.fail_on.iter().map(|one| one.verdict()).collect();
+    if args.json {
+        println!("{}", serde_json::to_string(&comparison)?);
+        return Ok(outcome(&comparison, &fail_on));
+    }
     println!("{}", terminal::one_line(&comparison));
     let mut offending = vec![Standing::Regressed, Standing::Invalid];
     offending.extend(fail_on.iter().copied().map(Standing::from));

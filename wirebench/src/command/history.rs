@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use globset::Glob;
 
 use crate::command::metric::metric;
-use crate::command::{Outcome, UsageError, folder, report};
+use crate::command::{Outcome, UsageError, folder, report, there};
 use crate::declare::accepted;
 use crate::history::append::{Admit, Written, append};
 use crate::history::import::{is_name, keep, name_of, parse};
@@ -83,6 +83,9 @@ pub(super) struct ImportArgs {
     name: Option<String>,
 }
 
+/// What to do without a history.
+pub(super) const MAKE_ONE: &str = "make one with: wirebench history append --to DIR";
+
 pub(super) fn execute(root: Option<PathBuf>, verb: &Verb) -> anyhow::Result<Outcome> {
     match verb {
         Verb::Append(args) => add(root, args),
@@ -119,6 +122,7 @@ fn say(written: Written) {
 }
 
 fn summarise(args: &IndexArgs) -> anyhow::Result<Outcome> {
+    there(&args.history, "HISTORY", MAKE_ONE)?;
     let which = if args.rebuild { Months::All } else { Months::Changed };
     let done = index(&args.history, which)?;
     for (month, runs) in &done.written {
@@ -150,6 +154,7 @@ fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
         accepted: acceptances(root)?,
         newest: args.newest,
     };
+    there(&args.history, "HISTORY", MAKE_ONE)?;
     let answer = trend(&args.history, &question)?;
     if args.json {
         println!("{}", serde_json::to_string(&answer.trend)?);

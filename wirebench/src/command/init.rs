@@ -7,14 +7,20 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::adopt::workflows::{Action, Told, is_commit, is_pinned, workflows};
-use crate::adopt::{self, CHANGE_THIS, Found};
+use crate::adopt::{CHANGE_THIS, Found, Programs, Scene};
 use crate::command::{Outcome, UsageError, git, repository};
+use crate::measure::interrupt::Interrupt;
+use crate::measure::tls::Pair;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench init                    looks at this folder and writes what is missing
+  wirebench init                    builds, starts and asks the servers of this folder, and writes what it saw
   wirebench init services/api       the same for a folder of a larger repository
+  wirebench init --only api         the same for one of the programs
+  wirebench init --no-probe         starts nothing, and guesses from the sources
   wirebench init --print            shows what would be written
+Programs run on this machine as their build and start commands say; a server is ended once it was asked. It is only asked with
+GET and with gRPC calls that the repository's .proto files declare.
 It writes wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and a .gitignore where there is none. A file that
 is there already is left as it is; then the exit code is 1.")]
 pub(super) struct Args {
@@ -27,6 +33,15 @@ pub(super) struct Args {
     /// The full commit of that action; without it, the one that this release was built from, where that is known.
     #[arg(long, value_name = "SHA", value_parser = commit)]
     commit: Option<String>,
+    /// Builds, starts and asks the programs; this is the default.
+    #[arg(long, overrides_with = "no_probe")]
+    probe: bool,
+    /// Starts nothing: the declaration is guessed from the sources, and guesses are marked.
+    #[arg(long, overrides_with = "probe")]
+    no_probe: bool,
+    /// Only the program of this name; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
     /// Prints the files instead of writing them.
     #[arg(long)]
     print: bool,
@@ -64,7 +79,18 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     if !folder.is_dir() {
         return Err(UsageError(format!("{}: no such folder", folder.display())).into());
     }
-    let found = adopt::look(&folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+    let top = git::top(&folder).unwrap_or_else(|| folder.clone());
+    let unreadable = || format!("{}: cannot be read", folder.display());
+    let mut programs = Programs::of(&folder, &top).with_context(unreadable)?;
+    for program in programs.list() {
+        eprintln!("found     {program}");
+    }
+    programs.only(&args.only).map_err(UsageError)?;
+    let found = if args.no_probe || !cfg!(target_os = "linux") {
+        programs.guessed()
+    } else {
+        probed(&programs, &folder)?
+    };
     let told = Told {
         action: args.action.clone(),
         commit: commit_of(args),
@@ -88,15 +114,14 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
             println!("left      {name}: it is there already");
         }
     }
-    let servers = match found.servers.as_slice() {
-        [] => "no server was found; wirebench.toml has a made-up one".to_owned(),
-        names => format!("found     {}", names.join(", ")),
-    };
-    let guesses = found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count();
-    println!("{servers}\n\nNext:");
-    println!(
-        "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
-    );
+    summarise(&found);
+    println!("\nNext:");
+    match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
+        0 => println!("  1. wirebench doctor"),
+        guesses => println!(
+            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
+        ),
+    }
     println!("  2. wirebench verify && wirebench run --profile quick");
     println!("  3. commit what was written, and open a pull request");
     if !is_pinned(&told) {
@@ -112,6 +137,39 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         println!("Add to .gitignore: {path}");
     }
     Ok(if kept == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+/// Looks at running programs; progress goes to stderr.
+fn probed(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
+    let interrupt = Interrupt::watch()?;
+    let scene = Scene {
+        root: folder,
+        revision: git::state(folder),
+        tls: &Pair::make().context("no certificate for servers over TLS can be made")?,
+        interrupt: &interrupt,
+        say: &|line| eprintln!("{line}"),
+    };
+    let found = programs.probed(&scene);
+    if interrupt.asked() {
+        anyhow::bail!("interrupted; nothing was written");
+    }
+    Ok(found)
+}
+
+/// Says what is declared, what is not, and what is left to be answered.
+fn summarise(found: &Found) {
+    if found.servers.is_empty() {
+        println!("no server was found; wirebench.toml has a made-up one");
+    }
+    for server in &found.servers {
+        println!("{}  {server}", if found.seen { "declared" } else { "guessed " });
+    }
+    for program in &found.unseen {
+        println!("not seen  {program}");
+    }
+    for question in &found.questions {
+        println!("question  {question}");
+    }
 }
 
 fn is_ignored(folder: &Path, path: &str) -> bool {

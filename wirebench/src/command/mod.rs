@@ -10,8 +10,7 @@ macro_rules! println {
     ($($words:tt)*) => { $crate::command::write_out(&(format!($($words)*) + "\n")) };
 }
 macro_rules! eprintln {
-    () => { std::eprintln!() };
-    ($($words:tt)*) => { std::eprintln!("{}", $crate::report::format::printable(&format!($($words)*))) };
+    ($($words:tt)*) => { $crate::command::tell(&format!($($words)*)) };
 }
 
 mod accept;
@@ -19,6 +18,7 @@ mod bisect;
 mod builtin;
 mod calibrate;
 mod claims;
+mod colour;
 mod comment;
 mod compare;
 mod completions;
@@ -31,6 +31,7 @@ mod first_answer;
 mod flames;
 mod gate;
 mod git;
+mod help;
 mod history;
 mod init;
 mod install;
@@ -71,7 +72,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::anyhow;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::declare::Project;
 use crate::declare::read::DeclareError;
@@ -84,8 +85,26 @@ static CLOSED: OnceLock<std::io::Error> = OnceLock::new();
 /// Writes to standard output. Whoever reads it may stop early, as `head` does: the command goes on, so that nothing measured is
 /// lost, and [`Cli::execute`] returns the error at its end.
 fn write_out(text: &str) {
-    if let Err(error) = std::io::stdout().write_all(printable(text).as_bytes()) {
+    let printable = printable(text);
+    let text = colour::for_stdout(&printable);
+    if let Err(error) = std::io::stdout().write_all(text.as_bytes()) {
         let _ = CLOSED.set(error);
+    }
+}
+
+/// Whether progress and remarks are left out.
+static QUIET: OnceLock<bool> = OnceLock::new();
+
+/// Whether the user wants results and failures only.
+fn is_quiet() -> bool {
+    QUIET.get().copied().unwrap_or(false)
+}
+
+/// Writes a line of progress or a remark to standard error. With `--quiet` only failures and warnings are written.
+fn tell(line: &str) {
+    let matters = ["failed", "warning", "error"].iter().any(|word| line.starts_with(word));
+    if matters || !is_quiet() {
+        std::eprintln!("{}", printable(line));
     }
 }
 
@@ -119,12 +138,15 @@ pub enum Outcome {
   wirebench count --baseline main                 what a request costs, counted, and the functions that changed
   wirebench report                                the newest run again, as a table
   wirebench gate                                  exit code 3 when the newest comparison says regressed
-Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed."
+Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed, 4 nothing was judged, 130 interrupted."
 )]
 pub struct Cli {
     /// The project's folder (the one with wirebench.toml); found upwards from here when not given.
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Leaves out progress and remarks on standard error; results, warnings and failures stay.
+    #[arg(long, short, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -192,6 +214,17 @@ enum Verb {
 }
 
 impl Cli {
+    /// The command line of this process; wrong usage, `--help` and `--version` end it here.
+    #[must_use]
+    pub fn from_arguments() -> Self {
+        // A shell that completes a word asks by an environment variable; then this answers and ends the process.
+        clap_complete::CompleteEnv::with_factory(Self::command)
+            .var(completions::VARIABLE)
+            .complete();
+        let matches = help::grouped(Self::command()).get_matches();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
     /// Does what the command line asks for.
     ///
     /// # Errors
@@ -209,6 +242,7 @@ impl Cli {
 
     fn verb(self) -> anyhow::Result<Outcome> {
         let root = self.root;
+        let _ = QUIET.set(self.quiet);
         match self.verb {
             Verb::Init(args) => init::execute(root, &args),
             Verb::Doctor(args) => doctor::execute(root, &args),
@@ -230,11 +264,11 @@ impl Cli {
             Verb::Soak(args) => soak::execute(&project(root)?, &args),
             Verb::History(verb) => history::execute(root, &verb),
             Verb::Site(verb) => site::execute(root, &verb),
-            Verb::Accept(args) => accept::execute(&folder(root)?, &args),
+            Verb::Accept(args) => accept::execute(&project(root)?, &args),
             Verb::Comment(args) => comment::execute(&args),
             Verb::Rerun(args) => rerun::execute(&args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
-            Verb::Completions(args) => Ok(completions::execute(&args)),
+            Verb::Completions(args) => completions::execute(&args),
             Verb::FirstAnswer(args) => first_answer::execute(&args),
             Verb::Messages(args) => messages::execute(args),
         }
@@ -250,6 +284,32 @@ pub struct UsageError(pub String);
 #[must_use]
 pub fn is_usage(error: &anyhow::Error) -> bool {
     error.is::<UsageError>() || error.is::<PlanError>() || error.is::<DeclareError>()
+}
+
+/// An error with its causes, each said once.
+#[must_use]
+pub fn in_words(error: &anyhow::Error) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if words.iter().all(|said| !said.contains(&cause)) {
+            words.push(cause);
+        }
+    }
+    words.join(": ")
+}
+
+/// Whether a folder that is read from is there.
+///
+/// # Errors
+/// When it is not; the message names the flag or argument, and what to do.
+fn there(folder: &Path, what: &str, remedy: &str) -> Result<(), UsageError> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    Err(UsageError(format!(
+        "{what} {}: no such folder; {remedy}",
+        folder.display()
+    )))
 }
 
 fn project(root: Option<PathBuf>) -> anyhow::Result<Project> {

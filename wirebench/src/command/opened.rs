@@ -151,7 +151,6 @@ pub(super) fn build(opened: &mut [Opened], series: &[PlannedSeries], interrupt: 
         if several {
             eprintln!("building {}", one.side);
         }
-        one.workshop.own_environment = several;
         one.build(series);
     }
 }

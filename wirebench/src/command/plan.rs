@@ -53,6 +53,16 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         selection.profile(project)?
     };
     let series = plan::series(project, profile, &selection.selection())?;
+    let shards = args
+        .shards
+        .ok_or_else(|| UsageError("--shards N: how many machines measure?".into()))?;
+    if shards as usize > series.len() {
+        let message = format!(
+            "--shards {shards}: there are only {} series in profile {name}; give at most that many",
+            series.len()
+        );
+        return Err(UsageError(message).into());
+    }
     let known = match &args.from {
         Some(run) => Experience::of(&report::read_at(&project.root, Some(run))?),
         None => Experience::default(),
@@ -78,9 +88,6 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
             expected_ns: known.expected_ns(&one.id, &one.load, repeats),
         })
         .collect();
-    let shards = args
-        .shards
-        .ok_or_else(|| UsageError("--shards N: how many machines measure?".into()))?;
     let plan = ShardPlan {
         schema: SCHEMA.into(),
         profile: name.to_owned(),

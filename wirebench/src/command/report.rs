@@ -5,8 +5,9 @@ use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap_complete::ArgValueCandidates;
 
-use crate::command::{Outcome, UsageError, install, prepare, results, stored};
+use crate::command::{Outcome, UsageError, completions, install, prepare, results, stored};
 use crate::declare::prices::Prices;
 use crate::record::comparison::Comparison;
 use crate::record::run::{Run, SCHEMA};
@@ -17,11 +18,15 @@ use crate::summary::cost::{Rates, costs};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
+    #[arg(add = ArgValueCandidates::new(completions::runs))]
     run: Option<PathBuf>,
     /// Instead estimate what a month would cost, with the prices in this file (examples/cost/prices.toml is one); printed,
     /// and written to cost.md beside the run.
     #[arg(long, value_name = "FILE")]
     cost: Option<PathBuf>,
+    /// Prints the run's record as one line of JSON instead of a table, and writes nothing.
+    #[arg(long, conflicts_with = "cost")]
+    json: bool,
 }
 
 pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
@@ -30,6 +35,10 @@ pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
     let run = read(&folder.join("run.json"))?;
     if let Some(prices) = prices {
         return estimate(&run, &prices, &folder);
+    }
+    if args.json {
+        println!("{}", serde_json::to_string(&run)?);
+        return Ok(Outcome::Done);
     }
     write(root, &run, &folder)?;
     print(&run, &folder);

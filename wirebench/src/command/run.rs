@@ -20,6 +20,7 @@ use crate::command::sides::{Asked, SideArgs};
 use crate::command::{Outcome, UsageError, git, prepare, report, results, verdict};
 use crate::compare::{self, Rules, Time};
 use crate::declare::Project;
+use crate::declare::percent::Percent;
 use crate::declare::span::{Span, nanos};
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
@@ -320,7 +321,7 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
         Purpose::SelfTest(worse) => {
             words.push("selftest".into());
             if worse > 0.0 {
-                words.extend(["--inject".into(), format!("{}%", worse * 100.0)]);
+                words.extend(["--inject".into(), Percent::from_share(worse).to_string()]);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The flags that choose a profile and series, shared by list, verify and run.
 
-use crate::command::UsageError;
+use clap_complete::ArgValueCandidates;
+
+use crate::command::{UsageError, completions};
 use crate::declare::Project;
 use crate::declare::project::Profile;
 use crate::plan::Selection;
@@ -9,16 +11,16 @@ use crate::plan::Selection;
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct SelectionArgs {
     /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(completions::profiles))]
     pub(super) profile: Option<String>,
     /// Only scenarios that match this glob; may be given several times.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(completions::scenarios))]
     scenario: Vec<String>,
     /// Only servers that match this glob; may be given several times.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(completions::servers))]
     server: Vec<String>,
     /// Only drivers that match this glob; may be given several times.
-    #[arg(long, value_name = "GLOB")]
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(completions::drivers))]
     driver: Vec<String>,
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::Serialize;
+
 use crate::command::selection::SelectionArgs;
 use crate::command::{Outcome, git, install, prepare};
 use crate::declare::Project;
@@ -17,6 +19,17 @@ use crate::plan::{self, PlannedSeries};
 pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
+    /// One JSON object a line instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One check, as `--json` says it.
+#[derive(Serialize)]
+struct Line<'a> {
+    ok: bool,
+    what: &'a str,
+    detail: &'a str,
 }
 
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
@@ -32,6 +45,14 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     let mut faults = 0;
     let mut say = |good: bool, what: &str, detail: &str| {
         faults += u32::from(!good);
+        if args.json {
+            let ok = good;
+            println!(
+                "{}",
+                serde_json::to_string(&Line { ok, what, detail }).unwrap_or_default()
+            );
+            return;
+        }
         println!(
             "{} {what}{}{detail}",
             if good { "ok    " } else { "FAILED" },

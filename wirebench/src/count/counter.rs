@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::count::pass::{Pass, PassError};
 use crate::count::profile::callgrind::Instructions;
@@ -31,6 +31,9 @@ const NEARLY_A_SECOND: Range<Duration> = Duration::from_secs(1)..Duration::from_
 /// How often such a run is made again.
 const REPEATS: usize = 2;
 
+/// A run that failed sooner than this is made once more.
+const WORTH_A_SECOND: Duration = Duration::from_secs(10);
+
 /// One variant of a counted series.
 #[derive(Debug, Clone)]
 pub struct Job<'a> {
@@ -43,7 +46,7 @@ pub struct Job<'a> {
 }
 
 /// What every run shares.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Counter<'a> {
     /// The project and its drivers.
     pub bench: &'a Bench<'a>,
@@ -57,6 +60,8 @@ pub struct Counter<'a> {
     pub keep_raw: bool,
     /// The largest spread, as a share, with which a figure is given.
     pub spread_at_most: f64,
+    /// Takes a line for each server: what can be counted of it.
+    pub tell: &'a (dyn Fn(&str) + Sync),
 }
 
 /// One run of the list.
@@ -94,6 +99,27 @@ impl Job<'_> {
     }
 }
 
+/// Why a run under valgrind is in vain: one of the same server, whatever its variant and operation, failed under it already.
+/// What cannot be counted on one side cannot be compared, and the reason is found once.
+fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<String> {
+    let server = &jobs[turn.job].series.server.name;
+    let others = jobs
+        .iter()
+        .zip(runs)
+        .filter(|(job, _)| turn.tool.is_valgrind() && job.series.server.name == *server);
+    let mut failed = others.flat_map(|(_, runs)| &runs.failed);
+    // A server that does not get ready under one of valgrind's tools does not under the others.
+    let in_vain = |tool: Tool, reason: &str| tool == turn.tool || (tool.is_valgrind() && reason.contains("ready"));
+    let (tool, reason) = failed.find(|(tool, reason)| in_vain(**tool, reason))?;
+    Some(match reason.strip_prefix(NOT_TRIED) {
+        Some(_) => reason.clone(),
+        None => format!("{NOT_TRIED}{} failed on this server: {reason}", tool.name()),
+    })
+}
+
+/// How the reason of a run begins that was not made.
+const NOT_TRIED: &str = "not tried, as ";
+
 /// Why a tool's runs failed, with the remedy where that is known.
 fn explained(tool: Tool, error: &str) -> String {
     if tool.is_valgrind() && error.contains("signal 4") {
@@ -116,13 +142,13 @@ impl Counter<'_> {
         let done = AtomicUsize::new(0);
         let take = |turn: &Turn| {
             if !self.bench.interrupt.asked() {
-                self.take(&jobs[turn.job], turn, &runs);
+                self.take(jobs, turn, &runs);
             }
             say(done.fetch_add(1, Ordering::Relaxed) + 1, turns.len());
         };
         // What kind of program a server is, the plain runs tell.
         let (plain, tools): (Vec<_>, Vec<_>) = turns.iter().partition(|turn| turn.tool == Tool::Plain);
-        for turns in [plain, tools] {
+        for (looks, turns) in [(true, plain), (false, tools)] {
             let next = AtomicUsize::new(0);
             std::thread::scope(|scope| {
                 for _ in 0..self.workers(jobs) {
@@ -133,6 +159,9 @@ impl Counter<'_> {
                     });
                 }
             });
+            if looks && !self.bench.interrupt.asked() {
+                self.say_what_can_be_counted(jobs, &runs);
+            }
         }
         if self.bench.interrupt.asked() {
             return Ok(None);
@@ -140,6 +169,28 @@ impl Counter<'_> {
         let runs = runs.into_inner().expect("no holder of this lock panics");
         let counts = jobs.iter().zip(&runs).map(|(job, runs)| self.counts(job, runs));
         counts.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// One line for each server, after the plain runs.
+    fn say_what_can_be_counted(&self, jobs: &[Job], runs: &Mutex<Vec<Runs>>) {
+        let runs = runs.lock().expect("no holder of this lock panics");
+        let mut said = BTreeMap::new();
+        for (job, runs) in jobs.iter().zip(runs.iter()) {
+            if let Some(plain) = runs.plain() {
+                said.entry(&job.series.server.name).or_insert(&plain.nature);
+            }
+        }
+        for (server, nature) in said {
+            let calls = if nature.has_own_scheduler() {
+                ""
+            } else {
+                "system calls, "
+            };
+            (self.tell)(&match nature.uncountable() {
+                Some(why) => format!("{server}: {calls}bytes and segments are counted; {why}"),
+                None => format!("{server}: native code, so instructions and allocations are counted too"),
+            });
+        }
     }
 
     fn nothing_yet(&self) -> Runs {
@@ -197,13 +248,22 @@ impl Counter<'_> {
     }
 
     /// Makes one run, unless one before it showed that it is in vain.
-    fn take(&self, job: &Job, turn: &Turn, runs: &Mutex<Vec<Runs>>) {
+    fn take(&self, jobs: &[Job], turn: &Turn, runs: &Mutex<Vec<Runs>>) {
+        let job = &jobs[turn.job];
         let lock = || runs.lock().expect("no holder of this lock panics");
         {
-            let known = &lock()[turn.job];
-            let in_vain =
-                turn.tool.is_valgrind() && known.plain().is_some_and(|plain| plain.nature.uncountable().is_some());
+            let mut all = lock();
+            let known = &all[turn.job];
+            let in_vain = known.plain().is_some_and(|plain| {
+                let nature = &plain.nature;
+                (turn.tool.is_valgrind() && nature.uncountable().is_some())
+                    || (turn.tool == Tool::Strace && nature.has_own_scheduler())
+            });
             if in_vain || known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
+                return;
+            }
+            if let Some(reason) = failed_before(jobs, turn, &all) {
+                all[turn.job].failed.insert(turn.tool, reason);
                 return;
             }
         }
@@ -216,9 +276,11 @@ impl Counter<'_> {
             turn.requests,
             turn.number
         ));
+        let began = Instant::now();
         let mut counted = self.make(job, turn, &folder);
-        // A busy machine lets a run fail now and then; a second failure is the program's.
-        if counted.as_ref().is_err_and(|error| !error.is_interrupt()) && fs::remove_dir_all(&folder).is_ok() {
+        // A busy machine lets a run fail now and then; a second failure is the program's, and so is one after a long wait.
+        let again = began.elapsed() < WORTH_A_SECOND && counted.as_ref().is_err_and(|error| !error.is_interrupt());
+        if again && fs::remove_dir_all(&folder).is_ok() {
             counted = self.make(job, turn, &folder);
         }
         let good = counted.is_ok();

@@ -12,6 +12,9 @@ const INTERPRETERS: [&str; 14] = [
     "bash", "beam.smp", "bun", "dash", "deno", "dotnet", "java", "lua", "node", "perl", "php", "python", "ruby", "sh",
 ];
 
+/// Those among them that schedule work by themselves.
+const SCHEDULERS: [&str; 6] = ["beam.smp", "bun", "deno", "dotnet", "java", "node"];
+
 /// What was seen of a running server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Nature {
@@ -40,9 +43,20 @@ impl Nature {
             (None, false, true) => "Go's scheduler and garbage collector work differently in every run".to_owned(),
             (None, false, false) => return None,
         };
-        Some(format!(
-            "instructions and allocations are not counted: {why}, so they would not repeat"
-        ))
+        let what = if self.has_own_scheduler() {
+            "instructions, allocations and system calls"
+        } else {
+            "instructions and allocations"
+        };
+        Some(format!("{what} are not counted: {why}, so they would not repeat"))
+    }
+
+    /// Whether system calls of such a program depend on the clock: its event loop, its scheduler or its garbage collector makes
+    /// as many as it finds work for, so that equal code differs by tens of percent between two starts on a busy machine.
+    #[must_use]
+    pub fn has_own_scheduler(&self) -> bool {
+        let known = |name: &String| SCHEDULERS.contains(&name.as_str());
+        self.go || self.jit || self.interpreter.as_ref().is_some_and(known)
     }
 
     /// What to know before trusting its counts.
@@ -163,6 +177,18 @@ mod tests {
             assert!(nature.uncountable().unwrap().contains(word));
             assert_eq!(nature.remarks().len(), 1);
         }
+    }
+
+    #[test]
+    fn system_calls_of_an_event_loop_are_not_counted_and_those_of_a_plain_interpreter_are() {
+        let of = |name: &str| Nature {
+            interpreter: Some(name.into()),
+            ..Nature::default()
+        };
+        assert!(of("node").has_own_scheduler() && of("java").has_own_scheduler() && !of("python").has_own_scheduler());
+        assert!(of("node").uncountable().unwrap().contains("system calls"));
+        assert!(!of("python").uncountable().unwrap().contains("system calls"));
+        assert!(!Nature::default().has_own_scheduler());
     }
 
     #[test]

@@ -194,6 +194,7 @@ impl Pass<'_> {
         };
         let mut values = values::of(self.series, &places);
         values::set_amount(&mut values, &Amount::Requests(self.requests));
+        values::fill_headers(&mut values, self.series);
         // A deadline is part of a gRPC request, in microseconds that are left: each request would be another one.
         values.insert("request_timeout", Value::One("0s".into()));
         let argv = bench.driver_argv(self.series, &values).map_err(SlotError::from)?;

@@ -55,6 +55,15 @@ fn names(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 impl Arg {
+    /// The argument that stands alone; `None` for a group.
+    #[must_use]
+    pub fn one(&self) -> Option<&str> {
+        match self {
+            Self::One(text) => Some(text),
+            Self::Group(_) => None,
+        }
+    }
+
     /// The placeholders it names.
     #[must_use]
     pub fn placeholders(&self) -> Vec<String> {

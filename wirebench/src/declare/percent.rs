@@ -16,6 +16,12 @@ impl Percent {
         Self(percent)
     }
 
+    /// The percentage of a share, rounded to eight digits after the point: 7 for 0.07.
+    #[must_use]
+    pub fn from_share(share: f64) -> Self {
+        Self((share * 1e10).round() / 1e8)
+    }
+
     /// In percent: 5 for "5%".
     #[must_use]
     pub const fn percent(self) -> f64 {
@@ -72,6 +78,14 @@ mod tests {
             .map(|text| text.parse::<Percent>().unwrap().percent())
             .collect();
         assert_eq!(found, [5.0, 0.5, 0.0, 120.0]);
+    }
+
+    #[test]
+    fn a_share_comes_back_as_it_was_written() {
+        for text in ["7%", "0.07%", "33.3%", "5%", "119%"] {
+            let percent: Percent = text.parse().unwrap();
+            assert_eq!(Percent::from_share(percent.share()).to_string(), text);
+        }
     }
 
     #[test]

@@ -74,6 +74,12 @@ impl Protocol {
         }
     }
 
+    /// Whether calls of gRPC go over it, in whichever form.
+    #[must_use]
+    pub const fn is_grpc(self) -> bool {
+        matches!(self, Self::Grpc | Self::Grpcs | Self::GrpcWeb)
+    }
+
     /// Whether it is encrypted.
     #[must_use]
     pub const fn has_tls(self) -> bool {

@@ -45,6 +45,9 @@ pub struct Server {
     /// The processes behind it, in the order in which they are started, all before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<Tier>,
+    /// Commands that run one after the other at every start, once its tiers are ready and before it: a migration, a seed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Vec<Arg>>,
     /// How it is asked, by operation.
     pub operations: BTreeMap<String, Operation>,
 }
@@ -94,7 +97,16 @@ pub(super) struct Table {
     ready_timeout: Option<Span>,
     #[serde(default)]
     tiers: Vec<tier::Table>,
+    #[serde(default)]
+    before: Vec<BeforeTable>,
     operations: BTreeMap<String, operation::Table>,
+}
+
+/// A command before a server, as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeforeTable {
+    command: Vec<String>,
 }
 
 /// Placeholders that a server's arguments and environment may name.
@@ -141,6 +153,24 @@ impl Server {
         let tiers = tier::check(table.tiers, place, &name)?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         tier::known_placeholders(place, "args", &args, &tiers)?;
+        let mut before = Vec::new();
+        for (index, BeforeTable { command }) in table.before.into_iter().enumerate() {
+            let key = format!("before[{index}].command");
+            if benches || command.first().is_none_or(String::is_empty) {
+                let message = "expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server";
+                return wrong(&key, message.into());
+            }
+            let command: Vec<Arg> = command.into_iter().map(Arg::One).collect();
+            tier::known_placeholders(place, &key, &command, &tiers)?;
+            let early = |word: &String| word == "port" || word == "address";
+            if command.iter().flat_map(Arg::placeholders).any(|word| early(&word)) {
+                return wrong(
+                    &key,
+                    "the server's port is not known yet; expected other placeholders".into(),
+                );
+            }
+            before.push(command);
+        }
         let mut operations = BTreeMap::new();
         for (operation, asked) in table.operations {
             let key = format!("operations.{operation}");
@@ -166,6 +196,7 @@ impl Server {
             ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
             tiers,
+            before,
             operations,
         })
     }

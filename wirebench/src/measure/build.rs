@@ -37,8 +37,6 @@ pub struct Workshop {
     pub kept: Option<PathBuf>,
     /// Whether a program that is kept is taken as it is. One's own folder is always built: its files may change meanwhile.
     pub reuse: bool,
-    /// Whether Python packages are installed into an environment of this side alone, so that two sides never share one.
-    pub own_environment: bool,
 }
 
 impl Workshop {

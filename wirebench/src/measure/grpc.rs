@@ -77,6 +77,12 @@ impl Call {
         Ok(Self { method })
     }
 
+    /// The type of its request message.
+    #[must_use]
+    pub fn input(&self) -> MessageDescriptor {
+        self.method.input()
+    }
+
     /// One request message, framed.
     ///
     /// # Errors

@@ -1,23 +1,30 @@
-//! Ctrl-C and SIGTERM as a flag that every waiting loop looks at.
+//! Ctrl-C, SIGTERM and SIGHUP as a flag that every waiting loop looks at.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// The first signal that came in this process; 0 before one did.
+static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Whether the user asked to stop.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Watches SIGINT and SIGTERM from now on.
+    /// Watches SIGINT, SIGTERM and SIGHUP from now on. A SIGHUP that is ignored, as below nohup, stays ignored.
     ///
     /// # Errors
     /// When the operating system refuses the handler.
     pub fn watch() -> std::io::Result<Self> {
         let flag = Self::default();
-        for signal in [SIGINT, SIGTERM] {
+        let hangs_up = (!ignores_hang_up()).then_some(SIGHUP);
+        for signal in [SIGINT, SIGTERM].into_iter().chain(hangs_up) {
             signal_hook::flag::register(signal, Arc::clone(&flag.0))?;
+            let number = usize::try_from(signal).unwrap_or_default();
+            signal_hook::flag::register_usize(signal, Arc::clone(&RECEIVED), number)?;
         }
         Ok(flag)
     }
@@ -27,4 +34,24 @@ impl Interrupt {
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
+}
+
+/// The signal by which this process was asked to stop; `None` when it was not.
+#[must_use]
+pub fn received() -> Option<u8> {
+    u8::try_from(RECEIVED.load(Ordering::Relaxed))
+        .ok()
+        .filter(|signal| *signal > 0)
+}
+
+#[cfg(target_os = "linux")]
+fn ignores_hang_up() -> bool {
+    let status = procfs::process::Process::myself().and_then(|own| own.status());
+    status.is_ok_and(|status| status.sigign & (1 << (SIGHUP - 1)) != 0)
+}
+
+/// Where it is not known, SIGHUP does what it does by itself.
+#[cfg(not(target_os = "linux"))]
+const fn ignores_hang_up() -> bool {
+    true
 }

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
+use regex::Regex;
+use serde_json::Value;
+
 use crate::declare::protocol::Protocol;
-use crate::declare::server::{Operation, Server};
+use crate::declare::server::{HttpOperation, Operation, Server};
 use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES};
 use crate::measure::probe::{PROBE_TIMEOUT, WireAnswer, WireRequest, ask, grpc_request};
 use crate::measure::target::TargetError;
+use crate::measure::variables;
 
 /// An operation with its request on the wire and the means to check the answer.
 #[derive(Debug, Clone)]
@@ -23,7 +27,7 @@ impl<'a> Question<'a> {
     /// server must show the certificate in the file `ca`.
     ///
     /// # Errors
-    /// When a gRPC message does not fit its .proto file.
+    /// When a gRPC message does not fit its .proto file, or an environment variable is not set.
     ///
     /// # Panics
     /// For a benchmark, which nobody can be asked for.
@@ -38,6 +42,12 @@ impl<'a> Question<'a> {
             server: server.name.clone(),
             source,
         };
+        let filled = |text: &str| {
+            variables::filled(text).map_err(|variable| TargetError::Variable {
+                server: server.name.clone(),
+                variable,
+            })
+        };
         let protocol = if protocol == Protocol::Process {
             server.protocols[0]
         } else {
@@ -49,8 +59,8 @@ impl<'a> Question<'a> {
                     protocol,
                     method: http.method.clone(),
                     path: http.path.clone(),
-                    headers: http.headers.clone(),
-                    body: http.body.clone().unwrap_or_default().into_bytes(),
+                    headers: http.headers.iter().map(|line| filled(line)).collect::<Result<_, _>>()?,
+                    body: filled(http.body.as_deref().unwrap_or_default())?.into_bytes(),
                     ca: protocol.has_tls().then(|| ca.to_path_buf()),
                 },
                 None,
@@ -101,12 +111,9 @@ impl<'a> Question<'a> {
                     );
                     return wrong(format!("status {}", http.status), found);
                 }
-                match &http.expected_body {
-                    Some(body) if body.as_bytes() != answer.body => wrong(
-                        format!("body {body}"),
-                        format!("body {}", String::from_utf8_lossy(&answer.body)),
-                    ),
-                    _ => Ok(answer),
+                match differs(http, &answer.body) {
+                    Some(expected) => wrong(expected, format!("body {}", String::from_utf8_lossy(&answer.body))),
+                    None => Ok(answer),
                 }
             }
             (Operation::Grpc(rpc), Some(call)) => {
@@ -153,10 +160,71 @@ impl<'a> Question<'a> {
     }
 }
 
+/// What a body should have been and is not; nothing when it is right.
+fn differs(http: &HttpOperation, body: &[u8]) -> Option<String> {
+    if let Some(expected) = http
+        .expected_body
+        .as_ref()
+        .filter(|expected| expected.as_bytes() != body)
+    {
+        return Some(format!("body {expected}"));
+    }
+    if let Some(pattern) = &http.expected_pattern {
+        let matches = Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(&String::from_utf8_lossy(body)));
+        if !matches {
+            return Some(format!("a body that matches {pattern}"));
+        }
+    }
+    if http.expected_json.is_empty() && !http.graphql {
+        return None;
+    }
+    let Ok(json) = serde_json::from_slice::<Value>(body) else {
+        return Some("a body in JSON".into());
+    };
+    if http.graphql && (json.get("errors").is_some() || json.get("data").is_none_or(Value::is_null)) {
+        return Some("a GraphQL response with data and without errors".into());
+    }
+    let wrong = http
+        .expected_json
+        .iter()
+        .find(|(pointer, value)| json.pointer(pointer) != Some(value));
+    wrong.map(|(pointer, value)| format!("{value} at {pointer} of the body"))
+}
+
 fn short(text: &str) -> String {
     const MOST: usize = 200;
     match text.char_indices().nth(MOST) {
         Some((cut, _)) => format!("{}… ({} bytes)", &text[..cut], text.len()),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_a_part_of_the_json_and_graphql_say_what_they_miss() {
+        let plain = HttpOperation::new("GET", "/".into(), 200, None);
+        let check = |http: &HttpOperation, body: &str| differs(http, body.as_bytes());
+        let pattern = HttpOperation {
+            expected_pattern: Some("id\":[0-9]+,".into()),
+            ..plain.clone()
+        };
+        assert_eq!(check(&pattern, "{\"id\":17,}"), None);
+        assert!(check(&pattern, "{}").unwrap().starts_with("a body that matches"));
+        let json = HttpOperation {
+            expected_json: [("/data/0/name".to_owned(), "Lviv".into())].into(),
+            ..plain.clone()
+        };
+        assert_eq!(check(&json, "{\"data\":[{\"name\":\"Lviv\",\"at\":1}]}"), None);
+        let said = check(&json, "{\"data\":[]}").unwrap();
+        assert_eq!(said, "\"Lviv\" at /data/0/name of the body");
+        assert_eq!(check(&json, "<p>").unwrap(), "a body in JSON");
+        let graphql = HttpOperation { graphql: true, ..plain };
+        assert_eq!(check(&graphql, "{\"data\":{\"a\":1}}"), None);
+        for body in ["{\"data\":{\"a\":1},\"errors\":[]}", "{\"data\":null}", "{}"] {
+            assert!(check(&graphql, body).unwrap().contains("without errors"), "{body}");
+        }
     }
 }

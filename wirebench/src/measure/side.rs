@@ -136,8 +136,8 @@ impl Made {
             }
             Program::Command(command) => {
                 if let Some(words) = part.build {
-                    if workshop.own_environment && python::installs(words) && self.environment.is_empty() {
-                        self.environment = python::environment(folder)?;
+                    if python::installs(words) && self.environment.is_empty() {
+                        self.environment = python::environment(folder, words)?;
                     }
                     let build = || build::command(words, folder, &self.environment);
                     self.commands.entry(words.clone()).or_insert_with(build).clone()?;
@@ -149,7 +149,8 @@ impl Made {
 }
 
 /// A command whose program is a relative path starts from the side's folder; a bare name is looked up on PATH.
-fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
+#[must_use]
+pub fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
     let mut command = command.to_vec();
     if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
         *program = folder.join(&*program).to_string_lossy().into_owned();

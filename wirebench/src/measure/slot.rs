@@ -178,6 +178,7 @@ impl Bench<'_> {
         };
         let mut values = values::of(series, &places);
         values::set_amount(&mut values, &series.load.amount);
+        values::fill_headers(&mut values, series);
         values
     }
 

@@ -15,9 +15,10 @@ use crate::measure::instance::Instance;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::port;
 use crate::measure::probe::ProbeError;
-use crate::measure::process::Launch;
+use crate::measure::process::{Launch, in_words, tail};
 use crate::measure::ready::is_ready;
-use crate::measure::side::Side;
+use crate::measure::side::{Side, in_folder};
+use crate::measure::startup::PORT;
 use crate::measure::tls::Pair;
 use crate::measure::usage::Watched;
 
@@ -71,6 +72,18 @@ pub enum TargetError {
         /// Its last output.
         output: String,
     },
+    /// A command that runs before it failed.
+    #[error("server {server}: {command}, which runs before it, {how}{}", said(output))]
+    Before {
+        /// The server.
+        server: String,
+        /// The command.
+        command: String,
+        /// How it ended.
+        how: String,
+        /// Its last output.
+        output: String,
+    },
     /// The user stopped the run.
     #[error("interrupted")]
     Interrupted,
@@ -81,6 +94,16 @@ pub enum TargetError {
         server: String,
         /// What is wrong.
         source: GrpcError,
+    },
+    /// An environment variable that the request names is not set.
+    #[error(
+        "server {server}: environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}"
+    )]
+    Variable {
+        /// The server.
+        server: String,
+        /// The variable.
+        variable: String,
     },
     /// It did not answer.
     #[error("server {server}: no answer to the probe: {source}")]
@@ -212,6 +235,7 @@ impl Target {
             tier.wait_until_ready(part.ready_timeout.0, ground.interrupt, look)?;
             tiers.push(tier);
         }
+        before(side, server, ground, &tiers)?;
         let front = born(side, &server.front(), ground, &tiers)?;
         let watched = Rc::new(Watched::leader(front.group.id()));
         Ok(Self {
@@ -297,6 +321,52 @@ pub fn stop_all(tiers: Vec<Instance>) -> io::Result<()> {
     }
     stopped
 }
+
+/// Runs a server's commands that come before it, each in the server's own folder and environment, until it ends.
+fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance]) -> Result<(), TargetError> {
+    for (number, command) in server.before.iter().enumerate() {
+        let argv = expand(command, &values(ground, PORT, tiers)).expect("Server::check refuses unknown placeholders");
+        let file = |stream: &str| ground.folder.join(format!("before-{number}.{stream}"));
+        let launch = Launch {
+            argv: &in_folder(&argv, &side.folder),
+            folder: &side.folder,
+            env: &environment(side, &server.front(), ground, PORT, tiers),
+            stdout: file("stdout"),
+            stderr: file("stderr"),
+            cores: &ground.cores.server,
+        };
+        let words = shell_words::join(&argv);
+        let mut group = launch.start().map_err(|source| TargetError::Start {
+            server: server.name.clone(),
+            program: words.clone(),
+            source,
+        })?;
+        while !group.has_ended() && group.started.elapsed() < LONGEST_BEFORE {
+            if ground.interrupt.asked() {
+                return Err(TargetError::Interrupted);
+            }
+            std::thread::sleep(POLL);
+        }
+        let in_time = group.has_ended();
+        let how = match group.kill_and_reap() {
+            Ok(status) if status.success() => continue,
+            Ok(_) if !in_time => format!("did not end within {} s", LONGEST_BEFORE.as_secs()),
+            Ok(status) => in_words(status),
+            Err(error) => error.to_string(),
+        };
+        return Err(TargetError::Before {
+            server: server.name.clone(),
+            command: words,
+            how,
+            output: tail(&file("stderr")),
+        });
+    }
+    Ok(())
+}
+
+/// How long a command before a server may take.
+const LONGEST_BEFORE: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(5);
 
 /// Starts one process of a server on a free port.
 fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Result<Instance, TargetError> {

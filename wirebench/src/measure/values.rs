@@ -7,7 +7,7 @@ use crate::declare::load::{Rate, as_flag};
 use crate::declare::protocol::Protocol;
 use crate::declare::scenario::Amount;
 use crate::declare::server::Operation;
-use crate::measure::probe;
+use crate::measure::{probe, variables};
 use crate::plan::PlannedSeries;
 
 /// What changes from round to round and from machine to machine.
@@ -94,6 +94,18 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         values.insert("body_file", one(places.body_file));
     }
     values
+}
+
+/// Fills environment variables into the header lines. Not part of [`of`]: a record keeps the names of variables, not their values.
+pub fn fill_headers(values: &mut Values, series: &PlannedSeries) {
+    let Operation::Http(http) = series.operation else {
+        return;
+    };
+    // A variable that is not set was an error when the request was made; here it leaves the line as it is.
+    let filled = |line: &String| variables::filled(line).unwrap_or_else(|_| line.clone());
+    let lines: Vec<String> = http.headers.iter().map(filled).collect();
+    values.insert("headers", Value::One(lines.join("\n")));
+    values.insert("header", Value::Many(lines));
 }
 
 /// Says when the load ends: exactly one of `{requests}`, `{duration}` (with `{seconds}`, the same rounded up to whole

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// What each room may import; command may import everything.
 const ARROWS: [(&str, &[&str]); 19] = [
     ("child", &[]),
-    ("adopt", &["adopt", "declare"]),
+    ("adopt", &["adopt", "declare", "measure", "record"]),
     ("claims", &["claims", "declare", "record", "stats", "summary", "report"]),
     ("declare", &["declare", "record"]),
     ("plan", &["declare", "record", "plan"]),

@@ -22,7 +22,7 @@ const FILES: [&str; 4] = [
 #[test]
 fn everything_is_written_and_the_next_steps_are_said() {
     let bench = go();
-    let ended = bench.run(&["init", "--action", "them/bench@v9"]);
+    let ended = bench.run(&["init", "--no-probe", "--action", "them/bench@v9"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     for file in FILES {
         assert!(
@@ -31,7 +31,11 @@ fn everything_is_written_and_the_next_steps_are_said() {
             ended.stdout
         );
     }
-    assert!(ended.stdout.contains("found     api"), "{}", ended.stdout);
+    assert!(
+        ended.stderr.contains("found     api") && ended.stdout.contains("guessed   api"),
+        "{}",
+        ended.stdout
+    );
     for step in ["1. look at the", "2. wirebench verify", "3. commit"] {
         assert!(ended.stdout.contains(step), "{}", ended.stdout);
     }
@@ -56,7 +60,7 @@ fn everything_is_written_and_the_next_steps_are_said() {
 #[test]
 fn a_file_that_is_there_is_left_and_the_others_are_written() {
     let bench = go().file("wirebench.toml", "# mine\n");
-    let ended = bench.run(&["init"]);
+    let ended = bench.run(&["init", "--no-probe"]);
     assert_eq!(ended.code, 1);
     assert!(
         ended.stdout.contains("left      wirebench.toml: it is there already"),
@@ -65,7 +69,7 @@ fn a_file_that_is_there_is_left_and_the_others_are_written() {
     );
     assert_eq!(fs::read_to_string(bench.path("wirebench.toml")).unwrap(), "# mine\n");
     assert!(bench.path(FILES[2]).is_file() && bench.path(FILES[3]).is_file());
-    assert_eq!(bench.run(&["init"]).code, 1);
+    assert_eq!(bench.run(&["init", "--no-probe"]).code, 1);
 }
 
 #[test]
@@ -73,7 +77,7 @@ fn a_link_to_nowhere_is_not_written_through() {
     let bench = go();
     let elsewhere = bench.path("elsewhere.toml");
     std::os::unix::fs::symlink(&elsewhere, bench.path("wirebench.toml")).unwrap();
-    let ended = bench.run(&["init"]);
+    let ended = bench.run(&["init", "--no-probe"]);
     assert_eq!(ended.code, 1);
     assert!(!elsewhere.exists());
 }
@@ -81,7 +85,7 @@ fn a_link_to_nowhere_is_not_written_through() {
 #[test]
 fn printing_writes_nothing() {
     let bench = go();
-    let ended = bench.run(&["init", "--print"]);
+    let ended = bench.run(&["init", "--no-probe", "--print"]);
     assert_eq!(ended.code, 0);
     assert!(
         ended.stdout.contains("# wirebench.toml\n") && ended.stdout.contains("[servers.api]"),
@@ -114,7 +118,7 @@ fn a_commit_is_written_with_its_version_and_an_unknown_one_is_said() {
     let commit = "0123456789abcdef0123456789abcdef01234567";
     let uses = |text: &str| format!("uses: {text}");
     let bench = go();
-    let ended = bench.run(&["init", "--commit", commit]);
+    let ended = bench.run(&["init", "--no-probe", "--commit", commit]);
     let workflow = fs::read_to_string(bench.path(FILES[2])).unwrap();
     let version = env!("CARGO_PKG_VERSION");
     assert!(
@@ -123,7 +127,7 @@ fn a_commit_is_written_with_its_version_and_an_unknown_one_is_said() {
     );
     assert!(!ended.stdout.contains("can be moved"), "{}", ended.stdout);
     let bench = go();
-    let ended = bench.run(&["init", "--action", "them/bench@v9"]);
+    let ended = bench.run(&["init", "--no-probe", "--action", "them/bench@v9"]);
     let workflow = fs::read_to_string(bench.path(FILES[3])).unwrap();
     assert!(
         workflow.contains("# them/bench@v9 can be moved, and its commit is not known here"),

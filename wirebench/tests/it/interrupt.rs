@@ -10,7 +10,12 @@ use crate::bench::{Bench, series};
 
 #[test]
 fn an_interrupted_run_keeps_what_it_measured() {
-    interrupted(&["run", "--rounds", "50"], "round 2/50");
+    interrupted(&["run", "--rounds", "50"], "round 2/50", Signal::SIGINT);
+}
+
+#[test]
+fn a_terminal_that_is_closed_ends_server_and_load_generator_too() {
+    interrupted(&["run", "--rounds", "50"], "round 2/50", Signal::SIGHUP);
 }
 
 #[test]
@@ -19,11 +24,12 @@ fn so_does_one_of_two_variants() {
     interrupted(
         &["run", "--baseline", "v1", "--rounds", "50", "--measure-identical"],
         begins,
+        Signal::SIGTERM,
     );
 }
 
 /// Interrupts a run once it has said that its second round begins.
-fn interrupted(args: &[&str], begins: &str) {
+fn interrupted(args: &[&str], begins: &str, signal: Signal) {
     let bench = Bench::new().server("py", "ok", "").driver("fake", "slow").commit("v1");
     let mut child = bench.start(args);
     let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -33,10 +39,10 @@ fn interrupted(args: &[&str], begins: &str) {
         .find(|line| line.starts_with(begins))
         .expect("a second round");
     let asked = Instant::now();
-    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
     let rest: Vec<String> = talk.map_while(Result::ok).collect();
     let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(1), "{rest:?}");
+    assert_eq!(status.code(), Some(128 + signal as i32), "{rest:?}");
     assert!(
         asked.elapsed() < Duration::from_secs(20),
         "took {:?} to stop",

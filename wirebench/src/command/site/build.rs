@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use jiff::Timestamp;
 
-use crate::command::{Outcome, UsageError, folder, git, history, install, prepare, report, stored};
+use crate::command::{Outcome, UsageError, folder, git, history, install, prepare, report, stored, there};
 use crate::compare::{Rules, paired};
 use crate::declare::compare::{Compare, Margins};
 use crate::declare::project::Config;
@@ -53,6 +53,12 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     if args.history.is_none() && args.from.is_empty() && args.runs.is_none() {
         let message = "nothing to build from: give a history's folder, --from data.js or --runs results";
         return Err(UsageError(message.into()).into());
+    }
+    if let Some(folder) = &args.history {
+        there(folder, "HISTORY", history::MAKE_ONE)?;
+    }
+    if let Some(folder) = &args.runs {
+        there(folder, "--runs", "make a run with: wirebench run")?;
     }
     let (followed, built) = make(root, args)?;
     println!("{}", args.out.join("index.html").display());

@@ -1,0 +1,179 @@
+//! The operations that a server's OpenAPI or Swagger document lists, with sample values for what they need.
+
+use serde_json::{Map, Value};
+
+/// Where servers keep the document.
+pub(super) const PLACES: [&str; 8] = [
+    "/openapi.json",
+    "/swagger.json",
+    "/v3/api-docs",
+    "/swagger/v1/swagger.json",
+    "/swagger/doc.json",
+    "/api-docs",
+    "/docs/json",
+    "/documentation/json",
+];
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+
+/// An operation of the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Listed {
+    /// The method, upper case.
+    pub(super) method: String,
+    /// The path as listed, parameters included.
+    pub(super) template: String,
+    /// The path to ask for: parameters filled in, the query that is required behind it.
+    pub(super) path: String,
+}
+
+/// Every operation of a document; `None` when the text is no such document.
+pub(super) fn operations(text: &[u8]) -> Option<Vec<Listed>> {
+    let document: Value = serde_json::from_slice(text).ok()?;
+    document.get("openapi").or(document.get("swagger"))?;
+    let base = base(&document);
+    let mut found = Vec::new();
+    for (template, item) in document.get("paths")?.as_object()? {
+        for method in METHODS {
+            let Some(operation) = item.get(method) else { continue };
+            let parameters = [item.get("parameters"), operation.get("parameters")];
+            let parameters: Vec<&Value> = parameters
+                .into_iter()
+                .flatten()
+                .flat_map(|list| list.as_array().into_iter().flatten())
+                .map(|parameter| resolved(&document, parameter))
+                .collect();
+            found.push(Listed {
+                method: method.to_ascii_uppercase(),
+                template: format!("{base}{template}"),
+                path: format!("{base}{}", filled(&document, template, &parameters)),
+            });
+        }
+    }
+    Some(found)
+}
+
+/// What stands before every path: `basePath` of Swagger 2, the path of the first server of OpenAPI 3.
+fn base(document: &Value) -> String {
+    let swagger = document["basePath"].as_str();
+    let server = document["servers"][0]["url"]
+        .as_str()
+        .map(|url| match url.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("", |start| &rest[start..]),
+            None => url,
+        });
+    let base = swagger.or(server).unwrap_or_default().trim_end_matches('/');
+    if base.starts_with('/') && !base.contains('{') {
+        base.to_owned()
+    } else {
+        String::new()
+    }
+}
+
+/// What a `$ref` within the document points to; the value itself when it is none.
+fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+    let target = value["$ref"]
+        .as_str()
+        .and_then(|way| document.pointer(way.strip_prefix('#')?));
+    target.unwrap_or(value)
+}
+
+fn filled(document: &Value, template: &str, parameters: &[&Value]) -> String {
+    let mut path = template.to_owned();
+    let mut query: Vec<String> = Vec::new();
+    for parameter in parameters {
+        let Some(name) = parameter["name"].as_str() else {
+            continue;
+        };
+        let value = encoded(&sample(document, parameter));
+        match parameter["in"].as_str() {
+            Some("path") => path = path.replace(&format!("{{{name}}}"), &value),
+            Some("query") if parameter["required"] == true => query.push(format!("{}={value}", encoded(name))),
+            _ => {}
+        }
+    }
+    if query.is_empty() {
+        path
+    } else {
+        format!("{path}?{}", query.join("&"))
+    }
+}
+
+/// An example or default where the document has one; otherwise a value of the parameter's type.
+fn sample(document: &Value, parameter: &Value) -> String {
+    let none = Map::new();
+    let schema = resolved(document, &parameter["schema"]);
+    let own = parameter.as_object().unwrap_or(&none);
+    let inner = schema.as_object().unwrap_or(&none);
+    let given = [
+        own.get("example"),
+        inner.get("example"),
+        inner.get("default"),
+        own.get("default"),
+    ];
+    let listed = [&schema["enum"][0], &own.get("enum").unwrap_or(&Value::Null)[0]];
+    let given = given
+        .into_iter()
+        .flatten()
+        .chain(listed.into_iter().filter(|one| !one.is_null()));
+    let text = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    };
+    if let Some(text) = given.filter_map(text).next() {
+        return text;
+    }
+    let kind = inner.get("type").or(own.get("type")).and_then(Value::as_str);
+    let format = inner.get("format").or(own.get("format")).and_then(Value::as_str);
+    let minimum = inner.get("minimum").and_then(Value::as_i64).unwrap_or(1).max(1);
+    match (kind, format) {
+        (Some("integer" | "number"), _) => minimum.to_string(),
+        (Some("boolean"), _) => "true".into(),
+        (_, Some("uuid")) => "00000000-0000-4000-8000-000000000001".into(),
+        (_, Some("date")) => "2024-01-01".into(),
+        _ => "world".into(),
+    }
+}
+
+/// A value as a part of a path or query.
+fn encoded(value: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let each = value.bytes().map(|byte| {
+        if plain(byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(text: &str) -> Vec<String> {
+        let found = operations(text.as_bytes()).unwrap();
+        found.iter().map(|one| format!("{} {}", one.method, one.path)).collect()
+    }
+
+    #[test]
+    fn parameters_get_values_of_their_kind() {
+        let text = r##"{"openapi":"3.1.0","servers":[{"url":"https://x.test/v1"}],"paths":{
+            "/items/{id}":{"get":{"parameters":[{"name":"id","in":"path","schema":{"type":"integer"}},
+                {"name":"q","in":"query","required":true,"schema":{"$ref":"#/components/schemas/Q"}},
+                {"name":"page","in":"query","schema":{"type":"integer"}}]},
+              "delete":{}}},
+            "components":{"schemas":{"Q":{"type":"string","enum":["a b"]}}}}"##;
+        assert_eq!(listed(text), ["GET /v1/items/1?q=a%20b", "DELETE /v1/items/{id}"]);
+    }
+
+    #[test]
+    fn swagger_has_a_base_path_and_other_texts_are_no_document() {
+        let text = r#"{"swagger":"2.0","basePath":"/api/","paths":{"/u/{n}":{"parameters":[{"name":"n","in":"path","type":"string"}],"get":{}}}}"#;
+        assert_eq!(listed(text), ["GET /api/u/world"]);
+        assert_eq!(operations(b"<html>"), None);
+        assert_eq!(operations(b"{\"paths\":{}}"), None);
+    }
+}

@@ -1,0 +1,294 @@
+//! Wrong input: each has its exit code and a message that names the place and the next step, and nothing panics.
+
+use crate::bench::{Bench, Ended};
+
+fn bench() -> Bench {
+    Bench::new()
+        .server("py", "ok", "")
+        .driver("fake", "ok")
+        .file("empty/.keep", "")
+        .file("cut.json", "{\"schema\":")
+        .file("data.js", "window.BENCHMARK_DATA = nonsense")
+        .file("prices.toml", "about = 1\n")
+        .file("results/20260101T000000Z-aaaaaa/run.json", "{}")
+        .file("results/20260101T000000Z-aaaaaa/comparison.json", "[]")
+}
+
+/// Arguments, exit code, and what the message says.
+const LINES: [(&str, i32, &[&str]); 58] = [
+    ("", 2, &["Usage"]),
+    ("nope", 2, &["unrecognized subcommand 'nope'"]),
+    ("lst", 2, &["'list'"]),
+    ("--root nowhere list", 2, &["nowhere/wirebench.toml: cannot be read"]),
+    (
+        "list --server nope",
+        2,
+        &["--server nope: matches no server; there are py"],
+    ),
+    (
+        "list --scenario nope",
+        2,
+        &["--scenario nope: matches no scenario; there are ask"],
+    ),
+    (
+        "list --driver nope",
+        2,
+        &["--driver nope: matches no driver; there are fake"],
+    ),
+    (
+        "list --profile nope",
+        2,
+        &["--profile nope: no such profile in wirebench.toml; there are test"],
+    ),
+    ("list --scenario [", 2, &["--scenario ["]),
+    ("list --nope", 2, &["unexpected argument '--nope'"]),
+    ("verify --server nope", 2, &["there are py"]),
+    ("run --rounds 0", 2, &["--rounds", "1..=1000"]),
+    ("run --rounds many", 2, &["--rounds"]),
+    ("run --seed x", 2, &["--seed"]),
+    ("run --budget 5", 2, &["--budget", "10s"]),
+    ("run --pin maybe", 2, &["--pin", "auto"]),
+    (
+        "run --baseline nope",
+        2,
+        &[
+            "--baseline nope: not a folder",
+            "not a git revision",
+            "not SERVER=COMMAND",
+        ],
+    ),
+    ("run --candidate nope", 2, &["--candidate nope: not a folder"]),
+    ("run --baseline empty", 2, &["--baseline empty", "wirebench.toml"]),
+    ("run --baseline other=./x", 2, &["--baseline other=./x", "py"]),
+    ("run --only nope", 2, &["--only"]),
+    (
+        "run --plan nowhere.json --shard 1",
+        2,
+        &["nowhere.json: cannot be read"],
+    ),
+    ("run --plan cut.json --shard 1", 2, &["cut.json"]),
+    ("run --shard 1", 2, &["--plan"]),
+    ("plan", 2, &["--shards"]),
+    ("plan --shards 0", 2, &["1..=256"]),
+    (
+        "plan --shards 5",
+        2,
+        &["--shards 5: there are only 1 series in profile test; give at most that many"],
+    ),
+    ("plan --check nowhere.json", 2, &["nowhere.json: cannot be read"]),
+    (
+        "plan --shards 1 --from nowhere",
+        1,
+        &["nowhere/run.json: cannot be read"],
+    ),
+    ("merge nowhere", 1, &["nowhere"]),
+    (
+        "count --server nope",
+        2,
+        &["counting is switched off", "enabled = true in [count]"],
+    ),
+    ("report nowhere", 1, &["nowhere/run.json: cannot be read"]),
+    ("report cut.json", 1, &["cannot be read"]),
+    (
+        "report results/20260101T000000Z-aaaaaa",
+        1,
+        &["run.json: is not a wirebench.run/v1 record"],
+    ),
+    ("report --cost nowhere.toml", 2, &["nowhere.toml: cannot be read"]),
+    ("report --cost prices.toml", 2, &["prices.toml: about"]),
+    ("report --json --cost prices.toml", 2, &["cannot be used with"]),
+    ("summary nowhere", 1, &["nowhere"]),
+    (
+        "gate nowhere",
+        2,
+        &["nowhere: there is no comparison; make one with: wirebench run --baseline"],
+    ),
+    ("gate cut.json", 1, &["cut.json"]),
+    ("gate --fail-on nope", 2, &["--fail-on", "inconclusive"]),
+    ("compare a b", 2, &["a: no such run; a revision needs --history DIR"]),
+    ("compare a b c", 2, &["unexpected value 'c'"]),
+    ("bisect a b", 2, &["--series"]),
+    ("claims nowhere", 2, &["the project has no claims/*.toml"]),
+    (
+        "export nowhere --format github-action-benchmark --out x",
+        1,
+        &["nowhere"],
+    ),
+    ("export nowhere --format nope --out x", 2, &["github-action-benchmark"]),
+    (
+        "accept --series nope@* --at-most 5% --reason x",
+        2,
+        &["--series nope@*: matches no series of this project; there are ask@py@fake"],
+    ),
+    (
+        "accept --series [ --at-most 5% --reason x",
+        2,
+        &["--series [", "unclosed"],
+    ),
+    (
+        "accept --series ask@* --at-most much --reason x",
+        2,
+        &["--at-most", "5%"],
+    ),
+    (
+        "accept --series ask@* --at-most 5% --metric nope --reason x",
+        2,
+        &["--metric"],
+    ),
+    (
+        "history index nowhere",
+        2,
+        &["HISTORY nowhere: no such folder; make one with: wirebench history append --to DIR"],
+    ),
+    (
+        "history trend nowhere",
+        2,
+        &["HISTORY nowhere: no such folder; make one with"],
+    ),
+    ("history import data.js --to kept", 1, &["data.js"]),
+    (
+        "history import data.js --to kept --name A/B",
+        2,
+        &["--name A/B: expected lower-case letters"],
+    ),
+    (
+        "site build nowhere",
+        2,
+        &["HISTORY nowhere: no such folder; make one with"],
+    ),
+    (
+        "site build --runs nowhere",
+        2,
+        &["--runs nowhere: no such folder; make a run with: wirebench run"],
+    ),
+    ("site serve empty", 2, &["empty: holds no index.html; build one with"]),
+];
+
+#[track_caller]
+fn is_said(ended: &Ended, line: &str, code: i32, parts: &[&str]) {
+    let said = &ended.stderr;
+    assert_eq!(ended.code, code, "{line}: {said}");
+    for part in parts {
+        assert!(said.contains(part), "{line}: no {part:?} in\n{said}");
+    }
+    assert!(
+        !said.contains("panicked") && !said.contains("RUST_BACKTRACE"),
+        "{line}: {said}"
+    );
+}
+
+#[test]
+fn wrong_arguments_are_said_with_place_and_remedy() {
+    let bench = bench();
+    for (line, code, parts) in LINES {
+        let args: Vec<&str> = line.split_whitespace().collect();
+        is_said(&bench.run(&args), line, code, parts);
+    }
+}
+
+/// A line of `wirebench.toml` and what is said of it.
+const DECLARATIONS: [(&str, &[&str]); 12] = [
+    ("nope = 1", &["wirebench.toml", "nope"]),
+    ("default_profile = 3", &["wirebench.toml: default_profile"]),
+    (
+        "default_profile = \"nope\"",
+        &["wirebench.toml: default_profile", "nope"],
+    ),
+    (
+        "builtin_drivers = [\"nope\"]",
+        &["wirebench.toml: builtin_drivers", "nope", "hey"],
+    ),
+    ("[servers.x]", &["wirebench.toml: servers.x", "about"]),
+    ("[servers.X]\nabout = \"x\"", &["wirebench.toml: servers.X"]),
+    (
+        "[scenarios.x]\nabout = \"x\"\noperation = \"answer\"\nload = { connections = 0, requests = 1 }",
+        &["wirebench.toml: scenarios.x.load"],
+    ),
+    (
+        "[scenarios.x]\nabout = \"x\"\noperation = \"answer\"\nload = { connections = 1, duration = 5 }",
+        &["wirebench.toml: scenarios.x.load"],
+    ),
+    ("[count]\nrequests = [1, 2]", &["wirebench.toml: count.requests"]),
+    ("[compare]\nbudget = \"5\"", &["wirebench.toml: compare.budget", "10s"]),
+    (
+        "[[margins]]\nseries = \"[\"\nmetric = \"server_cpu\"\nmargin = \"2%\"",
+        &["wirebench.toml: margins"],
+    ),
+    ("= 1", &["wirebench.toml: line 1"]),
+];
+
+#[test]
+fn wrong_declarations_are_said_with_file_and_key() {
+    for (text, parts) in DECLARATIONS {
+        let bench = bench().file("wirebench.toml", text);
+        is_said(&bench.run(&["list"]), text, 2, parts);
+    }
+}
+
+#[test]
+fn quiet_leaves_results_and_failures_and_json_is_json() {
+    let bench = bench();
+    let lines = bench.run(&["--quiet", "plan", "--shards", "1", "--out", "shards.json"]);
+    assert!(
+        lines.code == 0 && lines.stderr.is_empty() && lines.stdout.contains("ask@py@fake"),
+        "{}",
+        lines.stderr
+    );
+    assert!(
+        bench
+            .run(&["plan", "--shards", "1", "--out", "shards.json"])
+            .stderr
+            .contains("plan  ")
+    );
+    let failed = bench.run(&["--quiet", "list", "--server", "nope"]);
+    assert!(failed.stderr.starts_with("error: "), "{}", failed.stderr);
+    let verified = bench.run(&["verify", "--json"]);
+    for line in verified.stdout.lines() {
+        let check: serde_json::Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(check["ok"].is_boolean() && check["what"].is_string(), "{line}");
+    }
+    assert!(verified.stdout.lines().count() > 1, "{}", verified.stdout);
+}
+
+#[test]
+fn completions_know_the_project() {
+    let bench = bench();
+    let script = bench.run(&["completions", "bash"]);
+    assert!(script.stdout.contains("COMPLETE"), "{}", script.stdout);
+    for (words, expected) in [
+        (&["list", "--scenario", ""][..], "ask"),
+        (&["list", "--server", ""], "py"),
+        (&["run", "--profile", ""], "test"),
+        (&["report", ""], "results/20260101T000000Z-aaaaaa"),
+    ] {
+        let index = words.len().to_string();
+        let asked = [
+            ("COMPLETE", "bash"),
+            ("_CLAP_COMPLETE_INDEX", &*index),
+            ("_CLAP_COMPLETE_COMP_TYPE", "9"),
+            ("_CLAP_COMPLETE_SPACE", "true"),
+            ("_CLAP_IFS", "\n"),
+        ];
+        let ended = bench.run_with(&[&["--", "wirebench"], words].concat(), &asked);
+        assert!(
+            ended.stdout.lines().any(|line| line.starts_with(expected)),
+            "{words:?}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn help_shows_the_commands_in_groups() {
+    let help = bench().run(&["--help"]).stdout;
+    for group in [
+        "Start:\n  init ",
+        "Measure:\n  run ",
+        "Judge:\n",
+        "Keep:\n",
+        "In a workflow (CI):\n",
+    ] {
+        assert!(help.contains(group), "{help}");
+    }
+}
