@@ -53,7 +53,8 @@ fn rows(folder: &Path) -> anyhow::Result<Vec<Vec<f64>>> {
                 Some(Better::Higher) => -1.0,
                 None => continue,
             };
-            rows.push(sound_values(series).map(|(_, value)| sign * value.ln()).collect());
+            let values = sound_values(series).filter(|(_, value)| *value > 0.0);
+            rows.push(values.map(|(_, value)| sign * value.ln()).collect());
         }
     }
     Ok(rows)

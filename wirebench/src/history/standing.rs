@@ -157,6 +157,8 @@ mod tests {
             run: None,
             commit: "abcdef1".into(),
             at: None,
+            message: None,
+            author: None,
         }
     }
 
@@ -171,11 +173,14 @@ mod tests {
             high_percent: percent + 1.0,
             direction: Direction::Unknown,
             accepted: meant.then(|| "meant".into()),
+            not_code: None,
             alert: false,
             recent: false,
         };
         let segment = Segment {
             broken_by: Some("machine a → b".into()),
+            basis: Basis::Value,
+            noise: None,
             first: push(),
             last: push(),
             points: 90,
@@ -192,6 +197,8 @@ mod tests {
             basis: Basis::Value,
             points: 90,
             left_out: 0,
+            not_judged: None,
+            newest: None,
             segments: vec![segment],
         };
         let place = |(at, ..): &(usize, f64, bool)| StepPlaces {
@@ -208,6 +215,7 @@ mod tests {
             segments: vec![SegmentPlaces {
                 first: 10,
                 last: 99,
+                basis: Basis::Value,
                 steps: steps.iter().map(place).collect(),
             }],
         };

@@ -89,7 +89,9 @@ fn levels(values: &Values) -> Vec<Level> {
         &values.ratios
     };
     let mut found = Vec::new();
-    for segment in &values.segments {
+    // Levels of values have no place among ratios, nor the other way round.
+    let newest = values.segments.last().map(|segment| segment.basis);
+    for segment in values.segments.iter().filter(|segment| Some(segment.basis) == newest) {
         let mut from = segment.first;
         let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
         for (to, next) in ends.chain([(segment.last, segment.last)]) {

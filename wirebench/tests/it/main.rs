@@ -6,6 +6,7 @@ mod act;
 mod actions;
 mod alone;
 mod architecture;
+mod backfills;
 mod bench;
 mod benchmarks;
 mod bisects;

@@ -86,7 +86,10 @@ fn a_history_becomes_pages_with_the_fact_and_data_with_every_value() {
         assert!(series.contains(needed), "no {needed} in {series}");
     }
     let feed = page(&folder, "changes.xml");
-    assert!(feed.contains("<entry>") && feed.contains("▼ worse"), "{feed}");
+    assert!(
+        feed.contains("<entry>") && feed.contains("1 worse, largest +"),
+        "{feed}"
+    );
     let run = pushes["runs"][23].as_str().unwrap();
     assert!(page(&folder, &format!("run/{run}.html")).contains(run));
     assert_eq!(data(&folder, &format!("runs/{run}.json"))["id"], run);
@@ -153,7 +156,7 @@ fn a_history_of_github_action_benchmark_needs_one_command_and_its_broken_values_
         .sum();
     assert!(failures >= 5, "{failures} values are marked as broken");
     let overview = page(folder.path(), "index.html");
-    assert!(overview.contains("verdicts start at 5 runs"), "{overview}");
+    assert!(overview.contains("verdicts start at 5 values"), "{overview}");
 }
 
 #[test]
@@ -217,7 +220,7 @@ fn runs_of_this_machine_are_shown_beside_no_history() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(done.stderr.contains("4-cut-off"), "{}", done.stderr);
     assert_eq!(data(&folder, "pushes/runs.0.json")["provisional"], json!([0, 1, 2]));
-    assert!(page(&folder, "index.html").contains("verdicts start at 5 runs"));
+    assert!(page(&folder, "index.html").contains("verdicts start at 5 values"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ const OUTLIER: f64 = 4.0;
 /// Weight and value of what is assumed of the autocorrelation before anything is known of it.
 const ASSUMED: (f64, f64) = (10.0, 0.1);
 /// A slope counts from so many of its standard errors on.
-const SURE: f64 = 1.75;
+const SURE: f64 = 2.2;
 /// Values in a third of a level before its slope is looked at.
 const THIRD: usize = 6;
 /// The variance of a median over that of a mean, between that of normal noise (1.57) and that of heavier tails (below 1).
@@ -66,7 +66,7 @@ impl Noise {
         let spread = spread(&residuals);
         let autocorrelation = autocorrelation(&residuals, REACH_BEFORE * spread);
         let (slope, error) = slope(newest);
-        let clear = slope != 0.0 && slope.abs() >= SURE * error * spread * inflation(autocorrelation).sqrt();
+        let clear = residuals.last().is_some_and(|level| stands_out(slope, error, level));
         Some(Self {
             spread,
             autocorrelation,
@@ -121,6 +121,22 @@ fn inflation(autocorrelation: f64) -> f64 {
 fn variance_of_mean(count: usize, r: f64) -> f64 {
     let n = count.max(1) as f64;
     (inflation(r) - 2.0 * r * (1.0 - r.powf(n)) / (n * (1.0 - r).powi(2))).max(1.0)
+}
+
+/// Whether a slope is many of its standard errors, given what is left of its level once the slope is taken away.
+#[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
+fn stands_out(slope: f64, error: f64, level: &[f64]) -> bool {
+    if slope == 0.0 {
+        return false;
+    }
+    let middle = level.len().saturating_sub(1) as f64 / 2.0;
+    let flat = level.iter().enumerate();
+    let left = [flat
+        .map(|(place, value)| value - slope * (place as f64 - middle))
+        .collect()];
+    let spread = spread(&left);
+    let tied = autocorrelation(&left, REACH_BEFORE * spread);
+    slope.abs() >= SURE * error * spread * inflation(tied).sqrt()
 }
 
 /// The wider of two robust measures, because either can be blind to the noise it gets.
