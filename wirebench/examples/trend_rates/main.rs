@@ -4,6 +4,7 @@
 //! rule was made with the simulated rows in view, never with a recorded one.
 #![expect(clippy::cast_precision_loss, reason = "counts")]
 
+mod fleet;
 mod noise;
 mod recorded;
 
@@ -25,6 +26,8 @@ fn main() -> anyhow::Result<()> {
     without_steps();
     with_a_step();
     promised();
+    far_off();
+    fleet::print();
     if let Some(folder) = std::env::args().nth(1) {
         recorded::print(Path::new(&folder))?;
     }
@@ -129,6 +132,27 @@ fn promised() {
             "  {name:48} {} (mean size {mean:.1} %)",
             share(seen, usize::try_from(trials).unwrap_or_default())
         );
+    }
+}
+
+/// Values a thousand times off, for three pushes: how often they are a step by the third.
+fn far_off() {
+    println!("values × 1,000 or ÷ 1,000, seen by the third push:");
+    for (name, noise) in Noise::ALL {
+        let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+        let mut seen = 0;
+        for trial in 0..SERIES {
+            let before = [6, 20, 60][trial % 3];
+            let row = noise.row(before + 3, &mut rng);
+            let mut detector = Detector::default();
+            let size = if trial % 2 == 0 { 1000f64.ln() } else { -1000f64.ln() };
+            for (place, value) in row.into_iter().enumerate() {
+                detector.push(value + if place < before { 0.0 } else { size });
+            }
+            let newest = detector.change_points().last().copied();
+            seen += usize::from(newest.is_some_and(|step| (before..before + 3).contains(&step.reported)));
+        }
+        println!("  {name:48} {}", share(seen, SERIES));
     }
 }
 

@@ -41,7 +41,7 @@ fn of_source(judged: &[(&Trace, &[SegmentPlaces])]) -> Vec<Group> {
         }
     }
     merged(pierced(steps))
-        .into_iter()
+        .iter()
         .map(|group| described(group, judged))
         .collect()
 }
@@ -91,8 +91,8 @@ fn range(group: &[At]) -> (usize, usize) {
     (last_before, first.first_after)
 }
 
-fn described(group: Vec<At>, judged: &[(&Trace, &[SegmentPlaces])]) -> Group {
-    let (last_before, first_after) = range(&group);
+fn described(group: &[At], judged: &[(&Trace, &[SegmentPlaces])]) -> Group {
+    let (last_before, first_after) = range(group);
     let named = |place: usize, of: fn(&StepPlaces) -> usize, push: fn(&ChangePoint) -> &Push| {
         let known = group.iter().find(|at| of(&at.places) == place);
         push(known.map_or(group[0].step, |at| at.step)).clone()
@@ -141,4 +141,104 @@ fn grouped_step(at: &At) -> GroupedStep {
 #[expect(clippy::cast_possible_truncation, reason = "bounded")]
 fn thousandths(percent: f64) -> i64 {
     (1000.0 * percent.abs()).clamp(0.0, 1e15) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::trend::{Basis, Segment};
+
+    fn push(place: usize) -> Push {
+        Push {
+            run: None,
+            commit: format!("{place:040x}"),
+            at: None,
+            message: None,
+            author: None,
+        }
+    }
+
+    /// A trace of 100 pushes that steps after the first and up to the second place.
+    fn stepped(series: &str, (last_before, first_after): (usize, usize), alert: bool) -> (Trace, Vec<SegmentPlaces>) {
+        let point = ChangePoint {
+            last_before: push(last_before),
+            first_after: push(first_after),
+            reported: push(first_after + 2),
+            change_percent: 10.0,
+            low_percent: 9.0,
+            high_percent: 11.0,
+            direction: Direction::Worse,
+            accepted: None,
+            not_code: None,
+            alert,
+            recent: false,
+        };
+        let segment = Segment {
+            broken_by: None,
+            basis: Basis::Value,
+            noise: None,
+            first: push(0),
+            last: push(99),
+            points: 100,
+            level: 1.0,
+            resolvable_percent: None,
+            change_points: vec![point],
+        };
+        let trace = Trace {
+            source: "runs".into(),
+            series: series.into(),
+            metric: None,
+            unit: "ns".into(),
+            better: None,
+            basis: Basis::Value,
+            points: 100,
+            left_out: 0,
+            not_judged: None,
+            newest: None,
+            segments: vec![segment],
+        };
+        let places = SegmentPlaces {
+            first: 0,
+            last: 99,
+            basis: Basis::Value,
+            steps: vec![StepPlaces {
+                last_before,
+                first_after,
+                reported: first_after + 2,
+            }],
+        };
+        (trace, vec![places])
+    }
+
+    fn groups(made: &[(Trace, Vec<SegmentPlaces>)]) -> Vec<Group> {
+        let placed: Vec<_> = made.iter().map(|(trace, places)| (trace, places.as_slice())).collect();
+        grouped(&placed)
+    }
+
+    #[test]
+    fn a_push_that_moves_many_series_is_one_group_with_the_push_they_share() {
+        let made = [
+            stepped("a", (40, 45), false),
+            stepped("b", (43, 44), true),
+            stepped("c", (41, 44), false),
+            stepped("d", (70, 71), false),
+        ];
+        let found = groups(&made);
+        let [one, other] = &found[..] else { panic!("{found:#?}") };
+        assert_eq!((one.stepped, one.measured, one.worse), (3, 4, 3));
+        assert_eq!((&one.last_before, &one.first_after), (&push(43), &push(44)));
+        assert!(one.alert && one.steps[0].series == "b" && one.steps[0].open);
+        assert_eq!((other.stepped, other.alert), (1, false));
+    }
+
+    #[test]
+    fn a_few_steps_beside_many_are_theirs_and_equals_stay_apart() {
+        let many = (0..5).map(|number| stepped(&format!("s{number}"), (43, 44), true));
+        let few = [stepped("late", (45, 46), true), stepped("far", (60, 61), true)];
+        let made: Vec<_> = many.chain(few).collect();
+        let found: Vec<usize> = groups(&made).iter().map(|group| group.stepped).collect();
+        assert_eq!(found, [6, 1]);
+        let apart = [stepped("a", (43, 44), true), stepped("b", (44, 45), true)];
+        assert_eq!(groups(&apart).len(), 2);
+    }
 }

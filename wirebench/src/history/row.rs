@@ -179,7 +179,7 @@ fn broken_by(before: Context, now: Context, breaker: &str, names: &Names) -> Str
             changes.push(format!("values → ratios to the reference {}", names.text(now.other)));
         }
         (Basis::Ratio, Basis::Value) => {
-            changes.push("ratios to the reference → values: no reference is measured".into())
+            changes.push("ratios to the reference → values: no reference is measured".into());
         }
         (Basis::Ratio, Basis::Ratio) if before.other != now.other => {
             changes.push(change("reference", before.other, now.other));

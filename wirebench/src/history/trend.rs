@@ -358,15 +358,14 @@ fn bases(found: &[Measured]) -> Vec<Basis> {
         .filter(|(_, _, runs)| *runs >= LASTING)
         .map(|(basis, from, _)| (*basis, *from))
         .collect();
-    let first = lasting.first().map(|(basis, _)| *basis).unwrap_or_else(|| {
-        // Nothing lasts: what most of them have.
-        let ratios = measured.iter().filter(|one| one.ratio.is_some()).count();
-        if 2 * ratios > measured.len() {
-            Basis::Ratio
-        } else {
-            Basis::Value
-        }
-    });
+    // Where nothing lasts: what most of them have.
+    let ratios = measured.iter().filter(|one| one.ratio.is_some()).count();
+    let most = if 2 * ratios > measured.len() {
+        Basis::Ratio
+    } else {
+        Basis::Value
+    };
+    let first = lasting.first().map_or(most, |(basis, _)| *basis);
     let at = |place: usize| {
         let newest = lasting.partition_point(|(_, from)| *from <= place);
         newest.checked_sub(1).map_or(first, |number| lasting[number].0)

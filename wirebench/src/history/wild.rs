@@ -18,14 +18,23 @@ pub(super) fn believed(values: &[f64]) -> Vec<bool> {
     let mut found = vec![true; values.len()];
     // Those that the level is made of, and the wild ones since.
     let (mut level, mut wild): (Vec<f64>, Vec<usize>) = (Vec::new(), Vec::new());
+    // A middle of the level as it was some values ago: most values lie near it, and need no median.
+    let mut near = Near::default();
     for (place, value) in values.iter().enumerate() {
+        if near.holds(*value, level.len()) {
+            wild.clear();
+            level.push(*value);
+            continue;
+        }
         let newest = &level[level.len().saturating_sub(LEVEL)..];
         let against = if newest.len() < LEAST {
             &values[..values.len().min(FIRST)]
         } else {
             newest
         };
-        let side = side(*value, median(against).unwrap_or(*value));
+        let middle = median(against).unwrap_or(*value);
+        near = Near::of(middle, newest.len(), level.len());
+        let side = side(*value, middle);
         let same = wild.last().is_none_or(|last| {
             let before = values[*last];
             self::side(*value, before) == 0
@@ -44,12 +53,35 @@ pub(super) fn believed(values: &[f64]) -> Vec<bool> {
             level = wild.iter().map(|place| values[*place]).collect();
             // A new level may be believed from its first values on.
             level.resize(LEAST, *value);
+            near = Near::default();
             for place in wild.drain(..) {
                 found[place] = true;
             }
         }
     }
     found
+}
+
+/// Values that are surely not wild: within a thirtieth and thirty times a median that is not old.
+#[derive(Debug, Clone, Copy, Default)]
+struct Near {
+    middle: f64,
+    /// How long the level was, and up to which length this counts.
+    until: usize,
+}
+
+impl Near {
+    /// Of the median of so many values, at the end of a level of so many.
+    fn of(middle: f64, values: usize, length: usize) -> Self {
+        Self {
+            middle,
+            until: if values < LEAST { 0 } else { length + LEVEL / 2 },
+        }
+    }
+
+    fn holds(self, value: f64, length: usize) -> bool {
+        length < self.until && self.middle > 0.0 && value < 30.0 * self.middle && 30.0 * value > self.middle
+    }
 }
 
 /// 1 for a value wildly above another, −1 for one wildly below, 0 for neither. Zero lies wildly below everything but zero.

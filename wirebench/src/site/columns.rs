@@ -14,6 +14,8 @@ pub(super) struct Named<'a> {
     pub(super) label: &'a str,
     pub(super) timeline: &'a str,
     pub(super) reference: Option<String>,
+    /// Whether it has no value in the newest pushes: what comes after its last one is left out.
+    pub(super) ended: bool,
 }
 
 /// The column, and its points where they are a file of their own.
@@ -36,7 +38,7 @@ pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, O
         basis: trace.basis,
         reference: named.reference,
         timeline: named.timeline.to_owned(),
-        places: values.values.len(),
+        places: if named.ended { end } else { values.values.len() },
         breaks,
         levels: levels(values),
         steps: steps(trace, values),

@@ -171,6 +171,24 @@ pub(super) fn pull_url(repository: &str, message: &str) -> Option<String> {
     sound.then(|| format!("https://github.com/{repository}/pull/{number}"))
 }
 
+impl Frame {
+    /// The navigation.
+    pub(super) fn nav(&self) -> [Entry; 7] {
+        ENTRIES.map(|(place, name, href)| Entry {
+            name,
+            href,
+            current: place == self.place,
+        })
+    }
+}
+
+/// When the newest push of all sources was made.
+fn newest(sources: &[Source]) -> Option<Timestamp> {
+    let pushes = sources.iter().flat_map(|source| &source.line.pushes);
+    let newest = pushes.filter_map(seconds).max()?;
+    Timestamp::from_second(newest).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,22 +211,4 @@ mod tests {
             assert_eq!(url(other), None, "{other}");
         }
     }
-}
-
-impl Frame {
-    /// The navigation.
-    pub(super) fn nav(&self) -> [Entry; 7] {
-        ENTRIES.map(|(place, name, href)| Entry {
-            name,
-            href,
-            current: place == self.place,
-        })
-    }
-}
-
-/// When the newest push of all sources was made.
-fn newest(sources: &[Source]) -> Option<Timestamp> {
-    let pushes = sources.iter().flat_map(|source| &source.line.pushes);
-    let newest = pushes.filter_map(seconds).max()?;
-    Timestamp::from_second(newest).ok()
 }

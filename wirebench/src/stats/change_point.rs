@@ -92,6 +92,8 @@ struct Step {
     old: f64,
     /// Whether it leads to a level that was there before, in a row whose levels come and go: it is no change point.
     returns: bool,
+    /// The noise before it.
+    noise: Option<Noise>,
 }
 
 /// Follows one row of values.
@@ -121,8 +123,11 @@ impl Detector {
                     up,
                     old,
                     returns,
+                    noise: None,
                 };
-                self.steps.push(self.placed(self.start(), step));
+                let placed = self.placed(self.start(), step);
+                let noise = self.noise_before(placed.at);
+                self.steps.push(Step { noise, ..placed });
                 self.restart();
                 (!returns).then_some(Event::Reported)
             }
@@ -156,7 +161,6 @@ impl Detector {
     /// The smallest step in the logarithm that is seen within [`SEEN_WITHIN`] pushes in 95 of 100 cases if the noise
     /// stays as it was in the newest values; none when there are too few of them.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 30")]
     pub fn resolvable(&self) -> Option<f64> {
         let n = self.window.len();
         if n < MANY_BEFORE + LEAST_AFTER {
@@ -245,7 +249,9 @@ impl Detector {
         let stays = (if step.up { moved } else { -moved }) >= least
             && (is_far(step.old, &self.values[step.at..], step.up)
                 || differ(before, &self.values[step.at..], level) == Some(step.up)
-                    && self.stands_out(step.at, against, errors));
+                    && step
+                        .noise
+                        .is_some_and(|noise| noise.clear(against, &self.values[step.at..], errors)));
         if !stays {
             self.steps.pop();
             self.restart();
@@ -259,6 +265,7 @@ impl Detector {
                     moved.reported = end - 1;
                 }
                 self.steps.pop();
+                moved.noise = self.noise_before(moved.at);
                 self.steps.push(moved);
                 self.restart();
             }
@@ -339,8 +346,13 @@ impl Detector {
 
     /// Whether the values from a place on stand out of the noise before it.
     fn stands_out(&self, at: usize, against: Against, errors: f64) -> bool {
+        let after = &self.values[at..];
+        // Most are ruled out by what is known already.
+        if !Noise::may_be_clear(against, after, errors) {
+            return false;
+        }
         let noise = self.noise_before(at);
-        noise.is_some_and(|noise| noise.clear(against, &self.values[at..], errors))
+        noise.is_some_and(|noise| noise.clear(against, after, errors))
     }
 
     fn noise_before(&self, at: usize) -> Option<Noise> {

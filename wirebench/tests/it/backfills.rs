@@ -6,7 +6,7 @@ use crate::bench::Bench;
 
 /// Five commits of a server that answers, the third and the last tagged as versions too.
 fn five_commits() -> Bench {
-    let bench = Bench::new()
+    Bench::new()
         .file(
             "wirebench.toml",
             "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 2\n[count]\nenabled = false\n",
@@ -22,8 +22,7 @@ fn five_commits() -> Bench {
         .file("notes.txt", "four")
         .commit("c4")
         .file("notes.txt", "five")
-        .commit("v0.5.0");
-    bench
+        .commit("v0.5.0")
 }
 
 fn trend(bench: &Bench) -> Value {

@@ -269,3 +269,66 @@ fn every_series_has_a_badge_and_the_markdown_to_show_it() {
             && !series.contains("img.shields.io")
     );
 }
+
+/// 40 runs of a repository's suite: one benchmark that goes on, and one that only the first ten have.
+fn with_messages() -> String {
+    let run = |number: u32| {
+        let bench = |name: &str, value: u32| format!(r#"{{"name": "{name}", "value": {value}, "unit": "ns"}}"#);
+        let gone = if number < 10 {
+            format!(", {}", bench("gone", 50 + number % 2))
+        } else {
+            String::new()
+        };
+        format!(
+            r#"{{"commit": {{"id": "{:040x}", "timestamp": "2023-11-{:02}T00:00:00Z", "message": "Cache <b> answers (#{number})\n\nmore", "author": {{"name": "Ada & Co", "email": "ada@example.invalid"}}}}, "date": {}, "benches": [{}{gone}]}}"#,
+            0xabc_0000 + number,
+            1 + number / 2,
+            1_700_000_000_000u64 + u64::from(number),
+            bench("kept", 100 + number % 3),
+        )
+    };
+    let runs: Vec<String> = (0..40).map(run).collect();
+    format!(
+        "window.BENCHMARK_DATA = {{\"repoUrl\": \"https://github.com/octo/weather\", \"entries\": {{\"s\": [{}]}}}}",
+        runs.join(",")
+    )
+}
+
+#[test]
+fn an_import_shows_its_owners_commits_and_says_when_a_series_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("data.js"), with_messages()).unwrap();
+    let done = build(folder.path(), &["--from", "data.js", "--no-stills"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let manifest = data(folder.path(), "manifest.json");
+    let head = |series: &str| {
+        let heads = manifest["columns"].as_array().unwrap().iter();
+        heads.clone().find(|head| head["series"] == series).unwrap().clone()
+    };
+    let series = page(
+        folder.path(),
+        &format!("series/{}.html", head("kept")["page"].as_str().unwrap()),
+    );
+    for needed in [
+        "https://github.com/octo/weather/pull/39",
+        "https://github.com/octo/weather/commit/",
+        "Cache &#60;b&#62; answers (#39)",
+        "Ada &#38; Co",
+    ] {
+        assert!(series.contains(needed), "no {needed} in {series}");
+    }
+    assert!(
+        !series.contains("example.invalid") && !series.contains("<b>"),
+        "{series}"
+    );
+    let overview = page(folder.path(), "index.html");
+    assert!(
+        overview.contains("its last value is of 2023-11-05 at"),
+        "{overview}"
+    );
+    let column = data(
+        folder.path(),
+        &format!("columns/{}.json", head("gone")["column"].as_str().unwrap()),
+    );
+    assert_eq!(column["places"], 10, "cropped to where it was measured");
+}

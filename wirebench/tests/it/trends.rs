@@ -336,3 +336,40 @@ fn a_reader_that_stops_listening_is_no_panic() {
     assert!(ended.status.code().is_some_and(|code| code < 2), "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");
 }
+
+/// A run on a processor on which the candidate costs 6 % more, relative to the reference, or on the other one.
+fn on(number: u32, slower: bool) -> Value {
+    let mut made = plain(number);
+    made.cpu = (1.0 + 0.002 * f64::from(number * 5 % 7)) * if slower { 1.06 } else { 1.0 };
+    made.reference = Some(1.0);
+    let mut record = made.record();
+    record["host"]["cpu_model"] = json!(if slower { "Processor B" } else { "Processor A" });
+    record
+}
+
+#[test]
+fn a_fleet_whose_mix_of_processors_changes_steps_nothing() {
+    // One in five on B, then four in five.
+    let mixed = |number: u32| number.is_multiple_of(5) == (number < 30);
+    // First A alone, then B alone: nobody can know whether the code is slower.
+    let apart = |number: u32| number >= 30;
+    let trend = |slower: fn(u32) -> bool| {
+        let place = Place::new();
+        for number in 0..60 {
+            let name = place.record("made", &on(number, slower(number)));
+            assert_eq!(place.run(&["history", "append", &name, "--to", "h"]).code, 0);
+        }
+        place.trend(&[]).1
+    };
+    let found = trend(mixed);
+    assert_eq!(cpu_steps(&found), Vec::<Value>::new());
+    let found = trend(apart);
+    let steps = cpu_steps(&found);
+    assert_eq!((steps.len(), &found["alerts"]), (1, &json!(0)), "{steps:#?}");
+    assert!(
+        steps[0]["not_code"]
+            .as_str()
+            .unwrap()
+            .starts_with("the mix of machines changed")
+    );
+}

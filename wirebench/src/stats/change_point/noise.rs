@@ -77,6 +77,20 @@ impl Noise {
         })
     }
 
+    /// Whether [`Self::clear`] may be true, whatever the noise was further back.
+    #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
+    pub(super) fn may_be_clear(against: Against, after: &[f64], errors: f64) -> bool {
+        let sum: f64 = after.iter().map(|value| value - against.level).sum();
+        let error = (1.0 / after.len() as f64 + MEDIAN / against.count.max(1) as f64).sqrt();
+        let spread = (0.8 * against.recent).max(LEAST_SPREAD);
+        // Outliers count in full here, so that nothing is ruled out that bounded values would let pass.
+        let farthest = after
+            .iter()
+            .map(|value| (value - against.level).abs())
+            .fold(0.0, f64::max);
+        farthest > REACH_AFTER * spread || sum.abs() / after.len() as f64 >= errors * spread * error
+    }
+
     /// Whether the mean of new values is so many standard errors from the level before, and from where a drift would have
     /// led. The standard error knows how many values there are on either side and how they are correlated.
     #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]

@@ -113,3 +113,73 @@ fn a_step_of_long_ago_opens_no_issue_and_a_failure_is_said() {
     let dry = scene.run(&["alert", &folder.to_string_lossy(), "--dry-run"]);
     assert!(dry.code == 0 && dry.stdout.contains("figure"), "{}", dry.stdout);
 }
+
+#[test]
+fn the_script_reads_the_branch_data_and_leaves_the_checkout_alone() {
+    let (scene, place) = (Scene::of("regressed"), Place::new());
+    append(&place, &history(24, 20));
+    let git = |folder: &str, args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let identity = [
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@example.invalid",
+            "-c",
+            "init.defaultBranch=main",
+        ];
+        let done = command
+            .args(identity)
+            .args(args)
+            .current_dir(place.path(folder))
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    };
+    std::fs::create_dir_all(place.path("checkout")).unwrap();
+    std::fs::write(place.path("checkout/wirebench.toml"), "").unwrap();
+    git("", &["init", "--quiet", "--bare", "remote"]);
+    git("h", &["init", "--quiet"]);
+    git("h", &["add", "."]);
+    git("h", &["commit", "--quiet", "-m", "data"]);
+    git("checkout", &["init", "--quiet"]);
+    git(
+        "checkout",
+        &["remote", "add", "origin", &place.path("remote").to_string_lossy()],
+    );
+    let script = || {
+        let mut command = std::process::Command::new(crate::bench::repository().join("scripts/alert.sh"));
+        command
+            .current_dir(place.path("checkout"))
+            .env("WIREBENCH", env!("CARGO_BIN_EXE_wirebench"))
+            .env("GITHUB_API_URL", &scene.fake.url)
+            .env("GITHUB_SERVER_URL", "https://github.com")
+            .env("GITHUB_REPOSITORY", crate::github::fake::REPOSITORY)
+            .env("GITHUB_TOKEN", crate::github::fake::TOKEN);
+        let done = command.output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    let (code, said) = script();
+    assert!(code == Some(0) && said.contains("no branch data yet"), "{said}");
+    git(
+        "h",
+        &[
+            "push",
+            "--quiet",
+            &place.path("remote").to_string_lossy(),
+            "HEAD:refs/heads/data",
+        ],
+    );
+    let (code, said) = script();
+    assert!(code == Some(0) && said.contains("issue 40 opened"), "{said}");
+    assert_eq!(issues(&scene).len(), 1);
+    assert_eq!(
+        std::fs::read_dir(place.path("checkout")).unwrap().count(),
+        2,
+        "wirebench.toml and .git"
+    );
+}
