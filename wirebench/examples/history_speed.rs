@@ -94,6 +94,7 @@ fn month(number: usize, levels: &mut [f64], rng: &mut ChaCha8Rng) -> anyhow::Res
         let time = month.timestamp() + i64::try_from(place * 3600).unwrap_or_default().seconds();
         let commit = format!("{:040x}", number * PER_MONTH + place);
         StoredRun {
+            bytes: None,
             file: format!("{}-{number}-{place}.json", &commit[..12]),
             id: format!("{}-{number:03}{place:03}", time.strftime("%Y%m%dT%H%M%SZ")),
             commit,

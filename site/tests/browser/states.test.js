@@ -36,12 +36,12 @@ describe('the overview', () => {
   });
 
   for (const count of [1, 4]) {
-    test(`${count} runs: verdicts start at five`, async () => {
+    test(`${count} values: verdicts start at five`, async () => {
       const { site, page } = await of({ runs: runsUntil(count, 0), series: [series(ID, steady(count))] });
-      assert.match(await lead(page), /verdicts start at 5 runs/);
+      assert.match(await lead(page), /verdicts start at 5 values/);
       const chart = await site.open(PATH);
       await drawn(chart);
-      assert.match(await chart.locator('main').innerText(), /start at (5|five) runs/);
+      assert.match(await chart.locator('main').innerText(), /start at (5|five) values/);
       clean(page);
       clean(chart);
     });

@@ -171,7 +171,7 @@ fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
     let outcome = named(&answer.trend.skipped);
     if args.fail_on_alert && answer.trend.recent_alerts > 0 {
         eprintln!(
-            "{} alerts at the newest {} pushes",
+            "alerts at {} of the newest {} pushes",
             answer.trend.recent_alerts, args.newest
         );
         return Ok(Outcome::Regressed);

@@ -14,6 +14,8 @@ macro_rules! eprintln {
 }
 
 mod accept;
+mod alert;
+mod backfill;
 mod bisect;
 mod builtin;
 mod calibrate;
@@ -179,6 +181,8 @@ enum Verb {
     Compare(compare::Args),
     /// Finds the commit that brought a worsening.
     Bisect(bisect::Args),
+    /// Measures past commits beside a reference and keeps them in a history.
+    Backfill(backfill::Args),
     /// Says of comparisons that others published, claim by claim, what a run found.
     Claims(claims::Args),
     /// Writes a stored run in another program's format.
@@ -199,6 +203,8 @@ enum Verb {
     Accept(accept::Args),
     /// The second stage of a pull request: checks what its run measured, and says it in a comment and a check.
     Comment(comment::Args),
+    /// Says in one issue what is worse on the default branch.
+    Alert(alert::Args),
     /// Answers a `/bench` comment on a pull request: measures its head again.
     Rerun(rerun::Args),
     /// Brings one recorded driver output into the common shape; for writing a driver.
@@ -257,6 +263,7 @@ impl Cli {
             Verb::Gate(args) => gate::execute(root, &args),
             Verb::Compare(args) => compare::execute(root, &args),
             Verb::Bisect(args) => bisect::execute(&project(root)?, &args),
+            Verb::Backfill(args) => backfill::execute(&project(root)?, &args),
             Verb::Claims(args) => claims::execute(&project(root)?, &args),
             Verb::Export(args) => export::execute(&folder(root)?, &args),
             Verb::Selftest(args) => selftest::execute(root, &args),
@@ -266,6 +273,7 @@ impl Cli {
             Verb::Site(verb) => site::execute(root, &verb),
             Verb::Accept(args) => accept::execute(&project(root)?, &args),
             Verb::Comment(args) => comment::execute(&args),
+            Verb::Alert(args) => alert::execute(root, &args),
             Verb::Rerun(args) => rerun::execute(&args),
             Verb::Normalise(args) => normalise::execute(&project(root)?, &args),
             Verb::Completions(args) => completions::execute(&args),

@@ -4,6 +4,7 @@
 //! docs/SECURITY.md says against whom.
 
 pub mod admit;
+pub mod alert;
 pub mod annotations;
 pub mod api;
 pub mod archive;

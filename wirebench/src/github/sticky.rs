@@ -10,7 +10,7 @@ use crate::github::api::{Again, Api, ApiError};
 use crate::github::ask::Comment;
 
 /// Who writes with a workflow's token.
-const AUTHOR: &str = "github-actions[bot]";
+pub(super) const AUTHOR: &str = "github-actions[bot]";
 /// Looks and writes, at most, while making a comment fails.
 const TRIES: u32 = 3;
 

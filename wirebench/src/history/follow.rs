@@ -11,7 +11,7 @@ use crate::history::row::{Judged, SegmentPlaces};
 use crate::history::trend::{Question, described, of_runs, timeline};
 use crate::record::history::{FACTS, Facts, StoredMetric, StoredRun, StoredSeries};
 use crate::record::run::Run;
-use crate::record::trend::{Push, Trace, Trend};
+use crate::record::trend::{Basis, Push, Trace, Trend};
 
 /// The timeline of a history's own runs; those of imported suites are called otherwise.
 pub const RUNS: &str = "runs";
@@ -34,6 +34,8 @@ pub struct Followed {
 pub struct Line {
     /// `runs`, or `imported/NAME: SUITE`: the source of its traces.
     pub source: String,
+    /// `owner/name` on GitHub of an imported history, where it names one.
+    pub repository: Option<String>,
     /// Its pushes.
     pub pushes: Vec<Push>,
     /// What is kept of each run; empty for an imported suite.
@@ -51,7 +53,7 @@ pub struct Values {
     pub line: usize,
     /// Value of each place of its line; NaN where there is none.
     pub values: Vec<f64>,
-    /// Ratio to the reference of each place; empty when it is judged by its values.
+    /// Ratio to the reference of each place; empty when its newest segment is judged by its values.
     pub ratios: Vec<f64>,
     /// Half of the 95 % interval of what is judged, in thousandths of it, of each place; empty when no place has one.
     pub half_permille: Vec<f64>,
@@ -74,11 +76,12 @@ pub fn follow(history: Option<&Path>, beside: &[Run], question: &Question) -> Re
             with_values(judged, columns, &loaded.stored)
         });
         for (judged, row) in rows {
-            traces.push(judged.trace);
+            traces.push((judged.trace, judged.segments));
             values.push(row);
         }
         lines.push(Line {
             source: RUNS.into(),
+            repository: None,
             pushes: timeline.pushes,
             runs: loaded.stored.runs().cloned().collect(),
             provisional: loaded.stored.beside(),
@@ -91,11 +94,12 @@ pub fn follow(history: Option<&Path>, beside: &[Run], question: &Question) -> Re
             for row in found.rows {
                 let places = found.timeline.pushes.len();
                 let (trace, row) = imported_values(row, lines.len(), places);
-                traces.push(trace);
+                traces.push((trace, row.segments.clone()));
                 values.push(row);
             }
             lines.push(Line {
                 source: found.source,
+                repository: imported.repository.clone(),
                 pushes: found.timeline.pushes,
                 runs: Vec::new(),
                 provisional: Vec::new(),
@@ -155,6 +159,10 @@ fn with_values(
         row
     };
     let values = spread(|column| &column.values);
+    let ratios = match judged.trace.basis {
+        Basis::Ratio => spread(|column| &column.ratios),
+        Basis::Value => Vec::new(),
+    };
     let failures = stored
         .order()
         .iter()
@@ -166,13 +174,20 @@ fn with_values(
         });
     let row = Values {
         line: 0,
-        failures: failures.collect(),
+        failures: with_wild(failures.collect(), &judged.wild),
         values,
-        ratios: spread(|column| &column.ratios),
+        ratios,
         half_permille: spread(|column| &column.half_permille),
         segments: judged.segments.clone(),
     };
     (judged, row)
+}
+
+/// Reasons by place, and those of values that are wild and alone.
+fn with_wild(mut reasons: Vec<(usize, String)>, wild: &[(usize, String)]) -> Vec<(usize, String)> {
+    reasons.extend(wild.iter().cloned());
+    reasons.sort_by_key(|(place, _)| *place);
+    reasons
 }
 
 fn imported_values(row: ImportedRow, line: usize, places: usize) -> (Trace, Values) {
@@ -189,7 +204,7 @@ fn imported_values(row: ImportedRow, line: usize, places: usize) -> (Trace, Valu
         values,
         ratios: Vec::new(),
         half_permille: Vec::new(),
-        failures: unsound.collect(),
+        failures: with_wild(unsound.collect(), &row.judged.wild),
         segments: row.judged.segments,
     };
     (row.judged.trace, values)

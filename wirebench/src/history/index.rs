@@ -1,12 +1,13 @@
 //! Monthly summaries: written anew for the months whose set of run files has changed.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 
 use crate::history::error::HistoryError;
 use crate::history::files::{MonthFiles, json_files, month_file, months, read, replace};
 use crate::history::summarise::Columns;
-use crate::record::history::Month;
+use crate::record::history::{Month, StoredRun};
 use crate::record::run::Run;
 
 /// Which months are summarised anew.
@@ -42,7 +43,9 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
         let current = read::<Month>(&month_file(history, &files.month)).ok();
         let same = |month: &Month| {
             let of_summary: BTreeSet<&str> = month.runs.iter().map(|run| run.file.as_str()).collect();
-            of_summary.len() == files.names.len() && files.names.iter().all(|name| of_summary.contains(name.as_str()))
+            of_summary.len() == files.names.len()
+                && files.names.iter().all(|name| of_summary.contains(name.as_str()))
+                && month.runs.iter().all(|run| is_as_it_was(files, run))
         };
         if which == Months::Changed && current.as_ref().is_some_and(same) {
             done.current += 1;
@@ -66,12 +69,25 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     Ok(done)
 }
 
+/// Whether the file of a run is as long as when it was summarised: files are never changed, but may be cut off.
+fn is_as_it_was(files: &MonthFiles, run: &StoredRun) -> bool {
+    run.bytes
+        .is_none_or(|bytes| length(&files.folder.join(&run.file)) == Some(bytes))
+}
+
+fn length(file: &Path) -> Option<u64> {
+    fs::metadata(file).ok().map(|about| about.len())
+}
+
 /// Reads the run files of a month; one that cannot be read is left out and named.
 pub(super) fn summarised(files: &MonthFiles) -> (Month, Vec<String>) {
     let (mut columns, mut skipped) = (Columns::of(&files.month), Vec::new());
     for name in &files.names {
         match read::<Run>(&files.folder.join(name)) {
-            Ok(run) => columns.add(name, &run),
+            Ok(run) => {
+                columns.add(name, &run);
+                columns.sized(length(&files.folder.join(name)));
+            }
             Err(error) => skipped.push(error.to_string()),
         }
     }

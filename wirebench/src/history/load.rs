@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use crate::history::error::HistoryError;
 use crate::history::files::{MonthFiles, json_files, months, read};
+use crate::history::import::check;
 use crate::history::index::summarised;
 use crate::history::summarise::Columns;
 use crate::record::history::{Month, StoredRun, StoredSeries};
@@ -147,8 +148,12 @@ pub(super) fn load(history: Option<&Path>, beside: &[Run]) -> Result<Loaded, His
     let mut imported = Vec::new();
     for file in imports {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        match read(&file) {
-            Ok(content) => imported.push((name, content)),
+        match read::<Imported>(&file) {
+            Ok(mut content) => {
+                // By today's rules, whatever they were when it was imported.
+                content.suites.iter_mut().for_each(check);
+                imported.push((name, content));
+            }
             Err(error) => skipped.push(error.to_string()),
         }
     }

@@ -12,13 +12,16 @@ pub mod append;
 pub mod error;
 mod files;
 pub mod follow;
+mod groups;
 pub mod import;
 pub mod index;
 mod load;
 mod row;
+mod segment;
 pub mod standing;
 mod summarise;
 pub mod trend;
+mod wild;
 
 pub use files::{newest_run, run_file};
 pub use load::side_by_side;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use crate::history::segment;
 use crate::record::accepted::Acceptance;
 use crate::record::metric::{Better, Metric};
-use crate::record::trend::{Basis, ChangePoint, Direction, Push, Segment, Trace};
-use crate::stats::change_point::{self, Detector};
+use crate::record::trend::{Basis, Newest, Push, Trace};
 
 /// The pushes that rows are made of, and what was accepted with each.
 #[derive(Debug)]
@@ -29,10 +29,23 @@ pub(super) struct Rules<'a> {
 pub(super) struct Point {
     /// Its push.
     pub(super) place: usize,
-    /// Above zero.
+    /// Not below zero.
     pub(super) value: f64,
-    /// Numbers of what must stay the same within a segment: question, then reference, machine or unit.
-    pub(super) context: [u32; 2],
+    /// What must stay the same within a segment.
+    pub(super) context: Context,
+    /// The kind of machine that measured it, by number: ratios are brought to one kind.
+    pub(super) kind: u32,
+}
+
+/// What must stay the same for values to be followed, texts as numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Context {
+    /// The digest of what is asked.
+    pub(super) question: u32,
+    /// Ratios or values.
+    pub(super) basis: Basis,
+    /// The reference of ratios; the machine, processor or unit of values.
+    pub(super) other: u32,
 }
 
 /// What a row is.
@@ -43,8 +56,12 @@ pub(super) struct Row<'a> {
     pub(super) metric: Option<Metric>,
     pub(super) unit: &'a str,
     pub(super) better: Option<Better>,
-    pub(super) basis: Basis,
-    pub(super) left_out: usize,
+    /// What the other thing is that breaks a row of values: `machine`, `processor` or `unit`.
+    pub(super) breaker: &'a str,
+    /// Why none of its values is judged.
+    pub(super) not_judged: Option<String>,
+    /// Places without a value that could be judged, and why, in order; with the value where it is a number.
+    pub(super) left_out: Vec<(usize, Option<f64>, String)>,
     pub(super) points: Vec<Point>,
 }
 
@@ -53,6 +70,8 @@ pub(super) struct Row<'a> {
 pub(super) struct Judged {
     pub(super) trace: Trace,
     pub(super) segments: Vec<SegmentPlaces>,
+    /// Places of values that are wild and alone, and what is said of them.
+    pub(super) wild: Vec<(usize, String)>,
 }
 
 /// Places of a segment in its timeline.
@@ -62,6 +81,8 @@ pub struct SegmentPlaces {
     pub first: usize,
     /// Of its last value.
     pub last: usize,
+    /// What was judged.
+    pub basis: Basis,
     /// Of each of its change points.
     pub steps: Vec<StepPlaces>,
 }
@@ -110,24 +131,21 @@ impl Names {
     }
 }
 
-/// Judges a row. `words` says what the two context numbers are, `names` what they stand for.
-pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, words: [&str; 2], names: &Names) -> Judged {
-    let (mut segments, mut places) = (Vec::new(), Vec::new());
-    let mut previous: Option<[u32; 2]> = None;
-    for points in row.points.chunk_by(|one, next| one.context == next.context) {
+/// Judges a row. `names` says what the numbers of its contexts stand for.
+pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, names: &Names) -> Judged {
+    let (mut segments, mut places, mut wild) = (Vec::new(), Vec::new(), Vec::new());
+    let mut previous: Option<Context> = None;
+    let judged: &[Point] = if row.not_judged.is_some() { &[] } else { &row.points };
+    for points in judged.chunk_by(|one, next| one.context == next.context) {
         let context = points[0].context;
-        let broken_by = previous.map(|before| {
-            let changes = (0..2).filter(|place| before[*place] != context[*place]);
-            let texts = changes.map(|place| {
-                let [old, new] = [before, context].map(|numbers| names.text(numbers[place]));
-                format!("{} {old} → {new}", words[place])
-            });
-            texts.collect::<Vec<_>>().join(", ")
-        });
-        let (segment, found) = segment(row, points, timeline, rules, broken_by);
-        segments.push(segment);
-        places.push(found);
-        previous = Some(context);
+        let broken_by = previous.map(|before| broken_by(before, context, row.breaker, names));
+        let found = segment::judge(row, points, timeline, rules, broken_by);
+        wild.extend(found.wild);
+        if let Some((segment, at)) = found.segment {
+            segments.push(segment);
+            places.push(at);
+            previous = Some(context);
+        }
     }
     let trace = Trace {
         source: row.source.to_owned(),
@@ -135,102 +153,60 @@ pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, words: [&str; 
         metric: row.metric,
         unit: row.unit.to_owned(),
         better: row.better,
-        basis: row.basis,
-        points: row.points.len(),
-        left_out: row.left_out,
+        basis: row.points.last().map_or(Basis::Value, |point| point.context.basis),
+        points: judged.len() - wild.len(),
+        left_out: row.left_out.len() + wild.len(),
+        not_judged: row.not_judged.clone(),
+        newest: newest(row, timeline, &wild),
         segments,
     };
     Judged {
         trace,
         segments: places,
+        wild,
     }
 }
 
-fn segment(
-    row: &Row,
-    points: &[Point],
-    timeline: &Timeline,
-    rules: Rules,
-    broken_by: Option<String>,
-) -> (Segment, SegmentPlaces) {
-    let mut detector = Detector::default();
-    for point in points {
-        detector.push(point.value.ln());
+/// What changed between two contexts, in words.
+fn broken_by(before: Context, now: Context, breaker: &str, names: &Names) -> String {
+    let mut changes = Vec::new();
+    let change = |what: &str, old: u32, new: u32| format!("{what} {} → {}", names.text(old), names.text(new));
+    if before.question != now.question {
+        changes.push(change("question", before.question, now.question));
     }
-    let push = |place: usize| timeline.pushes[points[place].place].clone();
-    let steps = detector.change_points();
-    let place = |number: usize| points[number].place;
-    let places = SegmentPlaces {
-        first: place(0),
-        last: place(points.len() - 1),
-        steps: steps
-            .iter()
-            .map(|step| StepPlaces {
-                last_before: place(step.last_before),
-                first_after: place(step.first_after),
-                reported: place(step.reported),
-            })
-            .collect(),
-    };
-    let segment = Segment {
-        broken_by,
-        first: push(0),
-        last: push(points.len() - 1),
-        points: points.len(),
-        level: detector.level().map_or(f64::NAN, f64::exp),
-        resolvable_percent: detector.resolvable().map(percent),
-        change_points: steps
-            .iter()
-            .map(|step| described(row, points, step, timeline, rules))
-            .collect(),
-    };
-    (segment, places)
+    match (before.basis, now.basis) {
+        (Basis::Value, Basis::Ratio) => {
+            changes.push(format!("values → ratios to the reference {}", names.text(now.other)));
+        }
+        (Basis::Ratio, Basis::Value) => {
+            changes.push("ratios to the reference → values: no reference is measured".into());
+        }
+        (Basis::Ratio, Basis::Ratio) if before.other != now.other => {
+            changes.push(change("reference", before.other, now.other));
+        }
+        (Basis::Value, Basis::Value) if before.other != now.other => {
+            changes.push(change(breaker, before.other, now.other));
+        }
+        _ => {}
+    }
+    changes.join(", ")
 }
 
-fn described(
-    row: &Row,
-    points: &[Point],
-    step: &change_point::ChangePoint,
-    timeline: &Timeline,
-    rules: Rules,
-) -> ChangePoint {
-    let place = |number: usize| points[number].place;
-    let push = |number: usize| timeline.pushes[place(number)].clone();
-    let change = percent(step.change.estimate);
-    let direction = match row.better {
-        None => Direction::Unknown,
-        Some(Better::Lower) if change < 0.0 => Direction::Better,
-        Some(Better::Higher) if change > 0.0 => Direction::Better,
-        Some(_) => Direction::Worse,
-    };
-    let range = place(step.last_before) + 1..=place(step.first_after);
-    let meant = || {
-        let here = |acceptance: &&Acceptance| acceptance.covers(row.series, row.metric, change.abs());
-        let named = |acceptance: &&Acceptance| {
-            let mut pushes = timeline.pushes[range.clone()].iter();
-            pushes.any(|push| acceptance.names(&push.commit))
-        };
-        let carried = timeline.accepted.iter().filter(|(place, _)| range.contains(place));
-        let by_project = rules.accepted.iter().filter(here).find(named);
-        let by_run = carried.map(|(_, acceptance)| acceptance).find(here);
-        by_project.or(by_run).map(|acceptance| acceptance.entry.reason.clone())
-    };
-    let accepted = (direction == Direction::Worse).then(meant).flatten();
-    ChangePoint {
-        last_before: push(step.last_before),
-        first_after: push(step.first_after),
-        reported: push(step.reported),
-        change_percent: change,
-        low_percent: percent(step.change.low),
-        high_percent: percent(step.change.high),
-        direction,
-        alert: direction == Direction::Worse && accepted.is_none(),
-        accepted,
-        recent: place(step.reported) + rules.newest >= timeline.pushes.len(),
-    }
-}
-
-/// A change of the logarithm in percent.
-fn percent(log: f64) -> f64 {
-    100.0 * log.exp_m1()
+/// The newest value, and why it is not judged.
+fn newest(row: &Row, timeline: &Timeline, wild: &[(usize, String)]) -> Option<Newest> {
+    let point = row.points.last().map(|point| {
+        let why = wild.iter().find(|(place, _)| *place == point.place);
+        let why = row.not_judged.clone().or_else(|| why.map(|(_, why)| why.clone()));
+        (point.place, Some(point.value), why)
+    });
+    let left_out = row
+        .left_out
+        .last()
+        .map(|(place, value, why)| (*place, *value, Some(why.clone())));
+    let (place, value, left_out) = point.into_iter().chain(left_out).max_by_key(|(place, ..)| *place)?;
+    Some(Newest {
+        at: timeline.pushes.get(place)?.clone(),
+        value,
+        left_out,
+    })
 }

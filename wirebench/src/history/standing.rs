@@ -81,7 +81,9 @@ pub fn stands(trace: &Trace, values: &Values, since: usize) -> Stands {
         found.broken_by.clone_from(&segment.broken_by);
     }
     let steps: Vec<(&ChangePoint, &StepPlaces)> = segment.change_points.iter().zip(&places.steps).collect();
-    let steps: Vec<_> = steps.into_iter().filter(|(_, at)| at.first_after > since).collect();
+    // What the machine did says nothing of the code.
+    let counts = |(step, at): &(&ChangePoint, &StepPlaces)| at.first_after > since && step.not_code.is_none();
+    let steps: Vec<_> = steps.into_iter().filter(counts).collect();
     let open: Vec<&ChangePoint> = steps
         .iter()
         .map(|(step, _)| *step)
@@ -157,6 +159,8 @@ mod tests {
             run: None,
             commit: "abcdef1".into(),
             at: None,
+            message: None,
+            author: None,
         }
     }
 
@@ -171,11 +175,14 @@ mod tests {
             high_percent: percent + 1.0,
             direction: Direction::Unknown,
             accepted: meant.then(|| "meant".into()),
+            not_code: None,
             alert: false,
             recent: false,
         };
         let segment = Segment {
             broken_by: Some("machine a → b".into()),
+            basis: Basis::Value,
+            noise: None,
             first: push(),
             last: push(),
             points: 90,
@@ -192,6 +199,8 @@ mod tests {
             basis: Basis::Value,
             points: 90,
             left_out: 0,
+            not_judged: None,
+            newest: None,
             segments: vec![segment],
         };
         let place = |(at, ..): &(usize, f64, bool)| StepPlaces {
@@ -208,6 +217,7 @@ mod tests {
             segments: vec![SegmentPlaces {
                 first: 10,
                 last: 99,
+                basis: Basis::Value,
                 steps: steps.iter().map(place).collect(),
             }],
         };
@@ -236,6 +246,17 @@ mod tests {
         assert_eq!(of(Better::Lower, &[(60, 10.0, true)]), (Standing::Accepted, Some(10.0)));
         let more = [(60, 10.0, true), (80, 5.0, false)];
         assert_eq!(of(Better::Lower, &more), (Standing::Worse, Some(5.0)));
+    }
+
+    #[test]
+    fn a_step_that_the_machine_made_does_not_count() {
+        let (mut trace, values) = made(Some(Better::Lower), &[(60, 10.0, false), (80, 5.0, false)]);
+        trace.segments[0].change_points[0].not_code = Some("same commit: the machine".into());
+        let stands = stands(&trace, &values, 50);
+        assert_eq!(
+            (stands.standing, stands.change.unwrap().percent.round()),
+            (Standing::Worse, 5.0)
+        );
     }
 
     #[test]

@@ -67,6 +67,13 @@ impl Columns {
         }
     }
 
+    /// Says how long the file of the newest run is.
+    pub(super) fn sized(&mut self, bytes: Option<u64>) {
+        if let Some(run) = self.month.runs.last_mut() {
+            run.bytes = bytes;
+        }
+    }
+
     /// The month, with a place for each run in every column.
     pub(super) fn finish(mut self) -> Month {
         let count = self.month.runs.len();
@@ -89,6 +96,7 @@ fn stored(file: &str, run: &Run) -> StoredRun {
     let reference = revision(Variant::Reference);
     StoredRun {
         file: file.to_owned(),
+        bytes: None,
         id: run.id.clone(),
         commit: candidate.and_then(|one| one.commit.clone()).unwrap_or_default(),
         committed_at: candidate.and_then(|one| one.committed_at.clone()),
@@ -129,7 +137,11 @@ fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Se
         metrics.len() - 1
     });
     let column = &mut metrics[place];
-    let logs = log_ratios(series, metric);
+    let logs = if metric.is_counted() {
+        counted_ratio(series, metric, value.figure).into_iter().collect()
+    } else {
+        log_ratios(series, metric)
+    };
     let put = |column: &mut Vec<f64>, value: f64| {
         column.resize(here, f64::NAN);
         column.push(to_seven_digits(value));
@@ -138,7 +150,11 @@ fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Se
     if let Some(log) = median(&logs) {
         put(&mut column.ratios, log.exp());
     }
-    let half = if logs.is_empty() { value.half } else { half(&logs) };
+    let half = if logs.is_empty() || metric.is_counted() {
+        value.half
+    } else {
+        half(&logs)
+    };
     if let Some(half) = half {
         put(&mut column.half_permille, (1e4 * half).round() / 10.0);
     }
@@ -180,6 +196,13 @@ fn value(series: &Series, metric: Metric) -> Option<Value> {
         figure: median(&values)?,
         half: half(&logs),
     })
+}
+
+/// The logarithm of what was counted over what was counted of the reference in the same run: other processors and other
+/// libraries change both alike.
+fn counted_ratio(series: &Series, metric: Metric, value: f64) -> Option<f64> {
+    let (reference, _) = series.counts_of(Variant::Reference)?.value(metric)?;
+    (value > 0.0 && reference > 0.0).then(|| (value / reference).ln())
 }
 
 /// Logarithms of candidate over reference, of the rounds that were measured back to back.

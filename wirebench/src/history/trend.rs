@@ -5,9 +5,10 @@ use std::path::Path;
 use globset::GlobMatcher;
 
 use crate::history::error::HistoryError;
+use crate::history::groups::grouped;
 use crate::history::import::rows;
 use crate::history::load::{Stored, load, side_by_side};
-use crate::history::row::{Judged, Names, Point, Row, Rules, Timeline, judge};
+use crate::history::row::{Context, Judged, Names, Point, Row, Rules, SegmentPlaces, Timeline, judge};
 use crate::record::accepted::Acceptance;
 use crate::record::history::{StoredMetric, StoredRun, StoredSeries};
 use crate::record::metric::Metric;
@@ -17,6 +18,9 @@ use crate::stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 
 /// How many of the newest pushes count as recent when nothing else is said.
 pub const NEWEST: usize = 5;
+
+/// Runs in a row after which ratios take the place of values, or values that of ratios.
+const LASTING: usize = 5;
 
 /// What is asked of a history.
 #[derive(Debug)]
@@ -50,30 +54,41 @@ pub fn trend(history: &Path, question: &Question) -> Result<Answer, HistoryError
         return Err(HistoryError::empty(history));
     }
     let timeline = timeline(&loaded.stored);
-    let mut traces = of_runs(&loaded.stored, &timeline, question, |judged, _| judged.trace);
+    let mut judged = of_runs(&loaded.stored, &timeline, question, |judged, _| judged);
     if question.metric.is_none() {
         for (name, imported) in &loaded.imported {
             for suite in &imported.suites {
                 let found = rows::of_suite(name, suite, question.rules(), |series| question.wants(series));
-                traces.extend(found.rows.into_iter().map(|row| row.judged.trace));
+                judged.extend(found.rows.into_iter().map(|row| row.judged));
             }
         }
     }
     let not_indexed = loaded.not_indexed;
     Ok(Answer {
-        trend: described(traces, question, loaded.stored.len(), loaded.skipped),
+        trend: described(with_places(judged), question, loaded.stored.len(), loaded.skipped),
         not_indexed,
     })
 }
 
-/// The trend that these traces make.
-pub(super) fn described(traces: Vec<Trace>, question: &Question, runs: usize, skipped: Vec<String>) -> Trend {
-    let alerts = || {
-        let segments = traces.iter().flat_map(|trace| &trace.segments);
-        segments
-            .flat_map(|segment| &segment.change_points)
-            .filter(|point| point.alert)
-    };
+fn with_places(judged: Vec<Judged>) -> Vec<(Trace, Vec<SegmentPlaces>)> {
+    judged
+        .into_iter()
+        .map(|judged| (judged.trace, judged.segments))
+        .collect()
+}
+
+/// The trend that these traces make, each with the places of its segments.
+pub(super) fn described(
+    judged: Vec<(Trace, Vec<SegmentPlaces>)>,
+    question: &Question,
+    runs: usize,
+    skipped: Vec<String>,
+) -> Trend {
+    let placed: Vec<_> = judged
+        .iter()
+        .map(|(trace, places)| (trace, places.as_slice()))
+        .collect();
+    let groups = grouped(&placed);
     Trend {
         schema: SCHEMA.into(),
         runs,
@@ -85,9 +100,10 @@ pub(super) fn described(traces: Vec<Trace>, question: &Question, runs: usize, sk
             newest: question.newest,
         },
         skipped,
-        alerts: alerts().count(),
-        recent_alerts: alerts().filter(|point| point.recent).count(),
-        traces,
+        alerts: groups.iter().filter(|group| group.alert).count(),
+        recent_alerts: groups.iter().filter(|group| group.recent).count(),
+        groups,
+        traces: judged.into_iter().map(|(trace, _)| trace).collect(),
     }
 }
 
@@ -131,11 +147,7 @@ pub(super) fn of_runs<T: Send>(
     let traces = side_by_side(&rows, |(id, months, metric)| {
         let columns = columns(months, *metric);
         let row = row(id, &columns, *metric, stored, &contexts, &names);
-        let word = match row.basis {
-            Basis::Ratio => "reference",
-            Basis::Value => "machine",
-        };
-        let judged = || judge(&row, timeline, question.rules(), ["question", word], &names);
+        let judged = || judge(&row, timeline, question.rules(), &names);
         (!row.points.is_empty()).then(|| keep(judged(), &columns))
     });
     traces.into_iter().flatten().collect()
@@ -160,6 +172,8 @@ pub(super) fn timeline(stored: &Stored) -> Timeline {
         run: Some(run.id.clone()),
         commit: run.commit.clone(),
         at: Some(run.committed_at.clone().unwrap_or_else(|| run.started_at.clone())),
+        message: None,
+        author: None,
     });
     let carried = runs.iter().enumerate().flat_map(|(place, run)| {
         // A record may have been edited: an entry whose glob is none covers nothing.
@@ -172,28 +186,30 @@ pub(super) fn timeline(stored: &Stored) -> Timeline {
     }
 }
 
-/// What must stay the same for the values of a run to be followed, as numbers.
-struct Context<'a> {
+/// What a run was measured with, as numbers.
+struct With<'a> {
     reference: u32,
     machine: u32,
+    processor: u32,
     /// Further machines, with what they measured.
     elsewhere: Vec<(u32, &'a [String])>,
 }
 
-impl Context<'_> {
-    /// The machine that measured a series.
-    fn machine_of(&self, series: &str) -> u32 {
+impl With<'_> {
+    /// The machine that measured a series, and its processor. Of a further machine only its fingerprint is known.
+    fn machine_of(&self, series: &str) -> (u32, u32) {
         let mut others = self.elsewhere.iter();
         let found = others.find(|(_, measured)| measured.iter().any(|id| id == series));
-        found.map_or(self.machine, |(machine, _)| *machine)
+        found.map_or((self.machine, self.processor), |(machine, _)| (*machine, *machine))
     }
 }
 
-/// The context of each run, in commit order.
-fn contexts<'a>(runs: &[&'a StoredRun], names: &mut Names) -> Vec<Context<'a>> {
-    let context = |run: &&'a StoredRun| Context {
+/// What each run was measured with, in commit order.
+fn contexts<'a>(runs: &[&'a StoredRun], names: &mut Names) -> Vec<With<'a>> {
+    let context = |run: &&'a StoredRun| With {
         reference: names.number(run.reference.as_deref().map_or("none", short_commit)),
         machine: names.number(&run.host),
+        processor: names.number(run.cpu_model.as_deref().unwrap_or("unknown")),
         elsewhere: (run.elsewhere.iter())
             .map(|other| (names.number(&other.host), other.series.as_slice()))
             .collect(),
@@ -201,48 +217,74 @@ fn contexts<'a>(runs: &[&'a StoredRun], names: &mut Names) -> Vec<Context<'a>> {
     runs.iter().map(context).collect()
 }
 
-/// The values of a metric in commit order: ratios when there are any, else raw values.
+/// What a change of the machine does to raw values of a metric.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Breaker {
+    /// Nothing: what goes over the wire, system calls, allocations and sizes are the same everywhere.
+    Nothing,
+    /// Only another processor changes them: libraries choose their code by it.
+    Processor,
+    /// Every other machine does.
+    Machine,
+}
+
+impl Breaker {
+    fn of(metric: Metric) -> Self {
+        match metric {
+            Metric::Instructions | Metric::StartUpInstructions => Self::Processor,
+            metric if metric.is_counted() => Self::Nothing,
+            _ => Self::Machine,
+        }
+    }
+}
+
+/// The values of a metric in commit order.
 fn row<'a>(
     id: &'a str,
     columns: &[Option<(&StoredSeries, &StoredMetric)>],
     metric: Metric,
     stored: &Stored,
-    contexts: &[Context],
+    contexts: &[With],
     names: &Names,
 ) -> Row<'a> {
-    let basis = if columns.iter().flatten().any(|(_, column)| !column.ratios.is_empty()) {
-        Basis::Ratio
-    } else {
-        Basis::Value
-    };
-    let mut digests: Vec<Vec<(usize, u32)>> = Vec::with_capacity(columns.len());
-    for month in columns {
-        let known = month.iter().flat_map(|(series, _)| &series.digests);
-        digests.push(known.map(|one| (one.from, names.find(&one.digest))).collect());
-    }
-    let (mut points, mut left_out) = (Vec::with_capacity(stored.len()), 0);
+    let breaker = Breaker::of(metric);
+    let digests = digests(columns, names);
+    let usable = |value: f64| (value.is_finite() && value >= 0.0).then_some(value);
+    let mut found = Vec::with_capacity(stored.len());
     for (place, (month, inside)) in stored.order().iter().enumerate() {
         let Some((_, column)) = columns[*month] else { continue };
-        let value = match basis {
-            Basis::Ratio => column.ratios.get(*inside).copied(),
-            Basis::Value => Some(column.values[*inside]),
+        found.push(Measured {
+            place,
+            value: usable(column.values[*inside]),
+            ratio: (column.ratios.get(*inside).copied())
+                .and_then(usable)
+                .filter(|_| breaker != Breaker::Nothing),
+            question: question_at(&digests[*month], *inside),
+        });
+    }
+    let (mut points, mut left_out) = (Vec::with_capacity(found.len()), Vec::new());
+    for (one, basis) in found.iter().zip(bases(&found)) {
+        let with = &contexts[one.place];
+        let (machine, processor) = with.machine_of(id);
+        let (value, other) = match (basis, breaker) {
+            (Basis::Ratio, _) => (one.ratio, with.reference),
+            (Basis::Value, Breaker::Nothing) => (one.value, u32::MAX),
+            (Basis::Value, Breaker::Processor) => (one.value, processor),
+            (Basis::Value, Breaker::Machine) => (one.value, machine),
         };
-        match value.filter(|value| value.is_finite() && *value > 0.0) {
-            Some(value) => {
-                let ranges = &digests[*month];
-                let range = ranges.partition_point(|(from, _)| from <= inside).saturating_sub(1);
-                let digest = ranges.get(range).map_or(u32::MAX, |(_, digest)| *digest);
-                let other = match basis {
-                    Basis::Ratio => contexts[place].reference,
-                    Basis::Value => contexts[place].machine_of(id),
-                };
-                points.push(Point {
-                    place,
-                    value,
-                    context: [digest, other],
-                });
-            }
-            None => left_out += 1,
+        let context = Context {
+            question: one.question,
+            basis,
+            other,
+        };
+        match value {
+            Some(value) => points.push(Point {
+                place: one.place,
+                value,
+                context,
+                kind: processor,
+            }),
+            None => left_out.push((one.place, one.value, one.missing())),
         }
     }
     Row {
@@ -251,8 +293,82 @@ fn row<'a>(
         metric: Some(metric),
         unit: metric.unit(),
         better: Some(metric.better()),
-        basis,
+        breaker: if breaker == Breaker::Processor {
+            "processor"
+        } else {
+            "machine"
+        },
+        not_judged: None,
         left_out,
         points,
     }
+}
+
+/// What a run has of a metric.
+struct Measured {
+    place: usize,
+    value: Option<f64>,
+    ratio: Option<f64>,
+    question: u32,
+}
+
+impl Measured {
+    /// Why it is left out.
+    fn missing(&self) -> String {
+        let why = if self.value.is_some() {
+            "no ratio: the reference was not measured"
+        } else {
+            "not measured"
+        };
+        why.into()
+    }
+}
+
+/// Digests of what is asked, by month, each with the place where it begins.
+fn digests(columns: &[Option<(&StoredSeries, &StoredMetric)>], names: &Names) -> Vec<Vec<(usize, u32)>> {
+    let of = |month: &Option<(&StoredSeries, &StoredMetric)>| {
+        let known = month.iter().flat_map(|(series, _)| &series.digests);
+        known.map(|one| (one.from, names.find(&one.digest))).collect()
+    };
+    columns.iter().map(of).collect()
+}
+
+fn question_at(ranges: &[(usize, u32)], inside: usize) -> u32 {
+    let range = ranges.partition_point(|(from, _)| *from <= inside).saturating_sub(1);
+    ranges.get(range).map_or(u32::MAX, |(_, digest)| *digest)
+}
+
+/// Of each run, whether its ratio or its value is judged: whichever there is for several runs in a row. A few runs
+/// without a reference, or with one, do not change that.
+fn bases(found: &[Measured]) -> Vec<Basis> {
+    let of = |one: &Measured| {
+        if one.ratio.is_some() {
+            Basis::Ratio
+        } else {
+            Basis::Value
+        }
+    };
+    let measured: Vec<&Measured> = found.iter().filter(|one| one.value.is_some()).collect();
+    let stretches: Vec<(Basis, usize, usize)> = measured
+        .chunk_by(|one, next| of(one) == of(next))
+        .map(|runs| (of(runs[0]), runs[0].place, runs.len()))
+        .collect();
+    let lasting: Vec<(Basis, usize)> = stretches
+        .iter()
+        .filter(|(_, _, runs)| *runs >= LASTING)
+        .map(|(basis, from, _)| (*basis, *from))
+        .collect();
+    // Where nothing lasts: what most of them have.
+    let ratios = measured.iter().filter(|one| one.ratio.is_some()).count();
+    let most = if 2 * ratios > measured.len() {
+        Basis::Ratio
+    } else {
+        Basis::Value
+    };
+    let first = lasting.first().map_or(most, |(basis, _)| *basis);
+    let at = |place: usize| {
+        let newest = lasting.partition_point(|(_, from)| *from <= place);
+        newest.checked_sub(1).map_or(first, |number| lasting[number].0)
+    };
+    found.iter().map(|one| at(one.place)).collect()
 }

@@ -76,6 +76,9 @@ pub struct StoredRun {
     /// When the run started, RFC 3339.
     #[serde(deserialize_with = "names::time")]
     pub started_at: String,
+    /// Length of its file; null in summaries of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
     /// The host's fingerprint; of several machines, the first shard's.
     pub host: String,
     /// The host's processor, as the kernel names it.

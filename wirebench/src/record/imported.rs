@@ -1,5 +1,5 @@
 //! A history kept by another program, in columns, `wirebench.imported/v1`: every value as it was written, what is wrong with
-//! it, and which way is better. Holds no names, addresses or messages of people.
+//! it, and which way is better. Of a commit it holds the author's name and the first line of the message, as text; no address.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ pub struct Imported {
     pub schema: String,
     /// The program whose format it was: `github-action-benchmark`.
     pub format: String,
+    /// `owner/name` of the repository on GitHub that the file names; null when it names no such thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// SHA-256 of the file that was imported, hex.
     pub sha256: String,
     /// Its suites, in the file's order.
@@ -50,6 +53,12 @@ pub struct ImportedRun {
     pub measured_at_ms: Option<i64>,
     /// The tool that made the values, as written.
     pub tool: Option<String>,
+    /// First line of the commit's message, at most 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The name of the commit's author, at most 200 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 /// One benchmark of a suite.
@@ -105,9 +114,9 @@ pub enum Fault {
     NoNumber,
     /// Below zero. Kept, not judged.
     Negative,
-    /// Zero: it has no relative change. Kept, not judged.
+    /// Zero. Kept, and judged when three in a row are.
     Zero,
-    /// More than a thousand times above or below the series' median. Kept, not judged.
+    /// More than a thousand times above or below the series' median. Kept, and judged when three in a row are.
     Absurd,
     /// Several entries of one run with one name. All kept, the first judged.
     DuplicateName,
@@ -121,7 +130,9 @@ pub enum Fault {
     CrowdedUnit,
     /// A series whose unit changes: its trend breaks there.
     UnitChange,
-    /// Unit and tool contradict each other about which way is better.
+    /// A series whose unit changes to another of the same thing, as from ms to µs: values are brought to the newest.
+    UnitConverted,
+    /// Unit and tool contradict each other about which way is better; the unit wins.
     Contradiction,
     /// A run that was measured before the run that stands before it.
     DateOutOfOrder,

@@ -22,10 +22,14 @@ pub struct Trend {
     pub method: TrendMethod,
     /// Files that were left out, and why.
     pub skipped: Vec<String>,
-    /// Worsenings that nobody accepted.
+    /// Pushes at which something got worse that nobody accepted and that the code may be blamed for: one alert for all
+    /// series of a push.
     pub alerts: usize,
     /// Those among them that were first reported at one of the newest pushes: the ones that `--fail-on-alert` is about.
     pub recent_alerts: usize,
+    /// Steps by the push at which they happened, by source and in commit order.
+    #[serde(default)]
+    pub groups: Vec<Group>,
     /// Every series × metric, by source, series and metric.
     pub traces: Vec<Trace>,
 }
@@ -60,14 +64,32 @@ pub struct Trace {
     pub unit: String,
     /// Which way is better; null when nothing says so: its steps are shown and are no alerts.
     pub better: Option<Better>,
-    /// What was judged.
+    /// What was judged in its newest segment.
     pub basis: Basis,
     /// Values judged.
     pub points: usize,
-    /// Runs that have this series but no value that could be judged: not measured, zero or absurd.
+    /// Runs that have this series but no value that could be judged: not measured, no number, or wild and alone.
     pub left_out: usize,
+    /// Why none of its values is judged; null when they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<String>,
+    /// Its newest value; null when it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newest: Option<Newest>,
     /// Stretches in which values may be set against each other, in order.
     pub segments: Vec<Segment>,
+}
+
+/// The newest value of a trace, whether it is judged or not.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Newest {
+    /// Where it was measured.
+    pub at: Push,
+    /// The value, in the trace's unit; null when it is no number.
+    pub value: Option<f64>,
+    /// Why it is not judged; null when it is.
+    pub left_out: Option<String>,
 }
 
 /// What a trace is made of.
@@ -86,6 +108,12 @@ pub enum Basis {
 pub struct Segment {
     /// What changed at its start, so that nothing earlier is set against it; null for the first.
     pub broken_by: Option<String>,
+    /// What was judged.
+    #[serde(default = "raw")]
+    pub basis: Basis,
+    /// The noise that a step must stand out of; null for counts and for too few values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<SeenNoise>,
     /// Its first push.
     pub first: Push,
     /// Its last push.
@@ -100,6 +128,26 @@ pub struct Segment {
     pub change_points: Vec<ChangePoint>,
 }
 
+const fn raw() -> Basis {
+    Basis::Value
+}
+
+/// What the newest values of a segment vary by when nothing steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SeenNoise {
+    /// Standard deviation around the level, percent, from measures that outliers do not move.
+    pub spread_percent: f64,
+    /// How strongly a value follows the one before, 0 … 0.95.
+    pub autocorrelation: f64,
+    /// What it drifts by in 100 values, percent; 0 when no drift is clear.
+    pub drift_percent: f64,
+    /// Values far from the level, percent of all.
+    pub outliers_percent: f64,
+    /// How often the newest 100 values came back to a level that was there before: steps that say nothing of the code.
+    pub returns: usize,
+}
+
 /// A run as a place in a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -110,6 +158,12 @@ pub struct Push {
     pub commit: String,
     /// When the commit was made, else when it was measured, RFC 3339.
     pub at: Option<String>,
+    /// First line of the commit's message, where an imported history gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The name of the commit's author, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
 }
 
 /// A step to a new level.
@@ -132,7 +186,10 @@ pub struct ChangePoint {
     pub direction: Direction,
     /// Why it is meant, when an acceptance covers it.
     pub accepted: Option<String>,
-    /// A worsening that nobody accepted.
+    /// Why the code is not to blame; null when it may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_code: Option<String>,
+    /// A worsening that nobody accepted and that the code may be blamed for.
     pub alert: bool,
     /// Whether it was first reported at one of the newest pushes.
     pub recent: bool,
@@ -148,4 +205,46 @@ pub enum Direction {
     Worse,
     /// Nothing says which way is better.
     Unknown,
+}
+
+/// All steps of a source that may have happened at one push.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// The source of its traces.
+    pub source: String,
+    /// The last push before all of them.
+    pub last_before: Push,
+    /// The first push after: the change is in one of the commits after `last_before` up to this one.
+    pub first_after: Push,
+    /// Traces that stepped.
+    pub stepped: usize,
+    /// Traces of the source that were measured on both sides of it.
+    pub measured: usize,
+    /// Those that got worse.
+    pub worse: usize,
+    /// Whether one of its steps is an alert.
+    pub alert: bool,
+    /// Whether one of its alerts was first reported at one of the newest pushes.
+    pub recent: bool,
+    /// Its steps, worsenings that nobody accepted first, then the largest first.
+    pub steps: Vec<GroupedStep>,
+}
+
+/// A step of a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupedStep {
+    /// The trace's series.
+    pub series: String,
+    /// The trace's metric; null for imported values.
+    pub metric: Option<Metric>,
+    /// Its size, percent.
+    pub change_percent: f64,
+    /// Whether it got better or worse.
+    pub direction: Direction,
+    /// Whether it is an alert.
+    pub alert: bool,
+    /// Whether it is an alert that stands: no later step took it back, and nothing broke the series since.
+    pub open: bool,
 }

@@ -1,5 +1,6 @@
 //! A run or a comparison for people: terminal, Markdown, charts. Formats numbers that others computed.
 
+pub mod alert;
 pub mod cells;
 pub mod charts;
 mod columns;

@@ -4,12 +4,15 @@ use std::fmt::Write as _;
 
 use crate::record::metric::Metric;
 use crate::record::run::short_commit;
-use crate::record::trend::{Basis, ChangePoint, Direction, Push, Segment, Trace, Trend};
+use crate::record::trend::{Basis, ChangePoint, Direction, Group, Push, SeenNoise, Segment, Trace, Trend};
 use crate::report::comparison::words::figure;
 use crate::report::format::{bytes, count, plain, three_digits, time};
 
 /// Names longer than this do not widen the columns of all others.
 const WIDEST: usize = 60;
+
+/// From here on the smallest step that would be seen, percent, says only that nothing can be.
+pub const TOO_NOISY: f64 = 100.0;
 
 /// The trend as text.
 #[must_use]
@@ -37,6 +40,7 @@ pub fn render(trend: &Trend) -> String {
             events(&mut out, segment);
         }
     }
+    groups(&mut out, trend);
     let _ = writeln!(out, "\n{}", totals(trend));
     out
 }
@@ -56,28 +60,78 @@ fn what(trace: &Trace) -> String {
 /// Where a trace stands now.
 fn standing(trace: &Trace) -> String {
     let Some(newest) = trace.segments.last() else {
-        return "no values".to_owned();
+        return trace
+            .not_judged
+            .as_deref()
+            .map_or_else(|| "no values".to_owned(), plain);
     };
-    let level = level(trace, newest.level);
+    let level = level(trace, newest);
     let seen = match newest.resolvable_percent {
+        Some(percent) if percent > TOO_NOISY => "too noisy to judge".to_owned(),
         Some(percent) => format!("sees steps from {} %", three_digits(percent)),
         None => "too few values to say what it sees".to_owned(),
     };
     let mut line = format!("{level}, {} values, {seen}", count_of(trace.points));
+    for word in newest.noise.iter().flat_map(kinds) {
+        let _ = write!(line, ", {word}");
+    }
     if trace.left_out > 0 {
         let _ = write!(line, ", {} left out", count_of(trace.left_out));
+    }
+    if let Some((newest, why)) = trace
+        .newest
+        .as_ref()
+        .and_then(|one| Some((one, one.left_out.as_deref()?)))
+    {
+        let value = newest
+            .value
+            .map_or_else(|| "none".to_owned(), |value| in_unit(trace, value));
+        let _ = write!(
+            line,
+            "; newest value not judged: {value} at {}: {}",
+            push(&newest.at),
+            plain(why)
+        );
     }
     line
 }
 
-fn level(trace: &Trace, level: f64) -> String {
-    match (trace.basis, trace.metric) {
-        (Basis::Ratio, _) => format!("{level:.3} of the reference"),
-        (Basis::Value, Some(metric)) if metric.is_counted() => figure(metric, level),
-        (Basis::Value, Some(Metric::PeakRss)) => bytes(level),
-        (Basis::Value, Some(Metric::Throughput)) => format!("{} req/s", count(level)),
-        (Basis::Value, Some(_)) => time(level),
-        (Basis::Value, None) => format!("{} {}", three_digits(level), plain(&trace.unit))
+/// What kind of noise there is, in words.
+#[must_use]
+pub fn kinds(noise: &SeenNoise) -> Vec<String> {
+    let mut found = Vec::new();
+    if noise.autocorrelation >= 0.3 {
+        found.push(format!(
+            "values follow each other (autocorrelation {:.1})",
+            noise.autocorrelation
+        ));
+    }
+    if noise.returns > 0 {
+        found.push(format!("levels come and go ({} times of late)", noise.returns));
+    }
+    if noise.drift_percent != 0.0 {
+        found.push(format!("drifts by {} % in 100 values", signed(noise.drift_percent)));
+    }
+    if noise.outliers_percent >= 2.0 {
+        found.push(format!("outliers {} %", three_digits(noise.outliers_percent)));
+    }
+    found
+}
+
+fn level(trace: &Trace, segment: &Segment) -> String {
+    match segment.basis {
+        Basis::Ratio => format!("{:.3} of the reference", segment.level),
+        Basis::Value => in_unit(trace, segment.level),
+    }
+}
+
+fn in_unit(trace: &Trace, level: f64) -> String {
+    match trace.metric {
+        Some(metric) if metric.is_counted() => figure(metric, level),
+        Some(Metric::PeakRss) => bytes(level),
+        Some(Metric::Throughput) => format!("{} req/s", count(level)),
+        Some(_) => time(level),
+        None => format!("{} {}", three_digits(level), plain(&trace.unit))
             .trim_end()
             .to_owned(),
     }
@@ -99,14 +153,15 @@ fn step(point: &ChangePoint) -> String {
         Direction::Unknown => ("◇", "changed"),
     };
     let meaning = match (&point.accepted, point.alert) {
+        _ if point.not_code.is_some() => format!(", {}", plain(point.not_code.as_deref().unwrap_or_default())),
         (Some(reason), _) => format!(", accepted: {}", plain(reason)),
         (None, true) if point.recent => ", ALERT (new)".to_owned(),
         (None, true) => ", ALERT".to_owned(),
         (None, false) => String::new(),
     };
     format!(
-        "{symbol} {word} {} % ({} … {}) after {} up to {}{meaning}",
-        signed(point.change_percent),
+        "{symbol} {word} {} ({} … {}) after {} up to {}{meaning}",
+        size(point.change_percent),
         signed(point.low_percent),
         signed(point.high_percent),
         plain(short_commit(&point.last_before.commit)),
@@ -125,6 +180,48 @@ fn signed(percent: f64) -> String {
     format!("{sign}{:.1}", percent.abs())
 }
 
+/// A change in percent, or how many times as much it is when that is easier to read: `+3.1 %`, `× 1,187`.
+#[must_use]
+pub fn size(percent: f64) -> String {
+    if percent < 900.0 {
+        return format!("{} %", signed(percent));
+    }
+    format!("× {}", count(1.0 + percent / 100.0))
+}
+
+/// One line for each push at which several series stepped, or something got worse.
+fn groups(out: &mut String, trend: &Trend) {
+    let told = trend.groups.iter().filter(|group| group.stepped > 1 || group.alert);
+    for (number, group) in told.enumerate() {
+        if number == 0 {
+            let _ = writeln!(out, "\nby push");
+        }
+        let marked = match (group.alert, group.recent) {
+            (true, true) => ", ALERT (new)",
+            (true, false) => ", ALERT",
+            (false, _) => "",
+        };
+        let _ = writeln!(out, "    {}{marked}", plain(&headline(group)));
+    }
+}
+
+/// What happened at a push: `25 of 25 series at 0123456789ab (2026-11-21): 25 worse, largest +4.1 %`.
+#[must_use]
+pub fn headline(group: &Group) -> String {
+    let sizes = group.steps.iter().map(|step| step.change_percent);
+    let largest = sizes
+        .max_by(|one, other| one.abs().total_cmp(&other.abs()))
+        .unwrap_or(0.0);
+    format!(
+        "{} of {} series at {}: {} worse, largest {}",
+        count_of(group.stepped),
+        count_of(group.measured),
+        push(&group.first_after),
+        count_of(group.worse),
+        size(largest)
+    )
+}
+
 fn totals(trend: &Trend) -> String {
     let steps = || {
         let segments = trend.traces.iter().flat_map(|trace| &trace.segments);
@@ -133,14 +230,22 @@ fn totals(trend: &Trend) -> String {
     let of = |direction| steps().filter(|point| point.direction == direction).count();
     let accepted = steps().filter(|point| point.accepted.is_some()).count();
     format!(
-        "{} runs, {} series × metrics: {} steps worse ({accepted} accepted, {} alerts, {} of them new), {} better, {} of unknown direction",
+        "{} runs, {} series × metrics: {} steps worse ({accepted} accepted), {} better, {} of unknown direction; {}",
         count_of(trend.runs),
         count_of(trend.traces.len()),
         of(Direction::Worse),
-        trend.alerts,
-        trend.recent_alerts,
         of(Direction::Better),
-        of(Direction::Unknown)
+        of(Direction::Unknown),
+        alerts(trend)
+    )
+}
+
+fn alerts(trend: &Trend) -> String {
+    let pushes = if trend.alerts == 1 { "push" } else { "pushes" };
+    format!(
+        "alerts at {} {pushes}, {} of them new",
+        count_of(trend.alerts),
+        count_of(trend.recent_alerts)
     )
 }
 

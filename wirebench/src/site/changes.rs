@@ -2,9 +2,12 @@
 
 use askama::Template;
 
+use crate::history::follow::Line;
 use crate::history::standing::{Change, Standing, taken_back};
 use crate::record::run::short_commit;
-use crate::record::trend::{ChangePoint, Direction, Segment};
+use crate::record::trend::{ChangePoint, Direction, Group, Segment};
+use crate::report::comparison::words::change;
+use crate::report::trend::headline;
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::shown::plural;
@@ -13,6 +16,8 @@ use crate::site::words::{changed, state, verdict};
 
 /// Entries of the feed.
 const IN_FEED: usize = 50;
+/// Series that an entry names.
+const IN_ENTRY: usize = 20;
 
 #[derive(Template)]
 #[template(path = "changes.html")]
@@ -28,7 +33,17 @@ struct Feed<'a> {
     title: String,
     id: String,
     updated: String,
-    rows: &'a [Noticed],
+    entries: &'a [Entry],
+}
+
+/// A push at which something stepped, for the feed.
+struct Entry {
+    title: String,
+    source: String,
+    up_to: String,
+    /// RFC 3339.
+    at: String,
+    content: String,
 }
 
 /// A change point as it is shown.
@@ -44,8 +59,6 @@ pub(super) struct Noticed {
     pub(super) up_to: String,
     pub(super) url: Option<String>,
     pub(super) day: String,
-    /// RFC 3339, for the feed.
-    at: String,
     pub(super) status: &'static str,
     pub(super) note: String,
     time: i64,
@@ -53,22 +66,30 @@ pub(super) struct Noticed {
 
 /// Every change point, the newest first.
 pub(super) fn noticed(site: &Site, sources: &[Source]) -> Vec<Noticed> {
-    let series = sources.iter().flat_map(|source| &source.series);
-    newest_first(series.flat_map(|series| of_all(site, series)).collect())
+    let all = |source| {
+        let of = move |source: &Source, series: &Series| of_all(site, source.line, series);
+        let source: &Source = source;
+        source
+            .series
+            .iter()
+            .flat_map(move |series| of(source, series))
+            .collect::<Vec<_>>()
+    };
+    newest_first(sources.iter().flat_map(all).collect())
 }
 
 /// The change points of one series, the newest first.
-pub(super) fn of_series(site: &Site, series: &Series) -> Vec<Noticed> {
-    newest_first(of_all(site, series))
+pub(super) fn of_series(site: &Site, line: &Line, series: &Series) -> Vec<Noticed> {
+    newest_first(of_all(site, line, series))
 }
 
-fn of_all(site: &Site, series: &Series) -> Vec<Noticed> {
+fn of_all(site: &Site, line: &Line, series: &Series) -> Vec<Noticed> {
     let mut found = Vec::new();
     for drawn in &series.metrics {
         for (number, segment) in drawn.trace.segments.iter().enumerate() {
             let current = number + 1 == drawn.trace.segments.len();
             let points = segment.change_points.iter();
-            found.extend(points.map(|point| one(site, series, drawn, (segment, point), current)));
+            found.extend(points.map(|point| one(site, line, series, drawn, (segment, point), current)));
         }
     }
     found
@@ -81,6 +102,7 @@ fn newest_first(mut found: Vec<Noticed>) -> Vec<Noticed> {
 
 fn one(
     site: &Site,
+    line: &Line,
     series: &Series,
     drawn: &Drawn,
     (segment, point): (&Segment, &ChangePoint),
@@ -106,11 +128,8 @@ fn one(
             low: point.low_percent,
             high: point.high_percent,
         })),
-        url: site.range_url(&point.last_before.commit, &point.first_after.commit),
+        url: site.range_url(line, &point.last_before.commit, &point.first_after.commit),
         day: day(&point.first_after).to_owned(),
-        at: jiff::Timestamp::from_second(time)
-            .map(|time| time.to_string())
-            .unwrap_or_default(),
         after,
         up_to,
         status,
@@ -121,6 +140,9 @@ fn one(
 
 /// What became of a change point, and what else to know of it.
 fn status(segment: &Segment, point: &ChangePoint, current: bool) -> (&'static str, String) {
+    if let Some(reason) = &point.not_code {
+        return ("machine", reason.clone());
+    }
     if let Some(reason) = &point.accepted {
         return ("accepted", reason.clone());
     }
@@ -154,20 +176,54 @@ pub(super) fn render(frame: Frame, rows: &[Noticed]) -> Result<String, askama::E
     Page { frame, lead, rows }.render()
 }
 
-/// The newest of them as an Atom feed.
+/// The newest pushes at which something stepped as an Atom feed: one entry for each, with all its series.
 ///
 /// # Errors
 /// When the template cannot be written out.
-pub(super) fn feed(site: &Site, rows: &[Noticed]) -> Result<String, askama::Error> {
-    let rows = &rows[..rows.len().min(IN_FEED)];
+pub(super) fn feed(site: &Site, groups: &[Group]) -> Result<String, askama::Error> {
+    let mut newest: Vec<&Group> = groups.iter().collect();
+    newest.sort_by_key(|group| std::cmp::Reverse(seconds(&group.first_after).unwrap_or(0)));
+    newest.truncate(IN_FEED);
+    let entries: Vec<Entry> = newest.into_iter().map(entry).collect();
     let feed = Feed {
         title: format!("{}: changes", site.name),
         id: site.repository.clone().unwrap_or_else(|| "history".into()),
-        updated: rows
+        updated: entries
             .first()
-            .map_or("1970-01-01T00:00:00Z", |row| row.at.as_str())
+            .map_or("1970-01-01T00:00:00Z", |entry| entry.at.as_str())
             .to_owned(),
-        rows,
+        entries: &entries,
     };
     feed.render()
+}
+
+fn entry(group: &Group) -> Entry {
+    let up_to = short_commit(&group.first_after.commit).to_owned();
+    let time = seconds(&group.first_after).unwrap_or(0);
+    let sizes = group.steps.iter().take(IN_ENTRY).map(|step| {
+        let metric = step
+            .metric
+            .map_or_else(String::new, |metric| format!(" {}", metric.label()));
+        format!("{}{metric} {}", step.series, change(step.change_percent))
+    });
+    let more = group.steps.len().saturating_sub(IN_ENTRY);
+    Entry {
+        title: headline(group),
+        source: group.source.clone(),
+        at: jiff::Timestamp::from_second(time)
+            .map(|time| time.to_string())
+            .unwrap_or_default(),
+        content: format!(
+            "After {} up to {up_to} ({}): {}{}.",
+            short_commit(&group.last_before.commit),
+            day(&group.first_after),
+            sizes.collect::<Vec<_>>().join("; "),
+            if more > 0 {
+                format!("; {more} more")
+            } else {
+                String::new()
+            }
+        ),
+        up_to,
+    }
 }

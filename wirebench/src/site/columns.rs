@@ -14,6 +14,8 @@ pub(super) struct Named<'a> {
     pub(super) label: &'a str,
     pub(super) timeline: &'a str,
     pub(super) reference: Option<String>,
+    /// Whether it has no value in the newest pushes: what comes after its last one is left out.
+    pub(super) ended: bool,
 }
 
 /// The column, and its points where they are a file of their own.
@@ -36,7 +38,7 @@ pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, O
         basis: trace.basis,
         reference: named.reference,
         timeline: named.timeline.to_owned(),
-        places: values.values.len(),
+        places: if named.ended { end } else { values.values.len() },
         breaks,
         levels: levels(values),
         steps: steps(trace, values),
@@ -89,7 +91,9 @@ fn levels(values: &Values) -> Vec<Level> {
         &values.ratios
     };
     let mut found = Vec::new();
-    for segment in &values.segments {
+    // Levels of values have no place among ratios, nor the other way round.
+    let newest = values.segments.last().map(|segment| segment.basis);
+    for segment in values.segments.iter().filter(|segment| Some(segment.basis) == newest) {
         let mut from = segment.first;
         let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
         for (to, next) in ends.chain([(segment.last, segment.last)]) {

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use crate::history::follow::Line;
 use crate::site::Input;
 use crate::site::gather::Source;
 use crate::site::shown::plural;
@@ -141,17 +142,33 @@ impl Site {
 
     /// Where a commit is shown; none without a repository, or for what is no commit.
     pub(super) fn commit_url(&self, commit: &str) -> Option<String> {
-        let repository = self.repository.as_deref()?;
-        let sound = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
-        sound.then(|| format!("https://github.com/{repository}/commit/{commit}"))
+        commit_url(self.repository.as_deref()?, commit)
+    }
+
+    /// The repository that the commits of a source are in: an imported history may name another one.
+    pub(super) fn repository_of<'a>(&'a self, line: &'a Line) -> Option<&'a str> {
+        line.repository.as_deref().or(self.repository.as_deref())
     }
 
     /// Where all between two commits is shown.
-    pub(super) fn range_url(&self, before: &str, after: &str) -> Option<String> {
-        let repository = self.repository.as_deref()?;
-        self.commit_url(before).and(self.commit_url(after))?;
+    pub(super) fn range_url(&self, line: &Line, before: &str, after: &str) -> Option<String> {
+        let repository = self.repository_of(line)?;
+        commit_url(repository, before).and(commit_url(repository, after))?;
         Some(format!("https://github.com/{repository}/compare/{before}...{after}"))
     }
+}
+
+/// Where a commit of a repository is shown; none for what is no commit.
+pub(super) fn commit_url(repository: &str, commit: &str) -> Option<String> {
+    let sound = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    sound.then(|| format!("https://github.com/{repository}/commit/{commit}"))
+}
+
+/// Where the pull request is shown that a message ends with, as in `Cache answers (#123)`.
+pub(super) fn pull_url(repository: &str, message: &str) -> Option<String> {
+    let number = message.trim_end().strip_suffix(')')?.rsplit_once("(#")?.1;
+    let sound = (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    sound.then(|| format!("https://github.com/{repository}/pull/{number}"))
 }
 
 impl Frame {
@@ -170,4 +187,28 @@ fn newest(sources: &[Source]) -> Option<Timestamp> {
     let pushes = sources.iter().flat_map(|source| &source.line.pushes);
     let newest = pushes.filter_map(seconds).max()?;
     Timestamp::from_second(newest).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_number_at_the_end_of_a_message_is_a_pull_request() {
+        let url = |message| pull_url("owner/name", message);
+        assert_eq!(
+            url("Cache (#12)").as_deref(),
+            Some("https://github.com/owner/name/pull/12")
+        );
+        for other in [
+            "Cache #12",
+            "(#12) cache",
+            "Cache (#)",
+            "Cache (#1a)",
+            "Cache (#1234567890)",
+            "",
+        ] {
+            assert_eq!(url(other), None, "{other}");
+        }
+    }
 }

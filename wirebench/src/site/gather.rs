@@ -131,10 +131,20 @@ impl Drawn<'_> {
             .map_or_else(String::new, |metric| format!("{} ", metric.label()))
     }
 
-    /// The newest value, with its unit.
+    /// The newest value, with its unit, whether it is judged or not.
     pub(super) fn newest(&self) -> String {
-        let newest = self.values.values.iter().rev().copied().find(|value| value.is_finite());
-        newest.map_or_else(|| "–".into(), |newest| self.text(newest))
+        match &self.trace.newest {
+            Some(newest) if newest.left_out.is_some() => {
+                let value = newest
+                    .value
+                    .map_or_else(|| "no number".into(), |value| self.text(value));
+                format!("{value} (not judged)")
+            }
+            _ => {
+                let newest = self.values.values.iter().rev().copied().find(|value| value.is_finite());
+                newest.map_or_else(|| "–".into(), |newest| self.text(newest))
+            }
+        }
     }
 
     /// A value with its unit.

@@ -171,9 +171,13 @@ mod tests {
             run: None,
             commit: "3f9d2c71a0b8".into(),
             at: None,
+            message: None,
+            author: None,
         };
         let segment = |resolvable| Segment {
             broken_by: None,
+            basis: Basis::Ratio,
+            noise: None,
             first: push(),
             last: push(),
             points: 40,
@@ -190,6 +194,8 @@ mod tests {
             basis: Basis::Ratio,
             points: 40,
             left_out: 0,
+            not_judged: None,
+            newest: None,
             segments: vec![segment(Some(99.0)), segment(resolvable)],
         };
         Trend {
@@ -205,6 +211,7 @@ mod tests {
             skipped: vec!["runs/2026/11/x.json: is cut off".into()],
             alerts: 0,
             recent_alerts: 0,
+            groups: Vec::new(),
             traces: vec![
                 trace("quiet@http@hey", Metric::ServerCpu, Some(1.25)),
                 trace("noisy@http@hey", Metric::ServerCpu, Some(7.5)),

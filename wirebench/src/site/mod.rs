@@ -174,7 +174,7 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
         "changes.html",
         changes::render(frame("Changes", Place::Changes), &noticed),
     )?;
-    writer.page("changes.xml", changes::feed(&site, &noticed))?;
+    writer.page("changes.xml", changes::feed(&site, &input.followed.trend.groups))?;
     let model = input.followed.facts.synthetic.clone();
     let about = about::render(frame("About", Place::About), &input.followed.trend.method, model);
     writer.page("about.html", about)?;

@@ -3,11 +3,10 @@
 use askama::Template;
 
 use crate::history::standing::Standing;
-use crate::report::format::three_digits;
 use crate::site::frame::Frame;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::spark;
-use crate::site::words::{changed, remark, sentence, state, verdict};
+use crate::site::words::{changed, remark, seen, sentence, state, verdict};
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -92,9 +91,7 @@ fn line(series: &Series, drawn: &Drawn) -> Line {
             _ => remark(drawn),
         },
         spark: spark::path(drawn.judged()),
-        seen: drawn
-            .resolvable()
-            .map_or_else(|| "–".into(), |percent| format!("{} %", three_digits(percent))),
+        seen: seen(drawn),
         order: (drawn.stands.standing, -hundredths(size)),
     }
 }

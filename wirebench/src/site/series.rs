@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::history::side_by_side;
+use crate::history::standing::Standing;
 use crate::record::site::ColumnHead;
 use crate::site::SiteError;
 use crate::site::columns::{Named, column};
@@ -66,6 +67,7 @@ fn data(source: &Source, series: &Series, drawn: &Drawn) -> Vec<(String, serde_j
         label: drawn.label,
         timeline: &source.timeline.id,
         reference: drawn.reference.clone(),
+        ended: drawn.stands.standing == Standing::Ended,
     };
     let (column, points) = column(drawn.trace, drawn.values, named);
     let mut files = vec![file(&drawn.column, "json", &column)];

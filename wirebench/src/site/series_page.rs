@@ -8,9 +8,10 @@ use crate::record::run::short_commit;
 use crate::record::trend::Push;
 use crate::report::comparison::words::change;
 use crate::report::format::three_digits;
+use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
 use crate::site::changes::{Noticed, of_series};
-use crate::site::frame::{Frame, Place, Site};
+use crate::site::frame::{Frame, Place, Site, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::shown::plural;
 use crate::site::spark;
@@ -32,6 +33,8 @@ struct Page<'a> {
     steps: Vec<Noticed>,
     breaks: Vec<(String, String)>,
     commits: Vec<Commit>,
+    /// Whether the messages of commits are known.
+    messages: bool,
     still: bool,
     ratios: bool,
     unsound: Option<String>,
@@ -54,6 +57,11 @@ struct Metric {
 struct Commit {
     short: String,
     url: Option<String>,
+    /// First line of the commit's message; empty when it is not known.
+    message: String,
+    /// Where the pull request is shown that the message names.
+    pull: Option<String>,
+    author: String,
     run: Option<String>,
     day: String,
     value: String,
@@ -83,8 +91,9 @@ pub(super) fn render(
         lead: fact(source, first),
         first: metric(source, first),
         others: others.iter().map(|drawn| metric(source, drawn)).collect(),
-        steps: of_series(site, series),
+        steps: of_series(site, source.line, series),
         breaks: breaks(first),
+        messages: source.line.pushes.iter().any(|push| push.message.is_some()),
         commits: commits(site, source, first, with_page),
         still: stills,
         ratios: !first.values.ratios.is_empty(),
@@ -153,7 +162,15 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
         ),
         None => format!("{verdict}: {}{value}, no step since {since}.", drawn.what()),
     };
+    let noise = drawn.trace.segments.last().and_then(|segment| segment.noise.as_ref());
+    let noise: Vec<String> = noise.map(kinds).unwrap_or_default();
+    let noise = if noise.is_empty() {
+        String::new()
+    } else {
+        format!(" Its noise: {}.", noise.join(", "))
+    };
     let seen = match drawn.resolvable() {
+        Some(percent) if percent > TOO_NOISY => " It is too noisy to judge.".to_owned(),
         Some(percent) => format!(
             " Steps from {} % on would be seen within five pushes.",
             three_digits(percent)
@@ -164,7 +181,7 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
         text if text.is_empty() => text,
         text => format!(" {text}."),
     };
-    format!("{change}{remark}{seen}")
+    format!("{change}{remark}{seen}{noise}")
 }
 
 fn short(push: &Push) -> String {
@@ -181,6 +198,7 @@ fn breaks(drawn: &Drawn) -> Vec<(String, String)> {
 
 fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &HashSet<&str>) -> Vec<Commit> {
     let places = (0..source.line.pushes.len()).rev();
+    let repository = site.repository_of(source.line);
     let row = |place: usize| {
         let push = &source.line.pushes[place];
         let number = |row: &[f64]| row.get(place).copied().filter(|value| value.is_finite());
@@ -188,7 +206,10 @@ fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &HashSet<&str
         let value = number(&drawn.values.values);
         (value.is_some() || failure.is_some()).then(|| Commit {
             short: short(push),
-            url: site.commit_url(&push.commit),
+            url: repository.and_then(|repository| commit_url(repository, &push.commit)),
+            message: push.message.clone().unwrap_or_default(),
+            pull: repository.and_then(|repository| pull_url(repository, push.message.as_deref()?)),
+            author: push.author.clone().unwrap_or_default(),
             run: push.run.clone().filter(|run| with_page.contains(run.as_str())),
             day: day(push).to_owned(),
             value: value.map_or_else(|| "–".into(), |value| with_half(drawn, place, drawn.text(value))),
@@ -213,7 +234,7 @@ fn unsound(series: &Series) -> Option<String> {
     let count: usize = imported.map(|drawn| drawn.values.failures.len()).sum();
     (count > 0).then(|| {
         format!(
-            "{} of this series cannot be a measurement: kept, marked in the chart, and not judged.",
+            "{} of this series no measurement can be read from, or far off and alone: kept, marked in the chart, and not judged.",
             plural(count, "value")
         )
     })

@@ -123,9 +123,12 @@ mod tests {
             run: Some(format!("run-{place}")),
             commit: format!("{place:040x}"),
             at: Some("2026-11-21T05:00:00Z".into()),
+            message: None,
+            author: None,
         };
         Line {
             source: RUNS.into(),
+            repository: None,
             pushes: (0..count).map(push).collect(),
             runs: Vec::new(),
             provisional: vec![count - 1],

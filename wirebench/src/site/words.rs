@@ -1,10 +1,13 @@
 //! What is said of standings, in the same words on every page.
 
 use crate::history::standing::{Change, FEWEST, Standing};
+use crate::record::run::short_commit;
 use crate::report::comparison::words::{change, interval};
 use crate::report::format::three_digits;
+use crate::report::trend::TOO_NOISY;
 use crate::site::gather::{Drawn, Source};
 use crate::site::shown::plural;
+use crate::site::timeline::day;
 use crate::stats::quantile::median;
 
 /// The word for scripts and style sheets.
@@ -29,7 +32,7 @@ pub(super) const fn verdict(standing: Standing) -> &'static str {
         Standing::Accepted => "~ accepted",
         Standing::Changed => "◇ changed",
         Standing::Noise => "≈ within noise",
-        Standing::Few => "· too few runs",
+        Standing::Few => "· too few values",
         Standing::Ended => "□ ended",
         Standing::Withheld => "! withheld",
     }
@@ -48,10 +51,29 @@ pub(super) fn changed(found: Option<Change>) -> String {
 pub(super) fn remark(drawn: &Drawn) -> String {
     let stands = &drawn.stands;
     match (&stands.withheld, &stands.broken_by) {
-        (Some(why), _) => format!("The newest run has no good value: {why}"),
-        (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST} runs"),
+        (Some(why), _) => format!("The newest run has no value that is judged: {why}"),
+        (None, _) if drawn.trace.not_judged.is_some() => drawn.trace.not_judged.clone().unwrap_or_default(),
+        (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST} values"),
+        (None, _) if stands.standing == Standing::Ended => ended(drawn),
         (None, Some(why)) => format!("only since {why}"),
         (None, None) => String::new(),
+    }
+}
+
+/// When a series ended.
+fn ended(drawn: &Drawn) -> String {
+    let last = drawn.trace.segments.last().map(|segment| &segment.last);
+    last.map_or_else(String::new, |push| {
+        format!("its last value is of {} at {}", day(push), short_commit(&push.commit))
+    })
+}
+
+/// The smallest step that would be seen, in words; a dash when it is not known.
+pub(super) fn seen(drawn: &Drawn) -> String {
+    match drawn.resolvable() {
+        Some(percent) if percent > TOO_NOISY => "too noisy to judge".into(),
+        Some(percent) => format!("{} %", three_digits(percent)),
+        None => "–".into(),
     }
 }
 
@@ -65,7 +87,7 @@ pub(super) fn sentence(source: &Source) -> String {
     }
     if compared == 0 {
         return format!(
-            "Nothing to compare yet: {} so far; verdicts start at {FEWEST} runs.",
+            "Nothing to compare yet: {} so far; verdicts start at {FEWEST} values.",
             plural(source.timeline.pushes, "run")
         );
     }

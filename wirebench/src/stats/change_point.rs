@@ -7,16 +7,25 @@
 //! - the newest values fit a level of their own better than the old one: the log-likelihood ratio under a Laplace law, in
 //!   which one value counts for a limited amount only, is at least 5 (7 for 4 values, 7.5 for 3);
 //! - ranks as these are improbable without a step, p ≤ 0.001, or p ≤ 0.02 for fewer than 8 new values set against 12 or
-//!   more: ranks alone would let a single outlier among 5 hide a step.
+//!   more: ranks alone would let a single outlier among 5 hide a step;
+//! - the mean of the newest values, none counted beyond 3.2 standard deviations, is 3.65 standard errors (3.9 from 8 values
+//!   on, 4.3 from 13 on) from the old level, and from where a drift of it would have led. The standard error knows the
+//!   spread, the autocorrelation and the drift of the up to 100 values before ([`Noise`]).
 //!
 //! While no more than [`WINDOW`] values came after it, a step is looked at again at every push and withdrawn when the medians
-//! are less than half of [`SMALLEST_STEP`] apart or the ranks are no longer improbable (p > 0.05); from 15 values on, when
-//! they are less than three quarters of it apart or p > 0.02.
+//! are less than half of [`SMALLEST_STEP`] apart, the ranks are no longer improbable (p > 0.05) or the mean is less than 3.2
+//! standard errors away; from 15 values on, when they are less than three quarters of it apart, p > 0.02, or less than 4.
+//!
+//! Where levels come back, as on machines of two kinds, a step between them says nothing of the code: once the last
+//! [`REMEMBERED`] values hold a step up and a step down, one to a level between those that were there is followed in silence.
 
 mod asked;
+mod noise;
 mod past;
 
 use asked::{ASKED, Ask};
+use noise::Against;
+pub use noise::Noise;
 use past::{Past, deviation, middle, middle_of};
 
 use crate::stats::mann_whitney::{LARGEST, Level, Shift, differ, shift};
@@ -40,6 +49,14 @@ const MANY_BEFORE: usize = 12;
 const PLACED_AFTER: usize = 10;
 /// From so many values after a step on, it must have proven itself.
 const PROVEN_AFTER: usize = 15;
+/// ln 100.
+const FAR: f64 = 2.0 * std::f64::consts::LN_10;
+/// Values in which levels are remembered, so that one that comes back is known.
+pub const REMEMBERED: usize = 100;
+/// How far beyond the levels that were there one that comes back may lie, as a share of their range.
+const ROOM: f64 = 0.25;
+/// Standard errors from the level before at which a step stays, while it is new, and from [`PROVEN_AFTER`] values on.
+const STAYS: [f64; 2] = [3.2, 4.0];
 /// How far the place of a step may be uncertain, to either side.
 const BLUR: usize = 5;
 
@@ -73,6 +90,10 @@ struct Step {
     up: bool,
     /// The median before it.
     old: f64,
+    /// Whether it leads to a level that was there before, in a row whose levels come and go: it is no change point.
+    returns: bool,
+    /// The noise before it.
+    noise: Option<Noise>,
 }
 
 /// Follows one row of values.
@@ -95,10 +116,20 @@ impl Detector {
             Some((at, up)) => {
                 let reported = self.values.len() - 1;
                 let old = self.pasts[at].median;
-                let step = Step { at, reported, up, old };
-                self.steps.push(self.placed(self.start(), step));
+                let returns = self.was_there(at);
+                let step = Step {
+                    at,
+                    reported,
+                    up,
+                    old,
+                    returns,
+                    noise: None,
+                };
+                let placed = self.placed(self.start(), step);
+                let noise = self.noise_before(placed.at);
+                self.steps.push(Step { noise, ..placed });
                 self.restart();
-                Some(Event::Reported)
+                (!returns).then_some(Event::Reported)
             }
             None => withdrawn.then_some(Event::Withdrawn),
         }
@@ -108,14 +139,28 @@ impl Detector {
     #[must_use]
     pub fn change_points(&self) -> Vec<ChangePoint> {
         (0..self.steps.len())
+            .filter(|number| !self.steps[*number].returns)
             .filter_map(|number| self.described(number))
             .collect()
+    }
+
+    /// The noise of the newest values; none before the first.
+    #[must_use]
+    pub fn noise(&self) -> Option<Noise> {
+        self.noise_before(self.values.len())
+    }
+
+    /// How often the newest [`REMEMBERED`] values came back to a level that was there before.
+    #[must_use]
+    pub fn returns(&self) -> usize {
+        let from = self.values.len().saturating_sub(REMEMBERED);
+        let recent = self.steps.iter().filter(|step| step.at >= from);
+        recent.filter(|step| step.returns).count()
     }
 
     /// The smallest step in the logarithm that is seen within [`SEEN_WITHIN`] pushes in 95 of 100 cases if the noise
     /// stays as it was in the newest values; none when there are too few of them.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most 30")]
     pub fn resolvable(&self) -> Option<f64> {
         let n = self.window.len();
         if n < MANY_BEFORE + LEAST_AFTER {
@@ -126,11 +171,12 @@ impl Detector {
         // skewed noise hides a step.
         let rank = (n / 10).max(2) - 1;
         let tail = (self.window[n - 1 - rank] - middle).max(middle - self.window[rank]) / 1.36;
-        let spread = tail.max(1.4826 * deviation(&self.window, middle));
-        // 0.977: the efficiency of ranks under normal noise.
-        let error = spread * (1.0 / SEEN_WITHIN as f64 + 1.0 / n as f64).sqrt() / 0.977;
-        // 3.09 standard errors are improbable at a thousandth; a step 2.5 beyond that is hardly ever missed.
-        Some(((3.09 + 2.5) * error).max(SMALLEST_STEP + 1.645 * error))
+        let noise = self.noise()?;
+        let spread = tail.max(1.4826 * deviation(&self.window, middle)).max(noise.spread);
+        let error = spread * noise.error(n, SEEN_WITHIN);
+        // What the mean must reach, and as much again as it is short of the true step in one of 20 cases, with some room
+        // for a spread that is larger than it seems.
+        Some(((ASKED[2].errors + 2.0) * error).max(SMALLEST_STEP + 1.645 * error))
     }
 
     /// The median of the newest values since the last step, at most [`WINDOW`] of them; none before the first value.
@@ -189,18 +235,27 @@ impl Detector {
             .checked_sub(2)
             .map_or(0, |before| self.steps[before].at);
         let moved = middle_of(&self.window) - step.old;
-        let (level, least) = if end - step.at < PROVEN_AFTER {
-            (Level::Twentieth, SMALLEST_STEP * 0.5)
+        let (level, least, errors) = if end - step.at < PROVEN_AFTER {
+            (Level::Twentieth, SMALLEST_STEP * 0.5, STAYS[0])
         } else {
-            (Level::Fiftieth, SMALLEST_STEP * 0.75)
+            (Level::Fiftieth, SMALLEST_STEP * 0.75, STAYS[1])
         };
         let before = &self.values[earlier.max(step.at.saturating_sub(WINDOW))..step.at];
+        let against = Against {
+            level: step.old,
+            recent: 0.0,
+            count: before.len(),
+        };
         let stays = (if step.up { moved } else { -moved }) >= least
-            && differ(before, &self.values[step.at..], level) == Some(step.up);
+            && (is_far(step.old, &self.values[step.at..], step.up)
+                || differ(before, &self.values[step.at..], level) == Some(step.up)
+                    && step
+                        .noise
+                        .is_some_and(|noise| noise.clear(against, &self.values[step.at..], errors)));
         if !stays {
             self.steps.pop();
             self.restart();
-            return true;
+            return !step.returns;
         }
         if end - step.at < PLACED_AFTER {
             let mut moved = self.placed(earlier, step);
@@ -210,6 +265,7 @@ impl Detector {
                     moved.reported = end - 1;
                 }
                 self.steps.pop();
+                moved.noise = self.noise_before(moved.at);
                 self.steps.push(moved);
                 self.restart();
             }
@@ -278,7 +334,44 @@ impl Detector {
         } else {
             ask.level
         };
-        (differ(before, after, level) == Some(up)).then(|| (past.gain(after, now), up))
+        let against = Against {
+            level: past.median,
+            recent: past.scale / 0.8,
+            count: before.len(),
+        };
+        let clear = is_far(past.median, after, up)
+            || (differ(before, after, level) == Some(up) && self.stands_out(at, against, ask.errors));
+        clear.then(|| (past.gain(after, now), up))
+    }
+
+    /// Whether the values from a place on stand out of the noise before it.
+    fn stands_out(&self, at: usize, against: Against, errors: f64) -> bool {
+        let after = &self.values[at..];
+        // Most are ruled out by what is known already.
+        if !Noise::may_be_clear(against, after, errors) {
+            return false;
+        }
+        let noise = self.noise_before(at);
+        noise.is_some_and(|noise| noise.clear(against, after, errors))
+    }
+
+    fn noise_before(&self, at: usize) -> Option<Noise> {
+        Noise::of(&self.values[..at], self.steps.iter().map(|step| step.at))
+    }
+
+    /// Whether the level that begins at a place lies between those of the last values, which went up and down already.
+    fn was_there(&self, at: usize) -> bool {
+        let from = at.saturating_sub(REMEMBERED);
+        let recent = || self.steps.iter().filter(|step| step.at >= from);
+        if !(recent().any(|step| step.up) && recent().any(|step| !step.up)) {
+            return false;
+        }
+        let levels = || recent().map(|step| step.old).chain([self.pasts[at].median]);
+        let (lowest, highest) = levels().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), level| {
+            (low.min(level), high.max(level))
+        });
+        let room = ROOM * (highest - lowest);
+        (lowest - room..=highest + room).contains(&middle(&self.values[at..]))
     }
 
     /// The step at its likeliest place, given the levels on either side.
@@ -321,6 +414,13 @@ impl Detector {
             change: shift(before, after)?,
         })
     }
+}
+
+/// Whether every value is a hundred times above, or below, a level: that needs neither ranks nor a spread.
+fn is_far(level: f64, values: &[f64], up: bool) -> bool {
+    values
+        .iter()
+        .all(|value| (if up { value - level } else { level - value }) >= FAR)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Numbers in, numbers out: no files, no clock, no serialisation.
 
 pub mod change_point;
+pub mod count_step;
 pub mod holm;
 pub mod location;
 pub mod mann_whitney;
+pub mod mix;
 pub mod proportion;
 pub mod quantile;
 pub mod rank_sum;

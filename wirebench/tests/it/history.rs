@@ -163,3 +163,19 @@ fn a_folder_without_a_history_is_said_to_be_none() {
     let ended = place.run(&["history", "append", "--to", "h"]);
     assert_eq!(ended.code, 2, "without a run there must be a project");
 }
+
+#[test]
+fn a_run_file_that_was_cut_off_after_indexing_is_named_by_the_next_index() {
+    let place = Place::new();
+    for made in history(6, 9) {
+        place.append(&made);
+    }
+    assert_eq!(place.run(&["history", "index", "h"]).code, 0);
+    let folder = place.path("h/runs/2026/11");
+    let file = folder.join(&files(&folder)[3]);
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let index = place.run(&["history", "index", "h"]);
+    assert!(index.stderr.contains("may be cut off"), "{}", index.stderr);
+    assert_eq!(index.stdout, "2026-11 5 runs\n");
+}

@@ -42,21 +42,25 @@ fn what_is_broken_is_named_and_everything_is_kept() {
         "1 × higher quantile below a lower one",
         "1 × series without a unit",
         "1 × unit that holds more",
-        "2 × series whose unit changes",
+        "1 × series whose unit changes (its trend breaks there)",
+        "1 × series whose unit changes to another of the same thing (converted); first: \"parse\": ns/op → us/op",
         "1 × run measured before",
         "1 × run without its commit's time",
         "higher is better, because tool customBiggerIsBetter",
-        "1 × series whose unit and tool contradict each other",
+        "1 × series whose unit and tool contradict each other (the unit wins)",
     ] {
         assert!(done.stdout.contains(needed), "no {needed:?} in\n{}", done.stdout);
     }
     let (text, value) = imported(folder.path(), "dirty");
     assert_fits("imported.v1.schema.json", &value);
-    // Every value as it was written, and nothing about people.
+    // Every value as it was written; of a commit its author's name and the first line of its message, as text.
+    assert_eq!(value["suites"][0]["runs"][0]["message"], "first");
+    assert_eq!(value["suites"][0]["runs"][0]["author"], "Some One");
+    assert!(value["repository"].is_null(), "only a repository on GitHub gives links");
     for kept in ["100.5", "\"null\"", "2e1", "\"5100\"", "-7", "100500000", "\"NaN\""] {
         assert!(text.contains(kept), "no {kept} in {text}");
     }
-    for personal in ["Some One", "someone", "script", "example.invalid"] {
+    for personal in ["someone", "script", "example.invalid"] {
         assert!(!text.contains(personal), "{personal} in {text}");
     }
 }
@@ -107,7 +111,8 @@ fn the_same_file_twice_is_one_import_and_another_one_never_replaces_it() {
     assert!(again.stderr.contains("already there"), "{}", again.stderr);
     let (before, _) = imported(folder.path(), "dirty");
     let other = folder.path().join("dirty.data.js");
-    fs::write(&other, r#"{"entries": {}}"#).unwrap();
+    let run = r#"{"commit": {"id": "a"}, "benches": []}"#;
+    fs::write(&other, format!(r#"{{"entries": {{"s": [{run}]}}}}"#)).unwrap();
     let refused = import(&other, folder.path());
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("--name"), "{}", refused.stderr);
@@ -187,5 +192,146 @@ fn a_trend_reads_imports_and_takes_the_direction_from_the_unit() {
             "{unit} {trend}"
         );
         assert_eq!(point["first_after"]["commit"], format!("{:040x}", 30));
+    }
+}
+
+/// A data file with one benchmark of one suite: a value a day, as written, each at a commit of its own.
+fn benchmark(unit: &str, tool: &str, values: &[String]) -> String {
+    let run = |(number, value): (usize, &String)| {
+        format!(
+            r#"{{"commit": {{"id": "{number:040x}", "timestamp": "2023-{:02}-{:02}T00:00:00Z"}}, "tool": "{tool}", "benches": [{{"name": "b", "value": {value}, "unit": "{unit}"}}]}}"#,
+            1 + number / 28,
+            1 + number % 28
+        )
+    };
+    let runs: Vec<String> = values.iter().enumerate().map(run).collect();
+    format!(
+        "window.BENCHMARK_DATA = {{\"entries\": {{\"s\": [{}]}}}}",
+        runs.join(",")
+    )
+}
+
+/// The trend of a data file.
+fn trend_of(content: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data.js");
+    fs::write(&file, content).unwrap();
+    let done = import(&file, folder.path());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let ended = ended(wirebench(&["history", "trend", "h", "--json"]).current_dir(folder.path()));
+    let trend = serde_json::from_str(&ended.stdout).unwrap();
+    assert_fits("trend.v1.schema.json", &trend);
+    trend
+}
+
+/// Twenty values around 100.
+fn around_hundred() -> Vec<String> {
+    (0..20).map(|number| (100 + number * 7 % 5).to_string()).collect()
+}
+
+#[test]
+fn one_or_two_wild_values_are_left_out_and_three_are_an_alert() {
+    for (unit, wild) in [("ns", "118700"), ("req/s", "0"), ("req/s", "0.001")] {
+        for (count, alerts) in [(1, 0), (2, 0), (3, 1), (10, 1)] {
+            let mut values = around_hundred();
+            values.extend(vec![wild.to_owned(); count]);
+            let trend = trend_of(&benchmark(unit, "cargo", &values));
+            assert_eq!(trend["alerts"], alerts, "{count} × {wild} {unit}: {trend:#}");
+            let newest = &trend["traces"][0]["newest"];
+            assert_eq!(newest["value"], wild.parse::<f64>().unwrap());
+            assert_eq!(newest["left_out"].is_null(), count >= 3, "{newest}");
+        }
+        let mut values = around_hundred();
+        values.extend(vec![wild.to_owned(); 2]);
+        values.push("101".into());
+        values.extend(around_hundred());
+        assert_eq!(trend_of(&benchmark(unit, "cargo", &values))["alerts"], 0, "{wild}");
+    }
+}
+
+#[test]
+fn the_unit_wins_over_the_tool_and_units_of_one_thing_convert() {
+    let mut values = around_hundred();
+    values.extend((0..20).map(|number| (120 + number * 7 % 5).to_string()));
+    let trend = trend_of(&benchmark("ms", "customBiggerIsBetter", &values));
+    assert_eq!(
+        (&trend["alerts"], &trend["traces"][0]["better"]),
+        (&1.into(), &"lower".into())
+    );
+    // From the 21st run on in µs: the same thing.
+    let mut content = benchmark("ms", "cargo", &around_hundred());
+    let micro: Vec<String> = around_hundred().iter().map(|value| format!("{value}000")).collect();
+    let more = benchmark("us", "cargo", &micro).replace("2023-", "2024-");
+    let (_, runs) = more.split_once("\"s\": [").unwrap();
+    content.truncate(content.len() - "]}}".len());
+    content = format!("{content},{runs}");
+    let trend = trend_of(&content);
+    let trace = &trend["traces"][0];
+    assert_eq!(
+        (trace["segments"].as_array().unwrap().len(), &trace["unit"]),
+        (1, &"us".into())
+    );
+    assert_eq!(trace["segments"][0]["change_points"], serde_json::json!([]));
+}
+
+#[test]
+fn a_series_with_many_refused_values_is_not_judged_and_says_so() {
+    let mut values = around_hundred();
+    values.extend(vec!["\"null\"".to_owned(); 8]);
+    let trend = trend_of(&benchmark("ns", "cargo", &values));
+    let trace = &trend["traces"][0];
+    assert_eq!(
+        trace["not_judged"],
+        "not judged: 8 of 28 values are refused, more than 20 %"
+    );
+    assert_eq!(trace["segments"], serde_json::json!([]));
+}
+
+#[test]
+fn a_literal_nan_is_one_refused_value_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut values = around_hundred();
+    values[7] = "NaN".into();
+    values[9] = "-Infinity".into();
+    let file = folder.path().join("data.js");
+    fs::write(&file, benchmark("ns", "cargo", &values)).unwrap();
+    let done = import(&file, folder.path());
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stdout
+            .contains("2 × no number (not judged); first: \"b\", run 8: \"NaN\""),
+        "{}",
+        done.stdout
+    );
+    // Where something else is wrong, its place is that in the file.
+    let broken = benchmark("ns", "cargo", &values).replacen("\"unit\"", "?", 12);
+    fs::write(&file, &broken).unwrap();
+    let at = broken.find('?').unwrap();
+    let place = |message: &str| -> usize {
+        let (_, rest) = message.split_once("byte ").unwrap();
+        rest.split(':').next().unwrap().parse().unwrap()
+    };
+    let refused = import(&file, folder.path());
+    assert!(place(&refused.stderr).abs_diff(at) <= 1, "{at}: {}", refused.stderr);
+    let last = benchmark("ns", "cargo", &values).replace("\"value\": 98", "\"value\": ?");
+    let late = last.rfind("\"unit\"").unwrap();
+    let broken = format!("{}?{}", &last[..late], &last[late..]);
+    fs::write(&file, &broken).unwrap();
+    let refused = import(&file, folder.path());
+    assert!(place(&refused.stderr).abs_diff(late) <= 1, "{late}: {}", refused.stderr);
+}
+
+#[test]
+fn a_file_without_runs_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data.js");
+    for empty in ["{\"entries\": {}}", "{\"entries\": {\"s\": []}}"] {
+        fs::write(&file, empty).unwrap();
+        let done = import(&file, folder.path());
+        assert!(
+            done.code == 1 && done.stderr.contains("holds no runs"),
+            "{}",
+            done.stderr
+        );
     }
 }

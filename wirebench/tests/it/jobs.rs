@@ -104,7 +104,7 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
             " && github.event_name == 'push'",
             " || github.event_name == 'push'",
         ),
-        (bench, "contents: read # to check out", "contents: write"),
+        (bench, "{ contents: read, pull", "{ contents: write, pull"),
         (keep, "github.event_name == 'push' && ", ""),
         (action, "  unset GITHUB_TOKEN\n", ""),
         (action, "  unset GITHUB_TOKEN\n  quietly packages", "  quietly packages"),

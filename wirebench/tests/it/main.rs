@@ -7,6 +7,7 @@ mod actions;
 mod alone;
 mod architecture;
 mod asked;
+mod backfills;
 mod bench;
 mod benchmarks;
 mod bisects;

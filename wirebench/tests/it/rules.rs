@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::bench::repository;
 
 /// What may be run where the token can write; a new line is written here first.
-const BESIDE_A_WRITE: [&str; 5] = [
+const BESIDE_A_WRITE: [&str; 6] = [
+    "\"$GITHUB_ACTION_PATH/../../../scripts/alert.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/install.sh\" --released ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/publish.sh\" ",
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" comment ",
@@ -29,7 +30,12 @@ const USED_BESIDE_A_WRITE: [&str; 6] = [
 /// Workflows of which no job takes anything from a cache.
 const UNCACHED: [&str; 2] = ["publish", "release"];
 /// Conditions that jobs must have, to the letter.
-const CONDITIONS: [(&str, &str, &str); 3] = [
+const CONDITIONS: [(&str, &str, &str); 4] = [
+    (
+        "bench",
+        "alert",
+        "${{ github.event_name == 'push' && vars.WIREBENCH_ALERTS == 'true' }}",
+    ),
     ("bench", "publish", "${{ !cancelled() && github.event_name == 'push' }}"),
     (
         "comment",

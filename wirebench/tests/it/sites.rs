@@ -86,7 +86,10 @@ fn a_history_becomes_pages_with_the_fact_and_data_with_every_value() {
         assert!(series.contains(needed), "no {needed} in {series}");
     }
     let feed = page(&folder, "changes.xml");
-    assert!(feed.contains("<entry>") && feed.contains("▼ worse"), "{feed}");
+    assert!(
+        feed.contains("<entry>") && feed.contains("1 worse, largest +"),
+        "{feed}"
+    );
     let run = pushes["runs"][23].as_str().unwrap();
     assert!(page(&folder, &format!("run/{run}.html")).contains(run));
     assert_eq!(data(&folder, &format!("runs/{run}.json"))["id"], run);
@@ -153,7 +156,7 @@ fn a_history_of_github_action_benchmark_needs_one_command_and_its_broken_values_
         .sum();
     assert!(failures >= 5, "{failures} values are marked as broken");
     let overview = page(folder.path(), "index.html");
-    assert!(overview.contains("verdicts start at 5 runs"), "{overview}");
+    assert!(overview.contains("verdicts start at 5 values"), "{overview}");
 }
 
 #[test]
@@ -217,7 +220,7 @@ fn runs_of_this_machine_are_shown_beside_no_history() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     assert!(done.stderr.contains("4-cut-off"), "{}", done.stderr);
     assert_eq!(data(&folder, "pushes/runs.0.json")["provisional"], json!([0, 1, 2]));
-    assert!(page(&folder, "index.html").contains("verdicts start at 5 runs"));
+    assert!(page(&folder, "index.html").contains("verdicts start at 5 values"));
 }
 
 #[test]
@@ -265,4 +268,67 @@ fn every_series_has_a_badge_and_the_markdown_to_show_it() {
         series.contains("<code>badges/weather-fixed-count.http.h2load.json</code>")
             && !series.contains("img.shields.io")
     );
+}
+
+/// 40 runs of a repository's suite: one benchmark that goes on, and one that only the first ten have.
+fn with_messages() -> String {
+    let run = |number: u32| {
+        let bench = |name: &str, value: u32| format!(r#"{{"name": "{name}", "value": {value}, "unit": "ns"}}"#);
+        let gone = if number < 10 {
+            format!(", {}", bench("gone", 50 + number % 2))
+        } else {
+            String::new()
+        };
+        format!(
+            r#"{{"commit": {{"id": "{:040x}", "timestamp": "2023-11-{:02}T00:00:00Z", "message": "Cache <b> answers (#{number})\n\nmore", "author": {{"name": "Ada & Co", "email": "ada@example.invalid"}}}}, "date": {}, "benches": [{}{gone}]}}"#,
+            0xabc_0000 + number,
+            1 + number / 2,
+            1_700_000_000_000u64 + u64::from(number),
+            bench("kept", 100 + number % 3),
+        )
+    };
+    let runs: Vec<String> = (0..40).map(run).collect();
+    format!(
+        "window.BENCHMARK_DATA = {{\"repoUrl\": \"https://github.com/octo/weather\", \"entries\": {{\"s\": [{}]}}}}",
+        runs.join(",")
+    )
+}
+
+#[test]
+fn an_import_shows_its_owners_commits_and_says_when_a_series_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("data.js"), with_messages()).unwrap();
+    let done = build(folder.path(), &["--from", "data.js", "--no-stills"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let manifest = data(folder.path(), "manifest.json");
+    let head = |series: &str| {
+        let heads = manifest["columns"].as_array().unwrap().iter();
+        heads.clone().find(|head| head["series"] == series).unwrap().clone()
+    };
+    let series = page(
+        folder.path(),
+        &format!("series/{}.html", head("kept")["page"].as_str().unwrap()),
+    );
+    for needed in [
+        "https://github.com/octo/weather/pull/39",
+        "https://github.com/octo/weather/commit/",
+        "Cache &#60;b&#62; answers (#39)",
+        "Ada &#38; Co",
+    ] {
+        assert!(series.contains(needed), "no {needed} in {series}");
+    }
+    assert!(
+        !series.contains("example.invalid") && !series.contains("<b>"),
+        "{series}"
+    );
+    let overview = page(folder.path(), "index.html");
+    assert!(
+        overview.contains("its last value is of 2023-11-05 at"),
+        "{overview}"
+    );
+    let column = data(
+        folder.path(),
+        &format!("columns/{}.json", head("gone")["column"].as_str().unwrap()),
+    );
+    assert_eq!(column["places"], 10, "cropped to where it was measured");
 }

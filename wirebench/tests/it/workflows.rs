@@ -11,7 +11,9 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 19] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 22] = [
+    ("alert", "alert", &["contents: read", "issues: write"]),
+    ("bench", "alert", &["contents: read", "issues: write"]),
     ("bench", "judge", &["contents: read", "pull-requests: read"]),
     ("bench", "measure", &["contents: read", "pull-requests: read"]),
     (
@@ -49,6 +51,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 19] = [
         "publish",
         &["attestations: write", "contents: write", "id-token: write"],
     ),
+    ("written/bench", "alert", &["contents: read", "issues: write"]),
     ("written/bench", "measure", &["contents: read", "pull-requests: read"]),
     (
         "written/bench",

@@ -50,6 +50,7 @@ fn file(push: &Push) -> String {
 fn run(push: &Push) -> StoredRun {
     let host = push.host();
     StoredRun {
+        bytes: None,
         file: file(push),
         id: push.run_id(),
         commit: push.commit.clone(),

@@ -8,10 +8,11 @@ use regex::Regex;
 use serde_json::value::RawValue;
 
 use crate::history::import::direction::{Concluded, conclude, proper};
+use crate::history::import::unit::scale;
 use crate::record::imported::{Fault, Flag, ImportedSeries, Suite};
 use crate::stats::quantile::median;
 
-/// A value further than this from the series' median, either way, is no measurement of the same thing.
+/// A value further than this from the series' median, either way, is named.
 const ABSURD: f64 = 1000.0;
 
 /// `p50`, `p99`, `p99.9`, `p999` as a word of its own in a name.
@@ -50,9 +51,12 @@ pub fn sound_values(series: &ImportedSeries) -> impl Iterator<Item = (usize, f64
     })
 }
 
-/// Fills in flags, unsound places and directions of a suite.
-pub(super) fn check(suite: &mut Suite) {
+/// Fills in flags, unsound places and directions of a suite, whatever is there of them.
+pub fn check(suite: &mut Suite) {
     let mut found = Found::default();
+    for series in &mut suite.series {
+        series.unsound.clear();
+    }
     runs(suite, &mut found);
     for series in &mut suite.series {
         let tool = suite.runs.iter().rev().find_map(|run| run.tool.as_deref());
@@ -101,7 +105,13 @@ fn units(series: &mut ImportedSeries, tool: Option<&str>, found: &mut Found) {
         found.add(Fault::CrowdedUnit, name);
     }
     if own.len() > 1 {
-        found.add(Fault::UnitChange, || format!("{}: {}", name(), own.join(" → ")));
+        let first = scale(own[0]).of;
+        let fault = if own.iter().all(|unit| scale(unit).of == first) {
+            Fault::UnitConverted
+        } else {
+            Fault::UnitChange
+        };
+        found.add(fault, || format!("{}: {}", name(), own.join(" → ")));
     }
     if series.occurrence > 1 {
         found.add(Fault::DuplicateName, name);
@@ -138,18 +148,21 @@ fn values(series: &mut ImportedSeries, found: &mut Found) {
     for (place, value) in series.values.iter().enumerate() {
         let Some(written) = value else { continue };
         let name = || format!("\"{}\", run {}: {}", series.name, place + 1, written.get());
-        let fault = match numbers[place] {
-            None => Some(Fault::NoNumber),
-            Some((value, _)) if value < 0.0 => Some(Fault::Negative),
-            Some((0.0, _)) => Some(Fault::Zero),
-            Some((value, _)) if value > middle * ABSURD || value < middle / ABSURD => Some(Fault::Absurd),
-            Some(_) => None,
+        // Whether a zero or a wild value is judged depends on the values around it.
+        let (fault, refused) = match numbers[place] {
+            None => (Some(Fault::NoNumber), true),
+            Some((value, _)) if value < 0.0 => (Some(Fault::Negative), true),
+            Some((0.0, _)) => (Some(Fault::Zero), false),
+            Some((value, _)) if value > middle * ABSURD || value < middle / ABSURD => (Some(Fault::Absurd), false),
+            Some(_) => (None, false),
         };
         if numbers[place].is_some_and(|(_, as_text)| as_text) {
             found.add(Fault::NumberAsText, name);
         }
         if let Some(fault) = fault {
             found.add(fault, name);
+        }
+        if refused {
             series.unsound.push(place);
         }
     }

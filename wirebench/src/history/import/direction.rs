@@ -1,4 +1,5 @@
-//! Which way is better, concluded from a unit, or else from the tool that declares it. Never from a name: a suite called
+//! Which way is better, concluded from a unit, or else from the tool that declares it. Where they contradict each other,
+//! the unit is right: it stands with the values, the tool is a setting. Never from a name: a suite called
 //! "bigger is better" has been seen to hold both.
 
 use crate::record::metric::Better;
@@ -6,7 +7,7 @@ use crate::record::metric::Better;
 /// What was concluded, and from what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Concluded {
-    /// None when nothing says so, or unit and tool contradict each other.
+    /// None when nothing says so.
     pub(super) better: Option<Better>,
     /// For people.
     pub(super) because: String,
@@ -30,9 +31,9 @@ pub(super) fn conclude(unit: &str, tool: Option<&str>) -> Concluded {
     let tool = tool.unwrap_or_default();
     let (better, because) = match (of_unit(unit), by_tool) {
         (Some(unit_says), Some(tool_says)) if unit_says != tool_says => {
-            let because = format!("unit \"{unit}\" and tool {tool} contradict each other");
+            let because = format!("unit \"{unit}\", although the tool is {tool}");
             return Concluded {
-                better: None,
+                better: Some(unit_says),
                 because,
                 contradiction: true,
             };
@@ -140,8 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn a_contradiction_leaves_it_open_and_says_so() {
+    fn where_unit_and_tool_contradict_each_other_the_unit_wins_and_it_is_said() {
         let found = conclude("ms", Some("customBiggerIsBetter"));
-        assert!(found.better.is_none() && found.contradiction && found.because.contains("contradict"));
+        assert_eq!(found.better, Some(Better::Lower));
+        assert!(found.contradiction && found.because.contains("although the tool is customBiggerIsBetter"));
     }
 }

@@ -1,6 +1,7 @@
 //! The data file of the GitHub action github-action-benchmark: `window.BENCHMARK_DATA = {…}`, or the same object as JSON.
 //!
-//! The assignment is cut off and the rest read as JSON; nothing is executed. Of a commit only its id and time are kept.
+//! The assignment is cut off and the rest read as JSON; nothing is executed. Of a commit its id, its time, its author's name and
+//! the first line of its message are kept.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,8 +15,12 @@ use sha2::{Digest as _, Sha256};
 use crate::history::import::check::check;
 use crate::record::imported::{Imported, ImportedRun, ImportedSeries, SCHEMA, Suite, UnitFrom};
 
+/// What JavaScript writes for numbers that JSON has not.
+const LITERALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 /// Values of one file, at most: a thousand runs of five hundred benchmarks.
 const MOST_VALUES: usize = 500_000;
+/// Characters that are kept of a message or a name.
+const LONGEST_LINE: usize = 200;
 /// Suites, and runs of all of them, at most.
 const MOST_RUNS: usize = 20_000;
 
@@ -36,6 +41,11 @@ pub enum NotImported {
         /// What was found.
         message: String,
     },
+    /// There is no run in it.
+    #[error(
+        "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?"
+    )]
+    Empty,
     /// It holds more than any history that was kept by hand.
     #[error("holds more than {most} {what}; leave out old runs or benchmarks that nobody looks at, and import that")]
     TooMuch {
@@ -48,6 +58,8 @@ pub enum NotImported {
 
 #[derive(Deserialize)]
 struct File<'a> {
+    #[serde(default, borrow, rename = "repoUrl")]
+    repo_url: Option<Cow<'a, str>>,
     #[serde(borrow)]
     entries: Entries<'a>,
 }
@@ -73,6 +85,16 @@ struct Commit<'a> {
     id: Cow<'a, str>,
     #[serde(default, borrow)]
     timestamp: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    message: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    author: Option<Author<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Author<'a> {
+    #[serde(default, borrow)]
+    name: Option<Cow<'a, str>>,
 }
 
 #[derive(Deserialize)]
@@ -114,11 +136,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 pub fn parse(text: &str) -> Result<Imported, NotImported> {
     let start = object(text)?;
     let data = text[start..].trim_end().trim_end_matches(';');
-    let file: File = serde_json::from_str(data).map_err(|error| refused(text, start, data, &error))?;
+    let (data, added) = without_literals(data);
+    let file: File = serde_json::from_str(&data).map_err(|error| refused(text, start, &data, &added, &error))?;
     within_bounds(&file)?;
+    if file.entries.0.iter().all(|(_, runs)| runs.is_empty()) {
+        return Err(NotImported::Empty);
+    }
     Ok(Imported {
         schema: SCHEMA.into(),
         format: "github-action-benchmark".into(),
+        repository: file.repo_url.as_deref().and_then(repository),
         sha256: Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect(),
         suites: file
             .entries
@@ -127,6 +154,26 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
             .map(|(name, runs)| suite(name, runs))
             .collect(),
     })
+}
+
+/// `owner/name` of an address on GitHub.
+fn repository(url: &str) -> Option<String> {
+    let path = url.trim().strip_prefix("https://github.com/")?.trim_end_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    let (owner, name) = path.split_once('/')?;
+    let sound = |part: &str, more: &str| {
+        (1..=100).contains(&part.len())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+            && !part.starts_with(['-', '.'])
+    };
+    (sound(owner, "-") && sound(name, "-._")).then(|| path.to_owned())
+}
+
+/// The first line of a text, without what cannot be seen; none when nothing is left.
+fn line(text: &str) -> Option<String> {
+    let first = text.trim().lines().next().unwrap_or_default();
+    let seen: String = first.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect();
+    (!seen.is_empty()).then_some(seen)
 }
 
 /// A series has a place for every run of its suite, whether the run has it or not: places are counted, not only values.
@@ -174,7 +221,37 @@ fn object(text: &str) -> Result<usize, NotImported> {
     }
 }
 
-fn refused(text: &str, start: usize, data: &str, error: &serde_json::Error) -> NotImported {
+/// Puts `NaN` and infinities, which JavaScript has and JSON has not, into quotation marks: each is then a value that is no
+/// number, and named with its place. Gives the places where two bytes were added, in the text as it was.
+fn without_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
+    let (mut out, mut added, mut copied) = (String::new(), Vec::new(), 0);
+    let (mut in_text, mut escaped) = (false, false);
+    for (at, byte) in data.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'N' | b'I' | b'-' if !in_text => {
+                let found = LITERALS.iter().find(|literal| data[at..].starts_with(**literal));
+                if let Some(literal) = found.filter(|_| at >= copied) {
+                    out.push_str(&data[copied..at]);
+                    out.extend(["\"", literal, "\""]);
+                    copied = at + literal.len();
+                    added.push(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    if added.is_empty() {
+        return (Cow::Borrowed(data), added);
+    }
+    out.push_str(&data[copied..]);
+    (Cow::Owned(out), added)
+}
+
+/// `added` says where two bytes more are in `data` than in the file.
+fn refused(text: &str, start: usize, data: &str, added: &[usize], error: &serde_json::Error) -> NotImported {
     if error.is_eof() {
         return NotImported::CutOff { at: text.len() };
     }
@@ -185,8 +262,14 @@ fn refused(text: &str, start: usize, data: &str, error: &serde_json::Error) -> N
         .sum();
     let message = error.to_string();
     let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    let found = before + error.column();
+    let more = added
+        .iter()
+        .enumerate()
+        .take_while(|(number, at)| **at + 2 * number < found)
+        .count();
     NotImported::OtherFormat {
-        at: start + before + error.column(),
+        at: start + found.saturating_sub(2 * more),
         message,
     }
 }
@@ -235,6 +318,8 @@ fn suite(name: String, runs: Vec<Run>) -> Suite {
             committed_at: run.commit.timestamp.map(Cow::into_owned),
             measured_at_ms: run.date.map(|ms| ms as i64),
             tool: run.tool.map(Cow::into_owned),
+            message: run.commit.message.as_deref().and_then(line),
+            author: run.commit.author.and_then(|author| line(author.name.as_deref()?)),
         });
     }
     check(&mut suite);

@@ -5,8 +5,9 @@ mod check;
 mod direction;
 mod github_action_benchmark;
 pub(super) mod rows;
+mod unit;
 
-pub use check::{number, sound_values};
+pub use check::{check, number, sound_values};
 pub use github_action_benchmark::{NotImported, parse};
 
 use std::path::{Path, PathBuf};

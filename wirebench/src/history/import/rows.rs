@@ -4,10 +4,14 @@ use jiff::Timestamp;
 
 use crate::history::import::check::sound_values;
 use crate::history::import::direction::proper;
+use crate::history::import::unit::scale;
 use crate::history::load::side_by_side;
-use crate::history::row::{Judged, Names, Point, Row, Rules, Timeline, judge};
+use crate::history::row::{Context, Judged, Names, Point, Row, Rules, Timeline, judge};
 use crate::record::imported::{ImportedRun, ImportedSeries, Suite};
 use crate::record::trend::{Basis, Push};
+
+/// A series of which more than this is refused is not judged.
+const MOST_REFUSED_PERCENT: usize = 20;
 
 /// What a suite says.
 #[derive(Debug)]
@@ -90,6 +94,8 @@ fn push(run: &ImportedRun) -> Push {
             .committed_at
             .clone()
             .or_else(|| measured.map(|time| time.to_string())),
+        message: run.message.clone(),
+        author: run.author.clone(),
     }
 }
 
@@ -106,23 +112,29 @@ fn trace(
         values[place] = Some(value);
     }
     let mut names = Names::default();
-    let units: Vec<(usize, u32)> = series
-        .units
-        .iter()
-        .map(|from| (from.from, names.number(proper(&from.unit))))
-        .collect();
-    let (mut points, mut unsound) = (Vec::new(), Vec::new());
+    let units = units(series, &mut names);
+    let newest = units.last().map_or(1.0, |unit| unit.factor);
+    let (mut points, mut unsound, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for (place, run) in order.iter().enumerate() {
-        if let Some(written) = series.values[*run].as_ref().filter(|_| values[*run].is_none()) {
+        let Some(written) = &series.values[*run] else { continue };
+        let Some(value) = values[*run] else {
             unsound.push((place, written.get().to_owned()));
-        }
-        if let Some(value) = values[*run] {
-            let unit = units.partition_point(|(from, _)| from <= run).saturating_sub(1);
-            let context = [0, units.get(unit).map_or(0, |(_, unit)| *unit)];
-            points.push(Point { place, value, context });
-        }
+            left_out.push((place, None, format!("{} is no value that can be judged", written.get())));
+            continue;
+        };
+        let unit = units.partition_point(|unit| unit.from <= *run).saturating_sub(1);
+        let unit = units.get(unit);
+        points.push(Point {
+            place,
+            value: unit.map_or(value, |unit| value * (unit.factor / newest)),
+            context: Context {
+                question: 0,
+                basis: Basis::Value,
+                other: unit.map_or(0, |unit| unit.of),
+            },
+            kind: 0,
+        });
     }
-    let present = series.values.iter().flatten().count();
     let unit = series.units.last().map_or("", |from| proper(&from.unit));
     let row = Row {
         source,
@@ -130,13 +142,45 @@ fn trace(
         metric: None,
         unit,
         better: series.better,
-        basis: Basis::Value,
-        left_out: present - points.len(),
+        breaker: "unit",
+        not_judged: refused(unsound.len(), points.len() + unsound.len()),
+        left_out,
         points,
     };
     (!row.points.is_empty()).then(|| ImportedRow {
-        judged: judge(&row, timeline, rules, ["", "unit"], &names),
+        judged: judge(&row, timeline, rules, &names),
         values: row.points.iter().map(|point| (point.place, point.value)).collect(),
         unsound,
     })
+}
+
+/// A unit of a series, where it begins and what it measures.
+struct Unit {
+    from: usize,
+    of: u32,
+    factor: f64,
+}
+
+/// The units of a series; those that convert have one number, that of the first of them.
+fn units(series: &ImportedSeries, names: &mut Names) -> Vec<Unit> {
+    let mut known: Vec<(String, u32)> = Vec::new();
+    let mut found = Vec::with_capacity(series.units.len());
+    for from in &series.units {
+        let scale = scale(&from.unit);
+        let number = known.iter().find(|(of, _)| *of == scale.of).map(|(_, number)| *number);
+        let of = number.unwrap_or_else(|| names.number(proper(&from.unit)));
+        known.push((scale.of, of));
+        found.push(Unit {
+            from: from.from,
+            of,
+            factor: scale.factor,
+        });
+    }
+    found
+}
+
+/// Why a series is not judged at all: too many of its values are none.
+fn refused(unsound: usize, all: usize) -> Option<String> {
+    let too_many = 100 * unsound > MOST_REFUSED_PERCENT * all;
+    too_many.then(|| format!("not judged: {unsound} of {all} values are refused, more than {MOST_REFUSED_PERCENT} %"))
 }

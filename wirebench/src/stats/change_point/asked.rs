@@ -15,15 +15,18 @@ pub(super) struct Ask {
     pub(super) gain: f64,
     /// How improbable their ranks are without a step.
     pub(super) level: Level,
+    /// How many standard errors their mean lies from the level before.
+    pub(super) errors: f64,
 }
 
 impl Ask {
-    const fn new(count: usize, apart: f64, gain: f64, level: Level) -> Self {
+    const fn new(count: usize, apart: f64, gain: f64, level: Level, errors: f64) -> Self {
         Self {
             count,
             apart,
             gain,
             level,
+            errors,
         }
     }
 
@@ -35,15 +38,15 @@ impl Ask {
 
 /// Large counts are not asked one by one: it would take longer and find little more, and a step's place is corrected anyway.
 pub(super) const ASKED: [Ask; 11] = [
-    Ask::new(3, 2.50, 7.5, Level::Fiftieth),
-    Ask::new(4, 1.75, 7.0, Level::Fiftieth),
-    Ask::new(5, 1.51, 5.0, Level::Fiftieth),
-    Ask::new(6, 1.40, 5.0, Level::Fiftieth),
-    Ask::new(7, 1.31, 5.0, Level::Fiftieth),
-    Ask::new(8, 1.25, 5.0, Level::Thousandth),
-    Ask::new(10, 1.14, 5.0, Level::Thousandth),
-    Ask::new(13, 1.04, 5.0, Level::Thousandth),
-    Ask::new(17, 0.95, 5.0, Level::Thousandth),
-    Ask::new(22, 0.88, 5.0, Level::Thousandth),
-    Ask::new(30, 0.81, 5.0, Level::Thousandth),
+    Ask::new(3, 2.50, 7.5, Level::Fiftieth, 3.65),
+    Ask::new(4, 1.75, 7.0, Level::Fiftieth, 3.65),
+    Ask::new(5, 1.51, 5.0, Level::Fiftieth, 3.65),
+    Ask::new(6, 1.40, 5.0, Level::Fiftieth, 3.65),
+    Ask::new(7, 1.31, 5.0, Level::Fiftieth, 3.65),
+    Ask::new(8, 1.25, 5.0, Level::Thousandth, 3.9),
+    Ask::new(10, 1.14, 5.0, Level::Thousandth, 3.9),
+    Ask::new(13, 1.04, 5.0, Level::Thousandth, 4.3),
+    Ask::new(17, 0.95, 5.0, Level::Thousandth, 4.3),
+    Ask::new(22, 0.88, 5.0, Level::Thousandth, 4.3),
+    Ask::new(30, 0.81, 5.0, Level::Thousandth, 4.3),
 ];

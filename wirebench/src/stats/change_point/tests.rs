@@ -116,6 +116,68 @@ fn the_deviation_walked_outwards_is_the_median_distance() {
     }
 }
 
+#[test]
+fn what_is_far_off_needs_few_values_before() {
+    let mut row = noisy(6);
+    row.extend([7.0, 7.1, 7.05]);
+    let [found] = steps(&row)[..] else { panic!("one step") };
+    assert_eq!((found.last_before, found.first_after, found.reported), (5, 6, 8));
+}
+
+/// A row whose values keep a share of their distance from the level.
+fn correlated(count: usize, share: f64) -> Vec<f64> {
+    let mut distance = 0.0;
+    let next = |place: usize| {
+        distance = share * distance + noise(place * place + place / 7);
+        distance
+    };
+    (0..count).map(next).collect()
+}
+
+#[test]
+fn the_noise_says_how_it_is_correlated_and_where_it_drifts() {
+    let of = |row: &[f64]| {
+        let mut detector = Detector::default();
+        for value in row {
+            detector.push(*value);
+        }
+        detector.noise().unwrap()
+    };
+    assert_eq!(Detector::default().noise(), None);
+    let [loose, tied] = [0.0, 0.7].map(|share| of(&correlated(100, share)).autocorrelation);
+    assert!(loose < 0.3 && tied > loose + 0.3, "{loose} {tied}");
+    let drifting: Vec<f64> = (0..40u32)
+        .map(|place| 0.25 * noise(place as usize) + 0.0003 * f64::from(place))
+        .collect();
+    let slope = of(&drifting).slope;
+    assert!((0.0002..0.0004).contains(&slope), "{slope}");
+    assert_eq!(of(&noisy(60)).slope, 0.0);
+    let mut outliers = noisy(60);
+    outliers[20] = 0.5;
+    outliers[50] = 0.5;
+    assert!((of(&outliers).outliers - 2.0 / 60.0).abs() < 1e-9);
+}
+
+#[test]
+fn levels_that_come_back_are_followed_in_silence() {
+    // Up and down by 6 % every 15 values: the first step and the first way back are news.
+    let row: Vec<f64> = (0..150)
+        .map(|place| noise(place) + if place / 15 % 2 == 1 { 0.0625 } else { 0.0 })
+        .collect();
+    let mut detector = Detector::default();
+    for value in &row {
+        detector.push(*value);
+    }
+    let found: Vec<usize> = detector.change_points().iter().map(|step| step.first_after).collect();
+    assert_eq!(found, [15, 30]);
+    assert!(detector.returns() >= 4, "{}", detector.returns());
+    // A level that never was there is news.
+    for place in 0..6 {
+        detector.push(noise(place) + 0.25);
+    }
+    assert_eq!(detector.change_points().len(), 3);
+}
+
 fn row() -> impl Strategy<Value = Vec<f64>> {
     let level = (0usize..60, -400i32..400);
     (

@@ -1,5 +1,6 @@
 //! The second stage against a GitHub API on loopback, through the real command line.
 
+mod alerts;
 mod artifact_texts;
 mod artifacts;
 mod checks;

@@ -83,6 +83,36 @@ impl Known {
     fn said(&mut self, asked: &Asked, method: &Method, parts: &[&str]) -> Response {
         let number = |text: &str| text.parse::<u64>().unwrap_or_default();
         match (method.as_str(), parts) {
+            ("GET", ["issues"]) => {
+                let open = |issue: &&Value| issue["state"] == "open";
+                let by = |issue: &&Value| {
+                    asked
+                        .query
+                        .get("creator")
+                        .is_none_or(|who| issue["user"]["login"] == **who)
+                };
+                // A real server filters by creator; one that did not would have to be survived as well.
+                let lenient = self.issues.len() > 1;
+                let all = self.issues.iter().filter(open).filter(|issue| lenient || by(issue));
+                reply(200, &page(asked, all.cloned().collect()))
+            }
+            ("POST", ["issues"]) => {
+                let mut made = asked.body.clone();
+                made["number"] = json!(40 + self.issues.len());
+                made["state"] = json!("open");
+                made["user"] = json!({"id": 41_898_282, "login": "github-actions[bot]", "type": "Bot"});
+                self.issues.push(made.clone());
+                reply(201, &made)
+            }
+            ("PATCH", ["issues", id]) => match self.issues.iter_mut().find(|issue| issue["number"] == number(id)) {
+                Some(issue) => {
+                    for (key, value) in asked.body.as_object().unwrap() {
+                        issue[key] = value.clone();
+                    }
+                    reply(200, issue)
+                }
+                None => missing(),
+            },
             ("GET", ["issues", id, "comments"]) => reply(
                 200,
                 &page(asked, self.comments.get(&number(id)).cloned().unwrap_or_default()),

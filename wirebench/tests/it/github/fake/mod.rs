@@ -76,6 +76,7 @@ pub(crate) struct Known {
     pub(crate) archives: BTreeMap<u64, Vec<u8>>,
     pub(crate) comments: BTreeMap<u64, Vec<Value>>,
     pub(crate) checks: Vec<Value>,
+    pub(crate) issues: Vec<Value>,
     pub(crate) permissions: BTreeMap<String, &'static str>,
     pub(crate) reactions: Vec<(u64, String)>,
     pub(crate) reruns: Vec<u64>,

@@ -1,64 +1,77 @@
-//! Prints how well the trend finds steps: on recorded histories, with steps injected into them, and on simulated ratios.
-//!
-//! Usage: `scripts/rates.sh FOLDER` with data files of github-action-benchmark; without a folder only the simulation.
-#![expect(clippy::cast_precision_loss, reason = "counts")]
+//! The trend on recorded histories: replayed push by push, and with steps injected into them.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use wirebench::history::import::{parse, sound_values};
 use wirebench::record::metric::Better;
-use wirebench::stats::change_point::{ChangePoint, Detector, Event, SEEN_WITHIN};
+use wirebench::stats::change_point::{Detector, Event, SEEN_WITHIN};
 
-/// How far from the true push a reported one may be and still be the same step.
-const NEAR: usize = 3;
+use crate::{SEED, is_near, is_seen, share};
+
 /// Values before an injected step, at least.
 const BEFORE: usize = 30;
 const TRIALS: usize = 20_000;
-const SEED: u64 = 1;
 
-fn main() -> anyhow::Result<()> {
-    if let Some(folder) = std::env::args().nth(1) {
-        let rows = rows(Path::new(&folder))?;
-        println!(
-            "recorded histories: {} series, {} values",
-            rows.len(),
-            rows.iter().map(Vec::len).sum::<usize>()
-        );
-        replayed(&rows);
-        injected(&rows);
-    }
-    for outliers in [true, false] {
-        simulated(outliers);
-    }
-    Ok(())
-}
+/// Files that were looked at while the rule was made, by how their names begin: none of its constants was chosen by them. All
+/// other files of the folder are for confirmation.
+const LOOKED_AT: [&str; 2] = ["1c-syntax-", "sourcemeta-"];
 
-/// Logarithms of badness of every series whose direction is known, in the file's order.
-fn rows(folder: &Path) -> anyhow::Result<Vec<Vec<f64>>> {
-    let mut files: Vec<_> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
+/// Prints what the trend makes of the data files of a folder, of each half by itself.
+///
+/// # Errors
+/// When a file cannot be read or is not of the format.
+pub(crate) fn print(folder: &Path) -> anyhow::Result<()> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     files.retain(|file| {
         file.extension()
             .is_some_and(|ending| ending == "js" || ending == "json")
     });
     files.sort();
+    let looked_at = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        LOOKED_AT.iter().any(|start| name.starts_with(start))
+    };
+    let (first, second): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(looked_at);
+    for (what, files) in [("looked at", first), ("kept for confirmation", second)] {
+        let rows = rows(&files)?;
+        println!(
+            "recorded histories, {what}: {} series, {} values",
+            rows.len(),
+            rows.iter().map(Vec::len).sum::<usize>()
+        );
+        if !rows.is_empty() {
+            replayed(&rows);
+            injected(&rows);
+        }
+    }
+    Ok(())
+}
+
+/// Logarithms of badness of every series whose direction is known, in the file's order.
+fn rows(files: &[PathBuf]) -> anyhow::Result<Vec<Vec<f64>>> {
     let mut rows = Vec::new();
     for file in files {
         let started = Instant::now();
         let text = fs::read_to_string(file)?;
         let imported = parse(&text)?;
         let (bytes, took) = (text.len() as f64, started.elapsed().as_secs_f64());
-        println!("import of {:.1} MB: {took:.3} s", bytes / 1e6);
+        println!(
+            "import of {}, {:.1} MB: {took:.3} s",
+            file.file_name().unwrap_or_default().to_string_lossy(),
+            bytes / 1e6
+        );
         for series in imported.suites.iter().flat_map(|suite| &suite.series) {
             let sign = match series.better {
                 Some(Better::Lower) => 1.0,
                 Some(Better::Higher) => -1.0,
                 None => continue,
             };
-            rows.push(sound_values(series).map(|(_, value)| sign * value.ln()).collect());
+            let values = sound_values(series).filter(|(_, value)| *value > 0.0);
+            rows.push(values.map(|(_, value)| sign * value.ln()).collect());
         }
     }
     Ok(rows)
@@ -139,7 +152,7 @@ fn injected(rows: &[Vec<f64>]) {
         let resolvable = detector.resolvable();
         let [seen, anyway] = [step, 0.0].map(|size| {
             let rest = row[place..place + SEEN_WITHIN].iter().map(|value| value + size);
-            usize::from(seen(detector.clone(), rest, place))
+            usize::from(is_seen(detector.clone(), rest, place))
         });
         let count = |into: &mut [usize; 3]| {
             into[0] += 1;
@@ -179,105 +192,6 @@ fn injected(rows: &[Vec<f64>]) {
     );
 }
 
-/// Whether one of the next values makes the detector report a worsening near `place`.
-fn seen(mut detector: Detector, rest: impl Iterator<Item = f64>, place: usize) -> bool {
-    let mut found = false;
-    for value in rest {
-        detector.push(value);
-        found |= detector.change_points().last().is_some_and(|step| is_near(step, place));
-    }
-    found
-}
-
-fn is_near(step: &ChangePoint, place: usize) -> bool {
-    step.change.estimate > 0.0
-        && step.reported >= place
-        && step.first_after + NEAR >= place
-        && step.last_before <= place + NEAR
-}
-
-/// Log ratios to a reference: normal with a standard deviation of 1 %, and 5 % of them off by 3 … 10 % either way.
-fn ratio(rng: &mut ChaCha8Rng, outliers: bool) -> f64 {
-    let (one, two): (f64, f64) = (rng.random(), rng.random());
-    let normal = (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * two).cos();
-    let (chance, size): (f64, f64) = (rng.random(), rng.random());
-    let off = match chance {
-        chance if !outliers || chance >= 0.05 => 0.0,
-        chance if chance < 0.025 => -0.03 - 0.07 * size,
-        _ => 0.03 + 0.07 * size,
-    };
-    0.01 * normal + off
-}
-
-fn simulated(outliers: bool) {
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
-    let noise = if outliers {
-        "5 % outliers of ±3 … ±10 %"
-    } else {
-        "no outliers"
-    };
-    println!("simulated log ratios, s.d. 1 %, {noise}:");
-    let (histories, pushes) = (1000, 200);
-    let (mut reported, mut worse, mut left) = (0, 0, 0);
-    for _ in 0..histories {
-        let mut detector = Detector::default();
-        for _ in 0..pushes {
-            if detector.push(ratio(&mut rng, outliers)) == Some(Event::Reported) {
-                reported += 1;
-                worse += usize::from(
-                    detector
-                        .change_points()
-                        .last()
-                        .is_some_and(|step| step.change.estimate > 0.0),
-                );
-            }
-        }
-        left += detector.change_points().len();
-    }
-    let rate = |count: usize| 1000.0 * count as f64 / (histories * pushes) as f64;
-    println!(
-        "  without a step: {:.2} false reports per 1,000 pushes ({:.2} of them worsenings), {:.2} still there at the end",
-        rate(reported),
-        rate(worse),
-        rate(left)
-    );
-    let (mut hits, mut held) = ([0; 3], 0);
-    let place = 60;
-    for _ in 0..TRIALS {
-        let mut detector = Detector::default();
-        for _ in 0..place {
-            detector.push(ratio(&mut rng, outliers));
-        }
-        let mut at = None;
-        for push in 1..=8 {
-            detector.push(ratio(&mut rng, outliers) + 1.03f64.ln());
-            let near = detector
-                .change_points()
-                .last()
-                .copied()
-                .filter(|step| is_near(step, place));
-            if let Some(step) = near.filter(|_| at.is_none()) {
-                at = Some(push);
-                held += usize::from((step.last_before + 1..=step.first_after).contains(&place));
-            }
-        }
-        for (hits, within) in hits.iter_mut().zip([3, 5, 8]) {
-            *hits += usize::from(at.is_some_and(|push| push <= within));
-        }
-    }
-    println!(
-        "  a step of 3 %: seen within 3, 5, 8 pushes: {}, {}, {}; the range given holds the push in {}",
-        share(hits[0], TRIALS),
-        share(hits[1], TRIALS),
-        share(hits[2], TRIALS),
-        share(held, hits[2])
-    );
-}
-
 fn median(values: &[f64]) -> f64 {
     wirebench::stats::quantile::median(values).unwrap_or(f64::NAN)
-}
-
-fn share(part: usize, whole: usize) -> String {
-    format!("{:.1} %", 100.0 * part as f64 / whole.max(1) as f64)
 }
