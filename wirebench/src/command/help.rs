@@ -14,8 +14,8 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "compare", "gate", "report", "bisect", "accept", "claims", "selftest", "truth",
         ],
     ),
-    ("Keep", &["history", "site", "export", "normalise"]),
-    ("In a workflow (CI)", &["summary", "comment", "rerun"]),
+    ("Keep", &["history", "backfill", "site", "export", "normalise"]),
+    ("In a workflow (CI)", &["summary", "comment", "rerun", "alert"]),
 ];
 
 /// The command line with its commands in groups.
