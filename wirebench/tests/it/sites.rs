@@ -322,10 +322,7 @@ fn an_import_shows_its_owners_commits_and_says_when_a_series_ended() {
         "{series}"
     );
     let overview = page(folder.path(), "index.html");
-    assert!(
-        overview.contains("its last value is of 2023-11-05 at"),
-        "{overview}"
-    );
+    assert!(overview.contains("its last value is of 2023-11-05 at"), "{overview}");
     let column = data(
         folder.path(),
         &format!("columns/{}.json", head("gone")["column"].as_str().unwrap()),
