@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # rates.sh: print how often a verdict is wrong: equal code that is flagged, slowed code that is not seen. It measures nothing.
 #
-# Usage: scripts/rates.sh [FOLDER]      (about two minutes)
+# Usage: scripts/rates.sh [FOLDER]      (about four minutes)
 # Recorded rounds are those of results/selftest/; the rule and the model are described in docs/VERDICT.md.
-# FOLDER holds data files of github-action-benchmark: how well the trend finds steps in them is printed too.
+# FOLDER holds data files of github-action-benchmark: what the trend makes of them is printed too; docs/TREND.md has its rule and its rates.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

@@ -78,7 +78,7 @@ fn mixes() {
                 without.push(value);
                 values.push(value);
                 kinds.push(u32::from(second));
-                reported |= judged(&values, &kinds).iter().any(|at| *at == place);
+                reported |= judged(&values, &kinds).contains(&place);
             }
             ever += usize::from(reported);
             left += usize::from(!judged(&values, &kinds).is_empty());

@@ -10,7 +10,7 @@ use wirebench::history::import::{parse, sound_values};
 use wirebench::record::metric::Better;
 use wirebench::stats::change_point::{Detector, Event, SEEN_WITHIN};
 
-use crate::{SEED, is_near, is_seen, share};
+use crate::{SEED, is_seen, share};
 
 /// Values before an injected step, at least.
 const BEFORE: usize = 30;

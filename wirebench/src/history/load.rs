@@ -14,7 +14,7 @@ use crate::history::import::check;
 use crate::history::index::summarised;
 use crate::history::summarise::Columns;
 use crate::record::history::{Month, StoredRun, StoredSeries};
-use crate::record::imported::Imported;
+use crate::record::imported::{Fault, Imported, Suite};
 use crate::record::run::Run;
 
 /// What the runs beside a history have for a month.
@@ -150,8 +150,12 @@ pub(super) fn load(history: Option<&Path>, beside: &[Run]) -> Result<Loaded, His
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match read::<Imported>(&file) {
             Ok(mut content) => {
-                // By today's rules, whatever they were when it was imported.
-                content.suites.iter_mut().for_each(check);
+                // By today's rules, where others held when it was imported.
+                content
+                    .suites
+                    .iter_mut()
+                    .filter(|suite| is_dated(suite))
+                    .for_each(check);
                 imported.push((name, content));
             }
             Err(error) => skipped.push(error.to_string()),
@@ -172,6 +176,12 @@ fn files(history: &Path) -> Result<Files, HistoryError> {
     let summaries = json_files(&history.join("months"))?;
     let imports = json_files(&history.join("imported"))?;
     Ok((summaries, months(history)?, imports))
+}
+
+/// Whether a suite has faults that were once judged otherwise: zeros and wild values were refused, and units did not win.
+fn is_dated(suite: &Suite) -> bool {
+    let once = [Fault::Zero, Fault::Absurd, Fault::Contradiction, Fault::UnitChange];
+    suite.flags.iter().any(|flag| once.contains(&flag.fault))
 }
 
 /// A summary whose columns have as many places as it has runs; a hand-edited one may not.

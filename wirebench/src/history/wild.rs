@@ -10,6 +10,8 @@ pub(super) const BELIEVED: usize = 3;
 const LEVEL: usize = 30;
 /// Values that the first ones are set against.
 const FIRST: usize = 7;
+/// Values for which a median is near enough to say that a value is not wild: it would have to move thirtyfold in them.
+const FRESH: usize = 200;
 /// Values of a level before anything is set against it alone.
 const LEAST: usize = 5;
 
@@ -75,7 +77,7 @@ impl Near {
     fn of(middle: f64, values: usize, length: usize) -> Self {
         Self {
             middle,
-            until: if values < LEAST { 0 } else { length + LEVEL / 2 },
+            until: if values < LEAST { 0 } else { length + FRESH },
         }
     }
 

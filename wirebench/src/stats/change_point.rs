@@ -339,20 +339,19 @@ impl Detector {
             recent: past.scale / 0.8,
             count: before.len(),
         };
+        // The cheapest question first: most are ruled out by what is known already.
         let clear = is_far(past.median, after, up)
-            || (differ(before, after, level) == Some(up) && self.stands_out(at, against, ask.errors));
+            || (Noise::may_be_clear(against, after, ask.errors)
+                && differ(before, after, level) == Some(up)
+                && self.stands_out(at, against, ask.errors));
         clear.then(|| (past.gain(after, now), up))
     }
 
     /// Whether the values from a place on stand out of the noise before it.
     fn stands_out(&self, at: usize, against: Against, errors: f64) -> bool {
-        let after = &self.values[at..];
-        // Most are ruled out by what is known already.
-        if !Noise::may_be_clear(against, after, errors) {
-            return false;
-        }
-        let noise = self.noise_before(at);
-        noise.is_some_and(|noise| noise.clear(against, after, errors))
+        let (before, after) = self.values.split_at(at);
+        let starts = self.steps.iter().map(|step| step.at);
+        Noise::if_clear(before, starts, against, after, errors).is_some()
     }
 
     fn noise_before(&self, at: usize) -> Option<Noise> {

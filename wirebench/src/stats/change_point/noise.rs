@@ -52,43 +52,66 @@ pub(super) struct Against {
 impl Noise {
     /// Of the values before the end of `row`, whose levels start at `starts`, in order. None without values.
     pub(super) fn of(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Self> {
-        let from = row.len().saturating_sub(MEMORY);
-        let mut edges = vec![from];
-        edges.extend(starts.filter(|start| (from + 1..row.len()).contains(start)));
-        edges.push(row.len());
-        let levels: Vec<&[f64]> = edges.windows(2).map(|ends| &row[ends[0]..ends[1]]).collect();
-        let newest = levels.last().copied().filter(|level| !level.is_empty())?;
-        let mut residuals: Vec<Vec<f64>> = Vec::with_capacity(levels.len());
-        for level in &levels {
-            let middle = middle(level);
-            residuals.push(level.iter().map(|value| value - middle).collect());
-        }
-        let spread = spread(&residuals);
-        let autocorrelation = autocorrelation(&residuals, REACH_BEFORE * spread);
-        let (slope, error) = slope(newest);
-        let clear = residuals.last().is_some_and(|level| stands_out(slope, error, level));
+        let residuals = residuals(row, starts)?;
+        let mut noise = Self::level(&residuals)?;
+        noise.find_slope(&residuals);
+        Some(noise)
+    }
+
+    /// The same, but none too when `after` is not clear of it: most are not, and then no slope need be found.
+    pub(super) fn if_clear(
+        row: &[f64],
+        starts: impl Iterator<Item = usize>,
+        against: Against,
+        after: &[f64],
+        errors: f64,
+    ) -> Option<Self> {
+        let residuals = residuals(row, starts)?;
+        let mut noise = Self::level(&residuals).filter(|noise| noise.clear(against, after, errors))?;
+        noise.find_slope(&residuals);
+        noise.clear(against, after, errors).then_some(noise)
+    }
+
+    /// Without a slope.
+    fn level(residuals: &[Vec<f64>]) -> Option<Self> {
+        let spread = spread(residuals);
         Some(Self {
             spread,
-            autocorrelation,
-            slope: if clear { slope } else { 0.0 },
-            outliers: outliers(&residuals, OUTLIER * spread),
-            values: row.len() - from,
-            span: newest.len(),
+            autocorrelation: autocorrelation(residuals, REACH_BEFORE * spread),
+            slope: 0.0,
+            outliers: outliers(residuals, OUTLIER * spread),
+            values: residuals.iter().map(Vec::len).sum(),
+            span: residuals.last()?.len(),
         })
+    }
+
+    fn find_slope(&mut self, residuals: &[Vec<f64>]) {
+        let newest = residuals.last().map_or(&[][..], Vec::as_slice);
+        let (slope, error) = slope(newest);
+        if stands_out(slope, error, newest) {
+            self.slope = slope;
+        }
     }
 
     /// Whether [`Self::clear`] may be true, whatever the noise was further back.
     #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
     pub(super) fn may_be_clear(against: Against, after: &[f64], errors: f64) -> bool {
-        let sum: f64 = after.iter().map(|value| value - against.level).sum();
         let error = (1.0 / after.len() as f64 + MEDIAN / against.count.max(1) as f64).sqrt();
         let spread = (0.8 * against.recent).max(LEAST_SPREAD);
-        // Outliers count in full here, so that nothing is ruled out that bounded values would let pass.
-        let farthest = after
-            .iter()
-            .map(|value| (value - against.level).abs())
-            .fold(0.0, f64::max);
-        farthest > REACH_AFTER * spread || sum.abs() / after.len() as f64 >= errors * spread * error
+        let (mut sum, mut sizes, mut farthest) = (0.0, 0.0, 0.0f64);
+        for value in after {
+            let distance = value - against.level;
+            sum += distance;
+            sizes += distance.abs();
+            farthest = farthest.max(distance.abs());
+        }
+        // A value beyond the reach of the least spread may count for more, or for less, than it does in this sum.
+        let most = if farthest > REACH_AFTER * spread {
+            sizes
+        } else {
+            f64::abs(sum)
+        };
+        most / after.len() as f64 >= errors * spread * error
     }
 
     /// Whether the mean of new values is so many standard errors from the level before, and from where a drift would have
@@ -121,6 +144,33 @@ impl Noise {
     pub(super) fn error(&self, before: usize, after: usize) -> f64 {
         let of = |count: usize| variance_of_mean(count, self.autocorrelation) / count.max(1) as f64;
         (of(after) + MEDIAN * of(before)).sqrt()
+    }
+}
+
+/// Distances of up to [`MEMORY`] values from the medians of their levels, by level. None without values.
+fn residuals(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Vec<Vec<f64>>> {
+    let from = row.len().saturating_sub(MEMORY);
+    let mut edges = vec![from];
+    edges.extend(starts.filter(|start| (from + 1..row.len()).contains(start)));
+    edges.push(row.len());
+    let levels = edges.windows(2).map(|ends| &row[ends[0]..ends[1]]);
+    let of = |level: &[f64]| {
+        let middle = selected_middle(level);
+        level.iter().map(|value| value - middle).collect()
+    };
+    (from < row.len()).then(|| levels.map(of).collect())
+}
+
+/// The median of values, which are not empty, without sorting all of them.
+fn selected_middle(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    let half = values.len() / 2;
+    let even = values.len().is_multiple_of(2);
+    let (below, upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    if even {
+        f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), *upper)
+    } else {
+        *upper
     }
 }
 
