@@ -39,12 +39,12 @@ building() { jq '[.spent.build_ns / 1e9] | add | round' "$(newest "$1")/run.json
 
 newest() { printf '%s\n' "$1"/results/*/ | tail -1; }
 
-# finding FOLDER → the change of what a request costs: the one that is called regressed, else the largest
+# finding FOLDER → the change that is called regressed, of what a request costs where there is one; without any, the largest
 finding() {
   jq --raw-output '
     [.series[].metrics[]? | select(.effect_percent != null)] as $all
     | ([$all[] | select(.metric == "instructions")] + [$all[] | select(.metric == "server_cpu")]) as $cost
-    | (($cost | map(select(.verdict == "regressed")) | first) // ($cost | max_by(.effect_percent))) as $most
+    | (($cost + $all | map(select(.verdict == "regressed")) | first) // ($cost | max_by(.effect_percent))) as $most
     | if $most == null then "–" else "\($most.metric) \($most.effect_percent * 10 | round / 10 | if . > 0 then "+\(.)" else "\(.)" end) %" end
   ' "$(newest "$1")/comparison.json"
 }
@@ -108,7 +108,7 @@ HEAD
   cat <<FOOT
 
 "Load" is how many programs wanted a core of this machine just before ($(nproc) cores; $(date --utc +%Y-%m-%d)). A load above 1 means that something else ran as well, which makes times longer and verdicts less certain.
-The change is of what a request costs: instructions per request where they can be counted (Rust), server CPU per request elsewhere.
+The change named is one that is called regressed: instructions per request where they can be counted (Rust), server CPU per request elsewhere. Another metric there, such as system calls, means that server CPU was not confirmed, and that the verdict is right for a wrong reason.
 FOOT
 }
 
