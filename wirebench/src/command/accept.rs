@@ -66,7 +66,8 @@ fn matches_a_series(project: &Project, glob: &str) -> anyhow::Result<()> {
         let series = plan::series(project, profile, &SelectionArgs::whole(Some(name.clone())).selection());
         known.extend(series.into_iter().flatten().map(|one| one.id));
     }
-    if known.iter().any(|id| matcher.is_match(id)) {
+    // A project that declares nothing is there for its history, whose series are not known here.
+    if known.is_empty() || known.iter().any(|id| matcher.is_match(id)) {
         return Ok(());
     }
     const SHOWN: usize = 5;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::declare::tier::Part;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::listening;
 use crate::measure::process::{Group, in_words, tail};
 use crate::measure::target::{TargetError, said};
 use crate::measure::usage::Watched;
@@ -77,7 +78,7 @@ impl Instance {
                     return Err(TargetError::NotReady {
                         server: server(),
                         timeout,
-                        last,
+                        last: self.with_where_it_listens(last),
                         output: tail(&self.output),
                     });
                 }
@@ -85,6 +86,21 @@ impl Instance {
                 Err(_) => std::thread::sleep(POLL),
             }
         }
+    }
+
+    /// What the last look said, and where it listens instead, where that is known.
+    fn with_where_it_listens(&self, last: String) -> String {
+        let own = self.address.rsplit(':').next().and_then(|port| port.parse().ok());
+        let all = listening::of(self.group.id());
+        if all.is_empty() || all.iter().any(|one| Some(one.port()) == own) {
+            return last;
+        }
+        let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+        format!(
+            "{last}; it listens on {}, not on {}: tell it {{port}} in args or env, or declare its own as port",
+            all.join(" and "),
+            self.address
+        )
     }
 
     /// Whether it still runs.

@@ -158,7 +158,7 @@ fn one_broken_file_is_named_and_costs_nothing_else() {
 fn a_folder_without_a_history_is_said_to_be_none() {
     let place = Place::new();
     let ended = place.run(&["history", "trend", "nowhere"]);
-    assert_eq!(ended.code, 1);
+    assert_eq!(ended.code, 2);
     assert!(ended.stderr.contains("history append"), "{}", ended.stderr);
     let ended = place.run(&["history", "append", "--to", "h"]);
     assert_eq!(ended.code, 2, "without a run there must be a project");
