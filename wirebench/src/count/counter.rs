@@ -181,13 +181,8 @@ impl Counter<'_> {
             }
         }
         for (server, nature) in said {
-            let calls = if nature.has_own_scheduler() {
-                ""
-            } else {
-                "system calls, "
-            };
             (self.tell)(&match nature.uncountable() {
-                Some(why) => format!("{server}: {calls}bytes and segments are counted; {why}"),
+                Some(why) => format!("{server}: bytes and segments are counted; {why}"),
                 None => format!("{server}: native code, so instructions and allocations are counted too"),
             });
         }
@@ -254,11 +249,9 @@ impl Counter<'_> {
         {
             let mut all = lock();
             let known = &all[turn.job];
-            let in_vain = known.plain().is_some_and(|plain| {
-                let nature = &plain.nature;
-                (turn.tool.is_valgrind() && nature.uncountable().is_some())
-                    || (turn.tool == Tool::Strace && nature.has_own_scheduler())
-            });
+            let in_vain = known
+                .plain()
+                .is_some_and(|plain| turn.tool != Tool::Plain && plain.nature.uncountable().is_some());
             if in_vain || known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
                 return;
             }

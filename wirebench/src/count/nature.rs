@@ -12,9 +12,6 @@ const INTERPRETERS: [&str; 14] = [
     "bash", "beam.smp", "bun", "dash", "deno", "dotnet", "java", "lua", "node", "perl", "php", "python", "ruby", "sh",
 ];
 
-/// Those among them that schedule work by themselves.
-const SCHEDULERS: [&str; 6] = ["beam.smp", "bun", "deno", "dotnet", "java", "node"];
-
 /// What was seen of a running server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Nature {
@@ -33,8 +30,9 @@ pub struct Nature {
 }
 
 impl Nature {
-    /// Why instructions and allocations of such a program do not repeat, so that counting them would be in vain; `None` for
-    /// native code without a run time of its own.
+    /// Why instructions, allocations and system calls of such a program do not repeat, so that counting them would be in vain;
+    /// `None` for native code without a run time of its own. An event loop, a scheduler or a garbage collector makes as many
+    /// system calls as it finds work for: equal code differs by some percent, and by tens of percent on a busy machine.
     #[must_use]
     pub fn uncountable(&self) -> Option<String> {
         let why = match (&self.interpreter, self.jit, self.go) {
@@ -43,20 +41,9 @@ impl Nature {
             (None, false, true) => "Go's scheduler and garbage collector work differently in every run".to_owned(),
             (None, false, false) => return None,
         };
-        let what = if self.has_own_scheduler() {
-            "instructions, allocations and system calls"
-        } else {
-            "instructions and allocations"
-        };
-        Some(format!("{what} are not counted: {why}, so they would not repeat"))
-    }
-
-    /// Whether system calls of such a program depend on the clock: its event loop, its scheduler or its garbage collector makes
-    /// as many as it finds work for, so that equal code differs by tens of percent between two starts on a busy machine.
-    #[must_use]
-    pub fn has_own_scheduler(&self) -> bool {
-        let known = |name: &String| SCHEDULERS.contains(&name.as_str());
-        self.go || self.jit || self.interpreter.as_ref().is_some_and(known)
+        Some(format!(
+            "instructions, allocations and system calls are not counted: {why}, so they would not repeat"
+        ))
     }
 
     /// What to know before trusting its counts.
@@ -177,18 +164,6 @@ mod tests {
             assert!(nature.uncountable().unwrap().contains(word));
             assert_eq!(nature.remarks().len(), 1);
         }
-    }
-
-    #[test]
-    fn system_calls_of_an_event_loop_are_not_counted_and_those_of_a_plain_interpreter_are() {
-        let of = |name: &str| Nature {
-            interpreter: Some(name.into()),
-            ..Nature::default()
-        };
-        assert!(of("node").has_own_scheduler() && of("java").has_own_scheduler() && !of("python").has_own_scheduler());
-        assert!(of("node").uncountable().unwrap().contains("system calls"));
-        assert!(!of("python").uncountable().unwrap().contains("system calls"));
-        assert!(!Nature::default().has_own_scheduler());
     }
 
     #[test]
