@@ -16,7 +16,7 @@ main() {
   cd "$root"
   cargo build --quiet --locked --package wirebench
   cargo build --quiet --locked --release --target-dir target --package http-server --package grpc-server
-  cargo run --quiet --locked --package wirebench --example count_rates -- \
+  cargo run --quiet --locked --package wirebench-tools --bin count_rates -- \
     --wirebench "${CARGO_TARGET_DIR:-$root/target}/debug/wirebench" "$@"
 }
 

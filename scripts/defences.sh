@@ -2,12 +2,12 @@
 # defences.sh: remove each defence in turn and run the tests that must then fail; prints which held and which did not.
 #
 # Usage: scripts/defences.sh [NAME]...     (all of them; a defence takes about a minute)
-# wirebench/tests/defences.json lists the defences: file, text to find, replacement, and the tests that must fail with it.
+# wirebench/cli/tests/defences.json lists the defences: file, text to find, replacement, and the tests that must fail with it.
 # Works in a git worktree of HEAD in a temporary folder and builds into target/defences. Exit code 1 when a defence is missed.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-list="$root/wirebench/tests/defences.json"
+list="$root/wirebench/cli/tests/defences.json"
 
 say() { echo "defences.sh: $*" >&2; }
 
@@ -29,7 +29,7 @@ tests() {
   local words
   mapfile -t words < <(of "$1" '.tests[]')
   # Unoptimised: building is what takes the time.
-  cargo test --quiet --locked --manifest-path "$copy/Cargo.toml" --package wirebench --config 'profile.dev.package.wirebench.opt-level=0' \
+  cargo test --quiet --locked --manifest-path "$copy/Cargo.toml" --package wirebench \
     "${words[0]}" ${words[1]:+"${words[1]}"} -- "${words[@]:2}" 2>&1
 }
 

@@ -81,7 +81,7 @@ main() {
   if "$released" && [[ "$wanted" == source ]]; then fail "--released: nothing is built here; name a release" 2; fi
   if [[ "$wanted" == source ]]; then
     # In a workflow of this repository: the checkout, whose files are as new as now, so that nothing older in a cached target folder passes for them.
-    if [[ -f "${GITHUB_WORKSPACE:-}/wirebench/Cargo.toml" ]]; then root="$GITHUB_WORKSPACE"; fi
+    if [[ -f "${GITHUB_WORKSPACE:-}/wirebench/cli/Cargo.toml" ]]; then root="$GITHUB_WORKSPACE"; fi
     built "$to"
   elif ! release "$wanted" "$to" "$released"; then
     if "$released"; then fail "there is no release $wanted for this machine, and in this job nothing is built; name one that there is"; fi

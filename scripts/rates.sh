@@ -25,7 +25,7 @@ main() {
   "$wirebench" selftest --simulate 3% --scenarios 12 --runs 500
   "$wirebench" selftest --simulate 3% --scenarios 12 --inject 5% --runs 500
   step "how well the trend finds steps"
-  cargo run --quiet --locked --package wirebench --example trend_rates -- "$@"
+  cargo run --quiet --locked --package wirebench-tools --bin trend_rates -- "$@"
 }
 
 main "$@"

@@ -29,7 +29,7 @@ programs() {
 materials() {
   local tools="${WIREBENCH_TOOLS:-$root/.tools}"
   [[ -x "$tools/bin/cargo-cyclonedx" ]] || cargo install --quiet --locked --root "$tools" "cargo-cyclonedx@$cyclonedx"
-  "$tools/bin/cargo-cyclonedx" cyclonedx --manifest-path wirebench/Cargo.toml --format json --override-filename materials --quiet
+  "$tools/bin/cargo-cyclonedx" cyclonedx --manifest-path wirebench/cli/Cargo.toml --format json --override-filename materials --quiet
   mv wirebench/materials.json "$1"
   find . -name materials.json -not -path './target/*' -delete
 }

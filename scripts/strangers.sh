@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # strangers.sh: take servers that nobody here wrote from nothing to a verdict, one after the other, and write docs/STRANGERS.md.
 #
-# Usage: scripts/strangers.sh [--keep] [NAME…]     (names of wirebench/tests/fixtures/strangers; all of them, some 40 minutes)
+# Usage: scripts/strangers.sh [--keep] [NAME…]     (names of wirebench/cli/tests/fixtures/strangers; all of them, some 40 minutes)
 #   --keep   leave each server's folder, with its runs, below target/strangers
 # Each one: init, verify, run --profile quick, then a seeded slowdown (EFFORT in its source), run --baseline HEAD --budget 3m, gate. Nothing that
 # init wrote is edited. The rows are kept in docs/strangers.tsv; a NAME replaces its own row. WIREBENCH names another program to use.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-strangers="$root/wirebench/tests/fixtures/strangers"
+strangers="$root/wirebench/cli/tests/fixtures/strangers"
 rows="$root/docs/strangers.tsv"
 page="$root/docs/STRANGERS.md"
 work="$root/target/strangers"
@@ -93,7 +93,7 @@ write_page() {
   cat <<HEAD
 # Strangers: what happens to a server that nobody here wrote?
 
-Each server below is a small program in the shape its community uses ([wirebench/tests/fixtures/strangers](../wirebench/tests/fixtures/strangers)). \`scripts/strangers.sh\` takes it from nothing to a verdict and wrote this page:
+Each server below is a small program in the shape its community uses ([wirebench/cli/tests/fixtures/strangers](../wirebench/cli/tests/fixtures/strangers)). \`scripts/strangers.sh\` takes it from nothing to a verdict and wrote this page:
 \`wirebench init\`, \`wirebench verify\`, \`wirebench run --profile quick\`; then each request gets more to do (a loop in the source), \`wirebench run --profile quick --baseline HEAD --budget TIME\`, \`wirebench gate\`. What init wrote is not edited.
 Times are seconds of waiting; building is left out of them and has a column of its own. "First verdict" is init, verify and the comparison together, in minutes; a comparison counts first, and its budget is for the timed rounds after that.
 

@@ -46,7 +46,7 @@ tests() {
   # Tests ask whether the servers are right, not how fast they are: without link-time optimisation they build in half the time.
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
   # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long.
-  cargo test --workspace --locked --lib --tests --no-fail-fast --config 'profile.dev.package.wirebench.opt-level=0' 2>&1 | tee "$output" || status=$?
+  cargo test --workspace --locked --lib --tests --no-fail-fast 2>&1 | tee "$output" || status=$?
   site_tests 2>&1 | tee -a "$output" || status=$?
   awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
     END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"

@@ -101,7 +101,7 @@ describe('the overview', () => {
 
 describe('an imported history', () => {
   test('shows its series, and flags its broken values', async () => {
-    const dirty = join(root, 'wirebench/tests/fixtures/dirty.data.js');
+    const dirty = join(root, 'wirebench/cli/tests/fixtures/dirty.data.js');
     const site = await visit(browser, await build('--from', dirty));
     const page = await site.open('index.html');
     const rows = await page.locator('.standings tbody tr').allTextContents();

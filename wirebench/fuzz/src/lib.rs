@@ -5,19 +5,19 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use wirebench::compare::{Rules, across, paired};
-use wirebench::count::profile;
-use wirebench::declare::Project;
-use wirebench::declare::project::Config;
-use wirebench::github::admit::{Of, admit};
-use wirebench::github::archive::only_file;
-use wirebench::github::strict;
-use wirebench::history::import;
-use wirebench::normalise::Shape;
-use wirebench::plan::{self, Selection};
-use wirebench::record::comparison::Comparison;
-use wirebench::record::run::Run;
-use wirebench::site::report;
+use wirebench_declare::Project;
+use wirebench_declare::plan::{self, Selection};
+use wirebench_declare::project::Config;
+use wirebench_engine::count::profile;
+use wirebench_engine::normalise::Shape;
+use wirebench_github::admit::{Of, admit};
+use wirebench_github::archive::only_file;
+use wirebench_github::strict;
+use wirebench_history::import;
+use wirebench_judge::compare::{Rules, across, paired};
+use wirebench_present::site::report;
+use wirebench_record::comparison::Comparison;
+use wirebench_record::run::Run;
 
 /// The artifact that a pull request's run leaves: a zip with one file, or refused.
 pub fn archive(bytes: &[u8]) {
@@ -50,7 +50,7 @@ const OF: Of = Of {
 
 /// A comparison out of an artifact: held to be possible and shown, or refused.
 pub fn comparison(bytes: &[u8]) {
-    use wirebench::report::comparison::{markdown, terminal};
+    use wirebench_present::report::comparison::{markdown, terminal};
     if let Ok(value) = strict::parse(bytes)
         && let Ok(comparison) = admit(value, &OF)
     {
@@ -135,7 +135,7 @@ static RULES: LazyLock<Config> = LazyLock::new(|| {
 /// # Panics
 /// When it has no page, which is what is looked for.
 pub fn run(bytes: &[u8]) {
-    use wirebench::report::{markdown, terminal};
+    use wirebench_present::report::{markdown, terminal};
     let Ok(run) = serde_json::from_slice::<Run>(bytes) else {
         return;
     };

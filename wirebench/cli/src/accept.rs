@@ -1,0 +1,81 @@
+//! `wirebench accept`: says that a change for the worse is meant.
+
+use std::collections::BTreeSet;
+
+use globset::Glob;
+
+use crate::metric::metric;
+use crate::selection::SelectionArgs;
+use crate::{Outcome, UsageError};
+use wirebench_declare::percent::Percent;
+use wirebench_declare::plan;
+use wirebench_declare::{Project, accepted};
+use wirebench_record::accepted::Accepted;
+use wirebench_record::metric::Metric;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench accept --series '*@http@*' --metric server_cpu --at-most 8% --reason 'answers are compressed now'
+    in the change itself: the gate and the trend let up to 8 % pass for the commits of that change
+  wirebench accept --series 'weather@*' --at-most 5% --commit 1a2b3c4d5e6f --reason 'fixes #12'
+    afterwards: names the commit that brought it
+The entry is added to accepted.toml in the project's folder; commit it like code.")]
+pub(super) struct Args {
+    /// Glob over series ids, `scenario@server@driver`.
+    #[arg(long, value_name = "GLOB")]
+    series: String,
+    /// Only this metric; without it, every metric.
+    #[arg(long, value_parser = metric)]
+    metric: Option<Metric>,
+    /// The largest worsening that is meant, such as 8%.
+    #[arg(long, value_name = "PERCENT")]
+    at_most: Percent,
+    /// The commit that brought it, 7 to 40 hex digits; without it, the change that adds this entry.
+    #[arg(long, value_name = "SHA")]
+    commit: Option<String>,
+    /// Why it is meant.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    matches_a_series(project, &args.series)?;
+    let entry = Accepted {
+        series: args.series.clone(),
+        metric: args.metric,
+        at_most_percent: args.at_most.percent(),
+        commit: args.commit.clone(),
+        reason: args.reason.clone(),
+    };
+    let file = accepted::add(&project.root, &entry)?;
+    println!("{}", file.display());
+    log::info!("added; commit it with the change, so that it is reviewed");
+    Ok(Outcome::Done)
+}
+
+/// Whether a glob matches a series of some profile.
+///
+/// # Errors
+/// When it matches none, with those that there are.
+fn matches_a_series(project: &Project, glob: &str) -> anyhow::Result<()> {
+    let wrong = |error: globset::Error| UsageError(format!("--series {glob}: {error}"));
+    let matcher = Glob::new(glob).map_err(wrong)?.compile_matcher();
+    let mut known = BTreeSet::new();
+    for (name, profile) in &project.config.profiles {
+        // A profile in which nothing fits together is none to match.
+        let series = plan::series(project, profile, &SelectionArgs::whole(Some(name.clone())).selection());
+        known.extend(series.into_iter().flatten().map(|one| one.id));
+    }
+    // A project that declares nothing is there for its history, whose series are not known here.
+    if known.is_empty() || known.iter().any(|id| matcher.is_match(id)) {
+        return Ok(());
+    }
+    const SHOWN: usize = 5;
+    let shown: Vec<&str> = known.iter().map(String::as_str).take(SHOWN).collect();
+    let more = if known.len() > SHOWN { ", …" } else { "" };
+    let message = format!(
+        "--series {glob}: matches no series of this project; there are {}{more} (all of them: wirebench list)",
+        shown.join(", ")
+    );
+    Err(UsageError(message).into())
+}

@@ -1,0 +1,67 @@
+//! `wirebench alert`: says in one issue what is worse on the default branch.
+
+use std::path::PathBuf;
+
+use crate::Outcome;
+use crate::history::acceptances;
+use wirebench_github::alert::{Done, MARKER, Wanted, write};
+use wirebench_github::api::Api;
+use wirebench_github::place::Place;
+use wirebench_history::follow::RUNS;
+use wirebench_history::trend::{NEWEST, Question, trend};
+use wirebench_present::report::alert::{body, nothing, title};
+use wirebench_record::trend::Group;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples, in a workflow, after a push was published:
+  wirebench alert DIR             opens, updates or closes the issue
+  wirebench alert DIR --dry-run   prints what the issue would say
+Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN. An issue is opened for a step that was first
+reported at one of the newest pushes; it is closed when every step is taken back or accepted.")]
+pub(super) struct Args {
+    /// The history's folder.
+    history: PathBuf,
+    /// How many of the newest pushes count as new.
+    #[arg(long, value_name = "N", default_value_t = NEWEST)]
+    newest: usize,
+    /// Print the issue's text, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+    let question = Question {
+        series: None,
+        metric: None,
+        accepted: acceptances(root)?,
+        newest: args.newest,
+    };
+    let found = trend(&args.history, &question)?.trend;
+    let open = |group: &&Group| group.source == RUNS && group.steps.iter().any(|step| step.open);
+    let open: Vec<&Group> = found.groups.iter().filter(open).collect();
+    let (title, worse, nothing) = (title(&open), body(&open, MARKER), nothing(MARKER));
+    let wanted = if open.is_empty() {
+        Wanted::Nothing { body: &nothing }
+    } else {
+        Wanted::Worse {
+            title: &title,
+            body: &worse,
+            new: open.iter().any(|group| group.recent),
+        }
+    };
+    if args.dry_run {
+        match wanted {
+            Wanted::Worse { title, body, .. } => print!("{title}\n\n{body}"),
+            Wanted::Nothing { body } => print!("{body}"),
+        }
+        return Ok(Outcome::Done);
+    }
+    let said = match write(&Api::new(Place::from_environment()?), wanted)? {
+        Done::Opened(number) => format!("issue {number} opened"),
+        Done::Updated(number) => format!("issue {number} updated"),
+        Done::Closed(number) => format!("issue {number} closed: nothing is worse any more"),
+        Done::Nothing => "no issue is open, and nothing new is worse".to_owned(),
+    };
+    log::info!("{said}");
+    Ok(Outcome::Done)
+}

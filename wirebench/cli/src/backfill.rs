@@ -1,0 +1,193 @@
+//! `wirebench backfill`: measures past commits beside a reference and keeps their runs in a history, so that there is a trend
+//! on the first day.
+//!
+//! Every commit is measured by a process of its own. One that the history has already is passed over, so that a backfill
+//! that was stopped goes on where it was.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use anyhow::Context as _;
+
+use crate::{Outcome, UsageError, results};
+use wirebench_declare::Project;
+use wirebench_declare::span::Span;
+use wirebench_engine::git;
+use wirebench_history::append::{Admit, append};
+use wirebench_history::newest_run;
+use wirebench_record::run::{Run, RunStatus, short_commit};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench backfill v1..main --to history --every 10   ten commits apart, and the last one
+  wirebench backfill v1..main --to history --tags       only commits that are tagged as versions
+  wirebench backfill v1..main --to history --reference v1 --profile quick
+Give the same command again to go on after it was stopped. Exit code 1 when a commit could not be measured; the others are kept.")]
+pub(super) struct Args {
+    /// OLD..NEW: the commits after OLD up to NEW, along first parents.
+    range: String,
+    /// The history's folder; made when missing.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// Only every Nth commit, counted back from NEW.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// Only commits with a tag that looks like a version.
+    #[arg(long, conflicts_with = "every")]
+    tags: bool,
+    /// The revision measured beside each commit, so that a machine that is slower for an hour cancels out; without it,
+    /// `compare.reference` of wirebench.toml, and without that NEW.
+    #[arg(long, value_name = "REV")]
+    reference: Option<String>,
+    /// Profile of every run; without it, the default profile of wirebench.toml.
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Only scenarios that match (may be given several times).
+    #[arg(long, value_name = "GLOB")]
+    scenario: Vec<String>,
+    /// Wall time for measuring each commit, such as 5m; without it, `compare.budget` of wirebench.toml.
+    #[arg(long, value_name = "TIME")]
+    budget: Option<Span>,
+    /// Say which commits would be measured, and measure none.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    let chosen = chosen(&project.root, args)?;
+    let reference = reference(project, args, &chosen)?;
+    let mut missing = Vec::new();
+    for commit in &chosen {
+        if newest_run(&args.to, commit)?.is_none() {
+            missing.push(commit.as_str());
+        }
+    }
+    log::info!(
+        "{} commits, {} of them in {} already; reference {}",
+        chosen.len(),
+        chosen.len() - missing.len(),
+        args.to.display(),
+        short_commit(&reference)
+    );
+    if args.dry_run {
+        for commit in &missing {
+            println!("{commit}");
+        }
+        return Ok(Outcome::Done);
+    }
+    let mut failed = 0;
+    for (number, commit) in missing.iter().enumerate() {
+        log::info!("{} of {}: {}", number + 1, missing.len(), short_commit(commit));
+        if let Err(error) = measured(project, args, commit, &reference) {
+            log::error!("{}: {error:#}", short_commit(commit));
+            failed += 1;
+        }
+    }
+    if failed == 0 {
+        return Ok(Outcome::Done);
+    }
+    log::info!(
+        "{failed} of {} commits are not in the history; give the command again to try them again",
+        missing.len()
+    );
+    Ok(Outcome::Failed)
+}
+
+/// The commits that are asked for, oldest first.
+fn chosen(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
+    let Some((old, new)) = args
+        .range
+        .split_once("..")
+        .filter(|(old, new)| !old.is_empty() && !new.is_empty())
+    else {
+        return Err(UsageError(format!("{:?}: expected OLD..NEW, two revisions", args.range)).into());
+    };
+    let commits = git::first_parents(root, &resolve(root, old)?, &resolve(root, new)?)?;
+    if commits.is_empty() {
+        return Err(UsageError(format!("{new} does not come after {old} along first parents")).into());
+    }
+    if !args.tags {
+        return Ok(every(&commits, usize::try_from(args.every).unwrap_or(usize::MAX)));
+    }
+    let tagged: HashSet<String> = git::versions(root).into_iter().map(|(_, commit)| commit).collect();
+    let chosen: Vec<String> = commits.into_iter().filter(|commit| tagged.contains(commit)).collect();
+    if chosen.is_empty() {
+        let message = format!("no commit of {} has a tag that looks like a version", args.range);
+        return Err(UsageError(message).into());
+    }
+    Ok(chosen)
+}
+
+/// Every so manyth commit, counted back from the last one.
+fn every(commits: &[String], step: usize) -> Vec<String> {
+    let mut chosen: Vec<String> = commits.iter().rev().step_by(step).cloned().collect();
+    chosen.reverse();
+    chosen
+}
+
+fn resolve(root: &Path, revision: &str) -> Result<String, UsageError> {
+    git::resolve(root, revision).map_err(|why| UsageError(format!("{revision:?} is no revision: {why}")))
+}
+
+/// The commit that all of them are measured beside: one for all, or their ratios would not be of one trend.
+fn reference(project: &Project, args: &Args, chosen: &[String]) -> anyhow::Result<String> {
+    let named = args.reference.as_ref().or(project.config.compare.reference.as_ref());
+    match (named, chosen.last()) {
+        (Some(revision), _) => Ok(resolve(&project.root, revision)?),
+        (None, Some(newest)) => Ok(newest.clone()),
+        (None, None) => Err(UsageError("there is no commit to measure".into()).into()),
+    }
+}
+
+/// Measures a commit beside the reference, in a process of its own, and keeps its run in the history.
+fn measured(project: &Project, args: &Args, commit: &str, reference: &str) -> anyhow::Result<()> {
+    let out = results(&project.root).join("backfill").join(short_commit(commit));
+    let mut command = wirebench_spawn::command(std::env::current_exe().context("this program cannot find itself")?);
+    command.arg("--root").arg(&project.root);
+    command.args(["run", "--candidate", commit, "--reference", reference]);
+    for (flag, value) in [
+        ("--profile", args.profile.clone()),
+        ("--budget", args.budget.as_ref().map(|time| time.as_flag())),
+    ] {
+        command.args(value.iter().flat_map(|value| [flag, value.as_str()]));
+    }
+    command.args(args.scenario.iter().flat_map(|glob| ["--scenario", glob.as_str()]));
+    command
+        .arg("--out")
+        .arg(&out)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let status = command.status().context("its run cannot be started")?;
+    let file = newest_record(&out).with_context(|| format!("{}: its run left no record ({status})", out.display()))?;
+    let text = std::fs::read(&file).with_context(|| file.display().to_string())?;
+    let run: Run = serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
+    if run.status != RunStatus::Complete && run.series.iter().all(|series| series.rounds.is_empty()) {
+        anyhow::bail!("{}: nothing was measured ({status})", file.display());
+    }
+    let (kept, _) = append(&args.to, &run, Admit::Committed)?;
+    println!("{}", kept.display());
+    Ok(())
+}
+
+/// Runs are named by their start time: the last one is the newest.
+fn newest_record(out: &Path) -> Option<PathBuf> {
+    let runs = std::fs::read_dir(out).into_iter().flatten().flatten();
+    runs.map(|entry| entry.path().join("run.json"))
+        .filter(|file| file.is_file())
+        .max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_nth_is_counted_back_from_the_newest() {
+        let commits: Vec<String> = (1..=7).map(|number| number.to_string()).collect();
+        assert_eq!(every(&commits, 3), ["1", "4", "7"]);
+        assert_eq!(every(&commits, 5), ["2", "7"]);
+        assert_eq!(every(&commits, 1), commits);
+        assert_eq!(every(&commits, 100), ["7"]);
+    }
+}

@@ -1,0 +1,92 @@
+//! `wirebench compare`: judges a stored run again, or puts two stored runs beside each other.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Outcome, UsageError, project, report, stored, verdict};
+use wirebench_declare::compare::{Compare, Margins};
+use wirebench_engine::git;
+use wirebench_history::newest_run;
+use wirebench_judge::compare::{self, Rules};
+use wirebench_record::run::Run;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench compare                               the newest run, judged again by today's margins
+  wirebench compare results/20261121T091544Z-00002a
+  wirebench compare results/<before> results/<after>        two runs: shown beside each other, not judged
+  wirebench compare --history ../data v1.0 v1.1   the newest stored runs of two releases
+To judge two revisions, measure them side by side: wirebench run --baseline REV --candidate REV.")]
+pub(super) struct Args {
+    /// One run that has a baseline, or two runs, the baseline first: folders, run.json files, or with --history revisions;
+    /// without any, the newest run under results/.
+    #[arg(num_args = 0..=2)]
+    runs: Vec<String>,
+    /// A history (see `wirebench history`) in which revisions are looked up.
+    #[arg(long, value_name = "DIR")]
+    history: Option<PathBuf>,
+    /// Writes the comparison here too; without it, one of a single run is written beside its run.json.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Prints the comparison as one line of JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+    // Judging needs only records: outside a project the margins are the defaults.
+    let here = project(root);
+    let (compare, margins) = match &here {
+        Ok(project) => (project.config.compare.clone(), project.config.margins.clone()),
+        Err(_) => (Compare::default(), Margins::default()),
+    };
+    let rules = Rules {
+        compare: &compare,
+        margins: &margins,
+    };
+    let root = match here {
+        Ok(project) => project.root,
+        Err(error) if args.runs.is_empty() || !error.is::<UsageError>() => return Err(error),
+        Err(_) => std::env::current_dir()?,
+    };
+    let comparison = match &args.runs[..] {
+        [base, head] => {
+            let (base, head) = (find(&root, args, base)?, find(&root, args, head)?);
+            compare::across(&base, &head, &rules).map_err(anyhow::Error::msg)?
+        }
+        given => {
+            let folder = report::folder_of(&root, given.first().map(Path::new))?;
+            let run = report::read(&folder.join("run.json"))?;
+            let comparison = verdict::write(&run, &rules, &folder)?;
+            report::write_comparison(&comparison, &folder)?;
+            report::write_page(&run, Some(&comparison), &folder)?;
+            log::info!("comparison  {}", folder.join(stored::FILE).display());
+            comparison
+        }
+    };
+    if let Some(file) = &args.out {
+        verdict::save(&comparison, file)?;
+        log::info!("comparison  {}", file.display());
+    }
+    if args.json {
+        println!("{}", serde_json::to_string(&comparison)?);
+    } else {
+        report::show_comparison(&comparison);
+    }
+    Ok(Outcome::Done)
+}
+
+/// A run named by its folder, its run.json, or its revision in the history.
+fn find(root: &Path, args: &Args, name: &str) -> anyhow::Result<Run> {
+    let path = Path::new(name);
+    if path.exists() {
+        return report::read_at(root, Some(path));
+    }
+    let Some(history) = &args.history else {
+        let message = format!("{name}: no such run; a revision needs --history DIR, the folder that runs are kept in");
+        return Err(UsageError(message).into());
+    };
+    let commit = git::resolve(root, name).unwrap_or_else(|_| name.to_owned());
+    let newest = newest_run(history, &commit)?;
+    let missing = || UsageError(format!("{name} ({commit}): no run of it under {}", history.display()));
+    report::read(&newest.ok_or_else(missing)?)
+}

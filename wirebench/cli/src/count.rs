@@ -1,0 +1,110 @@
+//! `wirebench count`: what a request costs, counted instead of timed.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::only::Only;
+use crate::run::{self, Pin};
+use crate::selection::SelectionArgs;
+use crate::shards::ShardArgs;
+use crate::sides::SideArgs;
+use crate::{Outcome, UsageError};
+use wirebench_declare::Project;
+use wirebench_record::counts::Counts;
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Series, Variant};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench count                                 every operation of every server
+  wirebench count --baseline main                 the working tree beside a revision, with the functions that changed
+  wirebench count --server http --driver hey --json
+Each server is run under callgrind, DHAT and strace for few and for many requests, one at a time; the slope is the cost of
+a request. `[count]` in wirebench.toml says how many, by which drivers, and with what spread a figure is given.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    sides: SideArgs,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Prints one JSON object for each series instead of tables.
+    #[arg(long)]
+    json: bool,
+    /// The folder that takes the run's folder; without it, results/ in the project.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Keep what drivers, valgrind and strace wrote (some MB for each server run).
+    #[arg(long)]
+    keep_raw: bool,
+}
+
+pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> {
+    if !project.config.count.enabled {
+        let message = "counting is switched off in wirebench.toml: set enabled = true in [count]";
+        return Err(UsageError(message.into()).into());
+    }
+    let json = args.json;
+    let run = run::Args {
+        sides: args.sides,
+        selection: args.selection,
+        shard: ShardArgs::default(),
+        only: Some(Only::Counts),
+        rounds: None,
+        budget: None,
+        seed: None,
+        pin: Pin::Off,
+        out: args.out,
+        keep_raw: args.keep_raw,
+    };
+    if !json {
+        return run::execute(project, &run);
+    }
+    let recorder = run::judged(project, &run)?.0;
+    for series in recorder.run.series.iter().filter(|series| !series.counts.is_empty()) {
+        println!("{}", serde_json::to_string(&line(series))?);
+    }
+    log::info!("record   {}", recorder.folder.join("run.json").display());
+    Ok(run::outcome(&recorder.run))
+}
+
+/// One series as `--json` prints it: the candidate's figures, and under `baseline` those of the baseline.
+#[derive(Serialize)]
+struct Line<'a> {
+    series: &'a str,
+    #[serde(flatten)]
+    candidate: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    baseline: Option<Map<String, Value>>,
+}
+
+fn line(series: &Series) -> Line<'_> {
+    let of = |variant| {
+        let counts = series.counts.iter().find(|counts| counts.variant == variant);
+        counts.map(figures)
+    };
+    Line {
+        series: &series.id,
+        candidate: of(Variant::Candidate).unwrap_or_default(),
+        baseline: of(Variant::Baseline),
+    }
+}
+
+/// Every figure by its metric's name; a value that is not known is null, with the reason.
+fn figures(counts: &Counts) -> Map<String, Value> {
+    let figure = |metric: Metric| {
+        let value = match counts.figure(metric) {
+            Some(figure) => match &figure.refused {
+                None => json!({ "value": figure.value, "spread": figure.spread }),
+                Some(why) => json!({ "value": null, "spread": figure.spread, "reason": why }),
+            },
+            None => json!({ "value": null, "spread": null, "reason": counts.reason }),
+        };
+        (metric.name().to_owned(), value)
+    };
+    let mut found: Map<String, Value> = Metric::COUNTED.into_iter().map(figure).collect();
+    if !counts.remarks.is_empty() {
+        found.insert("remarks".into(), json!(counts.remarks));
+    }
+    found
+}

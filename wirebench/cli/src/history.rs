@@ -1,0 +1,215 @@
+//! `wirebench history`: runs kept over time, and what they say.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use globset::Glob;
+
+use crate::metric::metric;
+use crate::{Outcome, UsageError, folder, report, there};
+use wirebench_declare::accepted;
+use wirebench_history::append::{Admit, Written, append};
+use wirebench_history::import::{is_name, keep, name_of, parse};
+use wirebench_history::index::{Months, index};
+use wirebench_history::trend::{NEWEST, Question, trend};
+use wirebench_present::report::{imported, trend as text};
+use wirebench_record::accepted::{Acceptance, Accepted};
+use wirebench_record::metric::Metric;
+
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Verb {
+    /// Adds one run as a file of its own; looks at nothing else.
+    Append(AppendArgs),
+    /// Brings the monthly summaries up to date, so that trends are quick to read.
+    Index(IndexArgs),
+    /// Shows where each series stepped, by how much, and whether that was meant.
+    Trend(TrendArgs),
+    /// Takes over a history that github-action-benchmark kept.
+    Import(ImportArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct AppendArgs {
+    /// A run's folder or its run.json; without it, the newest run under results/.
+    run: Option<PathBuf>,
+    /// The history's folder; made when missing.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// Lets a run in whose files differed from its commit.
+    #[arg(long)]
+    allow_modified: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct IndexArgs {
+    /// The history's folder.
+    history: PathBuf,
+    /// Every month, not only those whose files changed.
+    #[arg(long)]
+    rebuild: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct TrendArgs {
+    /// The history's folder.
+    history: PathBuf,
+    /// Only series that match, `scenario@server@driver` or an imported name.
+    #[arg(long, value_name = "GLOB", value_parser = Glob::new)]
+    series: Option<Glob>,
+    /// Only this metric.
+    #[arg(long, value_parser = metric)]
+    metric: Option<Metric>,
+    /// The whole trend as JSON instead of text.
+    #[arg(long)]
+    json: bool,
+    /// Ends with exit code 3 when a worsening that nobody accepted was first reported at one of the newest pushes.
+    #[arg(long)]
+    fail_on_alert: bool,
+    /// How many pushes are the newest.
+    #[arg(long, value_name = "N", default_value_t = NEWEST)]
+    newest: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ImportArgs {
+    /// A data.js with window.BENCHMARK_DATA, or the same as JSON.
+    file: PathBuf,
+    /// The history's folder; made when missing.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+    /// What to call it there: lower-case letters, digits, hyphens; without it, the file's name.
+    #[arg(long)]
+    name: Option<String>,
+}
+
+/// What to do without a history.
+pub(super) const MAKE_ONE: &str = "make one with: wirebench history append --to DIR";
+
+pub(super) fn execute(root: Option<PathBuf>, verb: &Verb) -> anyhow::Result<Outcome> {
+    match verb {
+        Verb::Append(args) => add(root, args),
+        Verb::Index(args) => summarise(args),
+        Verb::Trend(args) => show(root, args),
+        Verb::Import(args) => import(args),
+    }
+}
+
+fn add(root: Option<PathBuf>, args: &AppendArgs) -> anyhow::Result<Outcome> {
+    // A run that is named needs no project.
+    let root = if args.run.is_some() {
+        PathBuf::new()
+    } else {
+        folder(root)?
+    };
+    let run = report::read_at(&root, args.run.as_deref())?;
+    let admit = if args.allow_modified {
+        Admit::Modified
+    } else {
+        Admit::Committed
+    };
+    let (file, written) = append(&args.to, &run, admit)?;
+    println!("{}", file.display());
+    say(written);
+    Ok(Outcome::Done)
+}
+
+fn say(written: Written) {
+    match written {
+        Written::New => log::info!("added"),
+        Written::AlreadyThere => log::info!("already there, nothing to do"),
+    }
+}
+
+fn summarise(args: &IndexArgs) -> anyhow::Result<Outcome> {
+    there(&args.history, "HISTORY", MAKE_ONE)?;
+    let which = if args.rebuild { Months::All } else { Months::Changed };
+    let done = index(&args.history, which)?;
+    for (month, runs) in &done.written {
+        println!("{month} {runs} runs");
+    }
+    log::info!("{} months written, {} were current", done.written.len(), done.current);
+    for month in &done.orphans {
+        log::warn!("warning: months/{month}.json has no run files any more and is left as it is");
+    }
+    Ok(named(&done.skipped))
+}
+
+/// Names what was left out; that makes the command fail, after it has done all it could.
+pub(super) fn named(skipped: &[String]) -> Outcome {
+    for one in skipped {
+        log::error!("error: skipped: {one}");
+    }
+    if skipped.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    }
+}
+
+fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
+    let question = Question {
+        series: args.series.as_ref().map(Glob::compile_matcher),
+        metric: args.metric,
+        accepted: acceptances(root)?,
+        newest: args.newest,
+    };
+    there(&args.history, "HISTORY", MAKE_ONE)?;
+    let answer = trend(&args.history, &question)?;
+    if args.json {
+        println!("{}", serde_json::to_string(&answer.trend)?);
+    } else {
+        print!("{}", text::render(&answer.trend));
+    }
+    if answer.not_indexed > 0 {
+        log::info!(
+            "{} runs were read one by one; summarise them with: wirebench history index {}",
+            answer.not_indexed,
+            args.history.display()
+        );
+    }
+    let outcome = named(&answer.trend.skipped);
+    if args.fail_on_alert && answer.trend.recent_alerts > 0 {
+        log::info!(
+            "alerts at {} of the newest {} pushes",
+            answer.trend.recent_alerts,
+            args.newest
+        );
+        return Ok(Outcome::Regressed);
+    }
+    Ok(outcome)
+}
+
+/// The acceptances of the project around, when there is one.
+pub(super) fn acceptances(root: Option<PathBuf>) -> anyhow::Result<Vec<Acceptance>> {
+    let wanted = root.is_some();
+    let folder = match folder(root) {
+        Err(_) if !wanted => return Ok(Vec::new()),
+        other => other?,
+    };
+    let entries = accepted::read(&folder)?;
+    let compiled = entries.into_iter().map(Accepted::compile);
+    Ok(compiled.collect::<Result<Vec<_>, _>>()?)
+}
+
+fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
+    let name = args.name.clone().unwrap_or_else(|| name_of(&args.file));
+    if !is_name(&name) {
+        let message = format!("--name {name}: expected lower-case letters, digits and hyphens");
+        return Err(UsageError(message).into());
+    }
+    let imported = parse(&text_of(&args.file)?).with_context(|| args.file.display().to_string())?;
+    let (file, written) = keep(&args.to, &name, &imported)?;
+    print!("{}", imported::render(&imported));
+    log::info!("{}", file.display());
+    say(written);
+    Ok(Outcome::Done)
+}
+
+pub(super) fn text_of(file: &Path) -> anyhow::Result<String> {
+    let bytes = fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        anyhow::anyhow!("{}: byte {at}: is not UTF-8 text", file.display())
+    })
+}

@@ -1,0 +1,224 @@
+//! `wirebench init`: the files with which a repository begins to be measured.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::{Outcome, UsageError, repository};
+use wirebench_engine::git;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::measure::tls::Pair;
+use wirebench_scaffold::workflows::{Action, Told, is_commit, is_pinned, workflows};
+use wirebench_scaffold::{CHANGE_THIS, Found, Programs, Scene};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench init                    builds, starts and asks the servers of this folder, and writes what it saw
+  wirebench init services/api       the same for a folder of a larger repository
+  wirebench init --only api         the same for one of the programs
+  wirebench init --no-probe         starts nothing, and guesses from the sources
+  wirebench init --print            shows what would be written
+Programs run on this machine as their build and start commands say; a server is ended once it was asked. It is only asked with
+GET and with gRPC calls that the repository's .proto files declare.
+It writes wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and a .gitignore where there is none. A file that
+is there already is left as it is; then the exit code is 1.")]
+pub(super) struct Args {
+    /// The folder of the servers to measure; without it, the one stood in.
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// The action that the workflows use.
+    #[arg(long, value_name = "OWNER/REPO@REF", default_value = RELEASE)]
+    action: Action,
+    /// The full commit of that action; without it, the one that this release was built from, where that is known.
+    #[arg(long, value_name = "SHA", value_parser = commit)]
+    commit: Option<String>,
+    /// Builds, starts and asks the programs; this is the default.
+    #[arg(long, overrides_with = "no_probe")]
+    probe: bool,
+    /// Starts nothing: the declaration is guessed from the sources, and guesses are marked.
+    #[arg(long, overrides_with = "probe")]
+    no_probe: bool,
+    /// Only the program of this name; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Prints the files instead of writing them.
+    #[arg(long)]
+    print: bool,
+}
+
+/// The action of this release.
+const RELEASE: &str = concat!("wirebench/wirebench@v", env!("CARGO_PKG_VERSION"));
+/// The commit that this program was built from; scripts/release.sh sets it.
+const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");
+
+fn commit(text: &str) -> Result<String, String> {
+    let good = is_commit(text).then(|| text.to_ascii_lowercase());
+    good.ok_or_else(|| "expected the 40 hex digits of a commit".to_owned())
+}
+
+/// The commit of the action, as far as it is known.
+fn commit_of(args: &Args) -> Option<String> {
+    let own = format!("{}@{}", args.action.repository, args.action.revision) == RELEASE;
+    let built_from = || commit(BUILT_FROM.filter(|_| own)?).ok();
+    args.commit.clone().or_else(built_from)
+}
+
+/// What git need not keep.
+const IGNORED: [&str; 2] = ["/.wirebench/", "/results/"];
+
+/// One file to write.
+struct Made {
+    file: PathBuf,
+    text: String,
+}
+
+pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+    let folder = args.folder.clone().or(root).unwrap_or_else(|| PathBuf::from("."));
+    let folder = std::path::absolute(folder)?;
+    if !folder.is_dir() {
+        return Err(UsageError(format!("{}: no such folder", folder.display())).into());
+    }
+    let top = git::top(&folder).unwrap_or_else(|| folder.clone());
+    let unreadable = || format!("{}: cannot be read", folder.display());
+    let mut programs = Programs::of(&folder, &top).with_context(unreadable)?;
+    for program in programs.list() {
+        log::info!("found     {program}");
+    }
+    programs.only(&args.only).map_err(UsageError)?;
+    let found = if args.no_probe || !cfg!(target_os = "linux") {
+        programs.guessed()
+    } else {
+        probed(&programs, &folder)?
+    };
+    let told = Told {
+        action: args.action.clone(),
+        commit: commit_of(args),
+        config: repository::below_top(&folder),
+        branch: repository::default_branch(&folder),
+    };
+    let files = files(&folder, &found, &told);
+    if args.print {
+        for made in &files {
+            println!("# {}\n{}", shown(&made.file, &folder), made.text);
+        }
+        return Ok(Outcome::Done);
+    }
+    let mut kept = 0;
+    for made in &files {
+        let name = shown(&made.file, &folder);
+        if write_new(made)? {
+            println!("wrote     {name}");
+        } else {
+            kept += 1;
+            println!("left      {name}: it is there already");
+        }
+    }
+    summarise(&found);
+    println!("\nNext:");
+    match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
+        0 => println!("  1. wirebench doctor"),
+        guesses => println!(
+            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
+        ),
+    }
+    println!("  2. wirebench verify && wirebench run --profile quick");
+    println!("  3. commit what was written, and open a pull request");
+    if !is_pinned(&told) {
+        let Action { repository, revision } = &told.action;
+        println!(
+            "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
+        );
+    }
+    for path in IGNORED
+        .iter()
+        .filter(|path| git::top(&folder).is_some() && !is_ignored(&folder, path))
+    {
+        println!("Add to .gitignore: {path}");
+    }
+    Ok(if kept == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+/// Looks at running programs; progress goes to stderr.
+fn probed(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
+    let interrupt = Interrupt::watch()?;
+    let scene = Scene {
+        root: folder,
+        revision: git::state(folder),
+        tls: &Pair::make().context("no certificate for servers over TLS can be made")?,
+        interrupt: &interrupt,
+        say: &|line| log::info!("{line}"),
+    };
+    let found = programs.probed(&scene);
+    if interrupt.asked() {
+        anyhow::bail!("interrupted; nothing was written");
+    }
+    Ok(found)
+}
+
+/// Says what is declared, what is not, and what is left to be answered.
+fn summarise(found: &Found) {
+    if found.servers.is_empty() {
+        println!("no server was found; wirebench.toml has a made-up one");
+    }
+    for server in &found.servers {
+        println!("{}  {server}", if found.seen { "declared" } else { "guessed " });
+    }
+    for program in &found.unseen {
+        println!("not seen  {program}");
+    }
+    for question in &found.questions {
+        println!("question  {question}");
+    }
+}
+
+fn is_ignored(folder: &Path, path: &str) -> bool {
+    repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')))
+}
+
+/// Every file that may be written.
+fn files(folder: &Path, found: &Found, told: &Told) -> Vec<Made> {
+    let mut files = vec![Made {
+        file: folder.join("wirebench.toml"),
+        text: found.toml.clone(),
+    }];
+    let ignore = folder.join(".gitignore");
+    if !ignore.exists() {
+        files.push(Made {
+            file: ignore,
+            text: IGNORED.map(|line| format!("{line}\n")).concat(),
+        });
+    }
+    let top = git::top(folder).unwrap_or_else(|| folder.to_path_buf());
+    for (name, text) in workflows(told) {
+        files.push(Made {
+            file: top.join(".github/workflows").join(name),
+            text,
+        });
+    }
+    files
+}
+
+/// Writes a file that is not there; says whether it did.
+fn write_new(made: &Made) -> anyhow::Result<bool> {
+    let unwritable = || format!("{}: cannot be written", made.file.display());
+    if let Some(folder) = made.file.parent() {
+        fs::create_dir_all(folder).with_context(unwritable)?;
+    }
+    let opened = fs::File::options().write(true).create_new(true).open(&made.file);
+    match opened {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        opened => {
+            opened
+                .and_then(|mut file| file.write_all(made.text.as_bytes()))
+                .with_context(unwritable)?;
+            Ok(true)
+        }
+    }
+}
+
+/// A path from the folder where it lies below, whole otherwise.
+fn shown(file: &Path, folder: &Path) -> String {
+    file.strip_prefix(folder).unwrap_or(file).display().to_string()
+}

@@ -1,0 +1,76 @@
+//! `wirebench list`: every series that fits together.
+
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::selection::SelectionArgs;
+use wirebench_declare::Project;
+use wirebench_declare::load::{Rate, Search, as_flag};
+use wirebench_declare::plan;
+use wirebench_declare::scenario::{Amount, Load};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// One JSON object a line instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a str,
+    protocol: &'a str,
+    load: String,
+    digest: &'a str,
+    about: &'a str,
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    let (_, profile) = args.selection.profile(project)?;
+    let series = plan::series(project, profile, &args.selection.selection())?;
+    let width = series.iter().map(|one| one.id.len()).max().unwrap_or(0);
+    for one in &series {
+        let load = in_words(&one.load);
+        let protocol = one.protocol.name();
+        if args.json {
+            let line = Line {
+                id: &one.id,
+                protocol,
+                load,
+                digest: &one.digest,
+                about: &one.scenario.about,
+            };
+            println!("{}", serde_json::to_string(&line)?);
+        } else {
+            println!("{:width$}  {protocol:7}  {load}", one.id);
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// A load as a person says it: `100,000 requests, 100 × 1`.
+fn in_words(load: &Load) -> String {
+    let over = format!("{} connections × {} streams", load.connections, load.streams);
+    let paced = match (load.rate, load.search, load.pause) {
+        (Some(Rate::PerSecond(rate)), ..) => format!(", {rate} requests/s"),
+        (Some(Rate::OfCapacity(share)), ..) => format!(", {share} of the capacity"),
+        (_, Some(Search { p99, from, to }), _) => {
+            format!(
+                " a step, the highest rate from {from} to {to}/s with p99 ≤ {}",
+                p99.as_flag()
+            )
+        }
+        (.., Some(pause)) => format!(", a pause of {} after each answer", pause.as_flag()),
+        (None, None, None) => String::new(),
+    };
+    match &load.amount {
+        Amount::Requests(requests) => format!("{requests} requests over {over}{paced}"),
+        Amount::Duration(span) => format!("{} over {over}{paced}", span.as_flag()),
+        Amount::Stages(stages) => format!("stages {}{paced}", as_flag(stages)),
+        Amount::Counted { few, many } => format!("counted, slope from {few} to {many} requests, one at a time"),
+        Amount::Samples(samples) => format!("{samples} samples of a benchmark"),
+        Amount::Starts(starts) => format!("{starts} process starts"),
+    }
+}

@@ -1,0 +1,22 @@
+//! argv → command; the only place where an error becomes text and an exit code.
+
+use std::process::ExitCode;
+
+use wirebench::{Cli, Outcome, in_words, is_usage, printable};
+use wirebench_engine::measure::interrupt;
+
+fn main() -> ExitCode {
+    let ended = Cli::from_arguments().execute();
+    let code = match &ended {
+        Ok(Outcome::Done) => 0,
+        Ok(Outcome::Failed) => 1,
+        Ok(Outcome::Regressed) => 3,
+        Ok(Outcome::NotJudged) => 4,
+        Err(error) => {
+            eprintln!("error: {}", printable(&in_words(error)));
+            if is_usage(error) { 2 } else { 1 }
+        }
+    };
+    // As shells say it: 130 after Ctrl-C.
+    ExitCode::from(interrupt::received().map_or(code, |signal| 128 + signal))
+}

@@ -1,0 +1,181 @@
+//! A run taken apart and joined again is the same run.
+
+use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+
+use super::join::join;
+use wirebench_declare::Project;
+use wirebench_declare::plan::shards::{Item, split};
+use wirebench_judge::compare::{Rules, paired};
+use wirebench_record::run::{Round, Run, RunStatus, Series, SeriesStatus, Stage, Variant};
+
+/// The recorded run as one with a baseline: a second stage of some series, and one series that only the baseline has.
+fn whole() -> Run {
+    let mut run: Run = serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap();
+    let mut baseline = run.variants[0].clone();
+    baseline.variant = Variant::Baseline;
+    baseline.commit = Some("b".repeat(40));
+    run.variants.insert(0, baseline);
+    for (n, series) in run.series.iter_mut().enumerate() {
+        let model = series.rounds[0].clone();
+        series.rounds = (0..12).flat_map(|round| pair(&model, round, n)).collect();
+    }
+    run.rounds_planned = 12;
+    run.stages = vec![Stage {
+        number: 1,
+        rounds: 12,
+        series: run.series.iter().map(|series| series.id.clone()).collect(),
+        why: "screen of every series".into(),
+    }];
+    let mut removed = run.series[0].clone();
+    removed.id = "a-removed@http@hey".into();
+    removed.scenario = "a-removed".into();
+    (removed.missing_in, removed.rounds) = (Some(Variant::Candidate), Vec::new());
+    run.series.push(removed);
+    run.repeat = "wirebench run --baseline main --rounds 12 --seed 1".into();
+    run
+}
+
+/// Both rounds of a pair, whose CPU time differs by what series and round say.
+fn pair(model: &Round, round: u32, series: usize) -> [Round; 2] {
+    [Variant::Baseline, Variant::Candidate].map(|variant| {
+        let mut made = model.clone();
+        (made.variant, made.round, made.stage) = (variant, round, 1);
+        if let Some(cpu) = &mut made.server_cpu_ns {
+            let worse = u64::from(variant == Variant::Candidate && series.is_multiple_of(3));
+            cpu.user = cpu.user / 100 * (100 + 9 * worse + u64::from(round % 4));
+        }
+        made
+    })
+}
+
+/// One run for each shard, as such machines would have measured it.
+fn parts(whole: &Run, count: u32) -> Vec<Run> {
+    let planned = whole.series.iter().filter(|series| series.missing_in.is_none());
+    let items: Vec<Item> = planned
+        .map(|series| Item {
+            id: &series.id,
+            scenario: &series.scenario,
+            driver: &series.driver,
+            expected_ns: series.rounds.len() as u64,
+        })
+        .collect();
+    let part = |shard: wirebench_record::shards::PlannedShard| {
+        let mut run = whole.clone();
+        run.id = format!("20261121T0510{:02}Z-00000{}", 10 + shard.number, shard.number);
+        let mine = |id: &String| shard.series.contains(id);
+        let removed = |series: &Series| series.missing_in.is_some() && shard.number == 1;
+        run.series.retain(|series| mine(&series.id) || removed(series));
+        for stage in &mut run.stages {
+            stage.series.retain(mine);
+        }
+        run.repeat = format!(
+            "wirebench run --baseline main --plan p.json --shard {} --rounds 12 --seed 1",
+            shard.number
+        );
+        run
+    };
+    split(&items, count).into_iter().map(part).collect()
+}
+
+fn project() -> Project {
+    Project::read(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
+}
+
+proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 24, ..Default::default() })]
+    #[test]
+    fn taken_apart_by_any_plan_and_joined_it_is_the_whole(count in 1u32..7, turn in 0usize..7) {
+        let whole = whole();
+        let mut parts = parts(&whole, count);
+        let turn = turn % parts.len();
+        parts.rotate_left(turn);
+        let joined = join(parts.iter()).unwrap();
+        prop_assert!(joined.series == whole.series);
+        prop_assert_eq!(&joined.stages, &whole.stages);
+        prop_assert_eq!(&joined.repeat, &whole.repeat);
+        prop_assert_eq!(joined.status, RunStatus::Complete);
+        prop_assert_eq!(joined.shards.len(), parts.len());
+        let config = project().config;
+        let rules = Rules::from(&config);
+        let (mut one, mut other) = (paired(&whole, &rules).unwrap(), paired(&joined, &rules).unwrap());
+        for side in [&mut one, &mut other] {
+            (side.baseline.run, side.candidate.run) = (String::new(), String::new());
+            side.notes.clear();
+        }
+        prop_assert!(one == other);
+        for series in &whole.series {
+            prop_assert!(joined.shard_of(&series.id).is_some());
+        }
+        parts.rotate_right(turn);
+        prop_assert_eq!(join(parts.iter()).unwrap().id, joined.id);
+    }
+}
+
+type Change<'a> = &'a dyn Fn(&mut Run);
+
+#[test]
+fn what_is_not_of_one_measurement_is_refused_by_name() {
+    let parts = parts(&whole(), 2);
+    let refused = |change: &dyn Fn(&mut Run)| {
+        let mut parts = parts.clone();
+        change(&mut parts[1]);
+        join(parts.iter()).unwrap_err()
+    };
+    let with: [(Change, &str); 8] = [
+        (&|run| run.variants[1].commit = Some("c".repeat(40)), "candidate is"),
+        (&|run| run.variants[0].commit = Some("c".repeat(40)), "baseline is"),
+        (&|run| run.variants[1].modified = Some(true), ", modified"),
+        (&|run| drop(run.variants.remove(0)), "baseline is"),
+        (&|run| run.profile = "quick".into(), "profile is full"),
+        (&|run| run.rounds_planned = 3, "number of rounds is 12"),
+        (&|run| run.series[0] = parts[0].series[0].clone(), "another shard has"),
+        (
+            &|run| run.shards = join(parts.iter()).unwrap().shards,
+            "is joined already",
+        ),
+    ];
+    for (change, why) in with {
+        let error = refused(change);
+        assert!(error.contains(why) && error.contains(&parts[1].id), "{why}: {error}");
+    }
+    let mut other_load = parts.clone();
+    let scenario = parts[0].series[0].scenario.clone();
+    for series in &mut other_load[1].series {
+        series.scenario.clone_from(&scenario);
+        series.load.warmup_ns = Some(7);
+    }
+    assert!(join(other_load.iter()).unwrap_err().contains("different loads"));
+    assert!(join(std::iter::empty()).is_err());
+}
+
+#[test]
+fn a_shard_that_did_not_end_leaves_the_whole_incomplete() {
+    let mut parts = parts(&whole(), 3);
+    (parts[1].status, parts[1].reason) = (RunStatus::Incomplete, Some("interrupted".into()));
+    let joined = join(parts.iter()).unwrap();
+    assert_eq!(joined.status, RunStatus::Incomplete);
+    assert_eq!(joined.reason.as_deref(), Some("shard 2 of 3: interrupted"));
+    assert_eq!(joined.shards[1].status, RunStatus::Incomplete);
+    parts[1].status = RunStatus::Failed;
+    parts[1].series[0].status = SeriesStatus::Failed;
+    let joined = join(parts.iter()).unwrap();
+    assert_eq!(joined.status, RunStatus::Failed);
+    assert!(joined.reason.unwrap().starts_with("1 of "));
+}
+
+#[test]
+fn rounds_of_second_stages_are_kept_apart() {
+    let mut parts = parts(&whole(), 2);
+    for (part, rounds) in parts.iter_mut().zip([20, 31]) {
+        let stage = Stage {
+            number: 2,
+            rounds,
+            series: vec![part.series[0].id.clone()],
+            why: "fresh rounds".into(),
+        };
+        part.stages.push(stage);
+    }
+    let stages = join(parts.iter()).unwrap().stages;
+    let found: Vec<(u32, u32)> = stages.iter().map(|stage| (stage.number, stage.rounds)).collect();
+    assert_eq!(found, [(1, 12), (2, 20), (2, 31)]);
+}

@@ -1,0 +1,73 @@
+//! `wirebench messages`: the driver of that name: reads server streams and prints the time of every message.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use crate::Outcome;
+use wirebench_declare::protocol::Protocol;
+use wirebench_engine::measure::stream::{self, Streams, Until};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What the server speaks.
+    #[arg(long, value_parser = ["http", "grpc"])]
+    protocol: String,
+    /// Where it is: host and port.
+    #[arg(long)]
+    address: String,
+    /// The method.
+    #[arg(long)]
+    method: String,
+    /// Path and query; for gRPC /package.Service/Method.
+    #[arg(long)]
+    path: String,
+    /// A header line, "name: value".
+    #[arg(long)]
+    header: Vec<String>,
+    /// The file with the request's body.
+    #[arg(long)]
+    body: Option<PathBuf>,
+    /// Connections.
+    #[arg(long)]
+    connections: u32,
+    /// Streams read at once on each connection.
+    #[arg(long, default_value_t = 1)]
+    streams: u32,
+    /// How many messages in all.
+    #[arg(long, conflicts_with = "duration", required_unless_present = "duration")]
+    messages: Option<u64>,
+    /// How long.
+    #[arg(long, value_parser = humantime::parse_duration)]
+    duration: Option<Duration>,
+}
+
+pub(super) fn execute(args: Args) -> anyhow::Result<Outcome> {
+    let body = match &args.body {
+        Some(file) => std::fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?,
+        None => Vec::new(),
+    };
+    let workers = u64::from(args.connections) * u64::from(args.streams);
+    let until = match (args.messages, args.duration) {
+        (Some(messages), _) => Until::Messages(messages / workers.max(1)),
+        (None, length) => Until::Time(length.unwrap_or_default()),
+    };
+    let heard = stream::read(Streams {
+        protocol: if args.protocol == "grpc" {
+            Protocol::Grpc
+        } else {
+            Protocol::Http
+        },
+        address: args.address,
+        method: args.method,
+        path: args.path,
+        headers: args.header,
+        body: body.into(),
+        connections: args.connections,
+        streams: args.streams,
+        until,
+    })?;
+    println!("{}", serde_json::to_string(&heard)?);
+    Ok(Outcome::Done)
+}

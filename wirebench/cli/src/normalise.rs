@@ -1,0 +1,50 @@
+//! `wirebench normalise DRIVER --stdout FILE`: one recorded output in the common shape.
+
+use std::path::PathBuf;
+
+use crate::{Outcome, UsageError};
+use wirebench_declare::Project;
+use wirebench_engine::normalise;
+use wirebench_engine::session::prepare;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The driver's name.
+    driver: String,
+    /// What the driver printed.
+    #[arg(long, value_name = "FILE")]
+    stdout: PathBuf,
+    /// What the driver wrote by itself, when it does.
+    #[arg(long, value_name = "FILE")]
+    raw: Option<PathBuf>,
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    let unknown = || {
+        UsageError(format!(
+            "no driver \"{}\", neither under drivers/ nor built in",
+            args.driver
+        ))
+    };
+    let driver = project
+        .drivers
+        .iter()
+        .find(|driver| driver.name == args.driver)
+        .ok_or_else(unknown)?;
+    let (jq, _) = prepare::jq(project)?;
+    let raw = args.raw.clone().unwrap_or_default();
+    let shape = normalise::read(&jq, driver, &args.stdout, &raw)?;
+    let sent: usize = shape.answers.values().map(Vec::len).sum();
+    println!(
+        "elapsed_ns {}",
+        shape.elapsed_ns.map_or("null".into(), |ns| ns.to_string())
+    );
+    println!("answers {sent}");
+    for (status, latencies) in &shape.answers {
+        println!("  {status}: {}", latencies.len());
+    }
+    for (reason, count) in &shape.errors {
+        println!("error {reason}: {count}");
+    }
+    Ok(Outcome::Done)
+}

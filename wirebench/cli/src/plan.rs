@@ -1,0 +1,145 @@
+//! `wirebench plan`: which machine measures what, when several share a run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::selection::SelectionArgs;
+use crate::{Outcome, UsageError, report, shards};
+use wirebench_declare::Project;
+use wirebench_declare::plan;
+use wirebench_declare::plan::expected::{Experience, Repeats};
+use wirebench_declare::plan::shards::{Item, split};
+use wirebench_record::shards::{SCHEMA, ShardPlan};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench plan --shards 2                       shows who would measure what, and for how long
+  wirebench plan --shards 2 --baseline-expected --out .github/shards.json
+  wirebench plan --check .github/shards.json      exit code 1 when it is not of what is declared now
+Then on each machine: wirebench run --plan FILE --shard N …; and on one of them: wirebench merge DIR…
+How long a series takes is read off a stored run (--from); without one, 20,000 answers a second, 50 ms a start and 20 s to count
+a variant are assumed. What is compared with each other stays on one machine where that makes no machine wait.")]
+pub(super) struct Args {
+    /// How many machines measure.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), required_unless_present = "check")]
+    shards: Option<u32>,
+    /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Reckon with runs that measure a baseline too, in rounds as `compare` says.
+    #[arg(long)]
+    baseline_expected: bool,
+    /// A stored run whose times are taken: its folder or its run.json.
+    #[arg(long, value_name = "RUN")]
+    from: Option<PathBuf>,
+    /// Write the plan to this file too, as JSON.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Say whether this plan holds exactly the series there are now, and make none.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "out", "from"])]
+    check: Option<PathBuf>,
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    if let Some(file) = &args.check {
+        return check(project, file);
+    }
+    let selection = SelectionArgs::whole(args.profile.clone());
+    let (name, profile) = if args.baseline_expected {
+        selection.profile_to_compare(project)?
+    } else {
+        selection.profile(project)?
+    };
+    let series = plan::series(project, profile, &selection.selection())?;
+    let shards = args
+        .shards
+        .ok_or_else(|| UsageError("--shards N: how many machines measure?".into()))?;
+    if shards as usize > series.len() {
+        let message = format!(
+            "--shards {shards}: there are only {} series in profile {name}; give at most that many",
+            series.len()
+        );
+        return Err(UsageError(message).into());
+    }
+    let known = match &args.from {
+        Some(run) => Experience::of(&report::read_at(&project.root, Some(run))?),
+        None => Experience::default(),
+    };
+    let repeats = match args.baseline_expected {
+        true => Repeats {
+            rounds: project.config.compare.rounds,
+            timed: 2 + u32::from(project.config.compare.reference.is_some()),
+            counted: 2,
+        },
+        false => Repeats {
+            rounds: profile.rounds,
+            timed: 1,
+            counted: 1,
+        },
+    };
+    let items: Vec<Item> = series
+        .iter()
+        .map(|one| Item {
+            id: &one.id,
+            scenario: &one.scenario.name,
+            driver: &one.driver.name,
+            expected_ns: known.expected_ns(&one.id, &one.load, repeats),
+        })
+        .collect();
+    let plan = ShardPlan {
+        schema: SCHEMA.into(),
+        profile: name.to_owned(),
+        shards: split(&items, shards),
+    };
+    show(&plan);
+    if let Some(file) = &args.out {
+        let text = serde_json::to_string_pretty(&plan)? + "\n";
+        fs::write(file, text).with_context(|| format!("{}: cannot be written", file.display()))?;
+        log::info!("plan  {}", file.display());
+    }
+    Ok(Outcome::Done)
+}
+
+fn show(plan: &ShardPlan) {
+    for shard in &plan.shards {
+        let seconds = shard.expected_ns.div_ceil(1_000_000_000);
+        let (minutes, seconds) = (seconds / 60, seconds % 60);
+        println!(
+            "shard {}: about {minutes}:{seconds:02} of measuring, {} series",
+            shard.number,
+            shard.series.len()
+        );
+        for id in &shard.series {
+            println!("  {id}");
+        }
+    }
+}
+
+/// Whether a plan is of today's declarations.
+fn check(project: &Project, file: &Path) -> anyhow::Result<Outcome> {
+    let plan = shards::read(file)?;
+    let again = shards::again(file, &plan);
+    let name = plan.profile.clone();
+    let Some(profile) = project.config.profiles.get(&name) else {
+        println!(
+            "{}: profile {name} is no more in wirebench.toml; make it anew with: {again}",
+            file.display()
+        );
+        return Ok(Outcome::Failed);
+    };
+    let selection = SelectionArgs::whole(Some(name)).selection();
+    let series = plan::series(project, profile, &selection)?;
+    if let Some(why) = shards::differs(&plan, series.iter()) {
+        println!("{}: {why}; make it anew with: {again}", file.display());
+        return Ok(Outcome::Failed);
+    }
+    println!(
+        "{}: every one of {} series, in {} shards",
+        file.display(),
+        series.len(),
+        plan.shards.len()
+    );
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,104 @@
+//! `wirebench rerun`: answers a `/bench` comment on a pull request by running its benchmark again.
+//!
+//! What is run again is a run that was there before the comment, with the commit, the token and the caches of its own: a
+//! comment never runs anything with more rights than the pull request had.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::comment::{environment_file, workflow_file};
+use crate::{Outcome, UsageError};
+use wirebench_github::api::{Again, Api};
+use wirebench_github::ask::{self, Commented, PullRequest};
+use wirebench_github::place::Place;
+use wirebench_github::pull::Pull;
+use wirebench_github::{Refusal, event, mention, sticky};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples, in a workflow:
+  wirebench rerun             on: issue_comment; the first line of the comment is /bench, or /bench 'weather-*' …
+  wirebench rerun --asked     on: pull_request, from the second attempt on: the globs of the newest such comment
+Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN.
+Exit codes: 0 started, or nothing to answer; 1 not started, and why.")]
+pub(super) struct Args {
+    /// The workflow that measures pull requests.
+    #[arg(long, value_name = "FILE", default_value = ".github/workflows/bench.yml")]
+    workflow: String,
+    /// Prints the globs that the newest comment of somebody of the project asks for, one a line; nothing for everything.
+    #[arg(long)]
+    asked: bool,
+}
+
+pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
+    let workflow = workflow_file(&args.workflow)?;
+    let api = Api::new(Place::from_environment()?);
+    let file: PathBuf = environment_file("GITHUB_EVENT_PATH")
+        .ok_or_else(|| UsageError("GITHUB_EVENT_PATH is not set: this command runs in a workflow".into()))?;
+    if args.asked {
+        let event: PullRequest = event::read(&file)?;
+        event::ours(&event.repository, &api)?;
+        let comments = sticky::comments(&api, event.number).map_err(Refusal::from)?;
+        for glob in ask::newest(&comments) {
+            println!("{glob}");
+        }
+        return Ok(Outcome::Done);
+    }
+    let event: Commented = event::read(&file)?;
+    event::ours(&event.repository, &api)?;
+    answer(&api, &event, workflow)
+}
+
+fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcome> {
+    let comment = &event.comment;
+    let asked = mention::asked(comment.body.as_deref().unwrap_or_default());
+    let Some(asked) = asked.filter(|_| event.action == "created" && event.issue.pull_request.is_some()) else {
+        log::info!("nothing to do: no new comment on a pull request that begins with /bench");
+        return Ok(Outcome::Done);
+    };
+    if !ask::may_write(api, comment.user.as_ref())? {
+        log::info!("nothing to do: /bench is answered for those who may write to the repository");
+        return Ok(Outcome::Done);
+    }
+    match asked.and_then(|globs| Ok((globs.len(), rerun(api, event, workflow)?))) {
+        Ok((globs, run)) => {
+            let what = if globs == 0 {
+                "everything".into()
+            } else {
+                format!("{globs} globs")
+            };
+            log::info!(
+                "pull request {}: run {run} is started again for {what}",
+                event.issue.number
+            );
+            react(api, comment.id, "rocket");
+            Ok(Outcome::Done)
+        }
+        Err(refusal) => {
+            react(api, comment.id, "confused");
+            Err(refusal.into())
+        }
+    }
+}
+
+/// Starts the run again; gives its number.
+fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
+    let pull: Pull = api.get(&format!("/pulls/{}", event.issue.number))?;
+    let runs = ask::runs(api, workflow, &pull.head.sha)?;
+    let run = ask::choose(&runs, &pull, workflow, &event.comment.created_at)?;
+    api.send::<Value>(
+        "POST",
+        &format!("/actions/runs/{}/rerun", run.id),
+        &json!({}),
+        Again::No,
+    )?;
+    Ok(run.id)
+}
+
+/// A sign on the comment; the answer does not need it.
+fn react(api: &Api, comment: u64, sign: &str) {
+    let path = format!("/issues/comments/{comment}/reactions");
+    if let Err(error) = api.send::<Value>("POST", &path, &json!({ "content": sign }), Again::Yes) {
+        log::warn!("warning: no reaction on the comment: {error}");
+    }
+}

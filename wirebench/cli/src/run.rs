@@ -1,0 +1,207 @@
+//! `wirebench run`: the main job.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::ValueEnum;
+
+use wirebench_declare::Project;
+use wirebench_declare::plan;
+use wirebench_declare::span::Span;
+use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::session::{self, Asked, Order, Part, Purpose, Recorded};
+use wirebench_judge::compare::{self, Rules};
+use wirebench_record::comparison::Comparison;
+use wirebench_record::run::{Run, RunStatus, Variant};
+
+use crate::only::Only;
+use crate::selection::SelectionArgs;
+use crate::shards::{Mine, ShardArgs};
+use crate::sides::SideArgs;
+use crate::{Outcome, claims, report, results, verdict};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench run --profile quick
+  wirebench run --baseline main --profile quick   the working tree beside a revision
+  wirebench run --baseline v1 --candidate v2
+  wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
+  wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
+  wirebench run --server http --driver 'h*' --pin off --keep-raw")]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) sides: SideArgs,
+    #[command(flatten)]
+    pub(super) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(super) shard: ShardArgs,
+    /// Leave everything else out: `counts`, `timings`, or a public comparison by its letter or name, such as A.
+    #[arg(long, value_name = "WHAT")]
+    pub(super) only: Option<Only>,
+    /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`, to which a second
+    /// stage adds. With fewer than 8 there is no second stage, and no verdict.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) rounds: Option<u32>,
+    /// With a baseline: wall time for rounds of load, such as 10m; without it, `compare.budget` of wirebench.toml.
+    #[arg(long, value_name = "TIME")]
+    pub(super) budget: Option<Span>,
+    /// Seed of the order of rounds; without it, a new one, which the record keeps.
+    #[arg(long)]
+    pub(super) seed: Option<u32>,
+    /// Whether server and driver get cores of their own.
+    #[arg(long, value_enum, default_value_t = Pin::Auto)]
+    pub(super) pin: Pin,
+    /// The folder that takes the run's folder; without it, results/ in the project.
+    #[arg(long, value_name = "DIR")]
+    pub(super) out: Option<PathBuf>,
+    /// Keep every driver's raw output (hundreds of MB); without it, only that of rounds that are not good.
+    #[arg(long)]
+    pub(super) keep_raw: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Pin {
+    /// A quarter of the cores for the server, the rest for the driver, where there are two or more.
+    Auto,
+    /// Server and driver share all cores.
+    Off,
+}
+
+impl Pin {
+    fn cores(self) -> Cores {
+        match self {
+            Self::Auto => Cores::split(),
+            Self::Off => Cores::shared(),
+        }
+    }
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    let (recorder, comparison) = judged(project, args)?;
+    report::print(&recorder.run, &recorder.folder);
+    claims::leave(project, &recorder.run, &recorder.folder)?;
+    if let Some(comparison) = comparison {
+        report::print_comparison(&comparison, &recorder.folder);
+    }
+    Ok(outcome(&recorder.run))
+}
+
+/// Measures, judges where there is a baseline, and leaves record, comparison and reports in the run's folder.
+///
+/// # Errors
+/// When nothing can be measured, or the folder cannot be written.
+pub(super) fn judged(project: &Project, args: &Args) -> anyhow::Result<(Recorded, Option<Comparison>)> {
+    let recorder = measure(project, args, Purpose::Measure)?;
+    let comparison = judge(project, &recorder.run, &recorder.folder)?;
+    Ok((recorder, comparison))
+}
+
+/// Judges a run where there is a baseline, and leaves comparison and reports beside its record.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub(super) fn judge(project: &Project, run: &Run, folder: &Path) -> anyhow::Result<Option<Comparison>> {
+    report::write(&project.root, run, folder)?;
+    if run.variants.iter().all(|one| one.variant != Variant::Baseline) {
+        return Ok(None);
+    }
+    let judged = verdict::write(run, &Rules::from(&project.config), folder)?;
+    report::write_comparison(&judged, folder)?;
+    report::write_page(run, Some(&judged), folder)?;
+    Ok(Some(judged))
+}
+
+/// How a command ends whose run ended so.
+pub(super) fn outcome(run: &Run) -> Outcome {
+    if run.status == RunStatus::Complete {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    }
+}
+
+/// Measures what the arguments ask for; the record is in its folder.
+///
+/// # Errors
+/// When nothing can be measured; single series that fail are in the record.
+pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyhow::Result<Recorded> {
+    let asked = args.sides.asked(project, &std::env::current_dir()?)?;
+    let has_baseline = asked.iter().any(|side| side.variant == Variant::Baseline);
+    let (name, profile) = if has_baseline {
+        args.selection.profile_to_compare(project)?
+    } else {
+        args.selection.profile(project)?
+    };
+    let selection = args.selection.selection();
+    let series = plan::series(project, profile, &selection)?;
+    let mine = args.shard.mine(project, (name, profile), &series)?;
+    let only = args.only.as_ref();
+    let chosen = only.map(|only| only.chosen(project, name)).transpose()?;
+    let by_default = if has_baseline {
+        project.config.compare.rounds
+    } else {
+        profile.rounds
+    };
+    let rounds = args.rounds.unwrap_or(by_default);
+    let seed = u64::from(args.seed.unwrap_or_else(new_seed));
+    let rules = Rules::from(&project.config);
+    session::measure(&Order {
+        project,
+        profile: (name, profile),
+        selection: &selection,
+        series,
+        keeps: &|id, counted| {
+            chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted))
+                && mine.as_ref().is_none_or(|mine| mine.has(id))
+        },
+        part: mine.as_ref().map_or(Part::Whole, Mine::part),
+        rounds,
+        seed,
+        cores: args.pin.cores(),
+        purpose,
+        out: &args.out.clone().unwrap_or_else(|| results(&project.root)),
+        repeat: repeat(args, &asked, purpose, rounds, seed),
+        asked: &asked,
+        keep_raw: args.keep_raw,
+        measure_identical: args.sides.measure_identical,
+        budget: args.budget.unwrap_or(rules.compare.budget).0,
+        second_stage: &|run, left| compare::next_stage(run, &rules, left),
+    })
+}
+
+fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64) -> String {
+    let mut words = vec!["wirebench".to_owned()];
+    match purpose {
+        Purpose::Measure => {
+            words.push("run".into());
+            words.extend(asked.iter().flat_map(Asked::as_flags));
+        }
+        Purpose::SelfTest(worse) => {
+            words.push("selftest".into());
+            if worse.share() > 0.0 {
+                words.extend(["--inject".into(), worse.to_string()]);
+            }
+        }
+    }
+    if args.sides.measure_identical && purpose == Purpose::Measure {
+        words.push("--measure-identical".into());
+    }
+    words.extend(args.selection.as_flags());
+    words.extend(args.shard.as_flags());
+    if let Some(only) = &args.only {
+        words.extend(["--only".into(), only.to_string()]);
+    }
+    words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
+    if let Some(budget) = args.budget {
+        words.extend(["--budget".into(), budget.as_flag()]);
+    }
+    if args.pin == Pin::Off {
+        words.extend(["--pin".into(), "off".into()]);
+    }
+    shell_words::join(words)
+}
+
+fn new_seed() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.subsec_nanos() ^ u32::try_from(now.as_secs() & 0xffff_ffff).unwrap_or(0)
+}

@@ -1,0 +1,97 @@
+//! The flags that choose a profile and series, shared by list, verify and run.
+
+use clap_complete::ArgValueCandidates;
+
+use crate::{UsageError, completions};
+use wirebench_declare::Project;
+use wirebench_declare::plan::Selection;
+use wirebench_declare::project::Profile;
+
+/// Which profile and which series.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct SelectionArgs {
+    /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(completions::profiles))]
+    pub(super) profile: Option<String>,
+    /// Only scenarios that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(completions::scenarios))]
+    scenario: Vec<String>,
+    /// Only servers that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(completions::servers))]
+    server: Vec<String>,
+    /// Only drivers that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(completions::drivers))]
+    driver: Vec<String>,
+}
+
+impl SelectionArgs {
+    /// Everything that a profile measures, of the one named or that would be taken without a name.
+    pub(super) const fn whole(profile: Option<String>) -> Self {
+        Self {
+            profile,
+            scenario: Vec::new(),
+            server: Vec::new(),
+            driver: Vec::new(),
+        }
+    }
+
+    /// The profile's name and what it says.
+    pub(super) fn profile<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
+        self.profile_or(project, None)
+    }
+
+    /// The same for a run with a baseline, which a project may want to be another one.
+    pub(super) fn profile_to_compare<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
+        self.profile_or(project, project.config.compare.profile.as_ref())
+    }
+
+    fn profile_or<'a>(
+        &self,
+        project: &'a Project,
+        preferred: Option<&String>,
+    ) -> anyhow::Result<(&'a str, &'a Profile)> {
+        let config = &project.config;
+        let name = self.profile.as_ref().or(preferred).unwrap_or(&config.default_profile);
+        let known = || {
+            config
+                .profiles
+                .keys()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let unknown = || {
+            UsageError(format!(
+                "--profile {name}: no such profile in wirebench.toml; there are {}",
+                known()
+            ))
+        };
+        let (name, profile) = config.profiles.get_key_value(name).ok_or_else(unknown)?;
+        Ok((name, profile))
+    }
+
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            scenarios: self.scenario.clone(),
+            servers: self.server.clone(),
+            drivers: self.driver.clone(),
+        }
+    }
+
+    /// The flags again, for the command that repeats a run.
+    pub(super) fn as_flags(&self) -> Vec<String> {
+        let lists = [
+            ("--scenario", &self.scenario),
+            ("--server", &self.server),
+            ("--driver", &self.driver),
+        ];
+        let globs = lists
+            .into_iter()
+            .flat_map(|(flag, list)| list.iter().flat_map(move |glob| [flag.to_owned(), glob.clone()]));
+        self.profile
+            .iter()
+            .flat_map(|name| ["--profile".to_owned(), name.clone()])
+            .chain(globs)
+            .collect()
+    }
+}

@@ -1,0 +1,172 @@
+//! `wirebench selftest`: how often the rule is wrong, on this machine, on recorded rounds, or on a model.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::run::{self, Pin};
+use crate::selection::SelectionArgs;
+use crate::shards::ShardArgs;
+use crate::sides::SideArgs;
+use crate::{Outcome, UsageError, project, report};
+use wirebench_declare::compare::{Compare, Margins};
+use wirebench_declare::percent::Percent;
+use wirebench_engine::session::Purpose;
+use wirebench_judge::compare::Rules;
+use wirebench_judge::selftest::{Model, Replay, Tally, Totals, compare_once};
+use wirebench_record::run::{Run, RunStatus};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench selftest --profile quick --driver h2load --rounds 60     equal code, measured here
+  wirebench selftest --profile quick --driver h2load --inject 5%     a candidate that burns 5 % more CPU
+  wirebench selftest --from results/selftest                         rounds recorded before
+  wirebench selftest --simulate 3% --inject 5% --runs 2000           a model of a noisy machine
+Prints one JSON line for each source: comparisons, flagged, rate and its exact 95 % interval, c by metric, minutes.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Comparisons to assemble and judge.
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    runs: u32,
+    /// Rounds of each variant to measure.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(10..=1000))]
+    rounds: u32,
+    /// Measure nothing, replay recorded rounds: a run's folder or its run.json, or a folder of several runs.
+    #[arg(long, value_name = "RUN", conflicts_with = "simulate")]
+    from: Option<PathBuf>,
+    /// Measure nothing, draw rounds from the model of docs/METHODOLOGY.md at this spread, such as 3%.
+    #[arg(long, value_name = "C")]
+    simulate: Option<Percent>,
+    /// How much slower the candidate is made; measured servers get --burn-ns, replayed ones have their CPU time raised.
+    #[arg(long, value_name = "PERCENT")]
+    inject: Option<Percent>,
+    /// Scenarios of the model.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
+    scenarios: u16,
+    /// Seed of everything drawn.
+    #[arg(long, default_value_t = 1)]
+    seed: u32,
+    /// The folder that takes the measured run's folder; without it, results/ in the project.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+    let worse = args.inject.map_or(0.0, Percent::share);
+    let (compare, margins) = (Compare::default(), Margins::default());
+    let mut rules = Rules {
+        compare: &compare,
+        margins: &margins,
+    };
+    if let Some(c) = args.simulate {
+        print(&simulated(args, c, worse, &rules)?)?;
+    } else if let Some(from) = &args.from {
+        for file in recorded(from)? {
+            print(&replayed(args, &report::read(&file)?, worse, &rules)?)?;
+        }
+    } else {
+        let project = project(root)?;
+        rules = Rules::from(&project.config);
+        let measured = run::measure(
+            &project,
+            &measuring(args, &project.root),
+            Purpose::SelfTest(args.inject.unwrap_or_default()),
+        )?;
+        report::write(&project.root, &measured.run, &measured.folder)?;
+        log::info!("record   {}", measured.folder.join("run.json").display());
+        if measured.run.status != RunStatus::Complete {
+            let why = measured.run.reason.unwrap_or_default();
+            log::error!("error: the self-test did not measure everything: {why}");
+            return Ok(Outcome::Failed);
+        }
+        let totals = replayed(args, &measured.run, 0.0, &rules)?;
+        let file = measured.folder.join("selftest.json");
+        let text = serde_json::to_vec_pretty(&totals)?;
+        fs::write(&file, text).with_context(|| format!("{}: cannot be written", file.display()))?;
+        print(&totals)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn print(totals: &Totals) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string(totals)?);
+    Ok(())
+}
+
+/// The project's folder beside itself: the same program twice.
+fn measuring(args: &Args, root: &Path) -> run::Args {
+    let within = std::env::current_dir().is_ok_and(|folder| folder == root);
+    let folder = if within { Path::new(".") } else { root };
+    let here = || vec![folder.to_string_lossy().into_owned()];
+    run::Args {
+        shard: ShardArgs::default(),
+        only: None,
+        sides: SideArgs {
+            baseline: here(),
+            candidate: here(),
+            reference: Vec::new(),
+            measure_identical: true,
+        },
+        selection: args.selection.clone(),
+        rounds: Some(args.rounds),
+        budget: None,
+        seed: Some(args.seed),
+        pin: Pin::Auto,
+        out: args.out.clone(),
+        keep_raw: false,
+    }
+}
+
+fn simulated(args: &Args, c: Percent, worse: f64, rules: &Rules) -> anyhow::Result<Totals> {
+    let mut tally = Tally::default();
+    for i in 0..args.runs {
+        let seed = u64::from(args.seed) << 32 | u64::from(i);
+        let mut model = Model::new(usize::from(args.scenarios), c.share(), worse, seed);
+        tally.add(&compare_once(&mut model, rules).map_err(anyhow::Error::msg)?);
+    }
+    let source = format!("model, c = {c}, {} scenarios", args.scenarios);
+    Ok(tally.totals(&source, args.inject.map(Percent::percent)))
+}
+
+/// Assembles comparisons of recorded rounds; `worse` is added to what was measured.
+fn replayed(args: &Args, run: &Run, worse: f64, rules: &Rules) -> anyhow::Result<Totals> {
+    let mut replay = Replay::new(run, rules.compare.rounds, worse, u64::from(args.seed))?;
+    let mut tally = Tally::default();
+    for _ in 0..args.runs {
+        replay.turn();
+        tally.add(&compare_once(&mut replay, rules).map_err(anyhow::Error::msg)?);
+    }
+    let burnt = run.series.iter().any(|series| series.injected_burn_ns.is_some());
+    let how = if burnt {
+        ", the candidate burning CPU"
+    } else {
+        ", equal code"
+    };
+    let source = format!("run {}: {} recorded blocks{how}", run.id, replay.blocks());
+    Ok(tally.totals(&source, args.inject.map(Percent::percent)))
+}
+
+/// The records to replay: one run, or every run one folder below.
+fn recorded(from: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    if from.is_file() {
+        return Ok(vec![from.to_path_buf()]);
+    }
+    let own = from.join("run.json");
+    if own.is_file() {
+        return Ok(vec![own]);
+    }
+    let entries = fs::read_dir(from).with_context(|| format!("{}: cannot be read", from.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join("run.json")).collect();
+    files.retain(|file| file.is_file());
+    files.sort();
+    if files.is_empty() {
+        let message = format!(
+            "{}: holds no run.json, and no folder with one; record a self-test with: wirebench selftest --profile quick",
+            from.display()
+        );
+        return Err(UsageError(message).into());
+    }
+    Ok(files)
+}

@@ -1,0 +1,157 @@
+//! `wirebench site serve`: a built site on this machine's loopback, and nothing beside it.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
+use tower_http::services::ServeDir;
+
+use crate::{Outcome, UsageError};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  wirebench site serve _site     then open the printed address; Ctrl-C ends it
+Answered are requests to localhost, 127.0.0.1 and [::1]; links out of the folder are not followed.")]
+pub(crate) struct Args {
+    /// The site's folder.
+    #[arg(default_value = "_site")]
+    site: PathBuf,
+    /// The port on this machine's loopback; without it, a free one.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
+    if !args.site.join("index.html").is_file() {
+        let message = format!(
+            "{}: holds no index.html; build one with: wirebench site build HISTORY --out {}",
+            args.site.display(),
+            args.site.display()
+        );
+        return Err(UsageError(message).into());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(serve(args))?;
+    Ok(Outcome::Done)
+}
+
+/// Serves until it is interrupted. Only this machine can ask.
+async fn serve(args: &Args) -> anyhow::Result<()> {
+    let site = args
+        .site
+        .canonicalize()
+        .with_context(|| format!("{}: cannot be read", args.site.display()))?;
+    let address = (Ipv4Addr::LOCALHOST, args.port);
+    let listener = tokio::net::TcpListener::bind(address).await.with_context(|| {
+        format!(
+            "port {}: cannot be listened on; give another one with --port",
+            args.port
+        )
+    })?;
+    println!("http://{}/", listener.local_addr()?);
+    let files = Router::new().fallback_service(ServeDir::new(&site));
+    let guarded = files.layer(from_fn_with_state(Arc::new(site), guard));
+    axum::serve(listener, guarded).await?;
+    Ok(())
+}
+
+/// Lets through what is asked of this machine by its own name, and lies in the folder. A page of the web can make a browser
+/// ask here under another name.
+async fn guard(State(site): State<Arc<PathBuf>>, request: Request, next: Next) -> Response {
+    if !is_ours(request.headers()) {
+        return (
+            StatusCode::MISDIRECTED_REQUEST,
+            "expected Host: localhost or 127.0.0.1\n",
+        )
+            .into_response();
+    }
+    match decoded(request.uri().path()) {
+        Some(path) if !leads_outside(&site, &path) => next.run(request).await,
+        _ => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+fn is_ours(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next()) else {
+        return false;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|ours| name.eq_ignore_ascii_case(ours))
+}
+
+/// Whether what lies at a path of the site is really elsewhere: a link, or something in a linked folder.
+fn leads_outside(site: &Path, path: &str) -> bool {
+    let mut file = site.join(path.trim_start_matches('/'));
+    if file.is_dir() {
+        file.push("index.html");
+    }
+    file.canonicalize().is_ok_and(|real| !real.starts_with(site))
+}
+
+/// A path of an address with its `%2F` undone; none when that is no text.
+fn decoded(path: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+        let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+        bytes.push(u8::try_from(high * 16 + low).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machines_own_names_are_answered() {
+        let with = |hosts: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(header::HOST, host.parse().unwrap());
+            }
+            is_ours(&headers)
+        };
+        for ours in ["localhost", "LocalHost:80", "127.0.0.1:45123", "[::1]", "[::1]:9"] {
+            assert!(with(&[ours]), "{ours}");
+        }
+        for other in [
+            "",
+            "evil.example",
+            "evil.example:80",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example:1",
+            "localhost:x",
+            "::1",
+            "127.0.0.2",
+        ] {
+            assert!(!with(&[other]), "{other}");
+        }
+        assert!(!with(&[]) && !with(&["localhost", "evil.example"]));
+    }
+
+    #[test]
+    fn paths_are_read_as_they_are_served() {
+        assert_eq!(decoded("/a%2Fb%20c").as_deref(), Some("/a/b c"));
+        for broken in ["/%", "/%2", "/%zz", "/%ff"] {
+            assert_eq!(decoded(broken), None, "{broken}");
+        }
+    }
+}

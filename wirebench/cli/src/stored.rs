@@ -1,0 +1,87 @@
+//! A comparison that was kept: where it lies, and reading it back without trusting it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use serde_json::Value;
+
+use crate::UsageError;
+use wirebench_record::comparison::{Comparison, SCHEMA};
+
+/// Its name in a run's folder.
+pub(super) const FILE: &str = "comparison.json";
+
+/// How a comparison comes to be, for whoever has none.
+pub(super) const MAKE: &str = "make one with: wirebench run --baseline main";
+
+/// The file named by itself or by the folder it lies in.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn file_at(path: &Path) -> Result<PathBuf, UsageError> {
+    let file = if path.is_dir() {
+        path.join(FILE)
+    } else {
+        path.to_path_buf()
+    };
+    if file.is_file() {
+        return Ok(file);
+    }
+    Err(UsageError(format!(
+        "{}: there is no comparison; {MAKE}",
+        file.display()
+    )))
+}
+
+/// Reads a comparison.
+///
+/// # Errors
+/// When it cannot be read, is cut off, has another schema, or a field is not as the schema says.
+pub(super) fn read(file: &Path) -> anyhow::Result<Comparison> {
+    let name = file.display();
+    let text = fs::read(file).with_context(|| format!("{name}: cannot be read"))?;
+    let value: Value = serde_json::from_slice(&text).map_err(|error| {
+        let what = if error.is_eof() { "is cut off" } else { "is not JSON" };
+        anyhow!("{name}: {what}: {error}; {MAKE}")
+    })?;
+    match value.get("schema").and_then(Value::as_str) {
+        Some(SCHEMA) => {}
+        Some(other) => bail!("{name}: has schema {other:?}, expected {SCHEMA}"),
+        None => bail!("{name}: has no schema, expected {SCHEMA}"),
+    }
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let (place, why) = (error.path().to_string(), error.inner());
+        anyhow!("{name}: {place}: {why}; it may be edited by hand, or of a newer wirebench")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        fs::write(&file, text).unwrap();
+        read(&file).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_comparison_is_refused_by_name_and_reason() {
+        for (text, why) in [
+            ("", "is cut off"),
+            ("{\"schema\": \"wirebench.comp", "is cut off"),
+            ("comparison", "is not JSON"),
+            ("[]", "has no schema"),
+            ("{\"schema\": \"wirebench.comparison/v2\"}", "wirebench.comparison/v2"),
+            (
+                "{\"schema\": \"wirebench.comparison/v1\", \"verdict\": \"fine\"}",
+                "verdict: unknown variant",
+            ),
+        ] {
+            let error = refused(text);
+            assert!(error.contains(FILE) && error.contains(why), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `wirebench summary`: what a workflow shows and passes on of a run: the job's summary, outputs of the step, warnings on
+//! the lines that a change made slower, and the comparison for the second stage.
+
+mod changed;
+mod outputs;
+mod warnings;
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::{Outcome, folder, report, stored};
+use wirebench_present::report::{comparison, cut, markdown};
+use wirebench_record::comparison::Comparison;
+use wirebench_record::run::Run;
+
+/// Bytes of a job's summary; GitHub shows up to 1 MiB for each step.
+const LIMIT: usize = 256 * 1024;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench summary                               the newest run under results/
+  wirebench summary results/20261121T091544Z-00002a --artifact _artifact
+In a workflow the Markdown goes to the job's summary, and verdict=, run= and report= to the step's outputs; verdict is one of
+regressed, invalid, inconclusive, improved, unchanged, not_judged, none (no baseline). Anywhere else the Markdown is printed.
+Exit code 0 when the run could be read, whatever it says: `wirebench gate` draws exit codes.")]
+pub(super) struct Args {
+    /// A run's folder or its run.json; without it, the newest run under results/.
+    run: Option<PathBuf>,
+    /// A new or empty folder that takes a copy of comparison.json, and nothing else, for the second stage.
+    #[arg(long, value_name = "DIR")]
+    artifact: Option<PathBuf>,
+}
+
+pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+    let root = folder(root)?;
+    let folder = std::path::absolute(report::folder_of(&root, args.run.as_deref())?)?;
+    let run = report::read(&folder.join("run.json"))?;
+    let file = folder.join(stored::FILE);
+    let comparison = file.is_file().then(|| stored::read(&file)).transpose()?;
+    show(&text(&run, comparison.as_ref()))?;
+    if let Some(file) = variable("GITHUB_OUTPUT") {
+        let lines = outputs::lines(comparison.as_ref(), &folder)?;
+        append(Path::new(&file), &lines)?;
+    }
+    match (&args.artifact, &comparison) {
+        (Some(to), Some(comparison)) => hand_on(comparison, to)?,
+        (Some(to), None) => log::info!("{}: not made, the run compares nothing", to.display()),
+        (None, _) => {}
+    }
+    if variable("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
+        for line in comparison.iter().flat_map(|one| warnings::lines(one, &root)) {
+            // A command that is meant: each of its parts is escaped.
+            std::println!("{line}");
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// What is shown: the comparison, or of a run without a baseline its report without pictures, which have no address there.
+fn text(run: &Run, comparison: Option<&Comparison>) -> String {
+    match comparison {
+        Some(comparison) => cut::within(
+            &comparison::markdown::render(comparison),
+            LIMIT,
+            "all of it is in comparison.json of the run",
+        ),
+        None => cut::within(
+            &markdown::render(run, &[]),
+            LIMIT,
+            "all of it is in report.md of the run",
+        ),
+    }
+}
+
+/// Appends to the job's summary, or prints where there is none.
+fn show(text: &str) -> anyhow::Result<()> {
+    match variable("GITHUB_STEP_SUMMARY") {
+        Some(file) => append(Path::new(&file), text),
+        None => {
+            print!("{text}");
+            Ok(())
+        }
+    }
+}
+
+/// An environment variable that says something.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn append(file: &Path, text: &str) -> anyhow::Result<()> {
+    let write = || {
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(file)?
+            .write_all(text.as_bytes())
+    };
+    write().with_context(|| format!("{}: cannot be written", file.display()))
+}
+
+/// Leaves the comparison, without white space, as the only file of a folder.
+fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("{}: cannot be made", to.display()))?;
+    for entry in fs::read_dir(to).with_context(|| format!("{}: cannot be read", to.display()))? {
+        let name = entry?.file_name();
+        anyhow::ensure!(
+            name == stored::FILE,
+            "{}: holds {} already; the second stage takes exactly one file: give --artifact a new folder",
+            to.display(),
+            Path::new(&name).display()
+        );
+    }
+    let file = to.join(stored::FILE);
+    fs::write(&file, serde_json::to_vec(comparison)?).with_context(|| format!("{}: cannot be written", file.display()))
+}

@@ -1,0 +1,276 @@
+//! `wirebench truth`: known changes with known right answers, compared and held against the verdict.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow, bail};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use jiff::Timestamp;
+
+use crate::{Outcome, UsageError, folder, results};
+use wirebench_declare::span::Span;
+use wirebench_engine::git;
+use wirebench_engine::measure::host;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::session::remaining;
+use wirebench_record::truth::{Expect, Finding, SCHEMA, Session, TruthTable};
+use wirebench_truth::{Case, Row, Table, Work, document};
+
+/// The table's name in its folder.
+const FILE: &str = "truth.json";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench truth --list                                  the rows there are
+  wirebench truth --row 'http-*' --row 'grpc-null-*'      only these
+  wirebench truth                                         every row: some hours
+  wirebench truth --resume results/truth/20260101T000000Z goes on with what is left
+  wirebench truth --resume truth/table.json               goes on with a table from elsewhere, in a folder of its own
+  wirebench truth --from results/truth/20260101T000000Z > docs/TRUTH.md
+Rows are compared at HEAD of the repository, in a clone of it; what is not committed takes no part, except truth/ itself.
+Exit code 1 when a row is missed, false, unclear or an error.")]
+pub(super) struct Args {
+    /// Only rows whose name matches this glob; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    row: Vec<String>,
+    /// Only show the rows: name, comparisons, what is expected, and what is done.
+    #[arg(long)]
+    list: bool,
+    /// Go on with a table: its folder, or a file, which is left as it is. What it holds is not compared again.
+    #[arg(long, value_name = "TABLE")]
+    resume: Option<PathBuf>,
+    /// Compare nothing, print the document of a table: its folder or its truth.json.
+    #[arg(long, value_name = "TABLE", conflicts_with_all = ["resume", "list", "row"])]
+    from: Option<PathBuf>,
+    /// Wall time for rounds of load in every comparison, such as 30s; without it, the row's.
+    #[arg(long, value_name = "TIME")]
+    budget: Option<Span>,
+    /// The folder that takes the table's folder; without it, results/truth in the project.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+    if let Some(from) = &args.from {
+        let table = read(from)?;
+        print!(
+            "{}",
+            document::render(&table, &left(&rows(&folder(root)?, &[])?, &table))
+        );
+        return Ok(Outcome::Done);
+    }
+    let root = folder(root)?;
+    let rows = rows(&root, &args.row)?;
+    if args.list {
+        list(&rows)?;
+        return Ok(Outcome::Done);
+    }
+    let interrupt = Interrupt::watch()?;
+    let session = session(&root)?;
+    let commit = session.commit.clone();
+    let (mut table, out) = begun(&root, args, session)?;
+    let mut work = open(&root, args, &commit, &out, interrupt)?;
+    let cases: Vec<Case> = rows.iter().flat_map(Row::cases).collect();
+    let complete = compare(&mut work, &cases, &mut table, &out)?;
+    let mut text = String::new();
+    document::confusion(&table, &mut text);
+    print!("{text}");
+    log::info!("table    {}", out.join(FILE).display());
+    let right = table.outcomes.iter().all(|one| one.finding == Finding::Right);
+    Ok(if complete && right {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    })
+}
+
+/// The rows that the globs match.
+fn rows(root: &Path, globs: &[String]) -> anyhow::Result<Vec<Row>> {
+    let folder = root.join("truth");
+    if !folder.is_dir() {
+        let message = format!("{}: no such folder; rows are truth/NAME.toml", folder.display());
+        return Err(UsageError(message).into());
+    }
+    let mut rows = wirebench_truth::read(&folder)?;
+    if globs.is_empty() {
+        return Ok(rows);
+    }
+    let wanted = glob_set(globs)?;
+    rows.retain(|row| wanted.is_match(&row.name));
+    if rows.is_empty() {
+        let message = format!(
+            "--row {}: matches no row; see: wirebench truth --list",
+            globs.join(" --row ")
+        );
+        return Err(UsageError(message).into());
+    }
+    Ok(rows)
+}
+
+/// The comparisons that a table does not hold.
+fn left(rows: &[Row], table: &TruthTable) -> Vec<String> {
+    let made = |case: &Case| {
+        let mut all = table.outcomes.iter();
+        all.any(|one| one.row == case.row.name && one.number == case.number)
+    };
+    let cases = rows.iter().flat_map(Row::cases);
+    cases.filter(|case| !made(case)).map(|case| case.name()).collect()
+}
+
+fn glob_set(globs: &[String]) -> anyhow::Result<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        set.add(Glob::new(glob).map_err(|error| UsageError(format!("--row {glob}: not a glob: {error}")))?);
+    }
+    Ok(set.build()?)
+}
+
+fn list(rows: &[Row]) -> anyhow::Result<()> {
+    let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default();
+    for row in rows {
+        let expect = match row.expect {
+            Expect::Same => "same",
+            Expect::Regressed => "regressed",
+            Expect::Informative => "informative",
+            Expect::Improved => "improved",
+            Expect::Invalid => "invalid",
+        };
+        println!("{:width$}  {:>3} × {expect:11}  {}", row.name, row.repeat, row.about);
+    }
+    let count = |null: bool| {
+        let of = rows.iter().filter(|row| (row.expect == Expect::Same) == null);
+        of.map(|row| row.repeat).sum::<u32>()
+    };
+    log::info!("{} comparisons of changes, {} of nulls", count(false), count(true));
+    Ok(())
+}
+
+/// Who compares: this program, here and now.
+fn session(root: &Path) -> anyhow::Result<Session> {
+    let commit =
+        git::resolve(root, "HEAD").map_err(|why| UsageError(format!("the truth table needs a commit: {why}")))?;
+    Ok(Session {
+        commit,
+        wirebench: env!("CARGO_PKG_VERSION").into(),
+        started_at: Timestamp::now().to_string(),
+        host: host::describe(std::thread::available_parallelism().map_or(1, usize::from)),
+    })
+}
+
+/// The table that takes the outcomes, and its folder: a new one, or the one to go on with.
+fn begun(root: &Path, args: &Args, session: Session) -> anyhow::Result<(TruthTable, PathBuf)> {
+    let table = match &args.resume {
+        Some(from) => {
+            let mut table = read(from)?;
+            if !table.later.last().is_some_and(|last| last.is_like(&session)) {
+                table.later.push(session);
+            }
+            if from.is_dir() {
+                if args.out.is_some() {
+                    return Err(
+                        UsageError("--out: a table that goes on in its own folder has one already".into()).into(),
+                    );
+                }
+                return Ok((table, std::path::absolute(from)?));
+            }
+            table
+        }
+        None => TruthTable {
+            schema: SCHEMA.into(),
+            commit: session.commit,
+            wirebench: session.wirebench,
+            started_at: session.started_at,
+            host: session.host,
+            later: Vec::new(),
+            outcomes: Vec::new(),
+        },
+    };
+    let base = args.out.clone().unwrap_or_else(|| results(root).join("truth"));
+    let folder = std::path::absolute(base)?.join(Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string());
+    fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+    keep(&table, &folder)?;
+    Ok((table, folder))
+}
+
+fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt) -> anyhow::Result<Work> {
+    let repository = git::top(root).context("the project is not in a git repository")?;
+    let prefix = git::says(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
+    let scratch = git::own(root, "truth")?;
+    let program = std::env::current_exe().context("this program cannot find itself")?;
+    let mut environment = BTreeMap::new();
+    let tools = root.join(".tools");
+    if std::env::var_os("WIREBENCH_TOOLS").is_none() && tools.is_dir() {
+        environment.insert("WIREBENCH_TOOLS".to_owned(), tools.to_string_lossy().into_owned());
+    }
+    let place = Table {
+        repository: &repository,
+        base: commit,
+        prefix: Path::new(&prefix),
+        scratch: &scratch,
+        results: out,
+        program: &program,
+        environment,
+        budget: args.budget,
+    };
+    Work::open(place, interrupt).map_err(anyhow::Error::msg)
+}
+
+/// Compares what is not in the table yet, and keeps the table after every case; whether all were compared.
+fn compare(work: &mut Work, cases: &[Case], table: &mut TruthTable, out: &Path) -> anyhow::Result<bool> {
+    let left: Vec<&Case> = cases
+        .iter()
+        .filter(|case| !wirebench_truth::has(table, **case))
+        .collect();
+    for (place, case) in left.iter().enumerate() {
+        log::info!(
+            "row {} of {}: {}: {}",
+            place + 1,
+            left.len(),
+            case.name(),
+            case.row.about
+        );
+        let Some(outcome) = work.outcome(**case) else {
+            log::info!("stopped; go on with: wirebench truth --resume {}", out.display());
+            return Ok(false);
+        };
+        let took = remaining(std::time::Duration::from_secs_f64(outcome.seconds));
+        let why = if outcome.reason.is_empty() { "" } else { ": " };
+        log::info!("         {:?} in {took}{why}{}", outcome.finding, outcome.reason);
+        let session = table.later.len();
+        table
+            .outcomes
+            .push(wirebench_record::truth::Outcome { session, ..outcome });
+        keep(table, out)?;
+    }
+    Ok(true)
+}
+
+/// Writes the table whole or not at all.
+fn keep(table: &TruthTable, out: &Path) -> anyhow::Result<()> {
+    let file = out.join(FILE);
+    let mut part = tempfile::Builder::new().prefix(".truth").tempfile_in(out)?;
+    serde_json::to_writer_pretty(&mut part, table)?;
+    part.write_all(b"\n")?;
+    part.persist(&file)
+        .with_context(|| format!("{}: cannot be written", file.display()))?;
+    Ok(())
+}
+
+/// Reads a table.
+fn read(path: &Path) -> anyhow::Result<TruthTable> {
+    let file = if path.is_dir() {
+        path.join(FILE)
+    } else {
+        path.to_path_buf()
+    };
+    let name = file.display();
+    let text = fs::read(&file).with_context(|| format!("{name}: cannot be read"))?;
+    let value: serde_json::Value = serde_json::from_slice(&text).with_context(|| format!("{name}: is not JSON"))?;
+    match value.get("schema").and_then(serde_json::Value::as_str) {
+        Some(SCHEMA) => {}
+        found => bail!("{name}: has schema {found:?}, expected {SCHEMA}"),
+    }
+    serde_path_to_error::deserialize(value).map_err(|error| anyhow!("{name}: {}: {}", error.path(), error.inner()))
+}

@@ -1,0 +1,136 @@
+//! `wirebench verify`: everything but the load.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::Outcome;
+use crate::selection::SelectionArgs;
+use wirebench_declare::Project;
+use wirebench_declare::plan::{self, PlannedSeries};
+use wirebench_declare::server::Operation;
+use wirebench_engine::git;
+use wirebench_engine::install;
+use wirebench_engine::measure::build::Workshop;
+use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::measure::side::Side;
+use wirebench_engine::measure::target::TargetError;
+use wirebench_engine::session::prepare;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// One JSON object a line instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// One check, as `--json` says it.
+#[derive(Serialize)]
+struct Line<'a> {
+    ok: bool,
+    what: &'a str,
+    detail: &'a str,
+}
+
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+    let (_, profile) = args.selection.profile(project)?;
+    let series = plan::series(project, profile, &args.selection.selection())?;
+    let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?)?;
+    let mut side = Side::new(git::state(&project.root), project.root.clone(), &project.servers);
+    let workshop = Workshop {
+        folder: project.root.clone(),
+        ..Workshop::default()
+    };
+    side.build(series.iter().map(|one| one.server.name.as_str()), &workshop);
+    let mut faults = 0;
+    let mut say = |good: bool, what: &str, detail: &str| {
+        faults += u32::from(!good);
+        if args.json {
+            let ok = good;
+            println!(
+                "{}",
+                serde_json::to_string(&Line { ok, what, detail }).unwrap_or_default()
+            );
+            return;
+        }
+        println!(
+            "{} {what}{}{detail}",
+            if good { "ok    " } else { "FAILED" },
+            if detail.is_empty() { "" } else { ": " }
+        );
+    };
+    match prepare::jq(project) {
+        Ok((_, tool)) => say(true, &format!("jq {}", tool.version), ""),
+        Err(error) => say(false, "jq", &error.to_string()),
+    }
+    match prepare::gnuplot(&project.root) {
+        Some((_, tool)) => say(true, &format!("gnuplot {}", tool.version), ""),
+        // Only charts need it: nothing fails without.
+        None => say(
+            true,
+            "gnuplot",
+            &format!("is not installed: runs have no charts; run: {}", install::of("gnuplot")),
+        ),
+    }
+    for tool in &prepared.tools {
+        say(true, &format!("{} {}", tool.name, tool.version), "");
+    }
+    for (driver, reason) in &prepared.broken_drivers {
+        say(false, &format!("driver {driver}"), reason);
+    }
+    for (server, reason) in &side.broken {
+        say(false, &format!("server {server}"), reason);
+    }
+    let mut asked = BTreeSet::new();
+    for one in series.iter().filter(|one| !side.broken.contains_key(&one.server.name)) {
+        let what = format!(
+            "{} · {} · {}",
+            one.server.name,
+            one.scenario.operation,
+            if matches!(one.operation, Operation::Bench(_)) {
+                "benchmark"
+            } else {
+                one.protocol.label()
+            }
+        );
+        if asked.insert(what.clone()) {
+            if let Operation::Bench(bench) = one.operation {
+                say(
+                    true,
+                    &what,
+                    &format!("{} is built; there is no server to ask", bench.id),
+                );
+                continue;
+            }
+            match ask(&prepared, &side, one) {
+                Ok(detail) => say(true, &what, &detail),
+                Err(error) => say(false, &what, &error.to_string()),
+            }
+        }
+    }
+    Ok(if faults == 0 { Outcome::Done } else { Outcome::Failed })
+}
+
+/// Starts the server, asks it once, stops it; says how fast it was ready and how large the answer is.
+fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, TargetError> {
+    let bench = &prepared.bench;
+    let server = series.server;
+    let write = |source| TargetError::Start {
+        server: server.name.clone(),
+        program: "a temporary folder".into(),
+        source,
+    };
+    let folder = tempfile::tempdir().map_err(write)?;
+    let question = bench.question(series)?;
+    let target = bench.start(side, server, folder.path())?;
+    let answer = question.check(&target.front.address)?;
+    let ready_ms = target.ready_after.as_secs_f64() * 1e3;
+    target.stop().map_err(write)?;
+    Ok(format!(
+        "ready after {ready_ms:.1} ms, {} bytes of payload",
+        question.payload_bytes(&answer)
+    ))
+}

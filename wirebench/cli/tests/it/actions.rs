@@ -1,0 +1,225 @@
+//! `scripts/action.sh` and `scripts/lib/conclude.sh`: what the action does, run as it runs them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use crate::bench::{Bench, Ended, ended, fixture};
+
+/// A project in a repository with two commits, and the folder that the action installs into.
+fn place(build: &str) -> Bench {
+    let build = format!("build = [\"sh\", \"-c\", {build:?}]");
+    let bench = Bench::new()
+        .server("py", "ok", &build)
+        .driver("fake", "ok")
+        .commit("one");
+    installed(bench.file("change", "two").commit("two"))
+}
+
+fn installed(bench: Bench) -> Bench {
+    fs::create_dir_all(bench.path("out/bin")).unwrap();
+    symlink(env!("CARGO_BIN_EXE_wirebench"), bench.path("out/bin/wirebench")).unwrap();
+    bench
+}
+
+fn act(bench: &Bench, inputs: &[(&str, &str)]) -> Ended {
+    ended(&mut told(Command::new(SCRIPT), bench, inputs))
+}
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/action.sh");
+
+/// What starts the script, with what it takes.
+fn told(mut script: Command, bench: &Bench, inputs: &[(&str, &str)]) -> Command {
+    script.arg(bench.path("out")).current_dir(bench.path("."));
+    script
+        .env("CONFIG", ".")
+        .env("GITHUB_EVENT_NAME", "workflow_dispatch")
+        .env("GITHUB_TOKEN", "a-token");
+    script.env("GITHUB_ACTIONS", "true").env_remove("GITHUB_SHA");
+    for file in ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"] {
+        script.env(file, bench.path(&format!("out/{file}")));
+    }
+    script.envs(inputs.iter().copied());
+    script
+}
+
+/// The log that a runner reads commands from: both outputs, as they came.
+fn log(bench: &Bench) -> String {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" 2>&1", SCRIPT]);
+    ended(&mut told(shell, bench, &[("ROUNDS", "1")])).stdout
+}
+
+fn written(bench: &Bench, file: &str) -> String {
+    fs::read_to_string(bench.path(&format!("out/{file}"))).unwrap_or_default()
+}
+
+#[test]
+fn a_pull_request_is_held_against_what_it_merges_into() {
+    let bench = place("true");
+    let ran = act(&bench, &[("GITHUB_EVENT_NAME", "pull_request"), ("ROUNDS", "1")]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let outputs = written(&bench, "GITHUB_OUTPUT");
+    for name in ["verdict=", "run=/", "report=/"] {
+        assert!(outputs.lines().any(|line| line.starts_with(name)), "{outputs}");
+    }
+    let comparison: serde_json::Value = serde_json::from_str(&written(&bench, "result/comparison.json")).unwrap();
+    let base = bench.git(&["rev-parse", "HEAD^1"]);
+    assert_eq!(comparison["baseline"]["revision"]["commit"], base.trim());
+    assert_eq!(fs::read_dir(bench.path("out/result")).unwrap().count(), 1);
+    assert!(written(&bench, "GITHUB_STEP_SUMMARY").contains("wirebench:"));
+    assert!(!bench.path("out/history").exists(), "only a push is kept");
+}
+
+#[test]
+fn a_push_leaves_what_is_published() {
+    let bench = place("true");
+    let ran = act(
+        &bench,
+        &[("GITHUB_EVENT_NAME", "push"), ("ROUNDS", "1"), ("SCENARIOS", "a* ask")],
+    );
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let month = fs::read_dir(bench.path("out/history/runs")).unwrap().count();
+    assert_eq!(month, 1, "{}", ran.stderr);
+    for name in ["bigger", "smaller"] {
+        assert!(written(&bench, &format!("history/export/{name}-is-better.json")).contains("ask@py@fake"));
+    }
+}
+
+/// Who can be a stranger's in a run: each writes its environment to a file of that name.
+const STRANGERS: [&str; 5] = ["jq", "version", "build", "server", "driver"];
+
+/// A project in which every stranger does so, and prints a workflow command.
+fn watched(seen: &Path) -> Bench {
+    let seen = seen.display();
+    let says = |who: &str| format!("env >> {seen}/{who}; echo '::set-env name=A::b' >&2");
+    let (server, driver) = (fixture("server.py"), fixture("driver.py"));
+    let sh = |text: String| format!("\"sh\", \"-c\", {text:?}");
+    let server = format!(
+        "about = \"test\"\nprotocols = [\"http\"]\nbuild = [{}]\ncommand = [{}]\nargs = [\"{{port}}\"]\n\
+         ready = {{ http = \"/health\" }}\n[operations.ask]\nrequest = {{ path = \"/ask\" }}\n",
+        sh(says("build")),
+        sh(format!("{}; exec python3 {server} ok \"$0\"", says("server"))),
+    );
+    let driver = format!(
+        "about = \"test\"\n[tool]\nprogram = \"sh\"\nversion = \"1.2.3\"\ninstall = \"x\"\nversion_command = [{}]\n\
+         version_pattern = 'driver (\\S+)'\n[protocols.http]\nargs = [\"-c\", {:?}, \"{{address}}\", [\"{{requests}}\"]]\n\
+         [normalise]\nargs = [\"{{stdout}}\"]\n",
+        sh(format!("{}; echo driver 1.2.3", says("version"))),
+        format!("{}; exec python3 {driver} ok \"$0\" \"$1\"", says("driver")),
+    );
+    let bench = Bench::new()
+        .driver("fake", "ok")
+        .file("drivers/fake/driver.toml", &driver)
+        .file("servers/py/server.toml", &server)
+        .file(".tools/bin/jq", &format!("#!/bin/sh\n{}\nexec jq \"$@\"\n", says("jq")));
+    fs::set_permissions(bench.path(".tools/bin/jq"), PermissionsExt::from_mode(0o755)).unwrap();
+    installed(bench.commit("one").file("change", "two").commit("two"))
+}
+
+/// What belongs to the workflow, beside the files that `act` names.
+const WORKFLOW: [&str; 9] = [
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "GITHUB_ENV",
+    "GITHUB_PATH",
+    "GITHUB_STATE",
+    "ACTIONS_RUNTIME_TOKEN",
+    "ACTIONS_RUNTIME_URL",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+    "ACTIONS_ID_TOKEN_REQUEST_URL",
+];
+
+#[test]
+fn nothing_of_the_workflow_reaches_what_is_looked_at_built_or_started() {
+    let held: Vec<(&str, &str)> = WORKFLOW.iter().map(|name| (*name, "held-by-the-workflow")).collect();
+    for by_script in [true, false] {
+        let seen = tempfile::tempdir().unwrap();
+        let bench = watched(seen.path());
+        let ran = if by_script {
+            act(&bench, &[&held[..], &[("ROUNDS", "1")]].concat())
+        } else {
+            let tools = bench.path(".tools").display().to_string();
+            let more = [("WIREBENCH_TOOLS", tools.as_str()), ("GITHUB_OUTPUT", "x")];
+            bench.run_with(
+                &["run", "--rounds", "1"],
+                &[&held[..], &more, &[("GITHUB_STEP_SUMMARY", "x")]].concat(),
+            )
+        };
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        for who in STRANGERS {
+            let environment = fs::read_to_string(seen.path().join(who)).unwrap_or_default();
+            assert!(environment.contains("PATH="), "{who} was not started");
+            for name in WORKFLOW.iter().chain(&["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"]) {
+                let has = environment.lines().any(|line| line.starts_with(&format!("{name}=")));
+                assert!(!has, "{who} sees {name}, by_script: {by_script}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_looked_at_built_and_started_gives_no_commands() {
+    let seen = tempfile::tempdir().unwrap();
+    let bench = watched(seen.path());
+    let words = || {
+        let printed = log(&bench);
+        let (mut stopped, mut words, mut tried) = (None, Vec::new(), 0);
+        for line in printed.lines() {
+            if let Some(word) = line.strip_prefix("::stop-commands::") {
+                assert_eq!(stopped, None, "{printed}");
+                stopped = Some(word.to_owned());
+                words.push(word.to_owned());
+            } else if stopped.as_ref().is_some_and(|word| line == format!("::{word}::")) {
+                stopped = None;
+            } else if line.contains("::set-env") {
+                assert!(stopped.is_some(), "a command was given: {printed}");
+                tried += 1;
+            }
+        }
+        assert_eq!(stopped, None, "{printed}");
+        assert!(tried > 0, "{printed}");
+        words
+    };
+    let mut all = words();
+    all.extend(words());
+    for word in &all {
+        assert!(
+            word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit()),
+            "{word}"
+        );
+    }
+    let different: BTreeSet<&String> = all.iter().collect();
+    assert!(
+        all.len() > 2 && different.len() == all.len(),
+        "it can be foreseen: {all:?}"
+    );
+}
+
+#[test]
+fn an_input_is_never_a_flag() {
+    let bench = place("touch started");
+    for (name, value) in [
+        ("CONFIG", "-x"),
+        ("SCENARIOS", "ask --out=/tmp/elsewhere"),
+        ("BASELINE", "--candidate=one"),
+        ("CANDIDATE", "-"),
+        ("ROUNDS", "-1"),
+        ("PROFILE", "--help"),
+        ("BASELINE", "one\ntwo"),
+    ] {
+        let ran = act(&bench, &[(name, value)]);
+        assert_eq!(ran.code, 2, "{name}={value}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains("::error::input"), "{name}={value}: {}", ran.stderr);
+    }
+    for (name, value) in [
+        ("BASELINE", "$(touch started)"),
+        ("SCENARIOS", "`touch started`"),
+        ("ROUNDS", "1; touch started"),
+    ] {
+        assert_ne!(act(&bench, &[(name, value)]).code, 0, "{name}={value}");
+    }
+    assert!(!bench.path("started").exists(), "an input was run");
+}

@@ -1,0 +1,127 @@
+//! Stored runs, shown again.
+
+use std::fs;
+
+use crate::bench::{Bench, ended, repository, run_folder, wirebench};
+
+fn measured() -> Bench {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let ended = bench.run(&["run", "--seed", "7"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    bench
+}
+
+#[test]
+fn the_newest_run_is_shown_again_with_the_same_table() {
+    let bench = measured();
+    let record = bench.record();
+    let shown = bench.run(&["report"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    assert!(
+        shown.stdout.contains("py") && shown.stdout.contains("fake") && shown.stdout.contains("req/s"),
+        "{}",
+        shown.stdout
+    );
+    let report = fs::read_to_string(run_folder(&bench.path("results")).join("report.md")).unwrap();
+    for needed in [
+        "## ask",
+        "repeat: `wirebench run",
+        "--seed 7",
+        record["id"].as_str().unwrap(),
+        "How to read this",
+    ] {
+        assert!(report.contains(needed), "no {needed:?} in\n{report}");
+    }
+}
+
+#[test]
+fn a_report_page_needs_no_other_file_and_says_where_it_lies() {
+    let bench = measured();
+    let file = run_folder(&bench.path("results")).join("report.html");
+    let page = fs::read_to_string(&file).unwrap();
+    let id = bench.record()["id"].as_str().unwrap().to_owned();
+    for needed in ["passed every check", "ask@py@fake", "--seed 7", &id] {
+        assert!(page.contains(needed), "no {needed:?} in\n{page}");
+    }
+    for outside in ["<script", "<link", "<img", "src=\""] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    fs::remove_file(&file).unwrap();
+    let shown = bench.run(&["report"]);
+    assert!(shown.stderr.contains("report.html"), "{}", shown.stderr);
+    assert_eq!(fs::read_to_string(&file).unwrap(), page, "shown again it is the same");
+}
+
+#[test]
+fn a_cut_off_record_is_refused_by_name_and_left_as_it_was() {
+    let bench = measured();
+    let file = run_folder(&bench.path("results")).join("run.json");
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let ended = bench.run(&["report"]);
+    assert_eq!(ended.code, 1);
+    assert!(
+        ended.stderr.contains("run.json") && ended.stderr.contains("cut off"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(fs::read(&file).unwrap(), &whole[..whole.len() / 2]);
+}
+
+#[test]
+fn without_a_run_it_says_how_to_make_one() {
+    let ended = Bench::new()
+        .server("py", "ok", "")
+        .driver("fake", "ok")
+        .run(&["report"]);
+    assert_eq!(ended.code, 2);
+    assert!(
+        ended.stderr.contains("wirebench run --profile quick"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// The committed report is the golden file: another text, or another number, is seen in review.
+#[test]
+fn the_reference_report_is_what_its_record_gives() {
+    let reference = repository().join("results/reference");
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(reference.join("run.json"), folder.path().join("run.json")).unwrap();
+    let shown = ended(wirebench(&["report", &folder.path().to_string_lossy()]).current_dir(repository()));
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let [written, committed] =
+        [folder.path(), &reference].map(|place| fs::read_to_string(place.join("report.md")).unwrap());
+    assert!(
+        written == committed,
+        "write it anew with: wirebench report results/reference\n{written}"
+    );
+}
+
+#[test]
+fn raw_output_is_kept_when_asked_for() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    bench.run(&["run", "--keep-raw"]);
+    let kept = run_folder(&bench.path("results")).join("raw/0000-ask@py@fake/stdout");
+    assert!(fs::metadata(kept).unwrap().len() > 0);
+}
+
+#[test]
+fn a_month_of_requests_is_estimated_with_the_users_prices() {
+    let bench = measured();
+    let prices = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cost/prices.toml");
+    let shown = bench.run(&["report", "--cost", prices]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    for needed in ["| ask | py |", "10,000,000 requests a day", "CPU = requests ×"] {
+        assert!(shown.stdout.contains(needed), "no {needed:?} in\n{}", shown.stdout);
+    }
+    let folder = run_folder(&bench.path("results"));
+    assert_eq!(fs::read_to_string(folder.join("cost.md")).unwrap(), shown.stdout);
+    let missing = bench.run(&["report", "--cost", "no-such.toml"]);
+    assert_eq!(missing.code, 2, "{}", missing.stderr);
+    assert!(
+        missing.stderr.contains("no-such.toml: cannot be read"),
+        "{}",
+        missing.stderr
+    );
+}

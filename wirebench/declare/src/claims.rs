@@ -1,0 +1,405 @@
+//! `claims/NAME.toml`: a comparison that somebody else published, claim by claim, and the series that put each to the test.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use crate::read::{DeclareError, Place};
+
+/// A public comparison: what was run, what was reported, and how it is repeated here.
+#[derive(Debug, Clone)]
+pub struct PublicComparison {
+    /// The file's name without its ending.
+    pub name: String,
+    /// The letter by which it is chosen: `--only A`.
+    pub letter: String,
+    /// What it is called, in a few words.
+    pub title: String,
+    /// What was run: shape, endpoints, tools, load.
+    pub ran: String,
+    /// The advice its authors gave.
+    pub advice: String,
+    /// What differs here from what they ran, each a sentence.
+    pub differs: Vec<String>,
+    /// Why the claims hold or not, in words: what the experiments come to.
+    pub why: Option<String>,
+    /// What was asked, with the claims made of it.
+    pub questions: Vec<Question>,
+    /// Every figure as it was printed, those too that nothing here repeats.
+    pub published: Vec<Published>,
+    /// What was published and is not among these figures, with the reason.
+    pub left_out: Vec<String>,
+    /// What the figures say against each other.
+    pub audits: Vec<Audit>,
+    /// Jobs that somebody has for one of the two sides, each answered by a pair of series.
+    pub jobs: Vec<Job>,
+}
+
+/// Figures of one thing, in the publication's own digits.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// What they are, with the unit.
+    pub what: String,
+    /// The figures, in the order of the sides.
+    pub printed: Vec<String>,
+}
+
+/// A check of published figures against each other.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Audit {
+    /// Which figures.
+    pub about: String,
+    /// What is computed.
+    pub check: Check,
+    /// What likely explains a contradiction.
+    pub explained_by: Option<String>,
+    /// What shows the explanation: an experiment or a test. Without it the explanation is an inference.
+    pub shown_by: Option<String>,
+}
+
+/// Arithmetic on published figures.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Check {
+    /// In a closed loop rate × mean latency is the number of requests in flight.
+    LittlesLaw {
+        /// Requests/s.
+        throughput_rps: f64,
+        /// Mean latency.
+        latency_ms: f64,
+        /// Connections × requests at once on each.
+        in_flight: f64,
+    },
+    /// Bytes a second, shared among the answers of a second, are the bytes of an answer.
+    BytesPerAnswer {
+        /// 10^6 bytes a second.
+        mb_per_s: f64,
+        /// Requests/s.
+        throughput_rps: f64,
+        /// The least and the most bytes that an answer has.
+        bytes: [f64; 2],
+    },
+    /// Percentiles rise.
+    Rising {
+        /// From the lowest percentile to the highest.
+        percentiles_ms: Vec<f64>,
+    },
+    /// Requests ÷ time is the rate.
+    Total {
+        /// Requests in all.
+        requests: f64,
+        /// How long they took.
+        seconds: f64,
+        /// Requests/s.
+        throughput_rps: f64,
+    },
+    /// A stated percentage is that of its two figures.
+    MorePercent {
+        /// The figure that is 100 %.
+        from: f64,
+        /// The other one.
+        to: f64,
+        /// What was stated.
+        percent: f64,
+    },
+    /// The two sides were not asked the same, as scripts or flags show.
+    NotTheSame {
+        /// What differs, in one sentence.
+        because: String,
+    },
+}
+
+/// A job that one of two sides is chosen for.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The job with its conditions, in a few words.
+    pub job: String,
+    /// The names of the two sides.
+    pub sides: [String; 2],
+    /// The two series that answer it.
+    pub pair: [String; 2],
+}
+
+/// Two sides that were compared under one load.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// What was compared, in a few words.
+    pub about: String,
+    /// The names of the two sides, such as HTTP and gRPC.
+    pub sides: [String; 2],
+    /// The two series that repeat it the way it was measured.
+    pub theirs: [String; 2],
+    /// The two series that ask the same on equal terms; none where the first way is equal already.
+    pub equal: Option<[String; 2]>,
+    /// What was reported.
+    pub claims: Vec<Claim>,
+    /// Repetitions in which one thing alone is changed.
+    #[serde(default)]
+    pub experiments: Vec<Experiment>,
+}
+
+impl Question {
+    /// The series of equal terms: its own, or those of the way it was measured.
+    #[must_use]
+    pub fn on_equal_terms(&self) -> &[String; 2] {
+        self.equal.as_ref().unwrap_or(&self.theirs)
+    }
+
+    /// Every series it needs.
+    pub fn series(&self) -> impl Iterator<Item = &str> {
+        let pairs = [Some(&self.theirs), self.equal.as_ref()];
+        let experiments = self.experiments.iter().map(|one| &one.pair);
+        (pairs.into_iter().flatten().chain(experiments))
+            .flatten()
+            .map(String::as_str)
+    }
+}
+
+/// One figure for each of two sides.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// What was measured.
+    pub quantity: Quantity,
+    /// The two figures, in the quantity's unit.
+    pub values: [f64; 2],
+}
+
+/// What a claim is about; the unit is in the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Good answers per second.
+    ThroughputRps,
+    /// Mean latency.
+    LatencyMeanMs,
+    /// Median latency.
+    LatencyP50Ms,
+    /// 95th percentile.
+    LatencyP95Ms,
+    /// 99th percentile.
+    LatencyP99Ms,
+    /// Body or message of one answer.
+    PayloadBytes,
+    /// Largest resident memory of all the server's processes, 10^6 bytes.
+    MemoryMb,
+    /// CPU of all the server's processes, percent of one core.
+    CpuPercent,
+    /// Bytes sent by all the server's processes, 10^6 a second.
+    NetworkMbPerS,
+    /// Requests that failed in a round.
+    FailedRequests,
+}
+
+impl Quantity {
+    /// Whether more of it is better.
+    #[must_use]
+    pub const fn more_is_better(self) -> bool {
+        matches!(self, Self::ThroughputRps)
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::ThroughputRps => "requests/s",
+            Self::LatencyMeanMs => "mean latency, ms",
+            Self::LatencyP50Ms => "p50, ms",
+            Self::LatencyP95Ms => "p95, ms",
+            Self::LatencyP99Ms => "p99, ms",
+            Self::PayloadBytes => "payload, bytes",
+            Self::MemoryMb => "memory, MB",
+            Self::CpuPercent => "CPU, % of a core",
+            Self::NetworkMbPerS => "network, MB/s",
+            Self::FailedRequests => "failed requests",
+        }
+    }
+}
+
+/// A repetition that differs from the way it was measured in one thing.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// The one thing that is changed.
+    pub changes: String,
+    /// The two series; a side that is left alone is the same as in `theirs`.
+    pub pair: [String; 2],
+    /// What this thing does, and why it matters to the claim.
+    pub cause: String,
+}
+
+/// A public comparison as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    letter: String,
+    title: String,
+    ran: String,
+    advice: String,
+    #[serde(default)]
+    differs: Vec<String>,
+    why: Option<String>,
+    questions: Vec<Question>,
+    #[serde(default)]
+    published: Vec<Published>,
+    #[serde(default)]
+    left_out: Vec<String>,
+    #[serde(default)]
+    audits: Vec<Audit>,
+    #[serde(default)]
+    jobs: Vec<Job>,
+}
+
+fn is_series(id: &str) -> bool {
+    id.split('@').count() == 3
+}
+
+fn no_series(id: &str) -> String {
+    format!("expected series such as \"scenario@server@driver\", found \"{id}\"")
+}
+
+impl PublicComparison {
+    /// Checks what is written at a place.
+    ///
+    /// # Errors
+    /// When it has no questions, a question has no claims, a series is not `scenario@server@driver`, or a figure is negative.
+    pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
+        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
+        if table.questions.is_empty() {
+            return wrong("questions", "expected at least one question".into());
+        }
+        for (number, question) in table.questions.iter().enumerate() {
+            let key = |rest: &str| format!("questions[{number}].{rest}");
+            if question.claims.is_empty() {
+                return wrong(&key("claims"), "expected at least one claim".into());
+            }
+            if let Some(id) = question.series().find(|id| !is_series(id)) {
+                return wrong(&key("theirs"), no_series(id));
+            }
+            let figures = question.claims.iter().flat_map(|claim| claim.values);
+            if let Some(value) = figures.into_iter().find(|value| !(value.is_finite() && *value >= 0.0)) {
+                return wrong(&key("claims"), format!("expected figures from 0 up, found {value}"));
+            }
+        }
+        if let Some(number) = table.published.iter().position(|one| one.printed.is_empty()) {
+            return wrong(
+                &format!("published[{number}].printed"),
+                "expected at least one figure".into(),
+            );
+        }
+        for (number, job) in table.jobs.iter().enumerate() {
+            if let Some(id) = job.pair.iter().find(|id| !is_series(id)) {
+                return wrong(&format!("jobs[{number}].pair"), no_series(id));
+            }
+        }
+        Ok(Self {
+            name,
+            letter: table.letter,
+            title: table.title,
+            ran: table.ran,
+            advice: table.advice,
+            differs: table.differs,
+            why: table.why,
+            questions: table.questions,
+            published: table.published,
+            left_out: table.left_out,
+            audits: table.audits,
+            jobs: table.jobs,
+        })
+    }
+
+    /// Every series it needs.
+    #[must_use]
+    pub fn series(&self) -> BTreeSet<&str> {
+        let jobs = self.jobs.iter().flat_map(|job| &job.pair).map(String::as_str);
+        self.questions.iter().flat_map(Question::series).chain(jobs).collect()
+    }
+
+    /// Whether it is meant by this word: its letter or its name.
+    #[must_use]
+    pub fn is_called(&self, word: &str) -> bool {
+        self.letter.eq_ignore_ascii_case(word) || self.name == word
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    const WHOLE: &str = r#"
+letter = "C"
+title = "two tools"
+ran = "one call"
+advice = "use it"
+[[questions]]
+about = "50 connections"
+sides = ["HTTP", "gRPC"]
+theirs = ["c@http@ab", "c@grpc@ghz"]
+claims = [{ quantity = "throughput_rps", values = [1785, 3745] }]
+experiments = [{ changes = "keep-alive", pair = ["c@http@ab-keepalive", "c@grpc@ghz"], cause = "connections cost" }]
+[[published]]
+what = "requests/s"
+printed = ["1,785", "3,745"]
+[[audits]]
+about = "HTTP, 50 connections"
+check = { littles_law = { throughput_rps = 1785, latency_ms = 28.0, in_flight = 50 } }
+[[jobs]]
+job = "a direct call"
+sides = ["HTTP", "gRPC"]
+pair = ["c@http@h2load", "c@grpc@h2load"]
+"#;
+
+    fn read(text: &str) -> Result<PublicComparison, String> {
+        let place = Place::file(Path::new("claims/c.toml"));
+        let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
+        PublicComparison::check(table, &place, "c".into()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_public_comparison_names_the_series_that_test_it() {
+        let read = read(WHOLE).unwrap();
+        let expected = [
+            "c@grpc@ghz",
+            "c@grpc@h2load",
+            "c@http@ab",
+            "c@http@ab-keepalive",
+            "c@http@h2load",
+        ];
+        assert_eq!(read.series().into_iter().collect::<Vec<_>>(), expected);
+        assert_eq!(read.questions[0].on_equal_terms(), &read.questions[0].theirs);
+        assert!(read.is_called("c") && read.is_called("C") && !read.is_called("D"));
+    }
+
+    #[test]
+    fn what_is_impossible_is_refused_by_its_key() {
+        for (from, to, said) in [
+            (
+                "c@http@ab\",",
+                "c@http\",",
+                "questions[0].theirs: expected series such as",
+            ),
+            (
+                "1785, 3745",
+                "-1, 3745",
+                "questions[0].claims: expected figures from 0 up, found -1",
+            ),
+            ("\"throughput_rps\"", "\"speed\"", "unknown variant `speed`"),
+            ("c@grpc@h2load", "c", "jobs[0].pair: expected series such as"),
+            (
+                "[\"1,785\", \"3,745\"]",
+                "[]",
+                "published[0].printed: expected at least one figure",
+            ),
+            ("littles_law", "littles_guess", "unknown variant `littles_guess`"),
+            ("letter", "leter", "unknown field `leter`"),
+        ] {
+            let found = read(&WHOLE.replace(from, to)).unwrap_err();
+            assert!(found.contains(said), "{found}");
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! How variants are compared: what size of change must be seen, how long that may take, and which margin each metric has.
+
+use std::path::Path;
+use std::time::Duration;
+
+use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
+
+use crate::percent::Percent;
+use crate::read::DeclareError;
+use crate::span::Span;
+use wirebench_record::comparison::LARGEST_MARGIN_PERCENT;
+use wirebench_record::metric::Metric;
+
+/// From which confirmed worsening on throughput and latency gate, unless the project says whether they do, percent.
+pub const GATE_ABOVE_PERCENT: f64 = 10.0;
+
+/// `[compare]` of `wirebench.toml`; every key has a default.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Compare {
+    /// The worsening that rounds are planned to see.
+    pub detect: Percent,
+    /// Wall time for measuring both variants.
+    pub budget: Span,
+    /// Rounds of each variant in the first stage.
+    pub rounds: u32,
+    /// The profile of a run with a baseline that names none; short rounds, and many of them, tell more in the same time.
+    pub profile: Option<String>,
+    /// What trends are ratios to: a revision, a folder or a prebuilt command, as `--reference` takes it.
+    pub reference: Option<String>,
+}
+
+impl Default for Compare {
+    fn default() -> Self {
+        Self {
+            detect: Percent::of(5.0),
+            budget: Span(Duration::from_mins(10)),
+            rounds: 10,
+            profile: None,
+            reference: None,
+        }
+    }
+}
+
+/// One `[[margins]]` entry of `wirebench.toml`; of several that match, the last one holds.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarginRule {
+    /// Glob over series ids, `scenario@server@driver`.
+    pub series: String,
+    /// The metric; absent means every metric.
+    pub metric: Option<Metric>,
+    /// The worsening that is agreed to be ignored; absent leaves it as it was.
+    pub margin: Option<Percent>,
+    /// Whether a regression fails the gate; absent leaves it as it was.
+    pub gate: Option<bool>,
+}
+
+/// What holds for one metric of one series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Margin {
+    /// The worsening that is agreed to be ignored.
+    pub margin: Percent,
+    /// Whether a regression fails the gate. Never with a margin of 0 on what is timed, which may only warn.
+    pub gate: bool,
+    /// Whether a rule of the project says if it gates; a default may give way to other gates.
+    pub gate_declared: bool,
+    /// From which confirmed worsening on a metric that informs gates after all; none where it never does.
+    pub gate_above: Option<Percent>,
+}
+
+/// Every margin of a project.
+#[derive(Debug, Clone, Default)]
+pub struct Margins {
+    rules: Vec<(GlobMatcher, MarginRule)>,
+}
+
+impl Margins {
+    /// Compiles the rules read from `file`.
+    ///
+    /// # Errors
+    /// When a series is not a glob, or a rule says nothing.
+    pub fn new(file: &Path, rules: Vec<MarginRule>) -> Result<Self, DeclareError> {
+        let mut compiled = Vec::new();
+        for (place, rule) in rules.into_iter().enumerate() {
+            let key = |name: &str| format!("margins[{place}].{name}");
+            let glob = Glob::new(&rule.series).map_err(|source| {
+                DeclareError::key(
+                    file,
+                    &key("series"),
+                    format!("expected a glob such as \"*@http@*\": {source}"),
+                )
+            })?;
+            if rule.margin.is_none() && rule.gate.is_none() {
+                let message = "expected a margin such as \"2%\", or gate = true or false";
+                return Err(DeclareError::key(file, &key("margin"), message));
+            }
+            if rule
+                .margin
+                .is_some_and(|margin| margin.percent() > LARGEST_MARGIN_PERCENT)
+            {
+                let message = format!(
+                    "expected at most \"{LARGEST_MARGIN_PERCENT}%\"; what may double is not worth a margin: gate = false"
+                );
+                return Err(DeclareError::key(file, &key("margin"), message));
+            }
+            compiled.push((glob.compile_matcher(), rule));
+        }
+        Ok(Self { rules: compiled })
+    }
+
+    /// The margin of a metric in a series: the defaults of this program, overruled by every rule that matches, in order.
+    #[must_use]
+    pub fn of(&self, series: &str, metric: Metric) -> Margin {
+        let mut found = default_of(metric);
+        for (glob, rule) in &self.rules {
+            if glob.is_match(series) && rule.metric.is_none_or(|meant| meant == metric) {
+                found.margin = rule.margin.unwrap_or(found.margin);
+                found.gate = rule.gate.unwrap_or(found.gate);
+                found.gate_declared |= rule.gate.is_some();
+            }
+        }
+        found.gate &= metric.is_counted() || found.margin.percent() > 0.0;
+        found.gate_above = found.gate_above.filter(|_| !found.gate_declared);
+        found
+    }
+}
+
+const fn default_of(metric: Metric) -> Margin {
+    let percent = match metric {
+        Metric::ServerCpu
+        | Metric::Instructions
+        | Metric::Allocations
+        | Metric::AllocatedBytes
+        | Metric::SegmentsSent
+        | Metric::PayloadBytes
+        | Metric::BinaryBytes
+        | Metric::StartUpInstructions => 1.0,
+        Metric::Syscalls | Metric::WireBytesSent | Metric::WireBytesReceived => 0.0,
+        Metric::Throughput | Metric::LatencyP50 => 2.0,
+        Metric::LatencyP99 | Metric::DriverCpu => 5.0,
+        Metric::PeakRss => 3.0,
+    };
+    Margin {
+        margin: Percent::of(percent),
+        gate: matches!(
+            metric,
+            Metric::ServerCpu
+                | Metric::Instructions
+                | Metric::Allocations
+                | Metric::AllocatedBytes
+                | Metric::Syscalls
+                | Metric::WireBytesSent
+                | Metric::WireBytesReceived
+        ),
+        gate_declared: false,
+        gate_above: match metric {
+            Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99 => Some(Percent::of(GATE_ABOVE_PERCENT)),
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn margins(text: &str) -> Result<Margins, DeclareError> {
+        #[derive(Deserialize)]
+        struct File {
+            margins: Vec<MarginRule>,
+        }
+        let file: File = toml::from_str(text).unwrap();
+        Margins::new(Path::new("wirebench.toml"), file.margins)
+    }
+
+    #[test]
+    fn without_rules_server_cpu_gates_at_one_percent_and_nothing_else_that_is_timed() {
+        let none = Margins::default();
+        let cpu = none.of("any@thing@here", Metric::ServerCpu);
+        assert_eq!((cpu.margin.percent(), cpu.gate), (1.0, true));
+        assert!(
+            Metric::OF_SERVER[1..]
+                .iter()
+                .all(|metric| !none.of("any@thing@here", *metric).gate)
+        );
+    }
+
+    #[test]
+    fn throughput_and_latency_gate_from_ten_percent_on_unless_a_rule_says_whether_they_gate() {
+        let rules = margins(
+            "[[margins]]\nseries = 'a@*'\nmetric = 'throughput'\ngate = false\n\
+             [[margins]]\nseries = 'b@*'\nmargin = '3%'\n",
+        )
+        .unwrap();
+        let above = |series: &str, metric| rules.of(series, metric).gate_above.map(Percent::percent);
+        assert_eq!(above("a@http@hey", Metric::Throughput), None);
+        for metric in [Metric::Throughput, Metric::LatencyP50, Metric::LatencyP99] {
+            assert_eq!(above("b@http@hey", metric), Some(10.0), "{metric:?}");
+        }
+        for metric in [Metric::ServerCpu, Metric::PeakRss, Metric::Instructions] {
+            assert_eq!(above("b@http@hey", metric), None, "{metric:?}");
+        }
+    }
+
+    #[test]
+    fn counts_gate_at_one_percent_or_exactly_and_what_follows_from_the_build_informs() {
+        let none = Margins::default();
+        let of = |metric: Metric| {
+            let found = none.of("count-weather@http@hey", metric);
+            (found.margin.percent(), found.gate)
+        };
+        assert_eq!(
+            Metric::COUNTED.map(of),
+            [
+                (1.0, true),
+                (1.0, true),
+                (1.0, true),
+                (0.0, true),
+                (0.0, true),
+                (0.0, true),
+                (1.0, false),
+                (1.0, false),
+                (1.0, false),
+                (1.0, false)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_rule_says_of_the_gate_is_told_from_the_default() {
+        let found = margins(
+            "[[margins]]\nseries = 'a@*'\nmargin = '3%'\n\
+             [[margins]]\nseries = 'b@*'\nmetric = 'server_cpu'\ngate = true\n",
+        )
+        .unwrap();
+        let declared = |series: &str, metric| found.of(series, metric).gate_declared;
+        assert!(!declared("a@http@hey", Metric::ServerCpu) && declared("b@http@hey", Metric::ServerCpu));
+        assert!(!declared("b@http@hey", Metric::Throughput));
+    }
+
+    #[test]
+    fn the_last_rule_that_matches_holds_and_leaves_alone_what_it_does_not_say() {
+        let found = margins(
+            "[[margins]]\nseries = '*'\nmetric = 'throughput'\nmargin = '4%'\n\
+             [[margins]]\nseries = 'a@*@hey'\ngate = true\n",
+        )
+        .unwrap();
+        let throughput = found.of("a@http@hey", Metric::Throughput);
+        assert_eq!((throughput.margin.percent(), throughput.gate), (4.0, true));
+        assert!(!found.of("b@http@hey", Metric::Throughput).gate);
+    }
+
+    #[test]
+    fn a_margin_of_nothing_may_only_warn_unless_it_is_counted() {
+        let found = margins("[[margins]]\nseries = '*'\nmargin = '0%'\ngate = true\n").unwrap();
+        assert!(!found.of("a@b@c", Metric::ServerCpu).gate);
+        assert!(found.of("a@b@c", Metric::Instructions).gate && found.of("a@b@c", Metric::PayloadBytes).gate);
+    }
+
+    #[test]
+    fn a_rule_that_is_no_glob_or_says_nothing_is_refused_by_its_place() {
+        for (text, place) in [
+            ("[[margins]]\nseries = '['\nmargin = '1%'\n", "margins[0].series"),
+            ("[[margins]]\nseries = '*'\n", "margins[0].margin"),
+            ("[[margins]]\nseries = '*'\nmargin = '101%'\n", "margins[0].margin"),
+        ] {
+            let error = margins(text).unwrap_err().to_string();
+            assert!(error.contains(place), "{error}");
+        }
+        assert!(margins("[[margins]]\nseries = '*'\nmargin = '100%'\n").is_ok());
+    }
+}

@@ -1,0 +1,114 @@
+//! Counting: what `[count]` of `wirebench.toml` says, and the scenarios that come of it.
+
+use std::collections::BTreeSet;
+
+use globset::{Glob, GlobMatcher};
+use serde::Deserialize;
+
+use crate::percent::Percent;
+use crate::profiles::Profiles;
+use crate::scenario::{Amount, Load, Scenario};
+use crate::server::Server;
+
+/// What the name of every counted scenario begins with; the operation's name follows.
+pub const PREFIX: &str = "count-";
+
+/// `[count]` of `wirebench.toml`; every key has a default.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Count {
+    /// Whether a run counts at all.
+    pub enabled: bool,
+    /// Globs over the names of drivers that may drive a counted server; each gives series of its own.
+    pub drivers: Vec<String>,
+    /// Globs over the names of operations that are counted.
+    pub operations: Vec<String>,
+    /// Requests of the shorter and of the longer server run; the cost of a request is the slope between them.
+    pub requests: (u64, u64),
+    /// The largest spread over repetitions with which a figure is given.
+    pub spread_at_most: Percent,
+}
+
+impl Default for Count {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            drivers: vec!["*".into()],
+            operations: vec!["*".into()],
+            requests: (100, 400),
+            spread_at_most: Percent::of(0.5),
+        }
+    }
+}
+
+impl Count {
+    /// What is wrong with it: the key within `[count]`, and why.
+    #[must_use]
+    pub fn fault(&self) -> Option<(&'static str, String)> {
+        let (few, many) = self.requests;
+        if few < 10 || many < few + 100 || many > 100_000 {
+            let message = format!("expected two numbers from 10 to 100000, at least 100 apart, found [{few}, {many}]");
+            return Some(("requests", message));
+        }
+        [("drivers", &self.drivers), ("operations", &self.operations)]
+            .into_iter()
+            .find_map(|(key, globs)| {
+                if globs.is_empty() {
+                    return Some((key, "expected at least one glob, such as \"*\"".into()));
+                }
+                let mut wrong = globs.iter().filter_map(|text| Some((text, Glob::new(text).err()?)));
+                let (text, error) = wrong.next()?;
+                Some((key, format!("\"{text}\" is not a glob: {error}")))
+            })
+    }
+
+    /// What to say of a glob over operations that fits none of those that servers declare; nothing when each fits one.
+    #[must_use]
+    pub fn names_no_operation(&self, servers: &[Server]) -> Option<String> {
+        let operations = operations(servers);
+        let empty = |text: &&String| {
+            let fits = matcher(text);
+            text.as_str() != "*" && !operations.iter().any(|operation| fits.is_match(operation))
+        };
+        let text = self.operations.iter().find(empty)?;
+        let known: Vec<&str> = operations.into_iter().map(String::as_str).collect();
+        let known = known.join(", ");
+        Some(format!(
+            "\"{text}\" matches no operation of a server; there are {known}"
+        ))
+    }
+
+    /// One scenario for each operation that a server declares and that is to be counted; none when counting is off.
+    #[must_use]
+    pub fn scenarios(&self, servers: &[Server]) -> Vec<Scenario> {
+        let wanted: Vec<GlobMatcher> = self.operations.iter().map(|text| matcher(text)).collect();
+        let counted = |operation: &&&String| self.enabled && wanted.iter().any(|glob| glob.is_match(operation));
+        let scenario = |operation: &&String| Scenario {
+            name: format!("{PREFIX}{operation}"),
+            about: format!("what one {operation} request costs, counted"),
+            profiles: Profiles::all(),
+            whole: true,
+            operation: (*operation).clone(),
+            load: Load::closed(
+                1,
+                Amount::Counted {
+                    few: self.requests.0,
+                    many: self.requests.1,
+                },
+            ),
+            protocols: None,
+            drivers: None,
+        };
+        operations(servers).iter().filter(counted).map(scenario).collect()
+    }
+}
+
+/// Every operation that some server declares, by name.
+fn operations(servers: &[Server]) -> BTreeSet<&String> {
+    servers.iter().flat_map(|server| server.operations.keys()).collect()
+}
+
+fn matcher(text: &str) -> GlobMatcher {
+    let glob = Glob::new(text).expect("the globs were checked with the file");
+    glob.compile_matcher()
+}

@@ -1,0 +1,382 @@
+//! A driver: a load generator, how it is called for each protocol, and which version of it is trusted.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::args::Arg;
+use crate::load::{Amount, Load, Rate};
+use crate::profiles::Profiles;
+use crate::protocol::Protocol;
+use crate::read::{DeclareError, Place};
+
+/// A load generator, as `drivers/<name>/driver.toml` declares it.
+#[derive(Debug, Clone)]
+pub struct Driver {
+    /// The folder's name.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// The profiles it takes part in.
+    pub profiles: Profiles,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The folder that holds what filters share.
+    pub library: PathBuf,
+    /// The program and its version.
+    pub tool: Tool,
+    /// How it is called, by protocol.
+    pub protocols: BTreeMap<Protocol, Mode>,
+    /// The arguments of jq that feed `normalise.jq`, with `{stdout}` and `{raw}`.
+    pub normalise: Vec<Arg>,
+}
+
+/// The program a driver calls.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// The executable's name.
+    pub program: String,
+    /// The one version that is trusted.
+    pub version: Option<String>,
+    /// The oldest version that is trusted, for tools that the distribution packages.
+    pub at_least: Option<String>,
+    /// The command that prints the version; `{program}` is the executable's path.
+    pub version_command: Vec<String>,
+    /// A regular expression with one group that finds the version in what that command prints.
+    pub version_pattern: String,
+    /// What a person runs to install it.
+    pub install: String,
+}
+
+/// How a driver is called for one protocol.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mode {
+    /// Whether it can keep several requests in flight on one connection.
+    #[serde(default)]
+    pub multiplexes: bool,
+    /// Whether it can offer a fixed rate.
+    #[serde(default)]
+    pub rate: bool,
+    /// Whether it can change the number of connections in stages, and let workers pause.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stages: bool,
+    /// What it opens whatever the load says: for a driver that shows what a tool does when it is left to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<Opens>,
+    /// Requests it keeps in flight on each connection whatever the load says; likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<std::num::NonZeroU32>,
+    /// The most cores it can use; none means as many as it is given.
+    pub cores_at_most: Option<std::num::NonZeroUsize>,
+    /// The least share of the workers' time that lies inside a request by the driver's own clock. A driver whose clock
+    /// leaves out its own waiting (dispatching, queueing before the send) needs less than the usual 0.97.
+    #[serde(default = "usual_share")]
+    pub in_flight_at_least: f64,
+    /// The status, as the driver prints it, of a good answer; none means the protocol's usual one.
+    pub good: Option<String>,
+    /// Arguments with placeholders.
+    pub args: Vec<Arg>,
+    /// Environment variables added for it, with the same placeholders; a variable whose placeholder has no value is left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+}
+
+/// Connections that a driver opens by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    rename_all = "kebab-case",
+    expecting = "expected a number of connections, or \"one-per-request\""
+)]
+pub enum Opens {
+    /// This many.
+    Always(std::num::NonZeroU32),
+    /// As many as it sends requests.
+    Each(PerRequest),
+}
+
+/// The word for a connection of its own for each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PerRequest {
+    /// `one-per-request`.
+    OnePerRequest,
+}
+
+impl Mode {
+    /// Requests in flight at once over all connections, when a load is offered this way.
+    #[must_use]
+    pub fn workers(&self, load: &Load) -> u32 {
+        self.streams
+            .map_or(load.workers(), |streams| load.connections.saturating_mul(streams.get()))
+    }
+
+    /// Whether it can be told to offer this load: it can carry its streams, it can keep its rate, or does without one, and its
+    /// arguments name its amount, or no amount at all.
+    #[must_use]
+    pub fn takes(&self, load: &Load) -> bool {
+        let needs_rate = self.args.iter().any(|arg| match arg {
+            Arg::One(_) => arg.placeholders().iter().any(|name| name == "rate"),
+            Arg::Group(_) => false,
+        });
+        // A share of the capacity is found in a closed loop first.
+        let closed = !load.is_open() || matches!(load.rate, Some(Rate::OfCapacity(_)));
+        let rate = (self.rate || !load.is_open()) && !(needs_rate && closed);
+        let paced = load.has_stages() || load.pause.is_some();
+        rate && (!paced || self.stages) && (load.streams == 1 || self.multiplexes) && self.names(&load.amount)
+    }
+
+    fn names(&self, amount: &Amount) -> bool {
+        const WORDS: [&str; 7] = [
+            "requests",
+            "duration",
+            "seconds",
+            "starts",
+            "start_command",
+            "stages",
+            "samples",
+        ];
+        let fitting: &[&str] = match amount {
+            Amount::Requests(_) | Amount::Counted { .. } => &WORDS[..1],
+            Amount::Duration(_) => &WORDS[1..3],
+            Amount::Starts(_) => &WORDS[3..5],
+            Amount::Stages(_) => &WORDS[5..6],
+            Amount::Samples(_) => &WORDS[6..],
+        };
+        let named: Vec<String> = self.args.iter().flat_map(Arg::placeholders).collect();
+        let names = |words: &[&str]| named.iter().any(|name| words.contains(&name.as_str()));
+        names(fitting) || !names(&WORDS)
+    }
+}
+
+const fn usual_share() -> f64 {
+    0.97
+}
+
+/// Placeholders a driver's arguments may name.
+pub const PLACEHOLDERS: [&str; 34] = [
+    "driver_folder",
+    "connections",
+    "streams",
+    "workers",
+    "requests",
+    "duration",
+    "seconds",
+    "rate",
+    "stages",
+    "pause",
+    "request_timeout",
+    "url",
+    "origin",
+    "address",
+    "host",
+    "port",
+    "method",
+    "path",
+    "header",
+    "headers",
+    "body_file",
+    "ca",
+    "call",
+    "message",
+    "proto",
+    "proto_root",
+    "raw",
+    "starts",
+    "start_command",
+    "bench",
+    "samples",
+    "bench_command",
+    "bench_folder",
+    "stdout",
+];
+
+/// A driver as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    about: String,
+    #[serde(default)]
+    profiles: Profiles,
+    tool: Tool,
+    protocols: BTreeMap<Protocol, Mode>,
+    normalise: Normalise,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Normalise {
+    args: Vec<Arg>,
+}
+
+impl Driver {
+    /// Checks what is written in the `driver.toml` at a place; filters share what is in `library`.
+    ///
+    /// # Errors
+    /// When it says something impossible.
+    pub(super) fn check(table: Table, place: &Place, name: String, library: PathBuf) -> Result<Self, DeclareError> {
+        let Table {
+            about,
+            profiles,
+            tool,
+            protocols,
+            normalise,
+        } = table;
+        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
+        if tool.version.is_some() == tool.at_least.is_some() {
+            return wrong("tool", "expected exactly one of version and at_least".into());
+        }
+        match Regex::new(&tool.version_pattern) {
+            Ok(pattern) if pattern.captures_len() == 2 => {}
+            Ok(_) => {
+                return wrong(
+                    "tool.version_pattern",
+                    "expected exactly one group in parentheses".into(),
+                );
+            }
+            Err(error) => return wrong("tool.version_pattern", error.to_string()),
+        }
+        if tool.version_command.is_empty() {
+            return wrong("tool.version_command", "expected a program and its arguments".into());
+        }
+        if protocols.is_empty() {
+            return wrong(
+                "protocols",
+                "expected a table for at least one of http, h2c, grpc, https, grpcs, grpc-web and process".into(),
+            );
+        }
+        for (protocol, mode) in &protocols {
+            let key = format!("protocols.{}.args", protocol.name());
+            if !(mode.in_flight_at_least > 0.0 && mode.in_flight_at_least < 1.0) {
+                let key = format!("protocols.{}.in_flight_at_least", protocol.name());
+                return wrong(
+                    &key,
+                    format!("expected a share between 0 and 1, found {}", mode.in_flight_at_least),
+                );
+            }
+            let known = |word: &str| PLACEHOLDERS.contains(&word) && word != "stdout";
+            check_placeholders(place, &key, &mode.args, known)?;
+            let env: Vec<Arg> = mode.env.values().cloned().map(Arg::One).collect();
+            check_placeholders(place, &format!("protocols.{}.env", protocol.name()), &env, known)?;
+        }
+        check_placeholders(place, "normalise.args", &normalise.args, |word| {
+            word == "stdout" || word == "raw"
+        })?;
+        let folder = place.file.parent().map(PathBuf::from).unwrap_or_default();
+        Ok(Self {
+            name,
+            about,
+            profiles,
+            folder,
+            library,
+            tool,
+            protocols,
+            normalise: normalise.args,
+        })
+    }
+}
+
+fn check_placeholders(
+    place: &Place,
+    key: &str,
+    args: &[Arg],
+    known: impl Fn(&str) -> bool,
+) -> Result<(), DeclareError> {
+    match args.iter().flat_map(Arg::placeholders).find(|word| !known(word)) {
+        Some(word) => Err(place.wrong(
+            key,
+            format!("unknown placeholder {{{word}}}; docs/EXTENDING.md lists those there are"),
+        )),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::LoadStage;
+    use crate::span::Span;
+
+    fn mode(text: &str) -> Mode {
+        toml::from_str(text).unwrap()
+    }
+
+    fn load(amount: Amount, rate: Option<Rate>) -> Load {
+        Load {
+            rate,
+            ..Load::closed(10, amount)
+        }
+    }
+
+    #[test]
+    fn a_load_is_taken_when_the_arguments_can_say_it() {
+        let second = Span(std::time::Duration::from_secs(1));
+        let amounts = [
+            Amount::Requests(10),
+            Amount::Duration(second),
+            Amount::Stages(vec![LoadStage {
+                connections: 5,
+                duration: second,
+            }]),
+            Amount::Samples(10),
+        ];
+        let taken = |text: &str| {
+            let mode = mode(text);
+            amounts.clone().map(|amount| mode.takes(&load(amount, None)))
+        };
+        assert_eq!(
+            taken(r#"args = ["-n{requests}", ["-z", "{duration}"]]"#),
+            [true, true, false, false]
+        );
+        assert_eq!(taken(r#"args = ["-d", "{seconds}s"]"#), [false, true, false, false]);
+        assert_eq!(taken(r#"args = [["{stages}"]]"#), [false, false, false, false]);
+        assert_eq!(
+            taken("stages = true\nargs = [[\"{stages}\"]]"),
+            [false, false, true, false]
+        );
+        assert_eq!(taken(r#"args = ["{samples}"]"#), [false, false, false, true]);
+        // A driver whose script knows by itself how much there is to do.
+        assert_eq!(taken("args = []"), [true, true, false, true]);
+    }
+
+    #[test]
+    fn what_only_offers_a_rate_is_asked_for_nothing_else() {
+        let share = "70%".parse().unwrap();
+        let rates = [Some(Rate::PerSecond(100)), Some(Rate::OfCapacity(share)), None];
+        let loads = rates.map(|rate| load(Amount::Requests(10), rate));
+        let taken = |text: &str| loads.each_ref().map(|load| mode(text).takes(load));
+        assert_eq!(taken(r#"args = ["{requests}"]"#), [false, false, true]);
+        assert_eq!(
+            taken("rate = true\nargs = [\"{requests}\", [\"-q\", \"{rate}\"]]"),
+            [true, true, true]
+        );
+        assert_eq!(
+            taken("rate = true\nargs = [\"{requests}\", \"--rps\", \"{rate}\"]"),
+            [true, false, false]
+        );
+    }
+
+    #[test]
+    fn connections_are_a_number_or_the_word_for_one_each() {
+        let said = |text: &str| toml::from_str::<Mode>(&format!("args = []\nconnections = {text}"));
+        assert_eq!(
+            said("1").unwrap().connections,
+            Some(Opens::Always(std::num::NonZeroU32::MIN))
+        );
+        assert_eq!(
+            said("\"one-per-request\"").unwrap().connections,
+            Some(Opens::Each(PerRequest::OnePerRequest))
+        );
+        for wrong in ["0", "\"many\""] {
+            let error = said(wrong).unwrap_err().to_string();
+            assert!(
+                error.contains("expected a number of connections, or \"one-per-request\""),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Finds declarations: in the project's folders, and as tables of `wirebench.toml`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use crate::read::{DeclareError, Place, toml_file};
+pub use wirebench_record::names::is_declarable as is_name;
+
+/// A kind of declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `scenarios/**/NAME.toml`, `[scenarios.NAME]`.
+    Scenario,
+    /// `servers/NAME/server.toml`, `[servers.NAME]`.
+    Server,
+    /// `drivers/NAME/driver.toml`.
+    Driver,
+    /// `claims/NAME.toml`.
+    Claims,
+}
+
+impl Kind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Scenario => "scenario",
+            Self::Server => "server",
+            Self::Driver => "driver",
+            Self::Claims => "public comparison",
+        }
+    }
+
+    /// The folder, and the table of `wirebench.toml`.
+    const fn room(self) -> &'static str {
+        match self {
+            Self::Scenario => "scenarios",
+            Self::Server => "servers",
+            Self::Driver => "drivers",
+            Self::Claims => "claims",
+        }
+    }
+
+    /// Every file of this kind in a project, in order.
+    fn files(self, root: &Path) -> Result<Vec<PathBuf>, DeclareError> {
+        let folder = root.join(self.room());
+        match self {
+            Self::Scenario | Self::Claims => below(&folder),
+            Self::Server => inside(&folder, "server.toml"),
+            Self::Driver => inside(&folder, "driver.toml"),
+        }
+    }
+
+    /// Scenarios and public comparisons are named by their file, all others by their folder.
+    fn name_of(self, file: &Path) -> String {
+        let named_by = match self {
+            Self::Scenario | Self::Claims => file.file_stem(),
+            Self::Server | Self::Driver => file.parent().and_then(Path::file_name),
+        };
+        named_by.unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// Reads everything of one kind: first the tables of `wirebench.toml`, then the files; each is handed to `check` with its
+/// place and name.
+///
+/// # Errors
+/// At the first that cannot be read, is wrong, or has a name that is wrong or taken.
+pub(super) fn all<Table: DeserializeOwned, T>(
+    kind: Kind,
+    root: &Path,
+    tables: BTreeMap<String, Table>,
+    check: impl Fn(Table, &Place, String) -> Result<T, DeclareError>,
+) -> Result<Vec<T>, DeclareError> {
+    several(kind, root, tables, |table, place, name| {
+        Ok(vec![(name.to_owned(), check(table, place, name.to_owned())?)])
+    })
+}
+
+/// The same where one declaration may stand for several things, each with a name of its own.
+///
+/// # Errors
+/// As `all`, and when a name that comes of a declaration is taken.
+pub(super) fn several<Table: DeserializeOwned, T>(
+    kind: Kind,
+    root: &Path,
+    tables: BTreeMap<String, Table>,
+    check: impl Fn(Table, &Place, &str) -> Result<Vec<(String, T)>, DeclareError>,
+) -> Result<Vec<T>, DeclareError> {
+    let config = root.join("wirebench.toml");
+    let mut taken: BTreeMap<String, Place> = BTreeMap::new();
+    let mut out = Vec::new();
+    let mut take = |table, place: Place, name: &str| {
+        well_named(name, &place)?;
+        for (name, one) in check(table, &place, name)? {
+            if let Some(first) = taken.get(&name) {
+                return Err(DeclareError::Twice {
+                    kind: kind.name(),
+                    name,
+                    first: first.to_string(),
+                    second: place.to_string(),
+                });
+            }
+            taken.insert(name, place.clone());
+            out.push(one);
+        }
+        Ok(())
+    };
+    for (name, table) in tables {
+        take(table, Place::table(&config, format!("{}.{name}", kind.room())), &name)?;
+    }
+    for file in kind.files(root)? {
+        take(toml_file(&file)?, Place::file(&file), &kind.name_of(&file))?;
+    }
+    Ok(out)
+}
+
+fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {
+    if is_name(name) {
+        return Ok(());
+    }
+    Err(DeclareError::Invalid {
+        file: place.file.clone(),
+        key: place
+            .table
+            .as_ref()
+            .map(|table| format!("{table}: "))
+            .unwrap_or_default(),
+        message: format!(
+            "the name \"{name}\" may hold lower-case letters, digits and hyphens only, no hyphen first, 100 at most"
+        ),
+    })
+}
+
+/// What lies in a folder, in order; nothing when there is no such folder.
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
+    let unreadable = |source| DeclareError::Unreadable {
+        file: folder.to_path_buf(),
+        source,
+    };
+    let listed = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        listed => listed.map_err(unreadable)?,
+    };
+    let mut paths = Vec::new();
+    for entry in listed {
+        paths.push(entry.map_err(unreadable)?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Every TOML file below `folder`, at any depth.
+fn below(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
+    let mut files = Vec::new();
+    for path in entries(folder)? {
+        if path.is_dir() {
+            files.extend(below(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "toml") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
+/// The files called `file` one folder below `folder`.
+fn inside(folder: &Path, file: &str) -> Result<Vec<PathBuf>, DeclareError> {
+    let files = entries(folder)?.into_iter().map(|path| path.join(file));
+    Ok(files.filter(|path| path.is_file()).collect())
+}

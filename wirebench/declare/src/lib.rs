@@ -1,0 +1,147 @@
+//! Declarations: the TOML files that say what is asked, who answers and who asks: tables of `wirebench.toml`, or found by
+//! folder.
+
+pub mod accepted;
+pub mod args;
+pub mod builtin;
+pub mod claims;
+pub mod compare;
+pub mod count;
+pub mod driver;
+pub mod found;
+pub mod load;
+mod load_table;
+mod operation;
+pub mod percent;
+pub mod plan;
+pub mod prices;
+pub mod profiles;
+pub mod project;
+pub mod protocol;
+pub mod read;
+pub mod scenario;
+pub mod server;
+pub mod span;
+pub mod tier;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use claims::PublicComparison;
+use driver::Driver;
+use found::Kind;
+use profiles::Profiles;
+use project::{Config, ServerTables};
+use read::{DeclareError, Place, toml_file};
+use scenario::Scenario;
+use server::Server;
+
+/// Everything a project declares.
+#[derive(Debug, Clone)]
+pub struct Project {
+    /// The folder that holds `wirebench.toml`.
+    pub root: PathBuf,
+    /// `wirebench.toml`.
+    pub config: Config,
+    /// Scenarios by name, in order.
+    pub scenarios: Vec<Scenario>,
+    /// Servers by name, in order.
+    pub servers: Vec<Server>,
+    /// Drivers by name, in order.
+    pub drivers: Vec<Driver>,
+    /// Public comparisons that are put to the test, by name, in order.
+    pub claims: Vec<PublicComparison>,
+}
+
+impl Project {
+    /// Reads the project whose `wirebench.toml` lies in `root`.
+    ///
+    /// # Errors
+    /// At the first declaration that cannot be read or is wrong.
+    pub fn read(root: &Path) -> Result<Self, DeclareError> {
+        let (mut config, tables) = Config::with_tables(&root.join("wirebench.toml"))?;
+        let claims = found::all(Kind::Claims, root, BTreeMap::new(), PublicComparison::check)?;
+        config.add_claims(&root.join("wirebench.toml"), &claims)?;
+        let known = &config.profiles;
+        let servers = found::all(Kind::Server, root, tables.servers, |table, place, name| {
+            let server = Server::check(table, place, name)?;
+            server.profiles.check(place, known).map(|()| server)
+        })?;
+        let mut scenarios = found::several(Kind::Scenario, root, tables.scenarios, |table, place, name| {
+            let scenarios = Scenario::check(table, place, name)?;
+            let mut each = scenarios.iter();
+            each.try_for_each(|(_, one)| one.profiles.check(place, known))?;
+            Ok(scenarios)
+        })?;
+        if let Some(message) = config.count.names_no_operation(&servers) {
+            let file = root.join("wirebench.toml");
+            return Err(DeclareError::key(&file, "count.operations", message));
+        }
+        scenarios.extend(config.count.scenarios(&servers));
+        let drivers = Self::drivers_in(root, &config)?;
+        Self::check_drivers(root, &scenarios, &drivers)?;
+        Ok(Self {
+            root: root.to_path_buf(),
+            config,
+            scenarios,
+            servers,
+            drivers,
+            claims,
+        })
+    }
+
+    /// Whether each driver that a scenario names is declared.
+    fn check_drivers(root: &Path, scenarios: &[Scenario], drivers: &[Driver]) -> Result<(), DeclareError> {
+        let unknown = |name: &&String| drivers.iter().all(|driver| driver.name != **name);
+        for scenario in scenarios {
+            if let Some(name) = scenario.drivers.iter().flatten().find(unknown) {
+                let known: Vec<&str> = drivers.iter().map(|driver| driver.name.as_str()).collect();
+                let message = format!("no driver \"{name}\"; there are {}", known.join(", "));
+                let key = format!("scenario {}: drivers", scenario.name);
+                return Err(DeclareError::key(&root.join("wirebench.toml"), &key, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads only the servers of the project in `root`, whatever else its `wirebench.toml` says.
+    ///
+    /// # Errors
+    /// At the first one that cannot be read or is wrong.
+    pub fn servers_in(root: &Path) -> Result<Vec<Server>, DeclareError> {
+        let tables: ServerTables = toml_file(&root.join("wirebench.toml"))?;
+        found::all(Kind::Server, root, tables.servers, Server::check)
+    }
+
+    /// The project's own drivers, and those that come with the program, in the order of their names.
+    fn drivers_in(root: &Path, config: &Config) -> Result<Vec<Driver>, DeclareError> {
+        let own = root.join("drivers/lib");
+        let library = if own.is_dir() {
+            own
+        } else {
+            root.join(".wirebench").join(builtin::folder()).join("lib")
+        };
+        let check = |table, place: &Place, name| {
+            let driver = Driver::check(table, place, name, library.clone())?;
+            driver.profiles.check(place, &config.profiles).map(|()| driver)
+        };
+        let mut drivers = found::all(Kind::Driver, root, BTreeMap::new(), check)?;
+        let declared = |name: &str| drivers.iter().any(|driver| driver.name == name);
+        let wanted = |name: &&str| config.builtin_drivers.iter().any(|wanted| wanted == name) && !declared(name);
+        let names: Vec<&str> = builtin::NAMES.into_iter().filter(wanted).collect();
+        // Whoever names a driver that comes with the program wants it; its profiles are this repository's.
+        drivers.extend(builtin::drivers(root, &names)?.into_iter().map(|driver| Driver {
+            profiles: Profiles::all(),
+            ..driver
+        }));
+        drivers.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(drivers)
+    }
+
+    /// Whether something of what comes with the program has to lie below `.wirebench/` before jq can read it.
+    #[must_use]
+    pub fn uses_builtin_files(&self) -> bool {
+        let builtin = self.root.join(".wirebench").join(builtin::folder());
+        self.drivers.iter().any(|driver| driver.library.starts_with(&builtin))
+    }
+}

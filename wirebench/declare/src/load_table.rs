@@ -1,0 +1,372 @@
+//! `load` of a scenario as it is written: what goes together is checked, and numbers that are listed make several loads.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use crate::load::{Amount, Load, LoadStage, MOST_REQUESTS, Rate, Search};
+use crate::read::{DeclareError, Place};
+use crate::span::Span;
+
+/// The most connections × streams.
+const MOST_WORKERS: u32 = 100_000;
+/// The most loads that one table may make.
+const MOST_POINTS: usize = 100;
+/// What is said when a load ends twice, or never.
+const ONE_END: &str = "expected exactly one of requests, duration, starts, samples and stages";
+/// The highest rate that a search may try.
+const HIGHEST_RATE: u32 = 10_000_000;
+
+/// A load as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoadTable {
+    connections: Option<Listed>,
+    streams: Option<Listed>,
+    requests: Option<u64>,
+    duration: Option<Span>,
+    starts: Option<u32>,
+    samples: Option<u32>,
+    stages: Option<Vec<LoadStage>>,
+    rate: Option<Rate>,
+    pause: Option<Span>,
+    search: Option<Search>,
+    warmup: Option<Span>,
+    timeout: Option<Span>,
+}
+
+/// One number, or several to be gone through.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "expected a whole number from 1, or a list of such numbers")]
+enum Listed {
+    One(u32),
+    Each(Vec<u32>),
+}
+
+/// One load that comes of a table, and which of its numbers were listed there.
+#[derive(Debug)]
+pub(super) struct Point {
+    pub(super) load: Load,
+    connections: bool,
+    streams: bool,
+}
+
+impl Point {
+    /// What its scenario's name ends with: the numbers that were listed, as in `-c100-s10`.
+    pub(super) fn suffix(&self) -> String {
+        let part = |listed, letter, number| {
+            if listed {
+                format!("-{letter}{number}")
+            } else {
+                String::new()
+            }
+        };
+        part(self.connections, 'c', self.load.connections) + &part(self.streams, 's', self.load.streams)
+    }
+
+    /// The same for people; nothing when no number was listed.
+    pub(super) fn in_words(&self) -> String {
+        let Load {
+            connections, streams, ..
+        } = self.load;
+        match (self.connections, self.streams) {
+            (false, false) => String::new(),
+            (true, false) => format!(" (connections: {connections})"),
+            (false, true) => format!(" (streams: {streams})"),
+            (true, true) => format!(" (connections: {connections}, streams: {streams})"),
+        }
+    }
+}
+
+impl Listed {
+    /// Its numbers; an error says what is wrong with them.
+    fn numbers(&self) -> Result<&[u32], &'static str> {
+        let numbers = match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Each(list) => list,
+        };
+        if numbers.is_empty() {
+            return Err("expected at least one number");
+        }
+        if numbers.contains(&0) {
+            return Err("expected numbers from 1");
+        }
+        if numbers.iter().collect::<BTreeSet<_>>().len() < numbers.len() {
+            return Err("expected every number once");
+        }
+        Ok(numbers)
+    }
+}
+
+impl LoadTable {
+    /// Every load that the table stands for: one, or one for each combination of the numbers it lists.
+    pub(super) fn check(self, place: &Place) -> Result<Vec<Point>, DeclareError> {
+        let amount = self.amount(place)?;
+        self.check_kind(place)?;
+        let most = match &amount {
+            Amount::Stages(stages) => stages.iter().map(|stage| stage.connections).max(),
+            Amount::Starts(_) | Amount::Samples(_) => Some(1),
+            _ => None,
+        };
+        let connections = self.connections.clone().or(most.map(Listed::One)).ok_or_else(|| {
+            let message = "expected the number of connections to open, found nothing";
+            place.wrong("load.connections", message)
+        })?;
+        let streams = self.streams.clone().unwrap_or(Listed::One(1));
+        let numbers = |key: &str, listed: &Listed| -> Result<Vec<u32>, DeclareError> {
+            let found = listed.numbers().map_err(|why| place.wrong(key, why))?;
+            Ok(found.to_vec())
+        };
+        let (each_connections, each_streams) = (
+            numbers("load.connections", &connections)?,
+            numbers("load.streams", &streams)?,
+        );
+        if each_connections.len() * each_streams.len() > MOST_POINTS {
+            let message = format!("connections × streams list more than {MOST_POINTS} combinations");
+            return Err(place.wrong("load", message));
+        }
+        let mut points = Vec::new();
+        for connections_now in &each_connections {
+            for streams_now in &each_streams {
+                let load = Load {
+                    connections: *connections_now,
+                    streams: *streams_now,
+                    amount: amount.clone(),
+                    rate: self.rate,
+                    warmup: self.warmup,
+                    timeout: self.timeout,
+                    pause: self.pause,
+                    search: self.search,
+                };
+                check_workers(&load, place)?;
+                points.push(Point {
+                    load,
+                    connections: matches!(connections, Listed::Each(_)),
+                    streams: matches!(streams, Listed::Each(_)),
+                });
+            }
+        }
+        Ok(points)
+    }
+
+    /// The one end of the load, with all that depends on it alone.
+    fn amount(&self, place: &Place) -> Result<Amount, DeclareError> {
+        let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
+        if let Some(samples) = self.samples {
+            let alone = self.requests.is_none() && self.duration.is_none() && self.starts.is_none();
+            return match samples {
+                _ if !alone || self.stages.is_some() => wrong("load", ONE_END),
+                10..=1000 => Ok(Amount::Samples(samples)),
+                _ => wrong("load.samples", "expected 10 to 1,000 samples"),
+            };
+        }
+        match (self.requests, self.duration, self.starts, &self.stages) {
+            (Some(requests), None, None, None) if requests > MOST_REQUESTS => wrong(
+                "load.requests",
+                "expected 1,000,000 at most: load generators keep no more latencies",
+            ),
+            (Some(requests), None, None, None) => Ok(Amount::Requests(requests)),
+            (None, Some(duration), None, None) => Ok(Amount::Duration(duration)),
+            (None, None, Some(starts), None) if !(2..=1000).contains(&starts) => {
+                wrong("load.starts", "expected 2 to 1,000 process starts")
+            }
+            (None, None, Some(starts), None) => Ok(Amount::Starts(starts)),
+            (None, None, None, Some(stages)) if stages.iter().all(|stage| stage.connections == 0) => wrong(
+                "load.stages",
+                "expected at least one stage that ends with connections, such as { connections = 100, duration = \"30s\" }",
+            ),
+            (None, None, None, Some(stages)) => Ok(Amount::Stages(stages.clone())),
+            _ => wrong("load", ONE_END),
+        }
+    }
+
+    /// Keys that do not go together.
+    fn check_kind(&self, place: &Place) -> Result<(), DeclareError> {
+        let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
+        let open = self.rate.is_some() || self.search.is_some();
+        let over = self.connections.is_some() || self.streams.is_some();
+        if self.starts.is_some() && (over || open || self.pause.is_some()) {
+            let message =
+                "starts counts process starts; connections, streams, rate, search and pause do not go with it";
+            return wrong("load", message);
+        }
+        if self.samples.is_some() && (over || open || self.pause.is_some() || self.warmup.is_some()) {
+            let message = "samples counts those of a benchmark; connections, streams, rate, search, pause and warmup do not go with it";
+            return wrong("load", message);
+        }
+        if self.stages.is_some() && (over || open) {
+            let message =
+                "each stage says its connections; connections, streams, rate and search do not go with stages";
+            return wrong("load", message);
+        }
+        if self.pause.is_some() && open {
+            let message = "with rate or search the rate says when requests start; leave pause out";
+            return wrong("load.pause", message);
+        }
+        match self.rate {
+            Some(_) if self.search.is_some() => {
+                return wrong("load", "search finds the rate; expected only one of rate and search");
+            }
+            Some(Rate::PerSecond(0)) => return wrong("load.rate", "expected a rate from 1 request per second"),
+            Some(Rate::OfCapacity(share)) if !(share.percent() > 0.0 && share.percent() <= 100.0) => {
+                return wrong("load.rate", "expected a share above 0% and up to 100% of the capacity");
+            }
+            _ => {}
+        }
+        match self.search {
+            Some(_) if self.duration.is_none() => wrong(
+                "load.search",
+                "expected duration beside it: how long each step of the search lasts",
+            ),
+            Some(Search { from, to, .. }) if from == 0 || from >= to || to > HIGHEST_RATE => {
+                wrong("load.search", "expected 1 ≤ from < to ≤ 10,000,000 requests per second")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What connections, streams and requests must keep to among each other.
+fn check_workers(load: &Load, place: &Place) -> Result<(), DeclareError> {
+    let workers = load.connections.checked_mul(load.streams);
+    let Some(workers) = workers.filter(|count| *count <= MOST_WORKERS) else {
+        return Err(place.wrong("load", "connections × streams may be 100,000 at most"));
+    };
+    match load.amount {
+        Amount::Requests(requests) if requests == 0 || !requests.is_multiple_of(u64::from(workers)) => {
+            let hint = "expected a multiple of connections × streams, so that every worker sends the same number";
+            Err(place.wrong("load.requests", format!("{hint} ({workers} workers)")))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::read::toml_text;
+
+    fn points(text: &str) -> Result<Vec<Point>, DeclareError> {
+        let file = Path::new("scenarios/x.toml");
+        toml_text::<LoadTable>(text, file)?.check(&Place::file(file))
+    }
+
+    #[track_caller]
+    fn names(text: &str) -> Vec<String> {
+        points(text).unwrap().iter().map(Point::suffix).collect()
+    }
+
+    #[test]
+    fn only_numbers_that_are_listed_are_in_the_names() {
+        assert_eq!(names("connections = 10\nduration = \"1s\""), [""]);
+        assert_eq!(names("connections = [10, 1000]\nduration = \"1s\""), ["-c10", "-c1000"]);
+        assert_eq!(names("connections = 2\nstreams = [1]\nduration = \"1s\""), ["-s1"]);
+        let both = names("connections = [1, 2]\nstreams = [5, 7]\nrequests = 70");
+        assert_eq!(both, ["-c1-s5", "-c1-s7", "-c2-s5", "-c2-s7"]);
+    }
+
+    #[test]
+    fn the_connections_of_stages_are_the_most_of_any() {
+        let found = points(
+            "pause = \"100ms\"\nstages = [{ connections = 7, duration = \"1s\" }, { connections = 0, duration = \"1s\" }]",
+        );
+        let load = &found.unwrap()[0].load;
+        assert_eq!((load.connections, load.streams, load.has_stages()), (7, 1, true));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_key() {
+        let lasting = "connections = 2\nduration = \"1s\"\n";
+        let stages = "stages = [{ connections = 7, duration = \"1s\" }]\n";
+        for (text, part) in [
+            (format!("{lasting}requests = 2"), "load: expected exactly one of"),
+            (format!("{lasting}{stages}"), "load: expected exactly one of"),
+            ("stages = []".into(), "load.stages: expected at least one stage"),
+            (
+                "stages = [{ connections = 0, duration = \"1s\" }]".into(),
+                "load.stages: expected at least one stage",
+            ),
+            ("stages = [{ connections = 1 }]".into(), "missing field `duration`"),
+            (
+                format!("{stages}connections = 3"),
+                "load: each stage says its connections",
+            ),
+            (format!("{stages}rate = 3"), "load: each stage says its connections"),
+            (format!("{lasting}rate = 0"), "load.rate: expected a rate from 1"),
+            (
+                format!("{lasting}rate = \"0%\""),
+                "load.rate: expected a share above 0%",
+            ),
+            (
+                format!("{lasting}rate = \"101%\""),
+                "load.rate: expected a share above 0%",
+            ),
+            (
+                format!("{lasting}rate = \"70\""),
+                "a share of the capacity such as \"70%\"",
+            ),
+            (format!("{lasting}rate = 5\npause = \"1s\""), "load.pause"),
+            (
+                format!("{lasting}rate = 5\nsearch = {{ p99 = \"5ms\", from = 1, to = 2 }}"),
+                "only one of rate and search",
+            ),
+            (
+                "connections = 2\nrequests = 2\nsearch = { p99 = \"5ms\", from = 1, to = 2 }".into(),
+                "load.search: expected duration",
+            ),
+            (
+                format!("{lasting}search = {{ p99 = \"5ms\", from = 2, to = 2 }}"),
+                "load.search: expected 1 ≤ from < to",
+            ),
+            (
+                format!("{lasting}search = {{ p99 = \"5ms\", from = 0, to = 2 }}"),
+                "load.search: expected 1 ≤ from < to",
+            ),
+            (
+                format!("{lasting}search = {{ p99 = 5, from = 1, to = 2 }}"),
+                "search.p99: ",
+            ),
+            (
+                "starts = 5\npause = \"1s\"".into(),
+                "load: starts counts process starts",
+            ),
+            ("samples = 9".into(), "load.samples: expected 10 to 1,000"),
+            ("samples = 1001".into(), "load.samples: expected 10 to 1,000"),
+            ("samples = 10\nstarts = 5".into(), "load: expected exactly one of"),
+            (format!("{lasting}samples = 10"), "load: expected exactly one of"),
+            (
+                "samples = 10\nwarmup = \"1s\"".into(),
+                "load: samples counts those of a benchmark",
+            ),
+            (
+                "connections = []\nrequests = 2".into(),
+                "load.connections: expected at least one number",
+            ),
+            (
+                "connections = [2, 2]\nrequests = 2".into(),
+                "load.connections: expected every number once",
+            ),
+            (
+                "connections = [0]\nrequests = 2".into(),
+                "load.connections: expected numbers from 1",
+            ),
+            (
+                "connections = [2, 3]\nrequests = 2".into(),
+                "load.requests: expected a multiple",
+            ),
+            (
+                "connections = \"2\"\nrequests = 2".into(),
+                "connections: expected a whole number from 1, or a list",
+            ),
+            (
+                "connections = [400, 5]\nstreams = [1, 400]\nduration = \"1s\"".into(),
+                "load: connections × streams may be",
+            ),
+        ] {
+            let error = points(&text).expect_err(&text).to_string();
+            assert!(error.contains(part), "{text}\n→ {error}");
+        }
+    }
+}

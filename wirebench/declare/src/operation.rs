@@ -1,0 +1,279 @@
+//! An operation: one kind of request that a server answers, and the right answer.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::read::{DeclareError, Place};
+
+/// One kind of request and its one right answer.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// Over HTTP.
+    Http(HttpOperation),
+    /// Over gRPC, unary.
+    Grpc(GrpcOperation),
+    /// Not over a wire: one benchmark of the program.
+    Bench(BenchOperation),
+}
+
+/// An HTTP request and the answer expected.
+#[derive(Debug, Clone, Serialize)]
+pub struct HttpOperation {
+    /// The method, upper case.
+    pub method: String,
+    /// Path and query, from the first `/`.
+    pub path: String,
+    /// Header lines `name: value`; `{env:NAME}` and `{env:NAME:default}` stand for environment variables.
+    pub headers: Vec<String>,
+    /// The request's body; the same stand for the same in it.
+    pub body: Option<String>,
+    /// The status of a right answer.
+    pub status: u16,
+    /// The body of a right answer, to the byte; none given means any.
+    pub expected_body: Option<String>,
+    /// A regular expression that the body of a right answer matches somewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_pattern: Option<String>,
+    /// Parts of the body of a right answer as JSON: a value for each JSON pointer, such as `/data/user/id`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub expected_json: BTreeMap<String, Value>,
+    /// Whether the body of a right answer is a GraphQL response without errors.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub graphql: bool,
+}
+
+impl HttpOperation {
+    /// A request without headers and body, whose right answer has this status and this body, or any.
+    #[must_use]
+    pub fn new(method: &str, path: String, status: u16, expected_body: Option<String>) -> Self {
+        Self {
+            method: method.into(),
+            path,
+            headers: Vec::new(),
+            body: None,
+            status,
+            expected_body,
+            expected_pattern: None,
+            expected_json: BTreeMap::new(),
+            graphql: false,
+        }
+    }
+}
+
+/// A unary gRPC call and the answer expected.
+#[derive(Debug, Clone, Serialize)]
+pub struct GrpcOperation {
+    /// The .proto file that declares the method, relative to the project.
+    pub proto: String,
+    /// The folder its imports start from.
+    pub proto_root: String,
+    /// `package.Service/Method`.
+    pub call: String,
+    /// The request as protobuf JSON.
+    pub message: String,
+    /// The right answer as protobuf JSON; none given means any message with status OK.
+    pub expected_message: Option<String>,
+}
+
+/// One benchmark, whose iterations a driver times inside the program itself.
+#[derive(Debug, Clone, Serialize)]
+pub struct BenchOperation {
+    /// What the program calls it.
+    pub id: String,
+}
+
+/// An operation as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    request: RequestTable,
+    #[serde(default)]
+    expect: ExpectTable,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestTable {
+    method: Option<String>,
+    path: Option<String>,
+    #[serde(default)]
+    headers: Vec<String>,
+    body: Option<String>,
+    body_file: Option<String>,
+    call: Option<String>,
+    message: Option<String>,
+    proto: Option<String>,
+    proto_root: Option<String>,
+    bench: Option<String>,
+}
+
+#[derive(Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct ExpectTable {
+    status: Option<u16>,
+    body: Option<String>,
+    pattern: Option<String>,
+    #[serde(default)]
+    json: BTreeMap<String, Value>,
+    graphql: Option<bool>,
+    message: Option<String>,
+}
+
+impl ExpectTable {
+    /// Whether it says something of an HTTP body.
+    fn names_a_body(&self) -> bool {
+        self.body.is_some() || self.pattern.is_some() || !self.json.is_empty() || self.graphql.is_some()
+    }
+
+    /// What is wrong with it: the key, and why.
+    fn fault(&self) -> Option<(&'static str, String)> {
+        if let Some(Err(error)) = self.pattern.as_deref().map(Regex::new) {
+            return Some(("expect.pattern", format!("expected a regular expression: {error}")));
+        }
+        let pointer = |pointer: &&String| !pointer.starts_with('/') && !pointer.is_empty();
+        if let Some(wrong) = self.json.keys().find(pointer) {
+            let message = format!("expected JSON pointers such as \"/data/id\", found \"{wrong}\"");
+            return Some(("expect.json", message));
+        }
+        (self.graphql == Some(false)).then(|| ("expect.graphql", "expected true; leave it out otherwise".to_owned()))
+    }
+}
+
+/// A longer body is no request that a load generator should repeat.
+const LONGEST_BODY: u64 = 16 << 20;
+
+/// The body in a file, which is meant from the folder of the file that names it.
+///
+/// # Errors
+/// When it cannot be read, is not UTF-8, or is too long; in words.
+fn body_of(place: &Place, name: &str) -> Result<String, String> {
+    let file = place
+        .file
+        .parent()
+        .map_or_else(|| name.into(), |folder| folder.join(name));
+    let length = fs::metadata(&file).map(|found| found.len());
+    if length.is_ok_and(|length| length > LONGEST_BODY) {
+        return Err(format!("{}: is longer than {LONGEST_BODY} bytes", file.display()));
+    }
+    fs::read_to_string(&file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))
+}
+
+/// Whether every `{env:` of a text is one that can be filled in.
+fn names_variables_well(text: &str) -> bool {
+    static VARIABLE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\{env:[A-Za-z_][A-Za-z0-9_]*(?::[^{}]*)?\}").expect("a constant pattern"));
+    text.matches("{env:").count() == VARIABLE.find_iter(text).count()
+}
+
+impl Table {
+    /// Checks what is written at `key`, a place within the server's file.
+    ///
+    /// # Errors
+    /// When it says something impossible.
+    pub(super) fn check(self, place: &Place, key: &str) -> Result<Operation, DeclareError> {
+        let wrong = |what: &str, message: &str| Err(place.wrong(&format!("{key}.{what}"), message));
+        let RequestTable {
+            method,
+            path,
+            headers,
+            body,
+            body_file,
+            call,
+            message,
+            proto,
+            proto_root,
+            bench,
+        } = self.request;
+        if let Some((what, message)) = self.expect.fault() {
+            return wrong(what, &message);
+        }
+        let body = match (body, body_file) {
+            (Some(_), Some(_)) => return wrong("request.body_file", "expected body or body_file, found both"),
+            (None, Some(name)) => match body_of(place, &name) {
+                Ok(text) => Some(text),
+                Err(message) => return wrong("request.body_file", &message),
+            },
+            (body, None) => body,
+        };
+        if let Some(id) = bench {
+            let others = [path, call, method, body, message, proto, proto_root];
+            let expects = self.expect.status.is_some() || self.expect.names_a_body() || self.expect.message.is_some();
+            if id.is_empty() || others.iter().any(Option::is_some) || !headers.is_empty() || expects {
+                return wrong(
+                    "request",
+                    "bench names a benchmark, and nothing goes with it: it is not asked over a wire",
+                );
+            }
+            return Ok(Operation::Bench(BenchOperation { id }));
+        }
+        match (path, call) {
+            (Some(path), None) => {
+                if message.is_some() || proto.is_some() || proto_root.is_some() || self.expect.message.is_some() {
+                    return wrong(
+                        "request",
+                        "path makes this an HTTP request; message, proto and proto_root are gRPC's",
+                    );
+                }
+                if !path.starts_with('/') {
+                    return wrong("request.path", "expected a path that starts with /");
+                }
+                if headers.iter().any(|line| !line.contains(": ")) {
+                    return wrong("request.headers", "expected lines such as \"accept: application/json\"");
+                }
+                if !headers.iter().chain(&body).all(|text| names_variables_well(text)) {
+                    return wrong(
+                        "request",
+                        "expected variables such as {env:TOKEN} or {env:TOKEN:default}",
+                    );
+                }
+                Ok(Operation::Http(HttpOperation {
+                    method: method.unwrap_or_else(|| "GET".into()),
+                    path,
+                    headers,
+                    body,
+                    status: self.expect.status.unwrap_or(200),
+                    expected_body: self.expect.body,
+                    expected_pattern: self.expect.pattern,
+                    expected_json: self.expect.json,
+                    graphql: self.expect.graphql.unwrap_or(false),
+                }))
+            }
+            (None, Some(call)) => {
+                if method.is_some() || !headers.is_empty() || body.is_some() || self.expect.names_a_body() {
+                    return wrong(
+                        "request",
+                        "call makes this a gRPC request; method, headers and body are HTTP's",
+                    );
+                }
+                if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
+                    return wrong("request.call", "expected \"package.Service/Method\"");
+                }
+                let (Some(proto), Some(proto_root)) = (proto, proto_root) else {
+                    return wrong(
+                        "request",
+                        "a gRPC request needs proto (the file) and proto_root (its import folder)",
+                    );
+                };
+                let message = message.unwrap_or_else(|| "{}".into());
+                let expected_message = self.expect.message;
+                Ok(Operation::Grpc(GrpcOperation {
+                    proto,
+                    proto_root,
+                    call,
+                    message,
+                    expected_message,
+                }))
+            }
+            _ => wrong(
+                "request",
+                "expected exactly one of path (HTTP), call (gRPC) and bench (a benchmark)",
+            ),
+        }
+    }
+}

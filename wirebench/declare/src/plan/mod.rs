@@ -1,0 +1,305 @@
+//! The plan: which series are measured, with what load, in which order, and what is measured again. Pure.
+
+pub mod expected;
+mod order;
+pub mod rates;
+pub mod rerun;
+pub mod shards;
+mod wanted;
+
+use std::collections::BTreeMap;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::Project;
+use crate::args::Arg;
+use crate::driver::{Driver, Mode};
+use crate::load;
+use crate::project::Profile;
+use crate::protocol::Protocol;
+use crate::scenario::{Amount, Load, Scenario};
+use crate::server::{Operation, Program, Server};
+use crate::tier::Tier;
+
+pub use order::{Slot, Stretch, pairs};
+
+/// Which series are wanted: globs by scenario, server and driver; none given means all.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Globs over scenario names.
+    pub scenarios: Vec<String>,
+    /// Globs over server names.
+    pub servers: Vec<String>,
+    /// Globs over driver names.
+    pub drivers: Vec<String>,
+}
+
+impl Selection {
+    /// Whether nothing is named, so that the profile alone chooses.
+    #[must_use]
+    pub const fn is_everything(&self) -> bool {
+        self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty()
+    }
+}
+
+/// Why no plan can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A pattern that is not a glob.
+    #[error("--{kind} {pattern}: not a glob: {source}")]
+    Pattern {
+        /// `scenario`, `server` or `driver`.
+        kind: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        source: globset::Error,
+    },
+    /// A pattern that matches nothing.
+    #[error("--{kind} {pattern}: matches no {kind}; there are {}", known.join(", "))]
+    NoMatch {
+        /// `scenario`, `server` or `driver`.
+        kind: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// A pattern that matches only what takes no part in the profile.
+    #[error(
+        "--{kind} {pattern}: matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {}",
+        found.join(", ")
+    )]
+    Elsewhere {
+        /// `scenario`, `server` or `driver`.
+        kind: &'static str,
+        /// The pattern.
+        pattern: String,
+        /// The profile.
+        profile: String,
+        /// What it matches, each with its profiles.
+        found: Vec<String>,
+    },
+    /// A glob of a profile's `series` that matches none.
+    #[error(
+        "wirebench.toml: profiles.{profile}.series: \"{pattern}\" matches no series that the profile could have; `wirebench list --scenario … --server … --driver …` shows them"
+    )]
+    NoSeries {
+        /// The profile.
+        profile: String,
+        /// The glob.
+        pattern: String,
+    },
+    /// Nothing is left to measure.
+    #[error(
+        "nothing to measure: no chosen scenario, server and driver share a protocol that fits the load; `wirebench list` shows the series there are"
+    )]
+    Empty,
+}
+
+/// One scenario, server and driver that fit together.
+#[derive(Debug, Clone)]
+pub struct PlannedSeries<'a> {
+    /// `scenario@server@driver`.
+    pub id: String,
+    /// What is asked.
+    pub scenario: &'a Scenario,
+    /// Who answers.
+    pub server: &'a Server,
+    /// Who asks.
+    pub driver: &'a Driver,
+    /// What they speak.
+    pub protocol: Protocol,
+    /// How the driver is called for it.
+    pub mode: &'a Mode,
+    /// How the server is asked.
+    pub operation: &'a Operation,
+    /// The scenario's load, cut to the profile's caps.
+    pub load: Load,
+    /// Twelve hex digits over all that defines the question: another digest is another question.
+    pub digest: String,
+}
+
+/// Finds every series that the selection and the profile ask for.
+///
+/// # Errors
+/// When a pattern is wrong or matches nothing, or no series is left.
+pub fn series<'a>(
+    project: &'a Project,
+    profile: &Profile,
+    selection: &Selection,
+) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
+    wanted::check(project, profile, selection)?;
+    let found = declared(project, profile, selection)?;
+    if selection.is_everything() {
+        let unfit = |text: &&String| {
+            let only = only(std::slice::from_ref(*text));
+            !found.iter().any(|one| only.is_match(&one.id))
+        };
+        if let Some(pattern) = profile.series.iter().find(unfit) {
+            return Err(PlanError::NoSeries {
+                profile: profile.name.clone(),
+                pattern: pattern.clone(),
+            });
+        }
+    }
+    if found.is_empty() {
+        Err(PlanError::Empty)
+    } else {
+        Ok(found)
+    }
+}
+
+/// Finds the series of a project that may lack some of what is asked for, such as an older revision.
+///
+/// # Errors
+/// When a pattern is wrong.
+pub fn declared<'a>(
+    project: &'a Project,
+    profile: &Profile,
+    selection: &Selection,
+) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
+    let chosen = wanted::chosen(project, profile, selection)?;
+    let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
+    let mut found = Vec::new();
+    for scenario in chosen.scenarios(project) {
+        for server in chosen.servers(project) {
+            for driver in chosen.drivers(project, scenario) {
+                if scenario.load.is_counted() && !counting.is_match(&driver.name) {
+                    continue;
+                }
+                let fitting = fit(scenario, server, driver, profile);
+                found.extend(fitting.filter(|one| profile.series.is_empty() || within.is_match(&one.id)));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Globs of a declaration as one.
+fn only(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern).expect("the globs of declarations are checked when they are read"));
+    }
+    set.build().expect("globs that are good alone are good together")
+}
+
+fn fit<'a>(
+    scenario: &'a Scenario,
+    server: &'a Server,
+    driver: &'a Driver,
+    profile: &Profile,
+) -> Option<PlannedSeries<'a>> {
+    let operation = server.operations.get(&scenario.operation)?;
+    // Counting follows one process, in lock step with the driver.
+    if scenario.load.is_counted() && !server.tiers.is_empty() {
+        return None;
+    }
+    let starts = matches!(scenario.load.amount, Amount::Starts(_));
+    let samples = matches!(scenario.load.amount, Amount::Samples(_));
+    if samples != matches!(operation, Operation::Bench(_)) {
+        return None;
+    }
+    let fits = |protocol: &Protocol| {
+        let answered = if starts {
+            *protocol == Protocol::Process
+        } else {
+            server.protocols.contains(protocol)
+        };
+        let meant = scenario.protocols.as_ref().is_none_or(|list| list.contains(protocol));
+        let can = driver
+            .protocols
+            .get(protocol)
+            .is_some_and(|mode| mode.takes(&scenario.load));
+        answered && meant && can
+    };
+    let protocol = Protocol::ALL.into_iter().find(fits)?;
+    let mode = &driver.protocols[&protocol];
+    let load = if scenario.whole {
+        warmed(&scenario.load, profile)
+    } else {
+        capped(&scenario.load, profile)
+    };
+    let id = format!("{}@{}@{}", scenario.name, server.name, driver.name);
+    let digest = digest(protocol, &load, server, operation, driver, mode);
+    Some(PlannedSeries {
+        id,
+        scenario,
+        server,
+        driver,
+        protocol,
+        mode,
+        operation,
+        load,
+        digest,
+    })
+}
+
+/// Cuts a load to the profile's caps; a request count stays a multiple of the workers.
+fn capped(load: &Load, profile: &Profile) -> Load {
+    let workers = u64::from(load.workers());
+    let amount = match &load.amount {
+        Amount::Requests(requests) => {
+            let requests = *requests;
+            let cap = profile
+                .requests_at_most
+                .map_or(requests, |cap| (cap / workers).max(1) * workers);
+            Amount::Requests(requests.min(cap))
+        }
+        Amount::Duration(span) => Amount::Duration(profile.duration_at_most.map_or(*span, |cap| cap.min(*span))),
+        Amount::Samples(samples) => Amount::Samples(*samples),
+        Amount::Stages(stages) => Amount::Stages(load::cut(stages, profile.duration_at_most)),
+        counted @ Amount::Counted { .. } => counted.clone(),
+        Amount::Starts(starts) => Amount::Starts(profile.starts_at_most.map_or(*starts, |cap| cap.max(2).min(*starts))),
+    };
+    Load {
+        amount,
+        ..warmed(load, profile)
+    }
+}
+
+/// A load with the profile's warm-up, where it has none of its own.
+fn warmed(load: &Load, profile: &Profile) -> Load {
+    let warms_up = !load.is_counted() && !matches!(load.amount, Amount::Samples(_));
+    Load {
+        warmup: load.warmup.or(profile.warmup.filter(|_| warms_up)),
+        ..load.clone()
+    }
+}
+
+fn digest(
+    protocol: Protocol,
+    load: &Load,
+    server: &Server,
+    operation: &Operation,
+    driver: &Driver,
+    mode: &Mode,
+) -> String {
+    #[derive(Serialize)]
+    struct Question<'a> {
+        protocol: Protocol,
+        load: &'a Load,
+        server: (&'a Program, &'a [Arg], &'a BTreeMap<String, String>, Option<u16>),
+        operation: &'a Operation,
+        driver: (&'a str, &'a Option<String>, &'a Mode),
+        #[serde(skip_serializing_if = "<[Tier]>::is_empty")]
+        tiers: &'a [Tier],
+    }
+    let question = Question {
+        protocol,
+        load,
+        server: (&server.program, &server.args, &server.env, server.port),
+        operation,
+        driver: (&driver.tool.program, &driver.tool.version, mode),
+        tiers: &server.tiers,
+    };
+    let text = serde_json::to_vec(&question).expect("declarations are plain data with text keys");
+    Sha256::digest(&text)
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,170 @@
+//! Which scenarios, servers and drivers are wanted: those that the command line or the profile's lists match and that take
+//! part in the profile; whatever is named in full is wanted anyway. Pure.
+
+use std::collections::BTreeSet;
+
+use globset::{Glob, GlobMatcher};
+
+use crate::Project;
+use crate::driver::Driver;
+use crate::plan::{PlanError, Selection};
+use crate::profiles::Profiles;
+use crate::project::Profile;
+use crate::scenario::Scenario;
+use crate::server::Server;
+
+/// What is asked of one kind of declaration.
+#[derive(Debug)]
+struct Wanted<'a, 'p> {
+    /// `scenario`, `server` or `driver`.
+    kind: &'static str,
+    /// The globs that hold; none means everything that takes part.
+    patterns: &'p [String],
+    /// The profile's name.
+    profile: &'p str,
+    /// Every name there is, and the profiles that it takes part in.
+    declared: Vec<(&'a str, &'a Profiles)>,
+}
+
+/// The names wanted of each kind.
+#[derive(Debug)]
+pub(super) struct Chosen<'a> {
+    scenarios: BTreeSet<&'a str>,
+    servers: BTreeSet<&'a str>,
+    drivers: BTreeSet<&'a str>,
+    /// Whether the command line or the profile names drivers.
+    names_drivers: bool,
+}
+
+impl<'a> Chosen<'a> {
+    /// The scenarios chosen, in the project's order.
+    pub(super) fn scenarios(&self, project: &'a Project) -> impl Iterator<Item = &'a Scenario> {
+        project
+            .scenarios
+            .iter()
+            .filter(|one| self.scenarios.contains(&*one.name))
+    }
+
+    /// The servers chosen, in the project's order.
+    pub(super) fn servers(&self, project: &'a Project) -> impl Iterator<Item = &'a Server> {
+        project.servers.iter().filter(|one| self.servers.contains(&*one.name))
+    }
+
+    /// The drivers chosen for a scenario, in the project's order. A scenario that names its drivers brings them in, unless the
+    /// command line or the profile names others.
+    pub(super) fn drivers(&self, project: &'a Project, scenario: &'a Scenario) -> impl Iterator<Item = &'a Driver> {
+        project.drivers.iter().filter(move |one| match &scenario.drivers {
+            None => self.drivers.contains(&*one.name),
+            Some(own) => own.contains(&one.name) && (!self.names_drivers || self.drivers.contains(&*one.name)),
+        })
+    }
+}
+
+/// Chooses by what the command line names, or else the profile.
+///
+/// # Errors
+/// When a pattern is no glob.
+pub(super) fn chosen<'a>(
+    project: &'a Project,
+    profile: &Profile,
+    selection: &Selection,
+) -> Result<Chosen<'a>, PlanError> {
+    let [scenarios, servers, drivers] = wanted(project, profile, selection);
+    Ok(Chosen {
+        scenarios: scenarios.names()?,
+        servers: servers.names()?,
+        names_drivers: !drivers.patterns.is_empty(),
+        drivers: drivers.names()?,
+    })
+}
+
+/// Whether each pattern chooses something.
+///
+/// # Errors
+/// When one is no glob, matches nothing, or only what takes no part in the profile.
+pub(super) fn check(project: &Project, profile: &Profile, selection: &Selection) -> Result<(), PlanError> {
+    wanted(project, profile, selection).iter().try_for_each(Wanted::check)
+}
+
+fn wanted<'a, 'p>(project: &'a Project, profile: &'p Profile, selection: &'p Selection) -> [Wanted<'a, 'p>; 3] {
+    let pick = |kind, asked: &'p [String], by_profile: &'p [String], declared| Wanted {
+        kind,
+        patterns: if asked.is_empty() { by_profile } else { asked },
+        profile: &profile.name,
+        declared,
+    };
+    let scenarios = project.scenarios.iter().map(|one| (&*one.name, &one.profiles));
+    let servers = project.servers.iter().map(|one| (&*one.name, &one.profiles));
+    let drivers = project.drivers.iter().map(|one| (&*one.name, &one.profiles));
+    [
+        pick(
+            "scenario",
+            &selection.scenarios,
+            &profile.scenarios,
+            scenarios.collect(),
+        ),
+        pick("server", &selection.servers, &profile.servers, servers.collect()),
+        pick("driver", &selection.drivers, &profile.drivers, drivers.collect()),
+    ]
+}
+
+impl<'a> Wanted<'a, '_> {
+    fn glob(&self, pattern: &str) -> Result<GlobMatcher, PlanError> {
+        let glob = Glob::new(pattern).map_err(|source| PlanError::Pattern {
+            kind: self.kind,
+            pattern: pattern.to_owned(),
+            source,
+        })?;
+        Ok(glob.compile_matcher())
+    }
+
+    /// What a pattern matches, whether it takes part or not.
+    fn matched(&self, pattern: &str) -> Result<Vec<&(&'a str, &'a Profiles)>, PlanError> {
+        let glob = self.glob(pattern)?;
+        Ok(self.declared.iter().filter(|(name, _)| glob.is_match(name)).collect())
+    }
+
+    /// Whether one that a pattern matches is chosen by it.
+    fn takes(&self, (name, profiles): &(&str, &Profiles), pattern: &str) -> bool {
+        *name == pattern || profiles.have(self.profile)
+    }
+
+    fn names(&self) -> Result<BTreeSet<&'a str>, PlanError> {
+        if self.patterns.is_empty() {
+            let part = self.declared.iter().filter(|(_, profiles)| profiles.have(self.profile));
+            return Ok(part.map(|(name, _)| *name).collect());
+        }
+        let mut names = BTreeSet::new();
+        for pattern in self.patterns {
+            let matched = self.matched(pattern)?.into_iter();
+            names.extend(matched.filter(|one| self.takes(one, pattern)).map(|(name, _)| *name));
+        }
+        Ok(names)
+    }
+
+    fn check(&self) -> Result<(), PlanError> {
+        for pattern in self.patterns {
+            let matched = self.matched(pattern)?;
+            if matched.is_empty() {
+                return Err(PlanError::NoMatch {
+                    kind: self.kind,
+                    pattern: pattern.clone(),
+                    known: self.declared.iter().map(|(name, _)| (*name).to_owned()).collect(),
+                });
+            }
+            if !matched.iter().any(|one| self.takes(one, pattern)) {
+                let elsewhere = |(name, profiles): &&(&str, &Profiles)| {
+                    let named = profiles.named().unwrap_or_default().join(", ");
+                    format!("{name} ({named})")
+                };
+                return Err(PlanError::Elsewhere {
+                    kind: self.kind,
+                    pattern: pattern.clone(),
+                    profile: self.profile.to_owned(),
+                    found: matched.iter().map(elsewhere).collect(),
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! A scenario: what is asked, how much of it, and over how many connections.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use crate::load_table::{LoadTable, Point};
+use crate::profiles::Profiles;
+use crate::protocol::Protocol;
+use crate::read::{DeclareError, Place};
+
+pub use crate::load::{Amount, Load, MOST_REQUESTS};
+
+/// Work offered to a server, as one file under `scenarios/` or `[scenarios.<name>]` of `wirebench.toml` declares it.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    /// The file's name without its ending, or the table's.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// The profiles it takes part in.
+    pub profiles: Profiles,
+    /// Whether profiles leave its load as it is, instead of cutting it.
+    pub whole: bool,
+    /// The operation asked for; each server says how it is asked.
+    pub operation: String,
+    /// How much is asked, and how.
+    pub load: Load,
+    /// The protocols it is meant for; none named means every one that fits the load.
+    pub protocols: Option<Vec<Protocol>>,
+    /// The drivers it is meant for, whether they take part in the profile or not; none named means every one that does.
+    pub drivers: Option<Vec<String>>,
+}
+
+/// A scenario as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    about: String,
+    #[serde(default)]
+    profiles: Profiles,
+    #[serde(default)]
+    whole: bool,
+    operation: Operations,
+    load: LoadTable,
+    protocols: Option<Vec<Protocol>>,
+    drivers: Option<Vec<String>>,
+}
+
+/// One operation, or several, of which each makes a scenario.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "expected the name of an operation, or a list of names")]
+enum Operations {
+    One(String),
+    Each(Vec<String>),
+}
+
+impl Scenario {
+    /// Checks what is written at a place, and makes one scenario of it, or one for each combination of the operations and
+    /// numbers that it lists.
+    ///
+    /// # Errors
+    /// When it says something impossible.
+    pub(super) fn check(table: Table, place: &Place, name: &str) -> Result<Vec<(String, Self)>, DeclareError> {
+        let Table {
+            about,
+            profiles,
+            whole,
+            operation,
+            load,
+            protocols,
+            drivers,
+        } = table;
+        let (operations, listed) = match operation {
+            Operations::One(operation) => (vec![operation], false),
+            Operations::Each(operations) => (operations, true),
+        };
+        let distinct: BTreeSet<&String> = operations.iter().collect();
+        if operations.is_empty() || distinct.len() < operations.len() {
+            return Err(place.wrong("operation", "expected at least one operation, and every one once"));
+        }
+        let one = |(operation, sweep): (&String, &Point)| {
+            let of = if listed { format!("-{operation}") } else { String::new() };
+            let name = format!("{name}{of}{}", sweep.suffix());
+            let scenario = Self {
+                name: name.clone(),
+                about: format!(
+                    "{about}{}{}",
+                    if listed {
+                        format!(" ({operation})")
+                    } else {
+                        String::new()
+                    },
+                    sweep.in_words()
+                ),
+                profiles: profiles.clone(),
+                whole,
+                operation: operation.clone(),
+                load: sweep.load.clone(),
+                protocols: protocols.clone(),
+                drivers: drivers.clone(),
+            };
+            (name, scenario)
+        };
+        let points = load.check(place)?;
+        let all = operations
+            .iter()
+            .flat_map(|operation| points.iter().map(move |point| (operation, point)));
+        Ok(all.map(one).collect())
+    }
+}

@@ -1,0 +1,289 @@
+//! A server: how a program is built and started, when it is ready, and how it is asked for each operation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::args::Arg;
+use crate::operation;
+pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation};
+use crate::profiles::Profiles;
+use crate::protocol::Protocol;
+use crate::read::{DeclareError, Place};
+use crate::span::Span;
+use crate::tier::{self, Tier};
+
+/// A program under test, as `servers/<name>/server.toml` or `[servers.<name>]` of `wirebench.toml` declares it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Server {
+    /// The folder's or the table's name.
+    pub name: String,
+    /// One line for people.
+    #[serde(skip)]
+    pub about: String,
+    /// The profiles it takes part in.
+    #[serde(skip)]
+    pub profiles: Profiles,
+    /// What it answers.
+    pub protocols: Vec<Protocol>,
+    /// How its program is made and named.
+    pub program: Program,
+    /// What makes the program before anything is measured: a command and its arguments, run in each side's own folder.
+    #[serde(skip)]
+    pub build: Option<Vec<String>>,
+    /// Arguments, with `{address}`, `{host}`, `{port}`, `{threads}`, `{tls_cert}` and `{tls_key}` filled in.
+    pub args: Vec<Arg>,
+    /// Environment variables added for it; the placeholders of the arguments are filled in here too.
+    pub env: BTreeMap<String, String>,
+    /// A fixed port, for a server that cannot be told one.
+    pub port: Option<u16>,
+    /// When it counts as ready.
+    pub ready: Ready,
+    /// How long it may take to get ready.
+    #[serde(skip)]
+    pub ready_timeout: Span,
+    /// The processes behind it, in the order in which they are started, all before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<Tier>,
+    /// Commands that run one after the other at every start, once its tiers are ready and before it: a migration, a seed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Vec<Arg>>,
+    /// How it is asked, by operation.
+    pub operations: BTreeMap<String, Operation>,
+}
+
+/// Where a server's program comes from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Program {
+    /// A package of this Cargo workspace, built with the release profile.
+    Package(String),
+    /// Any command; the first word is the program, looked up on PATH or relative to the project.
+    Command(Vec<String>),
+}
+
+/// The sign that a server can be asked.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Ready {
+    /// A GET of this path answers with a 2xx status.
+    Http(String),
+    /// The gRPC health service says SERVING for this service ("" = the whole server).
+    GrpcHealth(String),
+    /// The port takes connections.
+    Tcp(bool),
+    /// There is nothing to wait for: benchmarks have no server.
+    #[serde(skip_deserializing)]
+    AtOnce,
+}
+
+/// A server as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    about: String,
+    #[serde(default)]
+    profiles: Profiles,
+    protocols: Vec<Protocol>,
+    package: Option<String>,
+    command: Option<Vec<String>>,
+    build: Option<Vec<String>>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    port: Option<u16>,
+    ready: Option<Ready>,
+    ready_timeout: Option<Span>,
+    #[serde(default)]
+    tiers: Vec<tier::Table>,
+    #[serde(default)]
+    before: Vec<BeforeTable>,
+    operations: BTreeMap<String, operation::Table>,
+}
+
+/// A command before a server, as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BeforeTable {
+    command: Vec<String>,
+}
+
+/// Placeholders that a server's arguments and environment may name.
+pub const PLACEHOLDERS: [&str; 6] = ["address", "host", "port", "threads", "tls_cert", "tls_key"];
+
+pub(super) const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
+
+impl Server {
+    /// Checks what is written at a place.
+    ///
+    /// # Errors
+    /// When it says something impossible.
+    pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
+        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
+        let program = tier::program(place, "", table.package, table.command, table.build.as_ref())?;
+        let benches = table.protocols == [Protocol::Process];
+        if table.protocols.is_empty() || (table.protocols.contains(&Protocol::Process) && !benches) {
+            return wrong(
+                "protocols",
+                "expected at least one of http, h2c, grpc, https, grpcs and grpc-web, or process alone for benchmarks"
+                    .into(),
+            );
+        }
+        if benches && (table.port.is_some() || !table.tiers.is_empty()) {
+            return wrong(
+                "protocols",
+                "process means benchmarks; port and tiers do not go with them".into(),
+            );
+        }
+        let ready = match (table.ready, benches) {
+            (Some(ready), false) => ready,
+            (None, true) => Ready::AtOnce,
+            (None, false) => {
+                return wrong(
+                    "ready",
+                    "expected one of http, grpc_health and tcp, found nothing".into(),
+                );
+            }
+            (Some(_), true) => {
+                return wrong("ready", "benchmarks have no server to wait for; leave it out".into());
+            }
+        };
+        tier::ready(place, "ready.tcp", &ready)?;
+        let tiers = tier::check(table.tiers, place, &name)?;
+        let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
+        tier::known_placeholders(place, "args", &args, &tiers)?;
+        let mut before = Vec::new();
+        for (index, BeforeTable { command }) in table.before.into_iter().enumerate() {
+            let key = format!("before[{index}].command");
+            if benches || command.first().is_none_or(String::is_empty) {
+                let message = "expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server";
+                return wrong(&key, message.into());
+            }
+            let command: Vec<Arg> = command.into_iter().map(Arg::One).collect();
+            tier::known_placeholders(place, &key, &command, &tiers)?;
+            let early = |word: &String| word == "port" || word == "address";
+            if command.iter().flat_map(Arg::placeholders).any(|word| early(&word)) {
+                return wrong(
+                    &key,
+                    "the server's port is not known yet; expected other placeholders".into(),
+                );
+            }
+            before.push(command);
+        }
+        let mut operations = BTreeMap::new();
+        for (operation, asked) in table.operations {
+            let key = format!("operations.{operation}");
+            let checked = asked.check(place, &key)?;
+            if matches!(checked, Operation::Bench(_)) != benches {
+                return wrong(
+                    &format!("{key}.request"),
+                    "bench goes with protocols = [\"process\"], path and call with every other protocol".into(),
+                );
+            }
+            operations.insert(operation, checked);
+        }
+        Ok(Self {
+            name,
+            about: table.about,
+            profiles: table.profiles,
+            protocols: table.protocols,
+            program,
+            build: table.build,
+            args,
+            env: table.env,
+            port: table.port,
+            ready,
+            ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
+            tiers,
+            before,
+            operations,
+        })
+    }
+
+    /// The cargo package to build, when there is one.
+    #[must_use]
+    pub fn package(&self) -> Option<&str> {
+        match &self.program {
+            Program::Package(package) => Some(package),
+            Program::Command(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn checked(toml: &str) -> Result<Server, String> {
+        let table: Table = toml::from_str(toml).map_err(|error| error.to_string())?;
+        let place = Place::file(Path::new("server.toml"));
+        Server::check(table, &place, "it".into()).map_err(|error| error.to_string())
+    }
+
+    const PROGRAM: &str = "about = \"x\"\ncommand = [\"x\"]\n";
+    const BENCH: &str = "operations.a.request = { bench = \"user/encode\" }\n";
+    const ASKED: &str = "operations.a.request = { path = \"/\" }\n";
+    const PROCESS: &str = "protocols = [\"process\"]\n";
+    const HTTP: &str = "protocols = [\"http\"]\nready = { tcp = true }\n";
+
+    #[test]
+    fn benchmarks_need_no_sign_that_a_server_is_ready() {
+        let server = checked(&[PROGRAM, PROCESS, BENCH].concat()).unwrap();
+        assert!(matches!(server.ready, Ready::AtOnce));
+        assert!(matches!(&server.operations["a"], Operation::Bench(bench) if bench.id == "user/encode"));
+    }
+
+    #[test]
+    fn benchmarks_and_questions_are_not_mixed() {
+        let ready = "ready = { tcp = true }\n";
+        let more = |more: &str| BENCH.replace(" }", &format!(", {more} }}"));
+        for (parts, expected) in [
+            (
+                vec![PROCESS, ready, BENCH],
+                "server.toml: ready: benchmarks have no server",
+            ),
+            (
+                vec![PROCESS, "port = 5\n", BENCH],
+                "server.toml: protocols: process means benchmarks",
+            ),
+            (
+                vec![PROCESS, ASKED],
+                "server.toml: operations.a.request: bench goes with",
+            ),
+            (vec![HTTP, BENCH], "server.toml: operations.a.request: bench goes with"),
+            (
+                vec!["protocols = [\"http\"]\n", ASKED],
+                "server.toml: ready: expected one of",
+            ),
+            (
+                vec!["protocols = [\"http\", \"process\"]\n", ready, ASKED],
+                "server.toml: protocols: expected at least one of",
+            ),
+            (
+                vec![PROCESS, &more("path = \"/\"")],
+                "server.toml: operations.a.request: bench names",
+            ),
+            (
+                vec![PROCESS, &more("headers = [\"a: b\"]")],
+                "server.toml: operations.a.request: bench names",
+            ),
+            (
+                vec![PROCESS, BENCH, "operations.a.expect = { status = 200 }\n"],
+                "server.toml: operations.a.request: bench names",
+            ),
+            (vec![HTTP, "ready = { at_once = true }\n", ASKED], "duplicate key"),
+        ] {
+            let error = checked(&[&[PROGRAM], &*parts].concat().concat()).unwrap_err();
+            assert!(error.contains(expected), "{expected}\n→ {error}");
+        }
+        let named = "protocols = [\"http\"]\nready = \"at_once\"\n";
+        assert!(
+            checked(&[PROGRAM, named, ASKED].concat())
+                .unwrap_err()
+                .contains("at_once")
+        );
+    }
+}

@@ -1,0 +1,331 @@
+//! Tiers: the processes behind a server, such as a service and a repository, each of which may name those started before it.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::args::Arg;
+use crate::protocol::Protocol;
+use crate::read::{DeclareError, Place};
+use crate::server::{DEFAULT_READY_TIMEOUT, PLACEHOLDERS, Program, Ready, Server};
+use crate::span::Span;
+
+/// The placeholder whose use says that a process answers over TLS.
+const TLS_KEY: &str = "tls_key";
+
+/// The name of a tier is a placeholder too.
+static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z_]+$").expect("a constant pattern"));
+
+/// A process behind a server, as a `[[tiers]]` table of `server.toml` declares it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tier {
+    /// Its name, by which later ones and the server name its address.
+    pub name: String,
+    /// How its program is made and named.
+    pub program: Program,
+    /// What makes the program before anything is measured.
+    #[serde(skip)]
+    pub build: Option<Vec<String>>,
+    /// Arguments: a server's placeholders, and the names of earlier tiers for their addresses.
+    pub args: Vec<Arg>,
+    /// Environment variables added for it; the placeholders of the arguments are filled in here too.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// A fixed port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// When it counts as ready.
+    #[serde(skip)]
+    pub ready: Ready,
+    /// How long it may take to get ready.
+    #[serde(skip)]
+    pub ready_timeout: Span,
+}
+
+/// What is declared of one process of a server: of a tier, or of its front, which drivers ask.
+#[derive(Debug, Clone, Copy)]
+pub struct Part<'a> {
+    /// The server's name.
+    pub server: &'a str,
+    /// The tier's name; none for the front.
+    pub tier: Option<&'a str>,
+    /// How its program is made and named.
+    pub program: &'a Program,
+    /// What makes the program.
+    pub build: Option<&'a Vec<String>>,
+    /// Its arguments.
+    pub args: &'a [Arg],
+    /// Its environment variables.
+    pub env: &'a BTreeMap<String, String>,
+    /// A fixed port.
+    pub port: Option<u16>,
+    /// When it counts as ready.
+    pub ready: &'a Ready,
+    /// How long it may take to get ready.
+    pub ready_timeout: Span,
+    /// The protocol in which it is asked whether it is ready.
+    pub protocol: Protocol,
+}
+
+impl Part<'_> {
+    /// The name under which a side keeps its program: the server's, or `server/tier`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match self.tier {
+            None => self.server.to_owned(),
+            Some(tier) => format!("{}/{tier}", self.server),
+        }
+    }
+
+    /// Its name among the processes of a chain: the tier's, or the server's.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.tier.unwrap_or(self.server)
+    }
+
+    /// For messages: `three-tier, tier repository`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self.tier {
+            None => self.server.to_owned(),
+            Some(tier) => format!("{}, tier {tier}", self.server),
+        }
+    }
+}
+
+impl Server {
+    /// The process that drivers ask.
+    #[must_use]
+    pub fn front(&self) -> Part<'_> {
+        Part {
+            server: &self.name,
+            tier: None,
+            program: &self.program,
+            build: self.build.as_ref(),
+            args: &self.args,
+            env: &self.env,
+            port: self.port,
+            ready: &self.ready,
+            ready_timeout: self.ready_timeout,
+            protocol: self.protocols[0],
+        }
+    }
+
+    /// The processes behind it, in the order in which they are started.
+    pub fn behind(&self) -> impl Iterator<Item = Part<'_>> {
+        self.tiers.iter().map(|tier| Part {
+            server: &self.name,
+            tier: Some(&tier.name),
+            program: &tier.program,
+            build: tier.build.as_ref(),
+            args: &tier.args,
+            env: &tier.env,
+            port: tier.port,
+            ready: &tier.ready,
+            ready_timeout: tier.ready_timeout,
+            protocol: tier.protocol(),
+        })
+    }
+}
+
+impl Tier {
+    /// Whom it is asked in: what its readiness says, over TLS when it is given a key.
+    fn protocol(&self) -> Protocol {
+        let named = |text: &str| {
+            Arg::One(text.to_owned())
+                .placeholders()
+                .iter()
+                .any(|word| word == TLS_KEY)
+        };
+        let by_args = self.args.iter().flat_map(Arg::placeholders).any(|word| word == TLS_KEY);
+        let has_tls = by_args || self.env.values().any(|text| named(text));
+        match (&self.ready, has_tls) {
+            (Ready::GrpcHealth(_), false) => Protocol::Grpc,
+            (Ready::GrpcHealth(_), true) => Protocol::Grpcs,
+            (_, false) => Protocol::Http,
+            (_, true) => Protocol::Https,
+        }
+    }
+}
+
+/// A tier as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    name: String,
+    package: Option<String>,
+    command: Option<Vec<String>>,
+    build: Option<Vec<String>>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    port: Option<u16>,
+    ready: Ready,
+    ready_timeout: Option<Span>,
+}
+
+/// Checks the tiers of the server `server`.
+///
+/// # Errors
+/// When one says something impossible, or names a tier that is started after it.
+pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<Vec<Tier>, DeclareError> {
+    let mut tiers: Vec<Tier> = Vec::new();
+    for (index, table) in tables.into_iter().enumerate() {
+        let key = |key: &str| format!("tiers[{index}].{key}");
+        let name = table.name;
+        let taken = PLACEHOLDERS.contains(&name.as_str()) || name == server;
+        if !NAME.is_match(&name) || taken {
+            let message = format!(
+                "expected a name of lower-case letters and _ that is neither the server's nor one of {PLACEHOLDERS:?}, found {name:?}"
+            );
+            return Err(place.wrong(&key("name"), message));
+        }
+        if tiers.iter().any(|tier| tier.name == name) {
+            return Err(place.wrong(&key("name"), format!("a second tier {name}; expected another name")));
+        }
+        let program = program(
+            place,
+            &format!("tiers[{index}]."),
+            table.package,
+            table.command,
+            table.build.as_ref(),
+        )?;
+        let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
+        known_placeholders(place, &key("args"), &args, &tiers)?;
+        ready(place, &key("ready.tcp"), &table.ready)?;
+        tiers.push(Tier {
+            name,
+            program,
+            build: table.build,
+            args,
+            env: table.env,
+            port: table.port,
+            ready: table.ready,
+            ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
+        });
+    }
+    Ok(tiers)
+}
+
+/// Where a program comes from: exactly one of package and command, `build` only beside the latter.
+///
+/// # Errors
+/// When anything else is said; `prefix` stands before the key.
+pub(super) fn program(
+    place: &Place,
+    prefix: &str,
+    package: Option<String>,
+    command: Option<Vec<String>>,
+    build: Option<&Vec<String>>,
+) -> Result<Program, DeclareError> {
+    let wrong = |key: &str, message: &str| Err(place.wrong(&format!("{prefix}{key}"), message));
+    let program = match (package, command) {
+        (Some(package), None) => Program::Package(package),
+        (None, Some(command)) if !command.is_empty() => Program::Command(command),
+        _ => return wrong("package", "expected exactly one of package and command"),
+    };
+    match build {
+        Some(_) if matches!(program, Program::Package(_)) => wrong(
+            "build",
+            "a package is built by cargo; expected build only beside command",
+        ),
+        Some(words) if words.first().is_none_or(String::is_empty) => wrong(
+            "build",
+            "expected a program and its arguments, such as [\"npm\", \"ci\"]",
+        ),
+        _ => Ok(program),
+    }
+}
+
+/// Whether a readiness says something.
+///
+/// # Errors
+/// When it is `tcp = false`.
+pub(super) fn ready(place: &Place, key: &str, ready: &Ready) -> Result<(), DeclareError> {
+    if matches!(ready, Ready::Tcp(false)) {
+        return Err(place.wrong(key, "expected true"));
+    }
+    Ok(())
+}
+
+/// Whether arguments name only what is known: a server's placeholders and tiers started before.
+///
+/// # Errors
+/// At the first other one.
+pub(super) fn known_placeholders(place: &Place, key: &str, args: &[Arg], before: &[Tier]) -> Result<(), DeclareError> {
+    let mut known = PLACEHOLDERS.to_vec();
+    known.extend(before.iter().map(|tier| tier.name.as_str()));
+    let mut named = args.iter().flat_map(Arg::placeholders);
+    match named.find(|word| !known.contains(&word.as_str())) {
+        Some(word) => Err(place.wrong(
+            key,
+            format!("unknown placeholder {{{word}}}; known here are {known:?}, and a tier only after it is declared"),
+        )),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn checked(toml: &str) -> Result<Vec<Tier>, String> {
+        #[derive(Deserialize)]
+        struct File {
+            tiers: Vec<Table>,
+        }
+        let file: File = toml::from_str(toml).map_err(|error| error.to_string())?;
+        let place = Place::file(Path::new("server.toml"));
+        check(file.tiers, &place, "chain").map_err(|error| error.to_string())
+    }
+
+    fn tier(name: &str, args: &str, ready: &str) -> String {
+        format!("[[tiers]]\nname = {name:?}\npackage = \"p\"\nargs = [{args}]\nready = {{ {ready} }}\n")
+    }
+
+    const HTTP: &str = "http = \"/health\"";
+    const GRPC: &str = "grpc_health = \"\"";
+
+    #[test]
+    fn a_tier_names_those_before_it_and_is_asked_in_its_own_protocol() {
+        let text = [
+            tier("store", "\"{address}\"", "tcp = true"),
+            tier("repository", "\"{store}\"", GRPC),
+            tier("service", "\"{repository}\", \"{tls_key}\"", GRPC),
+        ];
+        let tiers = checked(&text.concat()).unwrap();
+        let protocols: Vec<Protocol> = tiers.iter().map(Tier::protocol).collect();
+        assert_eq!(protocols, [Protocol::Http, Protocol::Grpc, Protocol::Grpcs]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_file_and_key() {
+        let later = tier("a", "\"{b}\"", HTTP) + &tier("b", "", HTTP);
+        let itself = tier("a", "\"{a}\"", HTTP);
+        let twice = tier("a", "", HTTP) + &tier("a", "", HTTP);
+        for (toml, expected) in [
+            (later, "server.toml: tiers[0].args: unknown placeholder {b}"),
+            (itself, "server.toml: tiers[0].args: unknown placeholder {a}"),
+            (twice, "server.toml: tiers[1].name: a second tier a"),
+            (tier("port", "", HTTP), "server.toml: tiers[0].name: expected a name"),
+            (tier("chain", "", HTTP), "server.toml: tiers[0].name: expected a name"),
+            (tier("a-b", "", HTTP), "server.toml: tiers[0].name: expected a name"),
+            (
+                tier("a", "", "tcp = false"),
+                "server.toml: tiers[0].ready.tcp: expected true",
+            ),
+            (
+                tier("a", "", HTTP) + "command = [\"x\"]\n",
+                "server.toml: tiers[0].package: expected exactly one",
+            ),
+        ] {
+            let error = checked(&toml).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! Whole server runs → what one more request costs: the slope between short and long runs, and how far repetitions differ.
+
+use wirebench_record::counts::{Figure, Point};
+use wirebench_record::metric::Metric;
+
+/// A change of the cost of a request over a run that is worth a remark, as a share.
+const CURVED: f64 = 0.02;
+
+/// By how many more times a longer run does something that is put down to its requests.
+const REPEATED: f64 = 2.0;
+
+/// The largest part of a cost that is put down to what does not come with requests, where the cost has a margin anyway.
+const UNRELATED_SHARE: f64 = 0.001;
+
+/// By how much one whole run may differ from another although nothing in the server does: what it does by the clock, such
+/// as a new Date header each second, and what the driver says last. In the metric's unit; small against any change that
+/// comes with every request.
+const fn unrelated(metric: Metric) -> f64 {
+    match metric {
+        Metric::Instructions => 2_000.0,
+        Metric::Allocations | Metric::Syscalls => 6.0,
+        Metric::AllocatedBytes => 500.0,
+        Metric::WireBytesSent | Metric::WireBytesReceived => 64.0,
+        Metric::SegmentsSent => 1.0,
+        _ => 0.0,
+    }
+}
+
+/// The figure of a metric: the slope between the shortest and the longest runs, averaged over start layouts; refused when
+/// repetitions at the first layout differ by more than `spread_at_most`, a share of it.
+#[must_use]
+pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure {
+    let first = at(&points, 0);
+    let Some((few, many, more)) = ends(&first) else {
+        return refused(metric, "no runs of two lengths ended well".into());
+    };
+    let by_layout = by_layout(&points);
+    let value = mean(&by_layout);
+    let at_first = (mean(&many) - mean(&few)) / more;
+    // Each long run with each short one: the worst that two single runs would have said.
+    let slopes = many
+        .iter()
+        .flat_map(|long| few.iter().map(move |short| (long - short) / more));
+    let spread = slopes.map(|slope| (slope - at_first).abs()).fold(0.0, f64::max);
+    let unrelated = unrelated(metric) / more;
+    let value = if value.abs() <= unrelated { 0.0 } else { value };
+    let refused = if value < 0.0 {
+        Some(format!(
+            "longer runs cost less than shorter ones ({value:.1} per request): what the server does by itself outweighs its requests"
+        ))
+    } else if spread > value * spread_at_most + unrelated {
+        Some(format!(
+            "repetitions differ by ±{:.2} %, more than the {} % up to which a figure is given (count.spread_at_most)",
+            spread / value * 100.0,
+            spread_at_most * 100.0,
+        ))
+    } else {
+        None
+    };
+    let several = by_layout.len() > 1 && refused.is_none() && value > 0.0;
+    Figure {
+        metric,
+        value: refused.is_none().then_some(value),
+        spread: Some(spread.max(least_spread(metric, value, unrelated))),
+        refused,
+        by_layout: if several { by_layout } else { Vec::new() },
+        points,
+    }
+}
+
+/// The points of one start layout.
+fn at(points: &[Point], layout: u32) -> Vec<Point> {
+    points.iter().copied().filter(|point| point.layout == layout).collect()
+}
+
+/// The slope at each layout, from the first on, as far as both ends were counted there.
+fn by_layout(points: &[Point]) -> Vec<f64> {
+    let slope = |layout| {
+        let (few, many, more) = ends(&at(points, layout))?;
+        Some((mean(&many) - mean(&few)) / more)
+    };
+    (0..).map_while(slope).collect()
+}
+
+/// How often a request makes something that happens in few of them: only where every longer run has more of it than every
+/// shorter one, by at least [`REPEATED`].
+#[must_use]
+pub fn rare(points: &[Point]) -> Option<f64> {
+    let (few, many, more) = ends(points)?;
+    let most = few.iter().copied().fold(0.0, f64::max);
+    let least = many.iter().copied().fold(f64::INFINITY, f64::min);
+    (least - most >= REPEATED).then(|| (mean(&many) - mean(&few)) / more)
+}
+
+/// The spread that a figure has at least, however well its few repetitions agree: whole, where a single byte or call would
+/// be judged a change or the cost is next to nothing; a small part of the cost, where there is a margin.
+fn least_spread(metric: Metric, value: f64, unrelated: f64) -> f64 {
+    let has_margin = matches!(
+        metric,
+        Metric::Instructions | Metric::Allocations | Metric::AllocatedBytes
+    );
+    if has_margin && value > 10.0 * unrelated {
+        unrelated.min(value * UNRELATED_SHARE)
+    } else {
+        unrelated
+    }
+}
+
+/// What a run costs without any request: where the line through the ends meets zero requests. Refused with the slope.
+#[must_use]
+pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
+    let first = at(&slope.points, 0);
+    let (few, _, more) = ends(&first)?;
+    let requests = requests(&first).min()?;
+    let cost = slope.value?;
+    let cost = slope.by_layout.first().copied().unwrap_or(cost);
+    let value = mean(&few) - cost * as_float(requests);
+    let spread = few.iter().map(|total| (total - mean(&few)).abs()).fold(0.0, f64::max);
+    let spread = spread + slope.spread.unwrap_or(0.0) * as_float(requests).min(more);
+    Some(Figure {
+        metric,
+        value: (value >= 0.0).then_some(value),
+        spread: Some(spread),
+        refused: (value < 0.0).then(|| "requests cost more the longer the server runs".into()),
+        by_layout: Vec::new(),
+        points: Vec::new(),
+    })
+}
+
+/// A figure that was simply looked up.
+#[must_use]
+pub fn known(metric: Metric, value: u64) -> Figure {
+    Figure {
+        metric,
+        value: Some(as_float(value)),
+        spread: Some(0.0),
+        refused: None,
+        by_layout: Vec::new(),
+        points: Vec::new(),
+    }
+}
+
+/// A figure that could not be taken.
+#[must_use]
+pub fn refused(metric: Metric, why: String) -> Figure {
+    Figure {
+        metric,
+        value: None,
+        spread: None,
+        refused: Some(why),
+        by_layout: Vec::new(),
+        points: Vec::new(),
+    }
+}
+
+/// How much dearer a request is in the second half of the longest runs than in the first, as a share of the cost; none
+/// when runs of a third length do not show any change worth a remark.
+#[must_use]
+pub fn curvature(points: &[Point]) -> Option<f64> {
+    let points = &at(points, 0)[..];
+    let (few, many, _) = ends(points)?;
+    let (least, most) = (requests(points).min()?, requests(points).max()?);
+    let between: Vec<&Point> = points
+        .iter()
+        .filter(|point| point.requests > least && point.requests < most)
+        .collect();
+    let middle = between.first()?;
+    let same = between.iter().filter(|point| point.requests == middle.requests);
+    let totals: Vec<f64> = same.map(|point| as_float(point.total)).collect();
+    let first = (mean(&totals) - mean(&few)) / as_float(middle.requests - least);
+    let second = (mean(&many) - mean(&totals)) / as_float(most - middle.requests);
+    let noise = |totals: &[f64]| {
+        totals
+            .iter()
+            .map(|total| (total - mean(totals)).abs())
+            .fold(0.0, f64::max)
+    };
+    let noise = 3.0 * (noise(&few) + noise(&many)) / as_float(middle.requests - least);
+    let dearer = second - first;
+    (first > 0.0 && dearer.abs() > CURVED * first && dearer.abs() > noise).then(|| dearer / first)
+}
+
+/// Totals of the shortest runs, of the longest, and the requests between them.
+fn ends(points: &[Point]) -> Option<(Vec<f64>, Vec<f64>, f64)> {
+    let (least, most) = (requests(points).min()?, requests(points).max()?);
+    let of = |wanted: u64| -> Vec<f64> {
+        let same = points.iter().filter(|point| point.requests == wanted);
+        same.map(|point| as_float(point.total)).collect()
+    };
+    (most > least).then(|| (of(least), of(most), as_float(most - least)))
+}
+
+fn requests(points: &[Point]) -> impl Iterator<Item = u64> {
+    points.iter().map(|point| point.requests)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lists are short")]
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+const fn as_float(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn points(totals: &[(u64, u64)]) -> Vec<Point> {
+        let point = |(requests, total): &(u64, u64)| Point {
+            requests: *requests,
+            total: *total,
+            layout: 0,
+        };
+        totals.iter().map(point).collect()
+    }
+
+    fn of(totals: &[(u64, u64)]) -> Figure {
+        slope(Metric::Instructions, points(totals), 0.005)
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_starting_costs_a_straight_line_gives_its_slope(
+            start in 0u64..1_000_000_000, cost in 1_000u64..1_000_000, few in 10u64..1000, more in 100u64..10_000
+        ) {
+            let total = |requests: u64| (requests, start + cost * requests);
+            let line = [total(few), total(few), total(few + more), total(few + more / 2)];
+            let found = of(&line);
+            prop_assert!((found.value.unwrap() - cost as f64).abs() < 1e-6);
+            let unrelated = unrelated(Metric::Instructions) / more as f64;
+            prop_assert!(found.spread.unwrap() <= unrelated && found.spread.unwrap() >= unrelated.min(cost as f64 / 1_000.0) - 1e-9);
+            let begun = intercept(Metric::StartUpInstructions, &found).unwrap().value.unwrap();
+            prop_assert!((begun - start as f64).abs() < 1e-3);
+            prop_assert_eq!(curvature(&points(&line)), None);
+        }
+
+        #[test]
+        fn no_single_pair_of_runs_lies_outside_the_spread(
+            short in prop::collection::vec(1_000_000u64..1_002_000, 1..5),
+            long in prop::collection::vec(9_000_000u64..9_002_000, 1..5),
+        ) {
+            let all: Vec<_> = short.iter().map(|t| (100, *t)).chain(long.iter().map(|t| (600, *t))).collect();
+            let found = of(&all);
+            let (value, spread) = (found.value.unwrap(), found.spread.unwrap());
+            for (s, l) in short.iter().flat_map(|s| long.iter().map(move |l| (s, l))) {
+                let single = (*l as f64 - *s as f64) / 500.0;
+                prop_assert!((single - value).abs() <= spread + 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn a_figure_is_the_mean_over_layouts_and_its_spread_is_that_of_repetitions_at_one() {
+        let at = |layout: u32, requests: u64, total: u64| Point {
+            requests,
+            total,
+            layout,
+        };
+        let points = vec![
+            at(0, 100, 2_000_000),
+            at(0, 400, 5_000_000),
+            at(0, 100, 2_000_000),
+            at(0, 400, 5_000_300),
+            at(1, 100, 2_000_000),
+            at(1, 400, 5_060_000),
+        ];
+        let found = slope(Metric::Instructions, points, 0.005);
+        assert_eq!(found.by_layout, [10_000.5, 10_200.0]);
+        assert_eq!(found.value, Some(10_100.25));
+        assert!(found.spread.unwrap() < 20.0, "{found:?}");
+        assert_eq!(curvature(&found.points), None);
+    }
+
+    #[test]
+    fn a_spread_above_the_bound_gives_no_figure_and_says_so() {
+        let found = of(&[(100, 10_000), (100, 10_000), (600, 510_000), (600, 520_000)]);
+        assert_eq!(found.value, None);
+        let why = found.refused.unwrap();
+        assert!(why.contains("±0.99 %") && why.contains("0.5 %"), "{why}");
+    }
+
+    #[test]
+    fn nothing_per_request_is_a_figure_too_and_what_comes_now_and_then_is_none() {
+        let calls = |long| {
+            let found = slope(
+                Metric::Syscalls,
+                points(&[(100, 70), (100, 70), (600, long), (600, long)]),
+                0.005,
+            );
+            (found.value, found.spread, found.refused)
+        };
+        for long in [68, 70, 76] {
+            assert_eq!(calls(long), (Some(0.0), Some(6.0 / 500.0), None));
+        }
+        assert_eq!(calls(570).0, Some(1.0));
+    }
+
+    #[test]
+    fn what_one_request_in_fifty_does_is_seen_where_every_longer_run_repeats_it() {
+        let rate = |totals: &[(u64, u64)]| rare(&points(totals));
+        assert_eq!(rate(&[(100, 2), (100, 2), (400, 8), (400, 8)]), Some(0.02));
+        assert_eq!(
+            rate(&[(100, 70), (100, 71), (400, 72), (400, 70)]),
+            None,
+            "once more by chance"
+        );
+        assert_eq!(rate(&[(100, 70), (100, 70)]), None);
+    }
+
+    #[test]
+    fn a_single_allocation_in_a_request_is_not_drowned_by_what_happens_by_the_clock() {
+        let totals = points(&[(20, 100), (20, 100), (220, 300), (220, 300)]);
+        let found = slope(Metric::Allocations, totals, 0.005);
+        assert_eq!((found.value, found.spread), (Some(1.0), Some(0.001)));
+    }
+
+    #[test]
+    fn a_cost_that_grows_while_the_server_runs_is_seen_by_the_third_point() {
+        let grows = |n: u64| (n, 1_000_000 + 10_000 * n + 5 * n * n);
+        let dearer = curvature(&points(&[grows(100), grows(350), grows(600)])).unwrap();
+        assert!((0.1..0.5).contains(&dearer), "{dearer}");
+        assert_eq!(
+            curvature(&points(&[grows(100), grows(600)])),
+            None,
+            "two points tell nothing"
+        );
+    }
+
+    #[test]
+    fn longer_runs_that_cost_less_give_no_figure() {
+        assert!(
+            of(&[(100, 50_000), (600, 4_000)])
+                .refused
+                .unwrap()
+                .contains("cost less")
+        );
+        assert!(slope(Metric::Syscalls, Vec::new(), 0.005).refused.is_some());
+    }
+}

@@ -1,0 +1,292 @@
+//! One whole run of a server, from exec to exit, in which it answers a counted number of requests, one at a time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::count::asleep::Sleepers;
+use crate::count::nature::{self, Nature};
+use crate::count::ready;
+use crate::count::relay::Relay;
+use crate::count::tool::{Tool, Toolbox};
+use crate::count::wire::Wire;
+use crate::measure::cores::Cores;
+use crate::measure::drive::Drive;
+use crate::measure::process::Launch;
+use crate::measure::question::Question;
+use crate::measure::side::Side;
+use crate::measure::slot::{Bench, SlotError, files};
+use crate::measure::stage::{LAYOUTS, at_layout};
+use crate::measure::target::{Ground, Target};
+use crate::measure::values::{self, Places};
+use crate::normalise::{self, Jq};
+use wirebench_declare::args::Value;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::scenario::Amount;
+use wirebench_declare::span::Span;
+
+/// How long a server may take to end by itself: the tools write their counts then.
+const LAST_WORDS: Duration = Duration::from_secs(20);
+/// How long a server that is not asked anything is watched.
+const IDLE: Duration = Duration::from_millis(60);
+
+/// What to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Pass<'a> {
+    /// The question.
+    pub series: &'a PlannedSeries<'a>,
+    /// Whose server.
+    pub side: &'a Side,
+    /// What watches it.
+    pub tool: Tool,
+    /// Requests to answer.
+    pub requests: u64,
+    /// The start layout, a place in [`LAYOUTS`]: by how much the paths and the environment are longer.
+    pub layout: usize,
+    /// Whether the tool keeps call stacks.
+    pub stacks: bool,
+}
+
+/// What was seen of a run besides the tool's own files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// What went over the wire.
+    pub wire: Wire,
+    /// How long the load took; it began with a second of the wall clock.
+    pub took: Duration,
+    /// What only a plain run looks at.
+    pub plain: Option<Plain>,
+}
+
+/// What is seen of a server that no tool slows down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plain {
+    /// Body or message bytes of one right answer.
+    pub payload_bytes: u64,
+    /// What kind of program it is.
+    pub nature: Nature,
+}
+
+/// Why a run counts for nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum PassError {
+    /// Server or driver failed.
+    #[error(transparent)]
+    Slot(#[from] SlotError),
+    /// The relay failed.
+    #[error("the relay between driver and server: {0}")]
+    Relay(std::io::Error),
+    /// What the driver wrote cannot be read.
+    #[error(transparent)]
+    Normalise(#[from] normalise::NormaliseError),
+    /// The driver did not do what was asked.
+    #[error("{0}")]
+    OtherLoad(String),
+    /// The server did not end when asked to.
+    #[error(
+        "the server was still running {LAST_WORDS:?} after SIGTERM, so that {tool} wrote no counts; let it end on SIGTERM"
+    )]
+    NoEnd {
+        /// The tool.
+        tool: &'static str,
+    },
+}
+
+impl PassError {
+    /// A file or folder of a run cannot be written.
+    pub fn unwritable(file: &Path, source: std::io::Error) -> Self {
+        Self::Slot(SlotError::Write {
+            file: file.to_path_buf(),
+            source,
+        })
+    }
+
+    /// Whether the user asked for the stop.
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        matches!(self, Self::Slot(error) if error.is_interrupt())
+    }
+}
+
+impl Pass<'_> {
+    /// Makes the run; what the tool wrote is in `folder` afterwards.
+    ///
+    /// # Errors
+    /// When server, driver or relay fail, the load was another one, or the user interrupts. Nothing keeps running.
+    pub fn make(&self, bench: &Bench, toolbox: &Toolbox, jq: &Jq, folder: &Path) -> Result<Seen, PassError> {
+        fs::create_dir_all(folder).map_err(|source| PassError::unwritable(folder, source))?;
+        let mut server = self.side.server_of(self.series);
+        server.ready_timeout = Span(server.ready_timeout.0 * self.tool.patience());
+        alone(&mut server.env);
+        if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {
+            server.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
+        }
+        let side = self.wrapped(toolbox, folder)?;
+        let question = bench.question(self.series).map_err(SlotError::from)?;
+        let alone = Cores {
+            available: 1,
+            ..Cores::default()
+        };
+        let ground = Ground {
+            folder,
+            cores: &alone,
+            tls: &bench.tls,
+            interrupt: &bench.interrupt,
+        };
+        let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
+        let is_ready = ready::look(&server, &target, bench.tls.certificate());
+        target
+            .wait_until_ready(&server, &bench.interrupt, is_ready)
+            .map_err(SlotError::from)?;
+        // Under a tool nothing is asked beside the driver's requests: when a probe comes and goes is not in lock step.
+        let seen = match self.tool {
+            Tool::Plain => Some(look(&question, &target)?),
+            _ => None,
+        };
+        await_new_second();
+        let began = Instant::now();
+        let wire = self.drive(bench, &question, &mut target, folder)?;
+        let took = began.elapsed();
+        self.check_load(&wire, jq, folder)?;
+        if self.tool == Tool::Plain {
+            question.check(&target.front.address).map_err(SlotError::from)?;
+        }
+        let ended = target
+            .end(LAST_WORDS, self.tool == Tool::Strace)
+            .map_err(|source| PassError::unwritable(folder, source))?;
+        if !ended && self.tool != Tool::Plain {
+            return Err(PassError::NoEnd { tool: self.tool.name() });
+        }
+        Ok(Seen {
+            wire,
+            took,
+            plain: seen,
+        })
+    }
+
+    /// The side with its server's command at the start layout and under the tool.
+    fn wrapped(&self, toolbox: &Toolbox, folder: &Path) -> Result<Side, PassError> {
+        let mut side = self.side.clone();
+        let name = &self.series.server.name;
+        let home = side.stage.clone();
+        if let Some(command) = side.programs.get_mut(name) {
+            let program = at_layout(&command[0], home.as_deref(), self.layout);
+            command[0] = program.map_err(|source| PassError::unwritable(Path::new(&command[0]), source))?;
+            *command = toolbox.wrap(self.tool, command, folder, self.stacks);
+        }
+        Ok(side)
+    }
+
+    /// The driver against the server, through a relay.
+    fn drive(&self, bench: &Bench, question: &Question, target: &mut Target, folder: &Path) -> Result<Wire, PassError> {
+        let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(PassError::Relay)?;
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let body = folder.join("body");
+        fs::write(&body, &question.request.body).map_err(|source| PassError::unwritable(&body, source))?;
+        let places = Places {
+            address: &relay.address,
+            raw: &text(folder.join(files::RAW)),
+            body_file: &text(body),
+            driver_folder: &text(self.series.driver.folder.clone()),
+            project: &text(bench.root.to_path_buf()),
+            ca: &text(bench.tls.certificate()),
+        };
+        let mut values = values::of(self.series, &places);
+        values::set_amount(&mut values, &Amount::Requests(self.requests));
+        values::fill_headers(&mut values, self.series);
+        // A deadline is part of a gRPC request, in microseconds that are left: each request would be another one.
+        values.insert("request_timeout", Value::One("0s".into()));
+        let argv = bench.driver_argv(self.series, &values).map_err(SlotError::from)?;
+        let drive = Drive {
+            launch: Launch {
+                argv: &argv,
+                folder,
+                env: &values::environment(self.series, &values),
+                stdout: folder.join(files::STDOUT),
+                stderr: folder.join(files::STDERR),
+                cores: &[],
+            },
+            name: &self.series.driver.name,
+            raw: folder.join(files::RAW),
+            timeout: self.timeout(),
+            driver_cores: 1,
+            server_cores: 1,
+            group: Some(&relay.driver),
+        };
+        drive
+            .run(Some(target), None, &bench.interrupt)
+            .map_err(SlotError::from)?;
+        relay.finish().map_err(PassError::Relay)
+    }
+
+    /// A turn under a tool takes a few milliseconds at most in a server that is worth counting.
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(30) + Duration::from_millis(10) * u32::try_from(self.requests).unwrap_or(u32::MAX)
+    }
+
+    /// Whether the driver offered what was asked for, and got it all.
+    fn check_load(&self, wire: &Wire, jq: &Jq, folder: &Path) -> Result<(), PassError> {
+        let driver = &self.series.driver.name;
+        let shape = normalise::read(
+            jq,
+            self.series.driver,
+            &folder.join(files::STDOUT),
+            &folder.join(files::RAW),
+        )?;
+        let (good, errors) = normalise::good_and_bad(self.series, shape);
+        if let Some((what, count)) = errors.iter().next() {
+            let message = format!("{driver}: {count} of {} requests failed: {what}", self.requests);
+            return Err(PassError::OtherLoad(message));
+        }
+        if good as u64 != self.requests {
+            let message = format!("{driver} sent {good} requests, {} were asked for", self.requests);
+            return Err(PassError::OtherLoad(message));
+        }
+        if wire.connections != 1 {
+            let message = format!(
+                "{driver} opened {} connections, 1 was asked for: it retries, or the server closes connections",
+                wire.connections
+            );
+            return Err(PassError::OtherLoad(message));
+        }
+        Ok(())
+    }
+}
+
+/// What makes runtimes that take no `{threads}` use one thread; others do not know these variables. Go moves work between
+/// threads by signals, at which callgrind gives up.
+fn alone(env: &mut BTreeMap<String, String>) {
+    env.entry("GOMAXPROCS".into()).or_insert_with(|| "1".into());
+    let settings = env.entry("GODEBUG".into()).or_default();
+    if !settings.is_empty() {
+        settings.push(',');
+    }
+    settings.push_str("asyncpreemptoff=1");
+}
+
+/// Waits for the wall clock to begin a second, so that most loads lie within one. Servers do some things once a second: a new
+/// Date header alone makes every answer after it dearer in HTTP/2, by an entry more in the table of headers.
+fn await_new_second() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    std::thread::sleep(Duration::from_secs(1) - Duration::from_nanos(now.subsec_nanos().into()));
+}
+
+/// What only a plain run looks at: whether the answer is right, and what kind of program gives it.
+fn look(question: &Question, target: &Target) -> Result<Plain, PassError> {
+    let answer = question.check(&target.front.address).map_err(SlotError::from)?;
+    let group = target.front.group.id();
+    Ok(Plain {
+        payload_bytes: question.payload_bytes(&answer),
+        nature: nature::of(group, idle_share(group)),
+    })
+}
+
+/// Share of a core that a server uses although nobody asks it anything.
+fn idle_share(group: i32) -> f64 {
+    let mut processes = Sleepers::group(group);
+    let before = processes.ran_ns();
+    std::thread::sleep(IDLE);
+    let used = Duration::from_nanos(processes.ran_ns().saturating_sub(before));
+    used.as_secs_f64() / IDLE.as_secs_f64()
+}

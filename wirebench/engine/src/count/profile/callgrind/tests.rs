@@ -1,0 +1,273 @@
+//! Callgrind's files, written by hand and by callgrind.
+
+use std::path::Path;
+
+use proptest::collection::vec;
+use proptest::prelude::{any, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use proptest::strategy::Just;
+
+use super::format::parse;
+use super::resolver::Resolver;
+use crate::count::profile::callgrind::{Instructions, read};
+use crate::count::profile::tree::Tree;
+
+const HAND_WRITTEN: &str = "\
+# callgrind format
+version: 1
+cmd: /server/shop --listen
+positions: instr line
+events: Ir
+summary: 40
+
+ob=(1) /server/shop
+fl=(1) shop.c
+fn=(1) main'(below main)
+0x1000 5 10
++4 +1 2
+cob=(2) /usr/lib/libc.so.6
+cfi=(2) malloc.c
+cfn=(2) malloc'main'(below main)
+calls=3 0x400 90
+* * 900
+fi=(3) shop.h
++0x10 * 5
+
+ob=(2)
+fl=(2)
+fn=(2)
+0x400 90 20
+
+ob=(1)
+fl=(1)
+fn=(3) 0x0000000000002000'main'(below main)
+0x2000 0 3
+fn=(4) walk.constprop.0'2'main'(below main)
+0x3000 0 1
+-0x8 0
+
+totals: 41
+";
+
+fn text(file: &str) -> Result<Instructions, String> {
+    let costs = parse(Path::new("counted.out"), file).map_err(|error| error.to_string())?;
+    Ok(Resolver::new(costs, &Tree::default()).resolved())
+}
+
+fn lines(read: &Instructions) -> Vec<String> {
+    let mut lines: Vec<String> = read
+        .stacks
+        .iter()
+        .map(|(stack, cost)| {
+            let names: Vec<&str> = stack.iter().map(|frame| frame.function.as_str()).collect();
+            format!("{} {cost}", names.join(";"))
+        })
+        .collect();
+    lines.sort();
+    lines
+}
+
+fn recorded() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/fixtures/profiles/callgrind.out");
+    std::fs::read_to_string(file).unwrap()
+}
+
+#[test]
+fn own_costs_are_read_by_whole_stack_and_inclusive_ones_left_out() {
+    let read = text(HAND_WRITTEN).unwrap();
+    assert_eq!(
+        lines(&read),
+        [
+            "(below main);main 17",
+            "(below main);main;0x2000 in shop 3",
+            "(below main);main;malloc 20",
+            "(below main);main;walk 1",
+        ]
+    );
+    assert_eq!((read.total, read.stacks.total()), (41, 41));
+}
+
+/// Each function calls the next; contexts name two callers at most.
+fn chain(names: &[&str]) -> String {
+    let context = |at: usize| {
+        let from = at.saturating_sub(2);
+        names[from..=at].iter().rev().copied().collect::<Vec<_>>().join("'")
+    };
+    let body = |at: usize| {
+        let call = (at + 1 < names.len()).then(|| format!("cfn={}\ncalls=1 0x{}0\n+1 99\n", context(at + 1), at + 1));
+        format!("fn={}\n0x{at}0 1\n{}\n", context(at), call.unwrap_or_default())
+    };
+    let bodies: String = (0..names.len()).map(body).collect();
+    format!(
+        "# callgrind format\npositions: instr\nevents: Ir\nob=/server/shop\n{bodies}totals: {}\n",
+        names.len()
+    )
+}
+
+#[test]
+fn a_stack_deeper_than_contexts_name_callers_is_followed_to_its_start() {
+    let read = text(&chain(&["main", "a", "b", "c", "d"])).unwrap();
+    assert_eq!(
+        lines(&read),
+        ["main 1", "main;a 1", "main;a;b 1", "main;a;b;c 1", "main;a;b;c;d 1"]
+    );
+}
+
+#[test]
+fn functions_that_call_each_other_deeper_than_that_are_no_endless_circle() {
+    let read = text(&chain(&["main", "f", "g", "f", "g", "f", "g", "leaf"])).unwrap();
+    assert_eq!(read.stacks.total(), 8);
+    assert!(
+        lines(&read).iter().any(|line| line.ends_with("f;g;leaf 1")),
+        "{:?}",
+        lines(&read)
+    );
+}
+
+#[test]
+fn a_sum_that_is_not_callgrinds_is_remarked() {
+    assert_eq!(text(HAND_WRITTEN).unwrap().remarks.len(), 1);
+    let read = text(&HAND_WRITTEN.replace("totals: 41", "totals: 50")).unwrap();
+    assert_eq!(
+        read.remarks.last().unwrap(),
+        "the functions add up to 41 instructions, callgrind counted 50"
+    );
+}
+
+#[test]
+fn functions_without_names_are_remarked_with_what_to_do() {
+    let stripped = HAND_WRITTEN
+        .replace(") main'(", ") 0x0000000000001000'(")
+        .replace(") walk.constprop.0'", ") 0x00003000'");
+    let read = text(&stripped).unwrap();
+    assert_eq!(
+        read.remarks,
+        [
+            "shop has no symbols: its functions are addresses; build it with debug = \"line-tables-only\" and without strip"
+        ]
+    );
+    let generated = HAND_WRITTEN.replace("/server/shop\n", "???\n");
+    let remarks = text(&generated).unwrap().remarks;
+    assert!(
+        remarks[0].starts_with("51 % of the instructions ran in code of no file"),
+        "{remarks:?}"
+    );
+}
+
+#[test]
+fn several_events_and_parts_are_read() {
+    let more = HAND_WRITTEN
+        .replace("events: Ir", "events: Ge Ir")
+        .replace("0x400 90 20", "0x400 90 7 20")
+        .replace("totals: 41", "totals: 7 20");
+    let read = parse(Path::new("x"), &more).unwrap();
+    assert_eq!(read.costs.iter().map(|cost| cost.instructions).sum::<u64>(), 20);
+    assert_eq!(read.total, 20);
+    let twice = format!(
+        "{HAND_WRITTEN}\n{}",
+        HAND_WRITTEN.trim_start_matches("# callgrind format\n")
+    );
+    assert_eq!(text(&twice).unwrap().total, 82);
+}
+
+#[test]
+fn what_callgrind_does_not_write_is_named_with_its_line() {
+    for (from, to, expected) in [
+        (
+            "# callgrind format",
+            "hello",
+            "counted.out: does not begin with `# callgrind format`",
+        ),
+        (
+            "positions: instr line",
+            "positions: line",
+            "counted.out:4: expected addresses, written with --dump-instr=yes",
+        ),
+        ("events: Ir", "events: Dr", "counted.out:5: expected instructions"),
+        (
+            "ob=(2)\n",
+            "ob=(9)\n",
+            "counted.out:21: expected an object named before",
+        ),
+        (
+            "0x400 90 20",
+            "0x400 90 many",
+            "counted.out:24: expected a count of instructions",
+        ),
+        ("0x2000 0 3", "0x20g0 0 3", "counted.out:29: expected an address"),
+        ("fn=(1) main", "xy=(1) main", "counted.out:10: expected a place"),
+        ("fl=(1) shop.c", "what is this", "counted.out:9: expected `key: value`"),
+        ("totals: 41", "totals: all", "counted.out:34: expected the sum"),
+        ("totals: 41\n", "", "counted.out: ends without its `totals:` line"),
+    ] {
+        let error = text(&HAND_WRITTEN.replacen(from, to, 1)).unwrap_err();
+        assert!(error.starts_with(expected), "{from} → {to}: {error}");
+    }
+}
+
+#[test]
+fn a_recorded_file_adds_up() {
+    let read = text(&recorded()).unwrap();
+    assert_eq!((read.total, read.stacks.total()), (47_913, 47_913));
+    let lines = lines(&read);
+    let map = "h2::proto::streams::send::Send::check_headers;http::header::map::hash_elem_using";
+    assert!(lines.iter().any(|line| line.contains(map)), "{lines:#?}");
+    assert!(lines.iter().all(|line| !line.contains('\'')), "{lines:#?}");
+}
+
+#[test]
+fn a_missing_file_says_what_to_do() {
+    let error = read(Path::new("no/such/file"), &Tree::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("no/such/file: cannot be read") && error.contains("SIGTERM"),
+        "{error}"
+    );
+}
+
+proptest! {
+    #[test]
+    fn a_file_cut_off_anywhere_is_an_error(at in any::<proptest::sample::Index>()) {
+        for whole in [HAND_WRITTEN.to_owned(), recorded()] {
+            let end = at.index(whole.len());
+            if let Some(cut) = whole.get(..end) {
+                prop_assert!(text(cut).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_makes_it_panic(
+        noise in any::<String>(),
+        parts in vec(prop_oneof![
+            Just("positions: instr line\nevents: Ir\n".to_owned()),
+            Just("fn=(1) a'b\n".to_owned()),
+            Just("calls=1 0x1 1\n".to_owned()),
+            Just("totals: 5\n".to_owned()),
+            "[a-z]{0,5}[=:][(0-9) a-z']{0,9}\n",
+            "[-+*]?(0x)?[0-9a-f]{0,20} [*0-9]{0,3} [0-9]{0,22}\n",
+            Just("* * 18446744073709551615\n".to_owned()),
+        ], 0..12),
+    ) {
+        text(&noise).ok();
+        text(&format!("# callgrind format\n{noise}")).ok();
+        text(&format!("# callgrind format\n{}", parts.concat())).ok();
+    }
+
+    #[test]
+    fn written_costs_are_read_back(costs in vec((0u64..1 << 40, 0u64..1 << 40), 1..20)) {
+        let mut written = "# callgrind format\npositions: instr line\nevents: Ir\nfn=(1) main\n".to_owned();
+        let mut last = 0u64;
+        for (address, cost) in &costs {
+            let relative = if *address >= last { format!("+{}", address - last) } else { format!("-{}", last - address) };
+            written.push_str(&format!("{relative} * {cost}\n"));
+            last = *address;
+        }
+        let sum: u64 = costs.iter().map(|(_, cost)| cost).sum();
+        written.push_str(&format!("totals: {sum}\n"));
+        let read = parse(Path::new("x"), &written).unwrap();
+        let back: Vec<(u64, u64)> = read.costs.iter().map(|cost| (cost.address, cost.instructions)).collect();
+        prop_assert_eq!(back, costs);
+        prop_assert_eq!(read.total, sum);
+    }
+}

@@ -1,0 +1,232 @@
+//! Reads what `valgrind --tool=dhat --num-callers=N` writes: allocations by call stack.
+//!
+//! DHAT names inlined functions in short only (`new<T>`), so the frames of the program are looked up in its line tables by
+//! their addresses; those of libraries are taken as DHAT names them.
+
+mod said;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::count::profile::dhat::said::{Said, program};
+use crate::count::profile::error::{ProfileError, text_of};
+use crate::count::profile::frame::{Frame, Origin};
+use crate::count::profile::lines::Lines;
+use crate::count::profile::names;
+use crate::count::profile::owner::Rule;
+use crate::count::profile::stacks::{FrameId, Stacks};
+use crate::count::profile::symbols::{Places, Symbols};
+use crate::count::profile::tree::Tree;
+use wirebench_record::counts::Source;
+
+/// The allocations of one run, freed ones included.
+#[derive(Debug, Clone)]
+pub struct Allocated {
+    /// How many blocks were allocated.
+    pub blocks: u64,
+    /// Their size in bytes, as asked for.
+    pub bytes: u64,
+    /// Blocks by call stack.
+    pub block_stacks: Stacks,
+    /// Bytes by call stack.
+    pub byte_stacks: Stacks,
+    /// Blocks by line of the project's own sources, charged to the innermost function of the project's.
+    pub block_lines: Lines,
+    /// Bytes likewise.
+    pub byte_lines: Lines,
+    /// What to know before trusting the names, one sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl Allocated {
+    /// Adds those of another process of the same run.
+    pub fn absorb(&mut self, other: Self) {
+        self.blocks = self.blocks.saturating_add(other.blocks);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.block_stacks.absorb(&other.block_stacks);
+        self.byte_stacks.absorb(&other.byte_stacks);
+        self.block_lines.absorb(&other.block_lines);
+        self.byte_lines.absorb(&other.byte_lines);
+        self.remarks.extend(other.remarks);
+    }
+}
+
+/// The parts of DHAT's JSON that are used.
+#[derive(Deserialize)]
+struct Document {
+    #[serde(rename = "dhatFileVersion")]
+    version: u32,
+    mode: String,
+    cmd: String,
+    pps: Vec<Point>,
+    ftbl: Vec<String>,
+}
+
+/// One place that allocates.
+#[derive(Deserialize)]
+struct Point {
+    tb: u64,
+    tbk: u64,
+    fs: Vec<usize>,
+}
+
+/// Reads a file, and the line tables of the program that it names, where it is still in its place. `tree` says which
+/// sources are the project's own.
+///
+/// # Errors
+/// A file that cannot be read, that is not DHAT's heap profile, version 2, or was cut off.
+pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
+    let text = text_of(file)?;
+    let whole = |wrong: String| ProfileError::Whole {
+        file: file.to_owned(),
+        wrong,
+    };
+    let document: Document = serde_json::from_str(&text).map_err(|error| {
+        whole(format!(
+            "not what valgrind's DHAT writes, or cut off ({error}); stop the server with SIGINT or SIGTERM and wait, and count anew"
+        ))
+    })?;
+    if document.version != 2 || document.mode != "heap" {
+        return Err(whole(format!(
+            "expected DHAT's file version 2 in mode heap, found version {} in mode {}; use `valgrind --tool=dhat` of valgrind 3.17 or later",
+            document.version, document.mode
+        )));
+    }
+    let mut resolver = Resolver::new(&document, tree);
+    let mut allocated = Allocated {
+        blocks: 0,
+        bytes: 0,
+        block_stacks: Stacks::new(Rule::Allocations),
+        byte_stacks: Stacks::new(Rule::Allocations),
+        block_lines: Lines::default(),
+        byte_lines: Lines::default(),
+        remarks: resolver.remarks.clone(),
+    };
+    for point in &document.pps {
+        let Some(stack) = resolver.stack(&point.fs) else {
+            return Err(whole(format!(
+                "a stack names frame {:?} of {}; count anew",
+                point.fs.iter().max(),
+                document.ftbl.len()
+            )));
+        };
+        allocated.blocks = allocated.blocks.saturating_add(point.tbk);
+        allocated.bytes = allocated.bytes.saturating_add(point.tb);
+        let frames: Vec<&Frame> = stack.iter().map(|(frame, _)| frame).collect();
+        let blamed = stack.iter().rfind(|(frame, _)| frame.origin == Origin::Project);
+        for (stacks, lines, cost) in [
+            (&mut allocated.block_stacks, &mut allocated.block_lines, point.tbk),
+            (&mut allocated.byte_stacks, &mut allocated.byte_lines, point.tb),
+        ] {
+            let ids: Vec<FrameId> = frames.iter().map(|&frame| stacks.frame(frame.clone())).collect();
+            stacks.add(&ids, cost);
+            if let Some((frame, Some(source))) = blamed {
+                lines.add(&frame.function, source, cost);
+            }
+        }
+    }
+    Ok(allocated)
+}
+
+/// The program's symbols, and how far above its own addresses it was loaded.
+struct Program {
+    symbols: Symbols,
+    offset: u64,
+}
+
+/// A function in a stack, and its line in the project's own sources.
+type Placed = (Frame, Option<Source>);
+
+struct Resolver<'a> {
+    frames: Vec<Said<'a>>,
+    program: Option<Program>,
+    remarks: Vec<String>,
+    resolved: HashMap<u64, Vec<Placed>>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(document: &'a Document, tree: &Tree) -> Self {
+        let frames: Vec<Said<'_>> = document.ftbl.iter().map(|text| Said::new(text)).collect();
+        let path = program(&document.cmd, &frames);
+        let program = path.as_deref().and_then(|path| opened(path, &frames, tree));
+        let mut remarks = Vec::new();
+        if !program.as_ref().is_some_and(|program| program.symbols.has_lines) {
+            let name = path
+                .as_deref()
+                .and_then(Path::file_name)
+                .map(|name| name.to_string_lossy().into_owned());
+            let name = name.unwrap_or_else(|| "the program".to_owned());
+            remarks.push(format!(
+                "{name} has no symbols or no line tables: functions are named as valgrind does; build it with debug = \"line-tables-only\" and without strip"
+            ));
+        }
+        Self {
+            frames,
+            program: program.filter(|program| program.symbols.has_lines),
+            remarks,
+            resolved: HashMap::new(),
+        }
+    }
+
+    /// A stack outermost frame first, from positions in the table, innermost first; none when one is not in the table.
+    fn stack(&mut self, positions: &[usize]) -> Option<Vec<Placed>> {
+        let mut stack = Vec::new();
+        let mut rest = positions;
+        while let Some(&first) = rest.first() {
+            let address = self.frames.get(first)?.address;
+            // The frames at one address are one physical function and what was inlined there.
+            let same =
+                |&at: &usize| address.is_some() && self.frames.get(at).is_some_and(|frame| frame.address == address);
+            let length = rest.iter().take_while(|at| same(at)).count().max(1);
+            let (group, after) = rest.split_at(length);
+            match address.and_then(|address| self.looked_up(address)) {
+                Some(frames) => {
+                    // A function that calls itself from one place is there as often as its own frame.
+                    let times = group.iter().filter(|at| **at == group[length - 1]).count();
+                    for _ in 0..times {
+                        stack.extend(frames.iter().rev().cloned());
+                    }
+                }
+                None => {
+                    for (at, &position) in group.iter().enumerate() {
+                        stack.extend(self.frames[position].frame(at + 1 < length).map(|frame| (frame, None)));
+                    }
+                }
+            }
+            rest = after;
+        }
+        stack.reverse();
+        Some(stack)
+    }
+
+    /// The frames at an address of the program, outermost first.
+    fn looked_up(&mut self, address: u64) -> Option<Vec<Placed>> {
+        if let Some(frames) = self.resolved.get(&address) {
+            return Some(frames.clone());
+        }
+        let program = self.program.as_mut()?;
+        let own = address
+            .checked_sub(program.offset)
+            .filter(|own| program.symbols.holds(*own))?;
+        let around = program.symbols.around(own);
+        let physical = around.physical?;
+        let lines = around.lines.into_iter().chain(std::iter::repeat(None));
+        let frames: Vec<Placed> = std::iter::once(physical).chain(around.inlined).zip(lines).collect();
+        self.resolved.insert(address, frames.clone());
+        Some(frames)
+    }
+}
+
+fn opened(path: &Path, frames: &[Said<'_>], tree: &Tree) -> Option<Program> {
+    let seen: Vec<(u64, String)> = frames
+        .iter()
+        .filter_map(|frame| Some((frame.address?, names::clean(frame.name))))
+        .collect();
+    let offset = Places::open(path)?.offset(seen.iter().map(|(address, name)| (*address, name.as_str())))?;
+    let symbols = Symbols::open(path, tree)?;
+    Some(Program { symbols, offset })
+}

@@ -1,0 +1,102 @@
+//! DHAT's files, written by hand and by DHAT.
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::{any, prop_assert, proptest};
+use tempfile::TempDir;
+
+use super::{Allocated, read};
+use crate::count::profile::owner::Rule;
+use crate::count::profile::per_request::{Spent, per_request};
+use crate::count::profile::stacks::Stacks;
+use crate::count::profile::tree::Tree;
+
+const HAND_WRITTEN: &str = r#"{"dhatFileVersion":2,"mode":"heap","verb":"Allocated","cmd":"/server/shop --listen",
+ "pps":[{"tb":96,"tbk":3,"fs":[1,2,3,4]},{"tb":5,"tbk":1,"fs":[1,4]}],
+ "ftbl":["[root]","0x99: malloc (in /usr/libexec/valgrind/dhat.so)","0x20: alloc (library/alloc/src/alloc.rs:9)",
+  "0x20: shop::sell (sell.rs:4)","0x31: main (in /server/shop)"]}"#;
+
+fn written(text: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("allocated.json");
+    std::fs::write(&file, text).unwrap();
+    (folder, file)
+}
+
+fn text(text: &[u8]) -> Result<Allocated, String> {
+    let (_folder, file) = written(text);
+    read(&file, &Tree::default()).map_err(|error| error.to_string())
+}
+
+fn recorded() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/fixtures/profiles/dhat.json")
+}
+
+/// Own costs by name.
+fn own(functions: &[Spent]) -> Vec<(String, f64)> {
+    let functions = functions.iter();
+    functions.map(|spent| (spent.function.clone(), spent.own)).collect()
+}
+
+#[test]
+fn blocks_and_bytes_are_read_by_stack_and_belong_to_who_asked() {
+    let read = text(HAND_WRITTEN.as_bytes()).unwrap();
+    assert_eq!((read.blocks, read.bytes), (4, 101));
+    let none = Stacks::new(Rule::Allocations);
+    let blocks = per_request(&[&none], &[&read.block_stacks], 1);
+    assert_eq!(
+        own(&blocks.functions(9)),
+        [("shop::sell".to_owned(), 3.0), ("main".to_owned(), 1.0)]
+    );
+    assert_eq!(blocks.folded(), "main;malloc 1000\nmain;shop::sell;alloc;malloc 3000\n");
+    let bytes = per_request(&[&none], &[&read.byte_stacks], 1);
+    assert_eq!(own(&bytes.functions(1)), [("shop::sell".to_owned(), 96.0)]);
+    assert_eq!(read.remarks.len(), 1, "{:?}", read.remarks);
+    assert!(read.remarks[0].contains("build it with debug"), "{:?}", read.remarks);
+}
+
+#[test]
+fn a_recorded_file_adds_up() {
+    let read = read(&recorded(), &Tree::default()).unwrap();
+    assert_eq!((read.blocks, read.bytes), (3605, 580_392));
+    assert_eq!((read.block_stacks.total(), read.byte_stacks.total()), (3605, 580_392));
+}
+
+#[test]
+fn a_foreign_file_is_an_error_that_says_so() {
+    for (bytes, expected) in [
+        (b"hello".as_slice(), "not what valgrind's DHAT writes"),
+        (b"{}", "not what valgrind's DHAT writes"),
+        (b"\xff\xfe", "not what valgrind's DHAT writes"),
+        (
+            HAND_WRITTEN.replace("heap", "copy").as_bytes(),
+            "expected DHAT's file version 2 in mode heap, found version 2 in mode copy",
+        ),
+        (
+            HAND_WRITTEN.replace("[1,4]", "[1,7]").as_bytes(),
+            "a stack names frame Some(7) of 5",
+        ),
+    ] {
+        let error = text(bytes).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_file_cut_off_anywhere_is_an_error(at in any::<proptest::sample::Index>()) {
+        let whole = std::fs::read(recorded()).unwrap();
+        let whole = whole.trim_ascii_end();
+        prop_assert!(text(&whole[..at.index(whole.len())]).is_err());
+    }
+
+    #[test]
+    fn nothing_makes_it_panic(bytes in any::<Vec<u8>>(), frames in any::<[String; 3]>(), fs in any::<[u8; 4]>()) {
+        text(&bytes).ok();
+        let document = serde_json::json!({
+            "dhatFileVersion": 2, "mode": "heap", "cmd": frames[0], "ftbl": frames,
+            "pps": [{"tb": u64::MAX, "tbk": 1, "fs": fs.map(|at| at % 4)}, {"tb": 1, "tbk": 1, "fs": []}],
+        });
+        text(document.to_string().as_bytes()).ok();
+    }
+}

@@ -1,0 +1,117 @@
+//! Own costs by function and line of the project's own sources, and the line that most of a function's cost lies on.
+
+use std::collections::HashMap;
+
+use wirebench_record::counts::Source;
+
+/// What each line costs, of one run.
+#[derive(Debug, Clone, Default)]
+pub struct Lines {
+    /// By function and place.
+    costs: HashMap<(String, Source), u64>,
+}
+
+impl Lines {
+    /// Adds a cost that a function has on a line.
+    pub(super) fn add(&mut self, function: &str, source: &Source, cost: u64) {
+        let held = self.costs.entry((function.to_owned(), source.clone())).or_insert(0);
+        *held = held.saturating_add(cost);
+    }
+
+    /// Adds those of another process of the same run.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        for ((function, source), cost) in &other.costs {
+            self.add(function, source, *cost);
+        }
+    }
+
+    /// What each line of a function costs, in no order.
+    pub fn of<'a>(&'a self, function: &'a str) -> impl Iterator<Item = (&'a Source, u64)> {
+        let all = self.costs.iter().filter(move |((name, _), _)| name == function);
+        all.map(|((_, source), cost)| (source, *cost))
+    }
+}
+
+/// Of each function the line that costs most per request: the slope between short and long runs, so that start and stop
+/// cancel out. Functions none of whose lines has a cost that grows with requests are left out.
+#[must_use]
+pub fn most(few: &[&Lines], many: &[&Lines]) -> HashMap<String, Source> {
+    let mut slopes: HashMap<(&str, &Source), i128> = HashMap::new();
+    for (runs, times) in [(few, -(many.len() as i128)), (many, few.len() as i128)] {
+        for ((function, source), cost) in runs.iter().flat_map(|lines| &lines.costs) {
+            *slopes.entry((function, source)).or_insert(0) += i128::from(*cost) * times;
+        }
+    }
+    let mut found: HashMap<&str, (i128, &Source)> = HashMap::new();
+    for ((function, source), slope) in slopes.into_iter().filter(|(_, slope)| *slope > 0) {
+        let place = |source: &Source| (source.file.clone(), source.line);
+        let held = found.entry(function).or_insert((slope, source));
+        // Of equals the first, so that the same runs give the same answer.
+        if slope > held.0 || (slope == held.0 && place(source) < place(held.1)) {
+            *held = (slope, source);
+        }
+    }
+    let named = |(function, (_, source)): (&str, (i128, &Source))| (function.to_owned(), source.clone());
+    found.into_iter().map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines said as `function file:line cost`.
+    fn lines(said: &[&str]) -> Lines {
+        let mut lines = Lines::default();
+        for line in said {
+            let words: Vec<&str> = line.split(' ').collect();
+            let (file, number) = words[1].split_once(':').unwrap();
+            let source = Source {
+                file: file.into(),
+                line: number.parse().unwrap(),
+            };
+            lines.add(words[0], &source, words[2].parse().unwrap());
+        }
+        lines
+    }
+
+    fn place(found: &HashMap<String, Source>, function: &str) -> Option<String> {
+        found
+            .get(function)
+            .map(|source| format!("{}:{}", source.file, source.line))
+    }
+
+    #[test]
+    fn the_line_that_requests_make_dear_counts_not_that_of_the_start() {
+        let run = |n: u64| {
+            lines(&[
+                "work a.rs:1 90000",
+                &format!("work a.rs:7 {}", n * 10),
+                &format!("work a.rs:8 {}", n * 9),
+                "main a.rs:2 5",
+            ])
+        };
+        let (few, many) = (run(100), run(400));
+        let found = most(&[&few, &few], &[&many]);
+        assert_eq!(place(&found, "work").as_deref(), Some("a.rs:7"));
+        assert_eq!(place(&found, "main"), None);
+        assert!(most(&[], &[&many]).is_empty() && most(&[&few], &[]).is_empty());
+    }
+
+    #[test]
+    fn of_equal_lines_the_first_is_named() {
+        let many = lines(&["work b.rs:9 5", "work a.rs:10 5", "work a.rs:9 5"]);
+        let found = most(&[&Lines::default()], &[&many]);
+        assert_eq!(place(&found, "work").as_deref(), Some("a.rs:9"));
+    }
+
+    #[test]
+    fn processes_of_one_run_add_up() {
+        let mut one = lines(&["work a.rs:1 5", "work a.rs:2 4"]);
+        one.absorb(&lines(&["work a.rs:2 4"]));
+        assert_eq!(
+            place(&most(&[&Lines::default()], &[&one]), "work").as_deref(),
+            Some("a.rs:2")
+        );
+        assert_eq!(one.of("work").map(|(_, cost)| cost).max(), Some(8));
+    }
+}

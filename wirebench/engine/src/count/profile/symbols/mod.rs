@@ -1,0 +1,206 @@
+//! What a program's line tables say of an address: the function around it and those inlined there.
+
+mod places;
+mod sources;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use addr2line::gimli::Reader;
+use addr2line::{FunctionName, Loader, Location};
+use object::{Object as _, ObjectSection as _, SectionKind};
+
+use crate::count::profile::frame::{Frame, Origin};
+use crate::count::profile::names::{self, CLOSURE, Closures, short};
+use crate::count::profile::origin;
+pub(super) use crate::count::profile::symbols::places::Places;
+use crate::count::profile::symbols::sources::Sources;
+use crate::count::profile::tree::{Known as Files, Tree};
+use wirebench_record::counts::Source;
+
+/// Folders of the system's libraries and of valgrind's own: known by their symbols, never looked up.
+const SYSTEM: [&str; 5] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/libexec/"];
+
+/// Whether a path is one of the system's libraries and not the server's own.
+pub(super) fn is_system(path: &str) -> bool {
+    SYSTEM.iter().any(|folder| path.starts_with(folder))
+}
+
+/// What lies at an address.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Around {
+    /// The physical function, named as it would be where it is inlined; none without a symbol.
+    pub(super) physical: Option<Frame>,
+    /// What was inlined there, outermost first, without the physical function around it.
+    pub(super) inlined: Vec<Frame>,
+    /// The line within each function, the physical one first; none for code that is not the project's own.
+    pub(super) lines: Vec<Option<Source>>,
+}
+
+/// One program or library of the server's, opened for look-ups. Addresses are those of its own file, not of a process.
+pub(super) struct Symbols {
+    loader: Loader,
+    names: Names,
+    /// Ranges of addresses that hold code.
+    code: Vec<(u64, u64)>,
+    /// Whether there are line tables at all.
+    pub(super) has_lines: bool,
+}
+
+impl Symbols {
+    /// Opens a file; none when it is not there or no program. `tree` says which sources are the project's own.
+    pub(super) fn open(path: &Path, tree: &Tree) -> Option<Self> {
+        let bytes = fs::read(path).ok()?;
+        let object = object::File::parse(bytes.as_slice()).ok()?;
+        let has_lines = object.section_by_name(".debug_info").is_some();
+        let code = object
+            .sections()
+            .filter(|section| section.kind() == SectionKind::Text)
+            .map(|section| (section.address(), section.address().saturating_add(section.size())))
+            .collect();
+        Some(Self {
+            loader: Loader::new(path).ok()?,
+            names: Names {
+                sources: Sources::of(&object),
+                own: Files::of(tree),
+                known: HashMap::new(),
+            },
+            code,
+            has_lines,
+        })
+    }
+
+    /// Whether code lies at an address.
+    pub(super) fn holds(&self, address: u64) -> bool {
+        self.code.iter().any(|&(start, end)| (start..end).contains(&address))
+    }
+
+    /// What was inlined at an address, around what, and on which lines it is.
+    pub(super) fn around(&mut self, address: u64) -> Around {
+        let symbol = self.loader.find_symbol(address).map(names::clean);
+        let (mut inlined, mut lines, mut outermost) = (Vec::new(), Vec::new(), None);
+        if let Ok(mut frames) = self.loader.find_frames(address) {
+            while let Ok(Some(frame)) = frames.next() {
+                let place = self.names.place(frame.location.as_ref());
+                inlined.push(
+                    frame
+                        .function
+                        .map_or_else(nameless, |name| self.names.inlined(&name, &place)),
+                );
+                lines.push(place.source());
+                outermost = Some(place);
+            }
+        }
+        inlined.pop();
+        inlined.reverse();
+        lines.reverse();
+        let physical = symbol.map(|symbol| self.names.physical(&symbol, &outermost.unwrap_or_default()));
+        Around {
+            physical,
+            inlined,
+            lines,
+        }
+    }
+}
+
+/// Where a function's code comes from.
+#[derive(Debug, Default)]
+struct Place<'a> {
+    /// As the line tables name it.
+    file: Option<&'a str>,
+    /// Relative to the root, when it is the project's.
+    own: Option<Arc<str>>,
+    /// Absent for code that the compiler made up.
+    line: Option<u32>,
+}
+
+impl Place<'_> {
+    fn source(&self) -> Option<Source> {
+        let (file, line) = self.own.as_deref().zip(self.line)?;
+        let file = file.to_owned();
+        Some(Source { file, line })
+    }
+}
+
+/// Names functions, each place in the mapped file once: 10,000 addresses share some 1,000 functions.
+struct Names {
+    sources: Sources,
+    own: Files,
+    /// By name and source file, as places in the mapped file, and by the line of a closure of the project's.
+    known: HashMap<(u64, usize, u32), (Arc<str>, Origin)>,
+}
+
+impl Names {
+    fn place<'a>(&mut self, location: Option<&Location<'a>>) -> Place<'a> {
+        let file = location.and_then(|location| location.file);
+        Place {
+            file,
+            own: file.and_then(|file| self.own.relative(file)),
+            line: location.and_then(|location| location.line).filter(|line| *line > 0),
+        }
+    }
+
+    fn inlined<R: Reader>(&mut self, function: &FunctionName<R>, place: &Place<'_>) -> Frame {
+        let raw = function.raw_name().unwrap_or(Cow::Borrowed("???"));
+        let closure = place.line.filter(|_| place.own.is_some() && raw.contains('{'));
+        let file = place.file.map_or(0, |file| file.as_ptr() as usize);
+        let key = (function.name.offset_id().0, file, closure.unwrap_or(0));
+        if let Some((name, origin)) = self.known.get(&key) {
+            return frame(name, *origin, true);
+        }
+        let demangled = function.demangle().unwrap_or(Cow::Borrowed("???"));
+        let clean = if demangled == raw {
+            raw.into_owned()
+        } else {
+            names::clean(&demangled)
+        };
+        let (name, origin) = self.named(&clean, place);
+        self.known.insert(key, (name.as_str().into(), origin));
+        frame(&name, origin, true)
+    }
+
+    fn physical(&mut self, symbol: &str, place: &Place<'_>) -> Frame {
+        let (name, origin) = self.named(symbol, place);
+        frame(&name, origin, false)
+    }
+
+    /// The one name of a function, inlined or not, and whose it is.
+    fn named(&mut self, name: &str, place: &Place<'_>) -> (String, Origin) {
+        let origin = match place.own {
+            Some(_) => Origin::Project,
+            None => origin::of(name, place.file),
+        };
+        let is_rust = place.file.is_some_and(|file| file.ends_with(".rs"));
+        if origin == Origin::Allocator || !is_rust {
+            return (name.to_owned(), origin);
+        }
+        let Some(own) = &place.own else {
+            return (self.sources.qualified(short(name, Closures::Kept), place.file), origin);
+        };
+        let bare = short(name, Closures::Folded);
+        let line = place.line.filter(|_| bare == CLOSURE);
+        let around = line.and_then(|line| self.own.function_around(own, line));
+        let bare = around.as_deref().unwrap_or(bare);
+        (self.sources.qualified(bare, place.file), origin)
+    }
+}
+
+fn frame(name: &str, origin: Origin, inlined: bool) -> Frame {
+    Frame {
+        function: name.to_owned(),
+        origin,
+        inlined,
+    }
+}
+
+/// An inlined function that the line tables do not name: its cost goes to the function around it.
+fn nameless() -> Frame {
+    Frame {
+        function: "(inlined)".to_owned(),
+        origin: Origin::Standard,
+        inlined: true,
+    }
+}

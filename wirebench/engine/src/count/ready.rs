@@ -1,0 +1,30 @@
+//! Asks in lock step whether a server is ready: how often and how fast it is asked before the load must not leave traces in
+//! its memory that the load then meets.
+
+use std::path::PathBuf;
+
+use crate::count::relay::Relay;
+use crate::measure::port;
+use crate::measure::ready::is_ready;
+use crate::measure::target::Target;
+use wirebench_declare::server::{Ready, Server};
+
+/// Looks once whether a server is ready, through a relay, and not before it listens.
+pub(super) fn look(server: &Server, target: &Target, ca: PathBuf) -> impl Fn() -> Result<(), String> + use<> {
+    let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
+    let (address, group) = (target.front.address.clone(), target.front.group.id());
+    let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
+    move || {
+        let listened_on = port.is_some_and(port::is_listened_on);
+        if !listened_on {
+            return Err(format!("nobody listens on {address}"));
+        }
+        if matches!(ready, Ready::Tcp(_)) {
+            return Ok(());
+        }
+        let relay = Relay::start(&address, group).map_err(|error| error.to_string())?;
+        let looked = is_ready(&ready, &relay.address, protocol, &ca);
+        relay.finish().map_err(|error| error.to_string())?;
+        looked
+    }
+}

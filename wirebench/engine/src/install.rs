@@ -1,0 +1,94 @@
+//! How to get the programs that wirebench calls, as one command for this system.
+
+use std::path::Path;
+
+/// Program, package of Debian and Ubuntu, package of Homebrew.
+const PACKAGES: [(&str, &str, &str); 13] = [
+    ("git", "git", "git"),
+    ("jq", "jq", "jq"),
+    ("gnuplot", "gnuplot-nox", "gnuplot"),
+    ("h2load", "nghttp2-client", "nghttp2"),
+    ("hyperfine", "hyperfine", "hyperfine"),
+    ("valgrind", "valgrind", "valgrind"),
+    ("strace", "strace", "strace"),
+    ("ab", "apache2-utils", "httpd"),
+    ("wrk", "wrk", "wrk"),
+    ("go", "golang-go", "go"),
+    ("node", "nodejs", "node"),
+    ("npm", "npm", "node"),
+    ("python3", "python3", "python"),
+];
+
+/// Which packages a system has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum System {
+    Apt,
+    Brew,
+    Other,
+}
+
+impl System {
+    fn here() -> Self {
+        if cfg!(target_os = "macos") {
+            Self::Brew
+        } else if Path::new("/usr/bin/apt-get").exists() {
+            Self::Apt
+        } else {
+            Self::Other
+        }
+    }
+
+    fn install(self, program: &str) -> Option<String> {
+        let (_, apt, brew) = PACKAGES.iter().find(|(known, ..)| *known == program)?;
+        Some(match self {
+            Self::Apt => format!("apt-get install {apt}"),
+            Self::Brew => format!("brew install {brew}"),
+            Self::Other => format!("install {program} as this system does (Debian: {apt}, Homebrew: {brew})"),
+        })
+    }
+}
+
+/// What a person runs to get a program; none when only its own documentation can say.
+pub fn known(program: &str) -> Option<String> {
+    System::here().install(program)
+}
+
+/// The same in words, also for a program that is in no list.
+pub fn of(program: &str) -> String {
+    known(program).unwrap_or_else(|| format!("install {program}, and put it on PATH"))
+}
+
+/// The package that a command of [`known`] installs; none of any other command, because drivers bring commands of their own.
+pub fn package(how: &str) -> Option<&'static str> {
+    if let Some(named) = how.strip_prefix("apt-get install ") {
+        PACKAGES.iter().map(|(_, apt, _)| *apt).find(|apt| *apt == named)
+    } else {
+        let named = how.strip_prefix("brew install ")?;
+        PACKAGES.iter().map(|(_, _, brew)| *brew).find(|brew| *brew == named)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_system_has_its_own_command() {
+        assert_eq!(
+            System::Apt.install("h2load").as_deref(),
+            Some("apt-get install nghttp2-client")
+        );
+        assert_eq!(System::Brew.install("h2load").as_deref(), Some("brew install nghttp2"));
+        assert!(
+            System::Other
+                .install("jq")
+                .is_some_and(|how| how.contains("Homebrew: jq"))
+        );
+        assert_eq!(System::Apt.install("ours"), None);
+        assert_eq!(package("apt-get install nghttp2-client"), Some("nghttp2-client"));
+        assert_eq!(package("go install example.org/tool@v1"), None);
+        for other in ["strange", "a b", "-oAPT::Update::Pre-Invoke::=sh", "jq ", "./jq.deb"] {
+            assert_eq!(package(&format!("apt-get install {other}")), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Builds servers: packages of the project's Cargo workspace, and whatever a server's own build command makes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+#[derive(Deserialize)]
+struct Artifact {
+    executable: Option<PathBuf>,
+    target: Option<BuiltTarget>,
+    package_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct BuiltTarget {
+    kind: Vec<String>,
+}
+
+/// Where packages are built, and with what.
+#[derive(Debug, Clone, Default)]
+pub struct Workshop {
+    /// The folder whose workspace holds the packages.
+    pub folder: PathBuf,
+    /// Cargo's target folder; none means the one Cargo takes by itself.
+    pub target: Option<PathBuf>,
+    /// The rustup toolchain; none means the one active in the folder.
+    pub toolchain: Option<String>,
+    /// Where programs of this commit and compiler are kept; none means nowhere.
+    pub kept: Option<PathBuf>,
+    /// Whether a program that is kept is taken as it is. One's own folder is always built: its files may change meanwhile.
+    pub reuse: bool,
+}
+
+impl Workshop {
+    /// Where programs of a commit, built here, are kept below `own`: a folder by commit and compiler.
+    #[must_use]
+    pub fn kept_below(&self, own: &Path, commit: &str) -> PathBuf {
+        let short = commit.get(..12).unwrap_or(commit);
+        own.join(format!("{short}-{}", compiler(&self.folder, self.toolchain.as_deref())))
+    }
+
+    /// Builds one package with the release profile, unless its program is kept, and returns its program's path. Cargo's
+    /// own messages go to stderr.
+    ///
+    /// # Errors
+    /// When cargo cannot be started, the build fails, the package has no binary, or the program cannot be kept; in words.
+    pub fn package(&self, package: &str) -> Result<PathBuf, String> {
+        let kept = self.kept.as_ref().map(|folder| folder.join(package));
+        if let Some(kept) = kept.as_ref().filter(|kept| self.reuse && kept.is_file()) {
+            return Ok(kept.clone());
+        }
+        let built = self.build(package)?;
+        if let Some(kept) = kept.filter(|kept| !kept.is_file()) {
+            keep(&built, &kept).map_err(|error| format!("{}: cannot be written: {error}", kept.display()))?;
+        }
+        Ok(built)
+    }
+
+    fn build(&self, package: &str) -> Result<PathBuf, String> {
+        let mut cargo = wirebench_spawn::command("cargo");
+        cargo
+            .args([
+                "build",
+                "--release",
+                "--locked",
+                "--message-format=json-render-diagnostics",
+                "--package",
+                package,
+            ])
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
+        if let Some(target) = &self.target {
+            cargo.env("CARGO_TARGET_DIR", target);
+        }
+        if let Some(toolchain) = &self.toolchain {
+            cargo.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+        run(cargo, package)
+    }
+}
+
+/// Copies a program, whole or not at all.
+fn keep(built: &Path, kept: &Path) -> io::Result<()> {
+    let folder = kept.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let part = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
+    fs::copy(built, part.path())?;
+    part.persist(kept)?;
+    Ok(())
+}
+
+/// Prefixes of the environment variables that change what a build makes. Whatever begins like this is part of the key of a
+/// kept program, unless [`NEUTRAL`] names it.
+const BUILD_VARIABLES: [&str; 17] = [
+    "CARGO_",
+    "RUST",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "AR",
+    "LD",
+    "HOST_",
+    "TARGET_",
+    "PROTOC",
+    "PKG_CONFIG",
+    "OPENSSL_",
+    "LIBCLANG_",
+    "BINDGEN_",
+];
+/// Variables of those prefixes that change nothing in the program: where and how fast it is built, what Cargo tells the
+/// programs that it runs, and what the dynamic linker reads.
+const NEUTRAL: [&str; 16] = [
+    "CARGO_TARGET_DIR",
+    "CARGO_BUILD_TARGET_DIR",
+    "CARGO_BUILD_JOBS",
+    "CARGO_MAKEFLAGS",
+    "CARGO_TERM_",
+    "CARGO_NET_",
+    "CARGO_HTTP_",
+    "CARGO_REGISTR",
+    "CARGO_PKG_",
+    "CARGO_MANIFEST_",
+    "CARGO_BIN_",
+    "CARGO_PRIMARY_PACKAGE",
+    "CARGO_CRATE_NAME",
+    "RUST_LOG",
+    "RUST_BACKTRACE",
+    "LD_LIBRARY_PATH",
+];
+
+/// Twelve hex digits for everything beside the code that changes a program: compiler, Cargo, their configuration files, and
+/// the environment variables they read.
+fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
+    let mut digest = Sha256::new();
+    for (program, argument) in [("rustc", "-vV"), ("cargo", "-V")] {
+        let mut asked = wirebench_spawn::command(program);
+        asked.arg(argument).current_dir(folder);
+        if let Some(toolchain) = toolchain {
+            asked.env("RUSTUP_TOOLCHAIN", toolchain);
+        }
+        // Without an answer, the build itself will say what is wrong.
+        digest.update(asked.output().map(|said| said.stdout).unwrap_or_default());
+    }
+    for (name, value) in build_variables(std::env::vars_os()) {
+        for part in [name, value] {
+            digest.update(part.as_encoded_bytes());
+            digest.update([0]);
+        }
+    }
+    // A worktree lies inside the project and Cargo reads the configuration of both; the same one counts once.
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let configs = folder
+        .ancestors()
+        .map(|folder| folder.join(".cargo"))
+        .chain(home)
+        .flat_map(|folder| ["config.toml", "config"].map(|name| folder.join(name)));
+    let configs: BTreeSet<Vec<u8>> = configs.filter_map(|config| fs::read(config).ok()).collect();
+    for config in &configs {
+        digest.update(config);
+        digest.update([0]);
+    }
+    let digits = digest.finalize();
+    digits.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Those variables of an environment that change what a build makes, sorted by name.
+fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
+    let changes = |name: &OsString| {
+        let name = name.to_string_lossy();
+        let begins = |prefix: &str| name.starts_with(prefix);
+        BUILD_VARIABLES.iter().any(|prefix| begins(prefix)) && !NEUTRAL.iter().any(|prefix| begins(prefix))
+    };
+    all.filter(|(name, _)| changes(name)).collect()
+}
+
+/// Runs a server's build command in a side's folder. What it says goes to stderr.
+///
+/// # Errors
+/// When it cannot be started or fails; in words.
+pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, String>) -> Result<(), String> {
+    let said = shell_words::join(words);
+    let (program, args) = words.split_first().ok_or("an empty build command")?;
+    // Like a server's own program: one with a `/` is meant from the side's folder.
+    let program = if program.contains('/') {
+        folder.join(program)
+    } else {
+        PathBuf::from(program)
+    };
+    let status = wirebench_spawn::command(program)
+        .args(args)
+        .current_dir(folder)
+        .env("GOFLAGS", go_flags(&std::env::var("GOFLAGS").unwrap_or_default()))
+        .envs(environment)
+        .stdin(Stdio::null())
+        .stdout(io::stderr())
+        .status()
+        .map_err(|error| format!("build `{said}` cannot be started: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(format!("build `{said}` failed ({status}); its messages are above"))
+}
+
+/// Go's flags with those that keep a program's folder and commit out of it, so that equal code makes equal programs on both
+/// sides.
+fn go_flags(own: &str) -> String {
+    let mut flags: Vec<&str> = own.split_whitespace().collect();
+    for (name, flag) in [("-trimpath", "-trimpath"), ("-buildvcs", "-buildvcs=false")] {
+        if !flags.iter().any(|own| own.starts_with(name)) {
+            flags.push(flag);
+        }
+    }
+    flags.join(" ")
+}
+
+/// The toolchain that rustup takes in a folder; none where rustup does not manage it.
+#[must_use]
+pub fn active_toolchain(folder: &Path) -> Option<String> {
+    let output = wirebench_spawn::command("rustup")
+        .args(["show", "active-toolchain"])
+        .current_dir(folder)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    said.split_whitespace().next().map(str::to_owned)
+}
+
+fn run(mut cargo: Command, package: &str) -> Result<PathBuf, String> {
+    let mut cargo = cargo
+        .spawn()
+        .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
+    let mut program = None;
+    for line in BufReader::new(cargo.stdout.take().expect("stdout is piped"))
+        .lines()
+        .map_while(Result::ok)
+    {
+        let Ok(artifact) = serde_json::from_str::<Artifact>(&line) else {
+            continue;
+        };
+        let is_binary = artifact
+            .target
+            .is_some_and(|target| target.kind.iter().any(|kind| kind == "bin"));
+        let ours = artifact
+            .package_id
+            .is_some_and(|id| id.contains(&format!("/{package}#")) || id.contains(&format!("#{package}@")));
+        if is_binary && ours {
+            program = artifact.executable.or(program);
+        }
+    }
+    let status = cargo.wait().map_err(|error| error.to_string())?;
+    if !status.success() {
+        return Err(format!(
+            "cargo build --release --package {package} failed; its messages are above"
+        ));
+    }
+    program.ok_or_else(|| format!("package {package} has no binary"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profile_target_and_compiler_variables_are_part_of_the_key_and_the_rest_is_not() {
+        let all = [
+            "CARGO_PROFILE_RELEASE_LTO",
+            "CARGO_BUILD_RUSTFLAGS",
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER",
+            "RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "CFLAGS",
+            "CARGO_TARGET_DIR",
+            "CARGO_TERM_COLOR",
+            "CARGO_PKG_NAME",
+            "RUST_LOG",
+            "PATH",
+            "HOME",
+        ];
+        let given = all.map(|name| (OsString::from(name), OsString::from("x")));
+        let kept = build_variables(given.into_iter());
+        let kept: Vec<String> = kept.keys().map(|name| name.to_string_lossy().into_owned()).collect();
+        let mut expected = all[..6].to_vec();
+        expected.sort_unstable();
+        assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn go_gets_its_flags_once_and_keeps_its_own() {
+        assert_eq!(go_flags(""), "-trimpath -buildvcs=false");
+        assert_eq!(go_flags("-mod=mod -buildvcs=true"), "-mod=mod -buildvcs=true -trimpath");
+    }
+}

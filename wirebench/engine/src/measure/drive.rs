@@ -1,0 +1,304 @@
+//! Runs a load generator against a target and watches both: CPU, connections, output, time.
+
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+use crate::measure::interrupt::Interrupt;
+use crate::measure::process::{Launch, in_words, tail};
+use crate::measure::processes::Processes;
+use crate::measure::target::Target;
+use crate::measure::usage::{CpuUsed, Watched, steal_ns};
+use wirebench_record::run::{CpuTime, ProcessUsage};
+
+/// The most a driver may write in one round, over all its files.
+pub const MOST_OUTPUT_BYTES: u64 = 512 << 20;
+const TICK: Duration = Duration::from_millis(50);
+const STOP_GRACE: Duration = Duration::from_secs(1);
+/// A look at the server's sockets costs more than one at CPU times: after the first few, every fourth tick.
+const EARLY_LOOKS: u32 = 10;
+
+/// A driver run to make.
+#[derive(Debug)]
+pub struct Drive<'a> {
+    /// Its command.
+    pub launch: Launch<'a>,
+    /// The driver's name, for messages.
+    pub name: &'a str,
+    /// Further files it writes.
+    pub raw: PathBuf,
+    /// When it is stopped as hanging.
+    pub timeout: Duration,
+    /// Cores the driver can use.
+    pub driver_cores: usize,
+    /// Cores the server can use.
+    pub server_cores: usize,
+    /// Takes the driver's process group once it is started.
+    pub group: Option<&'a AtomicI32>,
+}
+
+/// What was seen of a driver run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Driven {
+    /// From exec to end.
+    pub wall: Duration,
+    /// The server's CPU time.
+    pub server_cpu: Option<CpuTime>,
+    /// The driver's CPU time.
+    pub driver_cpu: Option<CpuTime>,
+    /// Share of its cores the server used while it was loaded, ‰.
+    pub server_busy_permille: Option<u32>,
+    /// Share of its cores the driver used meanwhile, ‰.
+    pub driver_busy_permille: Option<u32>,
+    /// What each of its processes used, the one asked first.
+    pub processes: Vec<ProcessUsage>,
+    /// CPU time the hypervisor gave to others meanwhile, ns.
+    pub steal_ns: Option<u64>,
+}
+
+impl Driven {
+    /// Connections that the process asked held; none when it was not watched, or too short.
+    #[must_use]
+    pub fn connections_seen(&self) -> Option<u32> {
+        self.processes.first()?.connections_seen
+    }
+}
+
+/// Why a driver run gave nothing to normalise.
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    /// It cannot be started.
+    #[error("{driver}: cannot be started: {source}")]
+    Start {
+        /// The driver.
+        driver: String,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+    /// The operating system does not say how it ended.
+    #[error("{driver}: ended, but how cannot be learned: {source}; measure again")]
+    Wait {
+        /// The driver.
+        driver: String,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+    /// It failed by its own word.
+    #[error("{driver} {how}{}", if output.is_empty() { String::new() } else { format!(": {output}") })]
+    Failed {
+        /// The driver.
+        driver: String,
+        /// Its exit status in words.
+        how: String,
+        /// Its last words.
+        output: String,
+    },
+    /// It hung.
+    #[error(
+        "{driver} was still running after {after:?} and was stopped; set load.timeout in the scenario if it needs longer"
+    )]
+    TimedOut {
+        /// The driver.
+        driver: String,
+        /// How long it was given.
+        after: Duration,
+    },
+    /// It flooded the disk.
+    #[error("{driver} wrote more than {} MiB and was stopped", MOST_OUTPUT_BYTES >> 20)]
+    TooMuchOutput {
+        /// The driver.
+        driver: String,
+    },
+    /// A process of the server ended under it.
+    #[error("{how}")]
+    ServerDied {
+        /// Which, how it ended under load, and its last words.
+        how: String,
+    },
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// One look at both sides.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    at: Instant,
+    server: CpuUsed,
+    driver: CpuUsed,
+}
+
+impl Drive<'_> {
+    /// Runs the driver to its end, against a target or (process starts) on its own. `processes` are watched one by one
+    /// meanwhile; a warm-up does without.
+    ///
+    /// # Errors
+    /// When it or the target fails, it hangs or floods, or the user interrupts; the driver is stopped in any case.
+    pub fn run(
+        &self,
+        mut target: Option<&mut Target>,
+        mut processes: Option<Processes>,
+        interrupt: &Interrupt,
+    ) -> Result<Driven, DriveError> {
+        let driver = || self.name.to_owned();
+        let server = target.as_deref().map(|target| Rc::clone(&target.watched));
+        let server_before = server.as_deref().and_then(Watched::cpu);
+        let steal_before = steal_ns();
+        let children_before = children_cpu();
+        let mut group = self.launch.start().map_err(|source| DriveError::Start {
+            driver: driver(),
+            source,
+        })?;
+        if let Some(known) = self.group {
+            known.store(group.id(), Ordering::Relaxed);
+        }
+        let watched = Watched::leader(group.id());
+        let (ended, end) = mpsc::channel();
+        let wait = group.waiter();
+        std::thread::spawn(move || {
+            wait();
+            let _ = ended.send(());
+        });
+
+        let mut looks: Vec<Look> = Vec::new();
+        let mut ticks = 0u32;
+        while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(TICK) {
+            let stopped = if interrupt.asked() {
+                Some(DriveError::Interrupted)
+            } else if group.started.elapsed() > self.timeout {
+                Some(DriveError::TimedOut {
+                    driver: driver(),
+                    after: self.timeout,
+                })
+            } else if self.written() > MOST_OUTPUT_BYTES {
+                Some(DriveError::TooMuchOutput { driver: driver() })
+            } else {
+                target
+                    .as_deref_mut()
+                    .and_then(|target| target.still_runs().err())
+                    .map(|how| DriveError::ServerDied { how })
+            };
+            if let Some(error) = stopped {
+                let _ = group.stop(STOP_GRACE);
+                return Err(error);
+            }
+            if let (Some(server), Some(driver)) = (server.as_deref().and_then(Watched::cpu), watched.cpu()) {
+                // A driver that has just ended shows no threads any more: its time seems to fall.
+                if looks.last().is_none_or(|last| driver.run_ns >= last.driver.run_ns) {
+                    looks.push(Look {
+                        at: Instant::now(),
+                        server,
+                        driver,
+                    });
+                }
+            }
+            if let Some(processes) = processes
+                .as_mut()
+                .filter(|_| ticks < EARLY_LOOKS || ticks.is_multiple_of(4))
+            {
+                processes.look();
+            }
+            ticks += 1;
+        }
+        let wall = group.started.elapsed();
+        let processes = processes.map(Processes::finish).unwrap_or_default();
+        let status = group.kill_and_reap().map_err(|source| DriveError::Wait {
+            driver: driver(),
+            source,
+        })?;
+        let driver_cpu = difference(children_before, children_cpu());
+        if let Some(Err(how)) = target.map(Target::still_runs) {
+            return Err(DriveError::ServerDied { how });
+        }
+        if !status.success() {
+            let mut output = tail(&self.launch.stderr);
+            if output.is_empty() {
+                output = tail(&self.launch.stdout);
+            }
+            return Err(DriveError::Failed {
+                driver: driver(),
+                how: in_words(status),
+                output,
+            });
+        }
+        if self.written() > MOST_OUTPUT_BYTES {
+            return Err(DriveError::TooMuchOutput { driver: driver() });
+        }
+        let server_after = server.as_deref().and_then(Watched::cpu_with_new_processes);
+        let steal_ns = steal_before
+            .zip(steal_ns())
+            .map(|(before, after)| after.saturating_sub(before));
+        let server_cpu = server_before.zip(server_after).map(|(before, after)| {
+            let (user, system) = after.since(before);
+            CpuTime { user, system }
+        });
+        let (server_busy_permille, driver_busy_permille) = self.busy(&looks).unzip();
+        Ok(Driven {
+            wall,
+            server_cpu,
+            driver_cpu,
+            server_busy_permille,
+            driver_busy_permille,
+            processes,
+            steal_ns,
+        })
+    }
+
+    /// Bytes written so far to every file of the driver.
+    fn written(&self) -> u64 {
+        let files = [&self.launch.stdout, &self.launch.stderr, &self.raw];
+        files
+            .into_iter()
+            .filter_map(|file| Some(fs::metadata(file).ok()?.len()))
+            .sum()
+    }
+
+    /// Shares of their cores that server and driver used between the first and the last look at which the server
+    /// worked; what a driver does before and after the load (parsing, printing) is left out.
+    fn busy(&self, looks: &[Look]) -> Option<(u32, u32)> {
+        let working = |pair: &[Look]| {
+            let worked = pair[1].server.run_ns.saturating_sub(pair[0].server.run_ns);
+            u128::from(worked) * 100 > (pair[1].at - pair[0].at).as_nanos()
+        };
+        let first = looks.windows(2).position(working)?;
+        let last = looks.windows(2).rposition(working)? + 1;
+        let (from, to) = (looks[first], looks[last]);
+        let share = |before: CpuUsed, after: CpuUsed, cores: usize| {
+            let possible = (to.at - from.at).as_nanos() * cores as u128;
+            let used = u128::from(after.run_ns.saturating_sub(before.run_ns));
+            u32::try_from((used * 1000 / possible.max(1)).min(1000)).unwrap_or(1000)
+        };
+        Some((
+            share(from.server, to.server, self.server_cores),
+            share(from.driver, to.driver, self.driver_cores),
+        ))
+    }
+}
+
+/// CPU time of all children reaped so far.
+fn children_cpu() -> Option<CpuTime> {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
+    let ns = |time: nix::sys::time::TimeVal| {
+        u64::try_from(time.tv_sec())
+            .ok()?
+            .checked_mul(1_000_000_000)?
+            .checked_add(u64::try_from(time.tv_usec()).ok()? * 1000)
+    };
+    Some(CpuTime {
+        user: ns(usage.user_time())?,
+        system: ns(usage.system_time())?,
+    })
+}
+
+fn difference(before: Option<CpuTime>, after: Option<CpuTime>) -> Option<CpuTime> {
+    let (before, after) = before.zip(after)?;
+    Some(CpuTime {
+        user: after.user.saturating_sub(before.user),
+        system: after.system.saturating_sub(before.system),
+    })
+}

@@ -1,0 +1,211 @@
+//! gRPC messages from JSON and back, by the .proto file a server declares; no generated code.
+
+use std::path::Path;
+
+use prost::Message;
+use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor};
+
+use wirebench_declare::server::GrpcOperation;
+
+/// Bytes before each message on the wire: a compression flag and a length.
+pub const FRAME_HEADER_BYTES: usize = 5;
+
+/// Why a gRPC operation cannot be asked or its answer not read.
+#[derive(Debug, thiserror::Error)]
+pub enum GrpcError {
+    /// The .proto file does not compile.
+    #[error("{file}: {source}")]
+    Proto {
+        /// The file as declared.
+        file: String,
+        /// Where and what.
+        source: protox::Error,
+    },
+    /// The method is not in the file.
+    #[error("{file}: declares no method {call}; write \"package.Service/Method\"")]
+    NoMethod {
+        /// The file as declared.
+        file: String,
+        /// The method as declared.
+        call: String,
+    },
+    /// JSON that does not fit the message type.
+    #[error("message {json} is not a {kind}: {source}")]
+    Json {
+        /// The JSON as declared.
+        json: String,
+        /// The message type.
+        kind: String,
+        /// Where and what.
+        source: serde_json::Error,
+    },
+    /// Bytes that are not one message, or of a stream at least one.
+    #[error("the answer is not one {kind} message, or of a stream several: {what}")]
+    Wire {
+        /// The message type.
+        kind: String,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// A method with its message types: unary, or with a stream of answers.
+#[derive(Debug, Clone)]
+pub struct Call {
+    method: MethodDescriptor,
+}
+
+impl Call {
+    /// Compiles the operation's .proto file and finds its method.
+    ///
+    /// # Errors
+    /// When the file does not compile or has no such method.
+    pub fn load(root: &Path, operation: &GrpcOperation) -> Result<Self, GrpcError> {
+        let file = || operation.proto.clone();
+        let files = protox::compile([root.join(&operation.proto)], [root.join(&operation.proto_root)])
+            .map_err(|source| GrpcError::Proto { file: file(), source })?;
+        let pool = prost_reflect::DescriptorPool::from_file_descriptor_set(files)
+            .expect("protox only returns sets that it has resolved");
+        let (service, name) = operation.call.split_once('/').unwrap_or((&operation.call, ""));
+        let method = pool
+            .get_service_by_name(service)
+            .and_then(|service| service.methods().find(|method| method.name() == name))
+            .ok_or_else(|| GrpcError::NoMethod {
+                file: file(),
+                call: operation.call.clone(),
+            })?;
+        Ok(Self { method })
+    }
+
+    /// The type of its request message.
+    #[must_use]
+    pub fn input(&self) -> MessageDescriptor {
+        self.method.input()
+    }
+
+    /// One request message, framed.
+    ///
+    /// # Errors
+    /// When the JSON does not fit the method's input type.
+    pub fn request_frame(&self, json: &str) -> Result<Vec<u8>, GrpcError> {
+        Ok(frame(&parse(self.method.input(), json)?.encode_to_vec()))
+    }
+
+    /// Whether a framed answer is the message that `json` describes; the actual message as JSON when it is not. Of a stream,
+    /// the first one.
+    ///
+    /// # Errors
+    /// When the JSON does not fit, or the bytes are not an answer.
+    pub fn answer_differs(&self, body: &[u8], json: &str) -> Result<Option<String>, GrpcError> {
+        let expected = parse(self.method.output(), json)?;
+        let found = self.answer(body)?;
+        if found.first() == Some(&expected) {
+            return Ok(None);
+        }
+        Ok(Some(
+            serde_json::to_string(&found[0]).unwrap_or_else(|error| error.to_string()),
+        ))
+    }
+
+    /// Reads a framed answer: one message, or of a stream at least one.
+    ///
+    /// # Errors
+    /// When the bytes are not exactly that many messages of the method's output type.
+    pub fn answer(&self, body: &[u8]) -> Result<Vec<DynamicMessage>, GrpcError> {
+        let kind = self.method.output();
+        let wire = |what: String| GrpcError::Wire {
+            kind: kind.full_name().to_owned(),
+            what,
+        };
+        let broken = || wire(format!("{} bytes that are not whole frames", body.len()));
+        let messages = frames(body).ok_or_else(broken)?;
+        if messages.is_empty() || (messages.len() > 1 && !self.method.is_server_streaming()) {
+            return Err(wire(format!("{} messages", messages.len())));
+        }
+        let decode = |message| DynamicMessage::decode(kind.clone(), message).map_err(|error| wire(error.to_string()));
+        messages.into_iter().map(decode).collect()
+    }
+}
+
+fn parse(kind: MessageDescriptor, json: &str) -> Result<DynamicMessage, GrpcError> {
+    let name = kind.full_name().to_owned();
+    let mut from = serde_json::Deserializer::from_str(json);
+    DynamicMessage::deserialize(kind, &mut from)
+        .and_then(|message| from.end().map(|()| message))
+        .map_err(|source| GrpcError::Json {
+            json: json.to_owned(),
+            kind: name,
+            source,
+        })
+}
+
+/// Puts the length prefix before a message.
+#[must_use]
+pub fn frame(message: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(message.len()).expect("requests are declared in a TOML file, far below 4 GiB");
+    let mut out = vec![0];
+    out.extend(length.to_be_bytes());
+    out.extend(message);
+    out
+}
+
+/// The message inside a single uncompressed frame; none when the bytes are anything else.
+#[must_use]
+pub fn unframe(body: &[u8]) -> Option<&[u8]> {
+    match frames(body)?.as_slice() {
+        [message] => Some(message),
+        _ => None,
+    }
+}
+
+/// The messages inside uncompressed frames, in order; none when the bytes are anything else.
+#[must_use]
+pub fn frames(mut body: &[u8]) -> Option<Vec<&[u8]>> {
+    let mut messages = Vec::new();
+    while !body.is_empty() {
+        let (header, rest) = body.split_at_checked(FRAME_HEADER_BYTES)?;
+        let length = u32::from_be_bytes(header[1..].try_into().ok()?);
+        let (message, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        if header[0] != 0 {
+            return None;
+        }
+        messages.push(message);
+        body = rest;
+    }
+    Some(messages)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{frame, frames, unframe};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_framed_message_comes_back(message in prop::collection::vec(any::<u8>(), 0..300)) {
+            let framed = frame(&message);
+            prop_assert_eq!(unframe(&framed), Some(message.as_slice()));
+        }
+
+        #[test]
+        fn other_bytes_are_refused_or_whole(body in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Some(message) = unframe(&body) {
+                prop_assert_eq!(frame(message), body.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_is_several_messages() {
+        let body = [frame(b"one"), frame(b""), frame(b"three")].concat();
+        assert_eq!(frames(&body), Some(vec![&b"one"[..], b"", b"three"]));
+        assert_eq!((frames(&body[..body.len() - 1]), unframe(&body)), (None, None));
+        assert_eq!((frames(&[]), unframe(&[])), (Some(vec![]), None));
+    }
+
+    #[test]
+    fn a_compressed_or_cut_frame_is_refused() {
+        assert_eq!(unframe(&[1, 0, 0, 0, 0]), None);
+        assert_eq!(unframe(&[0, 0, 0, 0, 2, 7]), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! A target that is kept for one load after another, as long as somebody wants to see what becomes of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::measure::processes::Processes;
+use crate::measure::question::Question;
+use crate::measure::side::Side;
+use crate::measure::slot::{Bench, Measured, SlotError, files, write};
+use crate::measure::target::Target;
+use wirebench_declare::plan::PlannedSeries;
+
+/// A server that was asked once and answered well.
+#[derive(Debug)]
+pub struct Held<'a> {
+    bench: &'a Bench<'a>,
+    question: Question<'a>,
+    target: Target,
+    folder: PathBuf,
+}
+
+impl<'a> Held<'a> {
+    /// Starts the server of a series; the side must declare it and have built it. What is printed goes to `folder`.
+    ///
+    /// # Errors
+    /// When it does not start, or answers wrongly.
+    ///
+    /// # Panics
+    /// When the side does not declare the server, or has not built it.
+    pub fn start(
+        bench: &'a Bench<'a>,
+        series: &PlannedSeries<'a>,
+        side: &Side,
+        folder: PathBuf,
+    ) -> Result<Self, SlotError> {
+        let question = bench.question(series)?;
+        let target = bench.start(side, &side.server_of(series), &folder)?;
+        question.check(&target.front.address)?;
+        let body = folder.join(files::BODY);
+        write(&body, fs::write(&body, &question.request.body))?;
+        Ok(Self {
+            bench,
+            question,
+            target,
+            folder,
+        })
+    }
+
+    /// One load, without a warm-up, and a probe after it.
+    ///
+    /// # Errors
+    /// When a process of the server or the driver fails, or the user interrupts.
+    pub fn load(&mut self, series: &PlannedSeries) -> Result<Measured, SlotError> {
+        let values = self.bench.values(series, &self.target.front.address, &self.folder);
+        let processes = Processes::of(&self.target);
+        let driven = self
+            .bench
+            .drive(series, &self.folder, &values, Some(&mut self.target), Some(processes))?;
+        let wrong = self.question.check(&self.target.front.address).err();
+        Ok(Measured {
+            loading: driven.wall,
+            peak_rss_bytes: self.target.watched.peak_rss_bytes(),
+            driven,
+            wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            ..Measured::default()
+        })
+    }
+
+    /// Resident memory now of each process by name, the one asked first; bytes, none where it cannot be read.
+    #[must_use]
+    pub fn rss(&self) -> Vec<(String, Option<u64>)> {
+        let instances = self.target.instances();
+        instances
+            .map(|one| (one.name.clone(), one.watched.rss_bytes()))
+            .collect()
+    }
+
+    /// Stops it.
+    ///
+    /// # Errors
+    /// When a process cannot be waited for.
+    pub fn stop(self) -> Result<(), SlotError> {
+        write(&self.folder, self.target.stop())
+    }
+}

@@ -1,0 +1,56 @@
+//! Describes the machine a run is made on.
+
+use std::fs;
+
+use sha2::{Digest, Sha256};
+
+use wirebench_record::run::Host;
+
+/// Reads what the operating system says of the machine; what it does not say is null.
+#[must_use]
+pub fn describe(cpu_count: usize) -> Host {
+    let cpu_model =
+        first_value("/proc/cpuinfo", "model name", ':').or_else(|| says("sysctl", &["-n", "machdep.cpu.brand_string"]));
+    let memory_bytes = first_value("/proc/meminfo", "MemTotal", ':')
+        .and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024))
+        .or_else(|| says("sysctl", &["-n", "hw.memsize"])?.parse().ok());
+    let kernel = says("uname", &["-srm"]).unwrap_or_else(|| "unknown".into());
+    let image = std::env::var("ImageOS").ok().map(|os| {
+        let version = std::env::var("ImageVersion").unwrap_or_default();
+        format!("{os} {version}").trim().to_owned()
+    });
+    let loopback_mtu_bytes = fs::read_to_string("/sys/class/net/lo/mtu")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    let cpu_count = u32::try_from(cpu_count).unwrap_or(u32::MAX);
+    let lines = format!("{cpu_model:?}\n{cpu_count}\n{memory_bytes:?}\n{kernel}\n{image:?}\n{loopback_mtu_bytes:?}");
+    let fingerprint = Sha256::digest(lines.as_bytes())
+        .iter()
+        .take(6)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    Host {
+        cpu_model,
+        cpu_count,
+        memory_bytes,
+        kernel,
+        image,
+        loopback_mtu_bytes,
+        fingerprint,
+    }
+}
+
+fn first_value(file: &str, key: &str, separator: char) -> Option<String> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    Some(line.split_once(separator)?.1.trim().to_owned())
+}
+
+fn says(program: &str, args: &[&str]) -> Option<String> {
+    let output = wirebench_spawn::command(program)
+        .args(args)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()).filter(|text| !text.is_empty())
+}

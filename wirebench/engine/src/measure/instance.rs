@@ -1,0 +1,128 @@
+//! An instance: one process of a target, with those it started itself.
+
+use std::io;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::measure::interrupt::Interrupt;
+use crate::measure::listening;
+use crate::measure::process::{Group, in_words, tail};
+use crate::measure::target::{TargetError, said};
+use crate::measure::usage::Watched;
+use wirebench_declare::tier::Part;
+
+const STOP_GRACE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(1);
+
+/// One process of a server, running.
+#[derive(Debug)]
+pub struct Instance {
+    /// The tier's name, or the server's.
+    pub name: String,
+    /// Its process group.
+    pub group: Group,
+    /// `127.0.0.1:port`.
+    pub address: String,
+    /// Its processes, as found when it was ready.
+    pub watched: Rc<Watched>,
+    label: String,
+    output: PathBuf,
+}
+
+impl Instance {
+    /// A process that has just been started; `output` takes what it complains about.
+    #[must_use]
+    pub fn new(part: &Part, group: Group, address: String, output: PathBuf) -> Self {
+        Self {
+            name: part.name().to_owned(),
+            label: part.label(),
+            watched: Rc::new(Watched::groups(&[])),
+            group,
+            address,
+            output,
+        }
+    }
+
+    /// Looks again and again until it is ready; `look` says what it found instead.
+    ///
+    /// # Errors
+    /// When it ends early or is not ready in time.
+    pub fn wait_until_ready(
+        &mut self,
+        timeout: Duration,
+        interrupt: &Interrupt,
+        look: impl Fn() -> Result<(), String>,
+    ) -> Result<(), TargetError> {
+        let server = || self.label.clone();
+        loop {
+            let looked = look();
+            let waited = self.group.started.elapsed();
+            if self.group.has_ended() {
+                let how = self
+                    .group
+                    .kill_and_reap()
+                    .map_or_else(|error| error.to_string(), in_words);
+                return Err(TargetError::Died {
+                    server: server(),
+                    how,
+                    output: tail(&self.output),
+                });
+            }
+            match looked {
+                Ok(()) => {
+                    self.watched = Rc::new(Watched::groups(&[self.group.id()]));
+                    return Ok(());
+                }
+                Err(last) if waited > timeout => {
+                    return Err(TargetError::NotReady {
+                        server: server(),
+                        timeout,
+                        last: self.with_where_it_listens(last),
+                        output: tail(&self.output),
+                    });
+                }
+                Err(_) if interrupt.asked() => return Err(TargetError::Interrupted),
+                Err(_) => std::thread::sleep(POLL),
+            }
+        }
+    }
+
+    /// What the last look said, and where it listens instead, where that is known.
+    fn with_where_it_listens(&self, last: String) -> String {
+        let own = self.address.rsplit(':').next().and_then(|port| port.parse().ok());
+        let all = listening::of(self.group.id());
+        if all.is_empty() || all.iter().any(|one| Some(one.port()) == own) {
+            return last;
+        }
+        let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+        format!(
+            "{last}; it listens on {}, not on {}: tell it {{port}} in args or env, or declare its own as port",
+            all.join(" and "),
+            self.address
+        )
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Errors
+    /// When it has ended: how, under load, and its last output.
+    pub fn still_runs(&mut self) -> Result<(), String> {
+        if !self.group.has_ended() {
+            return Ok(());
+        }
+        let how = self
+            .group
+            .kill_and_reap()
+            .map_or_else(|error| error.to_string(), in_words);
+        Err(format!("{how} under load{}", said(&tail(&self.output))))
+    }
+
+    /// Stops it: asked first, killed after two seconds.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.group.stop(STOP_GRACE).map(drop)
+    }
+}

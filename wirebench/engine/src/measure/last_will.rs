@@ -1,0 +1,59 @@
+//! Ends the process groups that wirebench started if wirebench itself is killed and can end nothing any more.
+//!
+//! A shell holds the list of groups and reads changes to it from a pipe that only wirebench writes to. When wirebench ends,
+//! however it ends, the pipe closes: the shell kills the groups that are still on its list and ends as well.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::{ChildStdin, Stdio};
+use std::sync::{LazyLock, Mutex};
+
+use nix::unistd::Pid;
+
+/// `+ 12` puts a group onto the list, `- 12` takes it off.
+const SCRIPT: &str = r#"
+groups=
+while read -r what group; do
+  kept=
+  for one in $groups; do [ "$one" = "$group" ] || kept="$kept $one"; done
+  groups=$kept
+  [ "$what" = + ] && groups="$groups $group"
+done
+for group in $groups; do kill -s KILL -- "-$group"; done
+"#;
+
+/// The shell's input; none where no shell could be started.
+static SHELL: LazyLock<Mutex<Option<ChildStdin>>> = LazyLock::new(|| Mutex::new(start()));
+
+fn start() -> Option<ChildStdin> {
+    let mut command = wirebench_spawn::command("/bin/sh");
+    // A group of its own: Ctrl-C in a terminal must not end it before wirebench.
+    command
+        .args(["-c", SCRIPT])
+        .env_clear()
+        .current_dir("/")
+        .process_group(0);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().ok()?.stdin.take()
+}
+
+/// The group is killed when wirebench is.
+pub(super) fn add(group: Pid) {
+    tell("+", group);
+}
+
+/// The group has ended and its leader was reaped: its number may soon be somebody else's.
+pub(super) fn remove(group: Pid) {
+    tell("-", group);
+}
+
+/// Without a shell the list is lost: groups are then ended by their owner alone.
+fn tell(what: &str, group: Pid) {
+    let mut shell = SHELL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(input) = shell.as_mut() {
+        let _ = input.write_all(format!("{what} {group}\n").as_bytes());
+    }
+}

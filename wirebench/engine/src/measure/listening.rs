@@ -1,0 +1,159 @@
+//! Where a program listens: TCP sockets in the state LISTEN that its processes hold, read from /proc.
+
+use std::net::SocketAddr;
+
+/// The addresses at which the processes of a group, and whatever they started, listen; sorted. Empty where there is no /proc.
+#[must_use]
+pub fn of(group: i32) -> Vec<SocketAddr> {
+    system::of(group)
+}
+
+/// The processes of a group and whatever they started, also in groups of their own; nothing where there is no /proc.
+#[derive(Debug)]
+pub struct Tree(system::Processes);
+
+impl Tree {
+    /// The tree of a group as it is now.
+    #[must_use]
+    pub fn of(group: i32) -> Self {
+        Self(system::tree(group))
+    }
+
+    /// Kills those that still run.
+    pub fn kill(self) {
+        system::kill_all(self.0);
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::collections::HashSet;
+    use std::net::SocketAddr;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    use procfs::net::{TcpNetEntry, TcpState};
+    use procfs::process::{FDTarget, Process, Stat, all_processes};
+
+    /// Handles that never mean another process of the same number.
+    pub(super) type Processes = Vec<Process>;
+
+    pub(super) fn tree(group: i32) -> Processes {
+        let Ok(all) = all_processes() else { return Vec::new() };
+        let all: Vec<(Process, Stat)> = all
+            .flatten()
+            .filter_map(|process| process.stat().ok().map(|stat| (process, stat)))
+            .collect();
+        let own = all.iter().filter(|(_, stat)| stat.pgrp == group || stat.pid == group);
+        let mut found: HashSet<i32> = own.map(|(_, stat)| stat.pid).collect();
+        loop {
+            let before = found.len();
+            let children = all.iter().filter(|(_, stat)| found.contains(&stat.ppid));
+            let children: Vec<i32> = children.map(|(_, stat)| stat.pid).collect();
+            found.extend(children);
+            if found.len() == before {
+                break;
+            }
+        }
+        let in_tree = all.into_iter().filter(|(_, stat)| found.contains(&stat.pid));
+        in_tree.map(|(process, _)| process).collect()
+    }
+
+    pub(super) fn kill_all(processes: Processes) {
+        for process in processes {
+            if process.stat().is_ok_and(|stat| stat.state != 'Z') {
+                // An error means that it has just ended.
+                let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
+            }
+        }
+    }
+
+    pub(super) fn of(group: i32) -> Vec<SocketAddr> {
+        let processes = tree(group);
+        let held: HashSet<u64> = processes.iter().flat_map(sockets).collect();
+        let tables = processes.first().map(|first| {
+            let (four, six) = (first.tcp().unwrap_or_default(), first.tcp6().unwrap_or_default());
+            four.into_iter().chain(six)
+        });
+        let listens = |entry: &TcpNetEntry| entry.state == TcpState::Listen && held.contains(&entry.inode);
+        let mut found: Vec<SocketAddr> = tables
+            .into_iter()
+            .flatten()
+            .filter(listens)
+            .map(|entry| entry.local_address)
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn sockets(process: &Process) -> Vec<u64> {
+        let Ok(open) = process.fd() else { return Vec::new() };
+        let inode = |target| {
+            if let FDTarget::Socket(inode) = target {
+                Some(inode)
+            } else {
+                None
+            }
+        };
+        open.flatten().filter_map(|info| inode(info.target)).collect()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::net::SocketAddr;
+
+    pub(super) type Processes = ();
+
+    pub(super) fn tree(_group: i32) -> Processes {}
+
+    pub(super) fn kill_all(_processes: Processes) {}
+
+    pub(super) fn of(_group: i32) -> Vec<SocketAddr> {
+        Vec::new()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_listener_is_found_by_the_process_that_holds_it_and_a_connection_is_none() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let connection = std::net::TcpStream::connect(address).unwrap();
+        let found = super::of(own);
+        assert!(found.contains(&address), "{found:?}");
+        assert!(!found.contains(&connection.local_addr().unwrap()), "{found:?}");
+        drop(listener);
+        assert!(!super::of(own).contains(&address));
+    }
+
+    #[test]
+    fn what_a_program_started_in_another_group_is_of_its_tree_and_ends_with_it() {
+        use std::os::unix::process::CommandExt as _;
+        let script = "setsid sleep 60 & echo $!; wait";
+        let mut shell = wirebench_spawn::command("/bin/sh");
+        shell
+            .args(["-c", script])
+            .process_group(0)
+            .stdout(std::process::Stdio::piped());
+        let mut child = shell.spawn().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        super::Tree::of(i32::try_from(child.id()).unwrap()).kill();
+        child.wait().unwrap();
+        let status = format!("/proc/{}/stat", line.trim());
+        let gone = || std::fs::read_to_string(&status).map_or(true, |stat| stat.contains(") Z "));
+        for _ in 0..500 {
+            if gone() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        panic!("{}", std::fs::read_to_string(&status).unwrap());
+    }
+}

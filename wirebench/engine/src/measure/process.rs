@@ -1,0 +1,193 @@
+//! A child process in a process group of its own, which never outlives its owner.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use crate::measure::{cores, last_will, usage};
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Launch<'a> {
+    /// The program and its arguments.
+    pub argv: &'a [String],
+    /// Its working directory.
+    pub folder: &'a Path,
+    /// Environment variables added to ours.
+    pub env: &'a BTreeMap<String, String>,
+    /// The file that takes its standard output.
+    pub stdout: PathBuf,
+    /// The file that takes its standard error.
+    pub stderr: PathBuf,
+    /// The cores it is born on; none means all.
+    pub cores: &'a [usize],
+}
+
+/// A running process group; dropping it kills and reaps it.
+#[derive(Debug)]
+pub struct Group {
+    child: Child,
+    id: Pid,
+    /// When it was started.
+    pub started: Instant,
+}
+
+impl Launch<'_> {
+    /// Starts it as the leader of a new process group, its input closed.
+    ///
+    /// # Errors
+    /// When a file cannot be made or the program cannot be started.
+    pub fn start(&self) -> io::Result<Group> {
+        let mut command = self.command()?;
+        command.process_group(0);
+        let started = Instant::now();
+        let child = cores::born_on(self.cores, || command.spawn())?;
+        let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
+        last_will::add(id);
+        Ok(Group { child, id, started })
+    }
+
+    /// The command itself, in the caller's process group.
+    ///
+    /// # Errors
+    /// When a file cannot be made.
+    pub fn command(&self) -> io::Result<Command> {
+        let (program, args) = self
+            .argv
+            .split_first()
+            .ok_or_else(|| io::Error::other("an empty command"))?;
+        let mut command = wirebench_spawn::command(program);
+        command
+            .args(args)
+            .current_dir(self.folder)
+            .envs(self.env)
+            .stdin(Stdio::null());
+        command
+            .stdout(File::create(&self.stdout)?)
+            .stderr(File::create(&self.stderr)?);
+        Ok(command)
+    }
+}
+
+impl Group {
+    /// The leader's process id, which is the group's too.
+    #[must_use]
+    pub fn id(&self) -> i32 {
+        self.id.as_raw()
+    }
+
+    /// Whether the leader has ended; it is not reaped yet.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        !matches!(waitid(Id::Pid(self.id), look), Ok(WaitStatus::StillAlive))
+    }
+
+    /// A function that blocks until the leader has ended, for another thread; it does not reap.
+    pub fn waiter(&self) -> impl FnOnce() + Send + 'static {
+        let id = self.id;
+        move || {
+            while waitid(Id::Pid(id), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) == Err(nix::errno::Errno::EINTR) {}
+        }
+    }
+
+    /// Asks the group to end, kills what is left after `grace`, and reaps the leader.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    pub fn stop(&mut self, grace: Duration) -> io::Result<ExitStatus> {
+        if !self.has_ended() {
+            let _ = killpg(self.id, Signal::SIGTERM);
+            self.await_end(grace);
+        }
+        self.kill_and_reap()
+    }
+
+    /// The same; whether the leader ended by itself. A leader that only watches the others is not asked: it ends after
+    /// them, and sees them end.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    pub fn end(&mut self, grace: Duration, leader_watches: bool) -> io::Result<bool> {
+        if leader_watches {
+            // The leader is not reaped yet, so the group's number cannot belong to anyone else.
+            for member in usage::members(self.id())
+                .into_iter()
+                .filter(|member| *member != self.id())
+            {
+                let _ = kill(Pid::from_raw(member), Signal::SIGTERM);
+            }
+        } else {
+            let _ = killpg(self.id, Signal::SIGTERM);
+        }
+        self.await_end(grace);
+        let ended = self.has_ended();
+        self.kill_and_reap()?;
+        Ok(ended)
+    }
+
+    fn await_end(&self, grace: Duration) {
+        let deadline = Instant::now() + grace;
+        while !self.has_ended() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Kills whatever of the group still runs and reaps the leader.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    pub fn kill_and_reap(&mut self) -> io::Result<ExitStatus> {
+        // The leader is not reaped yet, so the group's number cannot belong to anyone else.
+        let _ = killpg(self.id, Signal::SIGKILL);
+        let status = self.child.wait();
+        last_will::remove(self.id);
+        status
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(Some(_))) {
+            last_will::remove(self.id);
+        } else {
+            let _ = self.kill_and_reap();
+        }
+    }
+}
+
+/// An exit status in words: `exited with status 1`, `was ended by signal 9`.
+#[must_use]
+pub fn in_words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".into(),
+    }
+}
+
+/// The last lines of a file as one line of text, for an error message; empty when there are none.
+#[must_use]
+pub fn tail(file: &Path) -> String {
+    const MOST_BYTES: u64 = 2000;
+    use std::io::{Read, Seek, SeekFrom};
+    let read = || -> io::Result<String> {
+        let mut open = File::open(file)?;
+        let length = open.metadata()?.len();
+        open.seek(SeekFrom::Start(length.saturating_sub(MOST_BYTES)))?;
+        let mut bytes = Vec::new();
+        open.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let text = read().unwrap_or_default();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(4)..].join(" / ")
+}

@@ -1,0 +1,230 @@
+//! A question: one operation as a request on the wire, and the check of its answer.
+
+use std::path::Path;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES};
+use crate::measure::probe::{PROBE_TIMEOUT, WireAnswer, WireRequest, ask, grpc_request};
+use crate::measure::target::TargetError;
+use crate::measure::variables;
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::{HttpOperation, Operation, Server};
+
+/// An operation with its request on the wire and the means to check the answer.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    server: &'a str,
+    operation: &'a Operation,
+    call: Option<Call>,
+    /// The request.
+    pub request: WireRequest,
+}
+
+impl<'a> Question<'a> {
+    /// Prepares an operation for a protocol; process starts are asked over what the server answers first. Over TLS the
+    /// server must show the certificate in the file `ca`.
+    ///
+    /// # Errors
+    /// When a gRPC message does not fit its .proto file, or an environment variable is not set.
+    ///
+    /// # Panics
+    /// For a benchmark, which nobody can be asked for.
+    pub fn new(
+        root: &Path,
+        server: &'a Server,
+        operation: &'a Operation,
+        protocol: Protocol,
+        ca: &Path,
+    ) -> Result<Self, TargetError> {
+        let wrong = |source| TargetError::Operation {
+            server: server.name.clone(),
+            source,
+        };
+        let filled = |text: &str| {
+            variables::filled(text).map_err(|variable| TargetError::Variable {
+                server: server.name.clone(),
+                variable,
+            })
+        };
+        let protocol = if protocol == Protocol::Process {
+            server.protocols[0]
+        } else {
+            protocol
+        };
+        let (request, call) = match operation {
+            Operation::Http(http) => (
+                WireRequest {
+                    protocol,
+                    method: http.method.clone(),
+                    path: http.path.clone(),
+                    headers: http.headers.iter().map(|line| filled(line)).collect::<Result<_, _>>()?,
+                    body: filled(http.body.as_deref().unwrap_or_default())?.into_bytes(),
+                    ca: protocol.has_tls().then(|| ca.to_path_buf()),
+                },
+                None,
+            ),
+            Operation::Bench(_) => unreachable!("benchmarks have no server to ask"),
+            Operation::Grpc(rpc) => {
+                let call = Call::load(root, rpc).map_err(wrong)?;
+                let body = call.request_frame(&rpc.message).map_err(wrong)?;
+                let path = format!("/{}", rpc.call);
+                (grpc_request(protocol, &path, body, ca), Some(call))
+            }
+        };
+        Ok(Self {
+            server: &server.name,
+            operation,
+            call,
+            request,
+        })
+    }
+
+    /// Asks once and checks the answer against what `server.toml` expects.
+    ///
+    /// # Errors
+    /// When there is no answer, or a wrong one.
+    pub fn check(&self, address: &str) -> Result<WireAnswer, TargetError> {
+        let server = || self.server.to_owned();
+        let answer = ask(address, &self.request, PROBE_TIMEOUT).map_err(|source| TargetError::NoAnswer {
+            server: server(),
+            source,
+        })?;
+        let wrong = |expected: String, found: String| {
+            Err(TargetError::WrongAnswer {
+                server: server(),
+                expected: short(&expected),
+                found: short(&found),
+            })
+        };
+        if let Some(fault) = &answer.fault {
+            return wrong("a gRPC-web answer".into(), fault.clone());
+        }
+        match (self.operation, &self.call) {
+            (Operation::Http(http), _) => {
+                if answer.status != http.status {
+                    let found = format!(
+                        "status {} with body {}",
+                        answer.status,
+                        String::from_utf8_lossy(&answer.body)
+                    );
+                    return wrong(format!("status {}", http.status), found);
+                }
+                match differs(http, &answer.body) {
+                    Some(expected) => wrong(expected, format!("body {}", String::from_utf8_lossy(&answer.body))),
+                    None => Ok(answer),
+                }
+            }
+            (Operation::Grpc(rpc), Some(call)) => {
+                match &answer.grpc {
+                    Some((status, _)) if status == "0" => {}
+                    Some((status, message)) => {
+                        return wrong("grpc-status 0".into(), format!("grpc-status {status}: {message}"));
+                    }
+                    None => {
+                        return wrong(
+                            "grpc-status 0".into(),
+                            format!("HTTP status {} without grpc-status", answer.status),
+                        );
+                    }
+                }
+                let unreadable = |source| TargetError::Operation {
+                    server: server(),
+                    source,
+                };
+                let differs = match &rpc.expected_message {
+                    Some(json) => call.answer_differs(&answer.body, json).map_err(unreadable)?,
+                    None => call.answer(&answer.body).map(|_| None).map_err(unreadable)?,
+                };
+                match differs {
+                    Some(found) => wrong(
+                        format!("message {}", rpc.expected_message.as_deref().unwrap_or_default()),
+                        found,
+                    ),
+                    None => Ok(answer),
+                }
+            }
+            (Operation::Grpc(_), None) | (Operation::Bench(_), _) => {
+                unreachable!("new() loads the call of every gRPC operation, and takes no benchmark")
+            }
+        }
+    }
+
+    /// Bytes of the body (HTTP) or the messages (gRPC) in an answer.
+    #[must_use]
+    pub fn payload_bytes(&self, answer: &WireAnswer) -> u64 {
+        let frames = self.call.as_ref().and_then(|_| grpc::frames(&answer.body));
+        let framing = FRAME_HEADER_BYTES * frames.map_or(0, |frames| frames.len());
+        answer.body.len().saturating_sub(framing) as u64
+    }
+}
+
+/// What a body should have been and is not; nothing when it is right.
+fn differs(http: &HttpOperation, body: &[u8]) -> Option<String> {
+    if let Some(expected) = http
+        .expected_body
+        .as_ref()
+        .filter(|expected| expected.as_bytes() != body)
+    {
+        return Some(format!("body {expected}"));
+    }
+    if let Some(pattern) = &http.expected_pattern {
+        let matches = Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(&String::from_utf8_lossy(body)));
+        if !matches {
+            return Some(format!("a body that matches {pattern}"));
+        }
+    }
+    if http.expected_json.is_empty() && !http.graphql {
+        return None;
+    }
+    let Ok(json) = serde_json::from_slice::<Value>(body) else {
+        return Some("a body in JSON".into());
+    };
+    if http.graphql && (json.get("errors").is_some() || json.get("data").is_none_or(Value::is_null)) {
+        return Some("a GraphQL response with data and without errors".into());
+    }
+    let wrong = http
+        .expected_json
+        .iter()
+        .find(|(pointer, value)| json.pointer(pointer) != Some(value));
+    wrong.map(|(pointer, value)| format!("{value} at {pointer} of the body"))
+}
+
+fn short(text: &str) -> String {
+    const MOST: usize = 200;
+    match text.char_indices().nth(MOST) {
+        Some((cut, _)) => format!("{}… ({} bytes)", &text[..cut], text.len()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_a_part_of_the_json_and_graphql_say_what_they_miss() {
+        let plain = HttpOperation::new("GET", "/".into(), 200, None);
+        let check = |http: &HttpOperation, body: &str| differs(http, body.as_bytes());
+        let pattern = HttpOperation {
+            expected_pattern: Some("id\":[0-9]+,".into()),
+            ..plain.clone()
+        };
+        assert_eq!(check(&pattern, "{\"id\":17,}"), None);
+        assert!(check(&pattern, "{}").unwrap().starts_with("a body that matches"));
+        let json = HttpOperation {
+            expected_json: [("/data/0/name".to_owned(), "Lviv".into())].into(),
+            ..plain.clone()
+        };
+        assert_eq!(check(&json, "{\"data\":[{\"name\":\"Lviv\",\"at\":1}]}"), None);
+        let said = check(&json, "{\"data\":[]}").unwrap();
+        assert_eq!(said, "\"Lviv\" at /data/0/name of the body");
+        assert_eq!(check(&json, "<p>").unwrap(), "a body in JSON");
+        let graphql = HttpOperation { graphql: true, ..plain };
+        assert_eq!(check(&graphql, "{\"data\":{\"a\":1}}"), None);
+        for body in ["{\"data\":{\"a\":1},\"errors\":[]}", "{\"data\":null}", "{}"] {
+            assert!(check(&graphql, body).unwrap().contains("without errors"), "{body}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Ready: one look at whether a server can be asked.
+
+use std::net::TcpStream;
+use std::path::Path;
+
+use crate::measure::grpc;
+use crate::measure::probe::{PROBE_TIMEOUT, WireRequest, ask, grpc_request};
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::Ready;
+
+/// Looks once whether a server is ready, in the protocol that it answers first. Over TLS it must show the certificate in the
+/// file `ca`.
+///
+/// # Errors
+/// What the look found instead, in words.
+pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> Result<(), String> {
+    let answer = match ready {
+        Ready::Tcp(_) => return TcpStream::connect(address).map(drop).map_err(|error| error.to_string()),
+        Ready::AtOnce => return Ok(()),
+        Ready::Http(path) => {
+            let (method, path) = ("GET".into(), path.clone());
+            ask(
+                address,
+                &WireRequest {
+                    // A page beside gRPC-web is plain HTTP.
+                    protocol: if protocol == Protocol::GrpcWeb {
+                        Protocol::Http
+                    } else {
+                        protocol
+                    },
+                    method,
+                    path,
+                    headers: vec![],
+                    body: vec![],
+                    ca: protocol.has_tls().then(|| ca.to_path_buf()),
+                },
+                PROBE_TIMEOUT,
+            )
+        }
+        Ready::GrpcHealth(service) => {
+            let spoken = match protocol {
+                Protocol::Grpcs | Protocol::Https => Protocol::Grpcs,
+                Protocol::GrpcWeb => Protocol::GrpcWeb,
+                Protocol::Http | Protocol::H2c | Protocol::Grpc | Protocol::Process => Protocol::Grpc,
+            };
+            // HealthCheckRequest { service = 1 }, written by hand: one field.
+            let mut message = Vec::new();
+            if !service.is_empty() {
+                prost::encoding::string::encode(1, service, &mut message);
+            }
+            ask(
+                address,
+                &grpc_request(spoken, "/grpc.health.v1.Health/Check", grpc::frame(&message), ca),
+                PROBE_TIMEOUT,
+            )
+        }
+    };
+    let answer = answer.map_err(|error| error.to_string())?;
+    if let Some(fault) = answer.fault {
+        return Err(fault);
+    }
+    match ready {
+        Ready::GrpcHealth(_) => match grpc::unframe(&answer.body) {
+            // HealthCheckResponse { status = SERVING }.
+            Some([0x08, 0x01]) => Ok(()),
+            Some(_) => Err("health status is not SERVING".into()),
+            None => Err(format!("no health answer (grpc-status {:?})", answer.grpc)),
+        },
+        _ if (200..300).contains(&answer.status) => Ok(()),
+        _ => Err(format!("status {}", answer.status)),
+    }
+}

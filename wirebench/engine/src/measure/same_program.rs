@@ -1,0 +1,285 @@
+//! Whether a server is the same program on both sides of a comparison, so that nothing needs to be measured.
+//!
+//! A native program is the same if every section that is loaded into memory is: debug information, symbol tables and build
+//! ids do not count. A script or an interpreted program is the same if all files of both sides are the same, and so are the
+//! dependencies that were resolved for them. Files that a native program may read while it runs must be the same too.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use object::{Object as _, ObjectSection as _, SectionFlags};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::measure::dependencies;
+use crate::measure::side::Side;
+use crate::measure::stage::is_native;
+
+/// Extensions of files that a compiler reads, or nobody but people: a native program does not read them while it runs.
+const COMPILED: [&str; 17] = [
+    "rs",
+    "go",
+    "c",
+    "cc",
+    "cpp",
+    "cxx",
+    "h",
+    "hh",
+    "hpp",
+    "s",
+    "S",
+    "zig",
+    "mod",
+    "sum",
+    "md",
+    "adoc",
+    "gitignore",
+];
+/// Names of such files.
+const COMPILED_NAMES: [&str; 8] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    "Makefile",
+    "CMakeLists.txt",
+    "LICENSE",
+    "server.toml",
+    "wirebench.toml",
+];
+/// Folders of files that are made from others: a run of the project may have left them.
+const DERIVED: [&str; 5] = ["__pycache__", "node_modules", ".venv", "venv", "target"];
+/// Sections that identify a build and are never executed or read as data.
+const BUILD_IDS: [&str; 3] = [".note.gnu.build-id", ".note.go.buildid", ".go.buildinfo"];
+/// The section flag of what is loaded into memory.
+const SHF_ALLOC: u64 = 2;
+
+/// The files of a side's project.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    /// The folder that the names are relative to.
+    pub root: PathBuf,
+    /// Tracked files, and new ones that are not ignored; `None` outside of a repository.
+    pub names: Option<BTreeSet<String>>,
+}
+
+/// Compares the servers of two sides that have been built and not staged yet.
+#[derive(Debug)]
+pub struct Compared<'a> {
+    sides: [&'a Side; 2],
+    /// Whether every file is the same, and whether every file that a native program may read is.
+    all_files: bool,
+    run_time_files: bool,
+    dependencies: bool,
+}
+
+impl<'a> Compared<'a> {
+    /// Compares files and dependencies once, for all servers.
+    #[must_use]
+    pub fn new(sides: [&'a Side; 2], files: [&Files; 2]) -> Self {
+        let [base, head] = sides;
+        let one_folder = base.folder == head.folder;
+        let same = |relevant: fn(&str) -> bool| one_folder || same_files(files, relevant);
+        let all_files = same(|name| !is_derived(name));
+        Self {
+            sides,
+            all_files,
+            run_time_files: all_files || same(|name| !is_derived(name) && !is_compiled(name)),
+            dependencies: dependencies::of(base) == dependencies::of(head),
+        }
+    }
+
+    /// Whether a server is the same program on both sides, started in the same way.
+    #[must_use]
+    pub fn is_same(&self, server: &str) -> bool {
+        let [base, head] = self.sides;
+        let declared = |side: &Side| {
+            side.servers
+                .get(server)
+                .map(|one| launch(&serde_json::to_value(one).ok()?))
+        };
+        let (Some(before), Some(after)) = (base.servers.get(server), head.servers.get(server)) else {
+            return false;
+        };
+        if declared(base) != declared(head) || [base, head].iter().any(|side| side.broken.contains_key(server)) {
+            return false;
+        }
+        let keys = |server: &wirebench_declare::server::Server| -> Vec<String> {
+            server.behind().chain([server.front()]).map(|part| part.key()).collect()
+        };
+        keys(before) == keys(after) && keys(before).iter().all(|key| self.is_same_part(key))
+    }
+
+    /// Whether one process of a server is the same program on both sides.
+    fn is_same_part(&self, key: &str) -> bool {
+        let [base, head] = self.sides;
+        let (Some(before), Some(after)) = (base.programs.get(key), head.programs.get(key)) else {
+            return false;
+        };
+        if before.get(1..) != after.get(1..) {
+            return false;
+        }
+        let [before, after] = [&before[0], &after[0]].map(Path::new);
+        if is_native(before) && is_native(after) {
+            return self.run_time_files && (before == after || same_code_and_data(before, after));
+        }
+        // A program of the system, such as an interpreter, has the same name on both sides; a script lies in each side's folder.
+        let inside = |side: &Side, program: &Path| {
+            program
+                .strip_prefix(&side.folder)
+                .map_or(program.to_path_buf(), PathBuf::from)
+        };
+        inside(base, before) == inside(head, after) && self.all_files && self.dependencies
+    }
+}
+
+/// What is declared of how a server is started, without where its program comes from and how it is asked.
+fn launch(server: &Value) -> Option<Value> {
+    let mut server = server.as_object()?.clone();
+    server.remove("operations");
+    server.remove("program");
+    for tier in server
+        .get_mut("tiers")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        tier.as_object_mut()?.remove("program");
+    }
+    Some(Value::Object(server))
+}
+
+fn is_derived(name: &str) -> bool {
+    name.split('/').any(|part| DERIVED.contains(&part))
+}
+
+fn is_compiled(name: &str) -> bool {
+    let path = Path::new(name);
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    COMPILED.contains(&&*extension) || COMPILED_NAMES.contains(&&*file)
+}
+
+/// Whether two projects have the same relevant files with the same contents. Unknown files are not the same.
+fn same_files(files: [&Files; 2], relevant: fn(&str) -> bool) -> bool {
+    let names = |files: &Files| -> Option<BTreeSet<String>> {
+        let all = files.names.as_ref()?.iter();
+        // A file that git lists and that was deleted is none.
+        let there = all.filter(|name| relevant(name) && files.root.join(name).exists());
+        Some(there.cloned().collect())
+    };
+    let (Some(before), Some(after)) = (names(files[0]), names(files[1])) else {
+        return false;
+    };
+    before == after
+        && before
+            .iter()
+            .all(|name| same_content(files.map(|one| one.root.join(name))))
+}
+
+fn same_content([before, after]: [PathBuf; 2]) -> bool {
+    let length = |file: &Path| fs::metadata(file).map(|file| file.len()).ok();
+    length(&before) == length(&after) && fs::read(&before).ok() == fs::read(&after).ok()
+}
+
+/// Whether two programs are the same to the processor: equal files, or ELF files whose loaded sections are equal.
+#[must_use]
+pub fn same_code_and_data(before: &Path, after: &Path) -> bool {
+    let (Ok(before), Ok(after)) = (fs::read(before), fs::read(after)) else {
+        return false;
+    };
+    before == after || loaded(&before).is_some_and(|digest| loaded(&after) == Some(digest))
+}
+
+/// A digest over name, address and contents of every section that is loaded into memory; `None` if the file is not ELF.
+fn loaded(program: &[u8]) -> Option<Vec<u8>> {
+    let file = object::File::parse(program).ok()?;
+    let mut digest = Sha256::new();
+    digest.update(file.entry().to_le_bytes());
+    let mut found = false;
+    for section in file.sections() {
+        let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
+            return None;
+        };
+        let name = section.name().ok()?;
+        if sh_flags.0 & SHF_ALLOC == 0 || BUILD_IDS.contains(&name) {
+            continue;
+        }
+        found = true;
+        for number in [name.len() as u64, section.address(), section.size(), sh_flags.0] {
+            digest.update(number.to_le_bytes());
+        }
+        digest.update(name.as_bytes());
+        digest.update(section.data().ok()?);
+    }
+    found.then(|| digest.finalize().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    /// Compiles a C program; `extra` are further arguments.
+    fn compile(folder: &Path, name: &str, text: &str, extra: &[&str]) -> PathBuf {
+        let source = folder.join(format!("{name}.c"));
+        fs::write(&source, text).unwrap();
+        let program = folder.join(name);
+        let status = Command::new("cc")
+            .args(extra)
+            .arg("-o")
+            .arg(&program)
+            .arg(&source)
+            .status();
+        assert!(status.unwrap().success());
+        program
+    }
+
+    #[test]
+    fn debug_information_and_build_ids_do_not_make_another_program_but_code_and_data_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let make = |name, text, extra: &[&str]| compile(folder.path(), name, text, extra);
+        let text = "int main(void) { return 7; }\n";
+        let plain = make("plain", text, &["-Wl,--build-id=0x01"]);
+        let debug = make("debug", text, &["-g", "-Wl,--build-id=0x02"]);
+        let other = make("other", "int main(void) { return 8; }\n", &["-Wl,--build-id=0x01"]);
+        let one = make(
+            "one",
+            "const char text[] = \"A\"; int main(void) { return text[0]; }\n",
+            &[],
+        );
+        let two = make(
+            "two",
+            "const char text[] = \"B\"; int main(void) { return text[0]; }\n",
+            &[],
+        );
+        assert_ne!(fs::read(&plain).unwrap(), fs::read(&debug).unwrap());
+        assert!(same_code_and_data(&plain, &debug));
+        assert!(!same_code_and_data(&plain, &other));
+        assert!(!same_code_and_data(&one, &two));
+        assert!(!same_code_and_data(&plain, &folder.path().join("absent")));
+    }
+
+    #[test]
+    fn files_are_the_same_by_name_and_content_and_unknown_ones_are_not() {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let files = |contents: &[(&str, &str)], folder: &Path| {
+            for (name, content) in contents {
+                fs::write(folder.join(name), content).unwrap();
+            }
+            Files {
+                root: folder.to_path_buf(),
+                names: Some(contents.iter().map(|(name, _)| (*name).to_owned()).collect()),
+            }
+        };
+        let before = files(&[("main.rs", "fn main() {}"), ("page.html", "x")], folders[0].path());
+        let after = files(&[("main.rs", "// a comment"), ("page.html", "x")], folders[1].path());
+        assert!(!same_files([&before, &after], |_| true));
+        assert!(same_files([&before, &after], |name| !is_compiled(name)));
+        let after = files(&[("main.rs", "fn main() {}"), ("page.html", "y")], folders[1].path());
+        assert!(!same_files([&before, &after], |name| !is_compiled(name)));
+        assert!(!same_files([&before, &Files::default()], |_| true));
+        assert!(is_derived("app/__pycache__/main.cpython-313.pyc") && !is_derived("app/targets.py"));
+    }
+}

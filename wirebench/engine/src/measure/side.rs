@@ -1,0 +1,181 @@
+//! A side: the code of one variant, built, and how its servers are started. The questions they are asked are not its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::measure::build::{self, Workshop};
+use crate::measure::python;
+use wirebench_declare::args::Arg;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::{Program, Server};
+use wirebench_declare::tier::Part;
+use wirebench_record::run::VariantRevision;
+
+/// One variant's servers.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// Which variant, of what code.
+    pub revision: VariantRevision,
+    /// The folder that its servers are started in.
+    pub folder: PathBuf,
+    /// The root of the repository that the folder is in; none outside of one.
+    pub repository: Option<PathBuf>,
+    /// How its servers are started, by name.
+    pub servers: BTreeMap<String, Server>,
+    /// Each server's command, program first, by server name; a tier's by `server/tier`.
+    pub programs: BTreeMap<String, Vec<String>>,
+    /// Which of `programs` were built as packages of a Cargo workspace; they need no file beside them.
+    pub packages: BTreeSet<String>,
+    /// Where its native programs are started from (see [`crate::measure::stage`]); none before they are placed.
+    pub stage: Option<PathBuf>,
+    /// Environment variables of its own: an interpreter's environment that its build commands fill.
+    pub environment: BTreeMap<String, String>,
+    /// Why a server cannot be started, by server name.
+    pub broken: BTreeMap<String, String>,
+    /// Arguments that a server gets after its own, by series id; a self-test slows a side down with them.
+    pub extra_args: BTreeMap<String, Vec<String>>,
+}
+
+impl Side {
+    /// A side of which nothing is built yet.
+    #[must_use]
+    pub fn new(revision: VariantRevision, folder: PathBuf, servers: &[Server]) -> Self {
+        Self {
+            revision,
+            folder,
+            repository: None,
+            servers: servers
+                .iter()
+                .map(|server| (server.name.clone(), server.clone()))
+                .collect(),
+            programs: BTreeMap::new(),
+            packages: BTreeSet::new(),
+            stage: None,
+            environment: BTreeMap::new(),
+            broken: BTreeMap::new(),
+            extra_args: BTreeMap::new(),
+        }
+    }
+
+    /// Whether it declares what a series needs: the server, its protocol and its operation.
+    #[must_use]
+    pub fn declares(&self, series: &PlannedSeries) -> bool {
+        self.servers.get(&series.server.name).is_some_and(|server| {
+            let speaks = series.protocol == Protocol::Process || server.protocols.contains(&series.protocol);
+            speaks && server.operations.contains_key(&series.scenario.operation)
+        })
+    }
+
+    /// How the server of a series is started here.
+    ///
+    /// # Panics
+    /// When the side does not declare it.
+    #[must_use]
+    pub fn server_of(&self, series: &PlannedSeries) -> Server {
+        let mut server = self.servers[&series.server.name].clone();
+        let extra = self.extra_args.get(&series.id).into_iter().flatten();
+        server.args.extend(extra.cloned().map(Arg::One));
+        server
+    }
+
+    /// Finds the programs of the servers named, building those that are packages or have a build command of their own;
+    /// what fails is noted in `broken`. Programs known already stay, and equal commands run once.
+    pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, workshop: &Workshop) {
+        let mut made = Made::default();
+        for name in names {
+            let Some(server) = self.servers.get(name) else { continue };
+            if self.broken.contains_key(name) {
+                continue;
+            }
+            let missing = |part: &Part| !self.programs.contains_key(&part.key());
+            let parts = server.behind().chain([server.front()]).filter(missing);
+            let found: Result<Vec<_>, String> = parts
+                .map(|part| match made.program(&part, &self.folder, workshop) {
+                    Ok(program) => Ok((part.key(), matches!(part.program, Program::Package(_)), program)),
+                    Err(reason) => Err(part
+                        .tier
+                        .map_or(reason.clone(), |tier| format!("tier {tier}: {reason}"))),
+                })
+                .collect();
+            match found {
+                Ok(programs) => {
+                    for (key, is_package, program) in programs {
+                        if is_package {
+                            self.packages.insert(key.clone());
+                        }
+                        self.programs.insert(key, program);
+                    }
+                }
+                Err(reason) => {
+                    self.broken.insert(name.to_owned(), reason);
+                }
+            }
+        }
+        self.environment.extend(made.environment);
+    }
+}
+
+/// What was built so far, so that nothing is built twice.
+#[derive(Default)]
+struct Made {
+    packages: BTreeMap<String, Result<PathBuf, String>>,
+    commands: BTreeMap<Vec<String>, Result<(), String>>,
+    /// What programs need to run in the Python environment that was made; empty without one.
+    environment: BTreeMap<String, String>,
+}
+
+impl Made {
+    /// The command of a process, program first.
+    fn program(&mut self, part: &Part, folder: &Path, workshop: &Workshop) -> Result<Vec<String>, String> {
+        match part.program {
+            Program::Package(package) => {
+                let build = || workshop.package(package);
+                let path = self.packages.entry(package.clone()).or_insert_with(build).clone()?;
+                Ok(vec![path.to_string_lossy().into_owned()])
+            }
+            Program::Command(command) => {
+                if let Some(words) = part.build {
+                    if python::installs(words) && self.environment.is_empty() {
+                        self.environment = python::environment(folder, words)?;
+                    }
+                    let build = || build::command(words, folder, &self.environment);
+                    self.commands.entry(words.clone()).or_insert_with(build).clone()?;
+                }
+                Ok(in_folder(command, folder))
+            }
+        }
+    }
+}
+
+/// A command whose program is a relative path starts from the side's folder; a bare name is looked up on PATH.
+#[must_use]
+pub fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
+    let mut command = command.to_vec();
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
+        *program = folder.join(&*program).to_string_lossy().into_owned();
+    }
+    command
+}
+
+impl std::fmt::Display for Side {
+    /// For people: `baseline main (1a2b3c4d5e6f)`.
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let VariantRevision {
+            variant,
+            commit,
+            modified,
+            name,
+            ..
+        } = &self.revision;
+        write!(to, "{}", variant.name())?;
+        if let Some(name) = name {
+            write!(to, " {name}")?;
+        }
+        match commit.as_deref().and_then(|commit| commit.get(..12)) {
+            Some(commit) if *modified == Some(true) => write!(to, " ({commit} with local changes)"),
+            Some(commit) => write!(to, " ({commit})"),
+            None => Ok(()),
+        }
+    }
+}

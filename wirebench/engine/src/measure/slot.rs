@@ -1,0 +1,359 @@
+//! One slot of the plan: a fresh target, a probe, a warm-up, the load, a probe again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::measure::cores::Cores;
+use crate::measure::drive::{Drive, DriveError, Driven};
+use crate::measure::instance::Instance;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::process::Launch;
+use crate::measure::processes::Processes;
+use crate::measure::question::Question;
+use crate::measure::side::Side;
+use crate::measure::startup::{PORT, StartUp};
+use crate::measure::target::{Ground, Target, TargetError, argv, environment, stop_all};
+use crate::measure::tls::Pair;
+use crate::measure::values::{self, Places};
+use wirebench_declare::args::{MissingValue, Value, Values, expand};
+use wirebench_declare::load::total;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::scenario::{Amount, Load};
+use wirebench_declare::server::{Operation, Server};
+use wirebench_declare::span::{Span, nanos};
+
+/// Why a slot gave no numbers.
+#[derive(Debug, thiserror::Error)]
+pub enum SlotError {
+    /// The server is at fault.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The driver is at fault, or the server under it.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// The driver's declaration does not fit the load.
+    #[error("driver: {0}")]
+    Arguments(#[from] MissingValue),
+    /// The results folder cannot be written.
+    #[error("{}: cannot be written: {source}; free some space or choose another folder with --out", file.display())]
+    Write {
+        /// The file or folder.
+        file: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+}
+
+impl SlotError {
+    /// Whether the user asked for the stop.
+    #[must_use]
+    pub fn is_interrupt(&self) -> bool {
+        matches!(
+            self,
+            Self::Target(TargetError::Interrupted) | Self::Drive(DriveError::Interrupted)
+        )
+    }
+}
+
+/// What every slot of a run shares.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// The project's folder: the questions are its own, whichever side is asked.
+    pub root: &'a Path,
+    /// Who runs where.
+    pub cores: Cores,
+    /// Ctrl-C.
+    pub interrupt: Interrupt,
+    /// What servers show and clients trust over TLS.
+    pub tls: Pair,
+    /// Each driver's executable by driver name.
+    pub drivers: BTreeMap<String, PathBuf>,
+}
+
+/// What was seen in a slot.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Measured {
+    /// The measured load.
+    pub driven: Driven,
+    /// From exec to ready.
+    pub ready_after: Option<Duration>,
+    /// The server's largest resident memory, bytes.
+    pub peak_rss_bytes: Option<u64>,
+    /// Body or message bytes of one right answer.
+    pub payload_bytes: Option<u64>,
+    /// Wall time with a driver running, warm-up included.
+    pub loading: Duration,
+    /// What the probe after the load found wrong.
+    pub wrong_afterwards: Option<String>,
+}
+
+/// Files of one slot's folder.
+pub mod files {
+    /// What the driver printed.
+    pub const STDOUT: &str = "stdout";
+    /// What the driver complained about.
+    pub const STDERR: &str = "stderr";
+    /// What the driver wrote by itself.
+    pub const RAW: &str = "raw";
+    /// The body of the request.
+    pub const BODY: &str = "body";
+}
+
+impl Bench<'_> {
+    /// Measures one slot: asks a side's server what the series asks. Everything it leaves behind is in `folder`.
+    /// The side must declare the series and have built its server.
+    ///
+    /// # Errors
+    /// When server or driver fail, or the user interrupts. Nothing keeps running.
+    ///
+    /// # Panics
+    /// When the side does not declare the series' server, or has not built it.
+    pub fn measure(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
+        write(folder, fs::create_dir_all(folder))?;
+        if matches!(series.operation, Operation::Bench(_)) {
+            return self.measure_benchmark(series, side, folder);
+        }
+        let server = &side.server_of(series);
+        let question = self.question(series)?;
+        let target = self.start(side, server, folder)?;
+        let answer = question.check(&target.front.address)?;
+        let ready_after = Some(target.ready_after);
+        let payload_bytes = Some(question.payload_bytes(&answer));
+        let values = self.values(series, &target.front.address, folder);
+        let measured = if matches!(series.load.amount, Amount::Starts(_)) {
+            // Of a chain the front alone is started again and again: the tiers behind it run already.
+            let tiers = write(folder, target.stop_front())?;
+            let start_up = self.start_up(series, side, folder, &tiers, &question, answer.body);
+            let measured = self.measure_starts(series, folder, values, &start_up)?;
+            write(folder, stop_all(tiers))?;
+            measured
+        } else {
+            self.measure_load(series, folder, &values, &question, target)?
+        };
+        Ok(Measured {
+            ready_after,
+            payload_bytes,
+            ..measured
+        })
+    }
+
+    /// What a series asks, on the wire.
+    ///
+    /// # Errors
+    /// When a gRPC message does not fit its .proto file.
+    pub fn question<'q>(&self, series: &PlannedSeries<'q>) -> Result<Question<'q>, TargetError> {
+        let ca = self.tls.certificate();
+        Question::new(self.root, series.server, series.operation, series.protocol, &ca)
+    }
+
+    /// Starts one of a side's servers and waits until it is ready. Its output goes to `folder`.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends early, or is not ready in time.
+    pub fn start(&self, side: &Side, server: &Server, folder: &Path) -> Result<Target, TargetError> {
+        Target::start(side, server, &self.ground(folder))
+    }
+
+    fn ground<'b>(&'b self, folder: &'b Path) -> Ground<'b> {
+        Ground {
+            folder,
+            cores: &self.cores,
+            tls: &self.tls,
+            interrupt: &self.interrupt,
+        }
+    }
+
+    /// What the driver's placeholders stand for, against a server at `address`.
+    pub(super) fn values(&self, series: &PlannedSeries, address: &str, folder: &Path) -> Values {
+        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let places = Places {
+            address,
+            raw: &text(folder.join(files::RAW)),
+            body_file: &text(folder.join(files::BODY)),
+            driver_folder: &text(series.driver.folder.clone()),
+            project: &text(self.root.to_path_buf()),
+            ca: &text(self.tls.certificate()),
+        };
+        let mut values = values::of(series, &places);
+        values::set_amount(&mut values, &series.load.amount);
+        values::fill_headers(&mut values, series);
+        values
+    }
+
+    /// The driver starts the server itself, again and again.
+    fn measure_starts(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        mut values: Values,
+        start_up: &StartUp,
+    ) -> Result<Measured, SlotError> {
+        let spec = folder.join("start.json");
+        write(&spec, start_up.write(&spec))?;
+        values.insert("start_command", Value::One(start_command(&spec)));
+        let driven = self.drive(series, folder, &values, None, None)?;
+        Ok(Measured {
+            loading: driven.wall,
+            driven,
+            ..Measured::default()
+        })
+    }
+
+    /// One benchmark of a program, in the side's folder: nothing is asked, and nothing runs beside it.
+    fn measure_benchmark(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
+        let server = &side.server_of(series);
+        let ground = self.ground(folder);
+        let set = environment(side, &server.front(), &ground, PORT, &[]);
+        let set = set.iter().map(|(name, value)| format!("{name}={value}"));
+        let command = argv(side, &server.front(), &ground, PORT, &[]);
+        let command = std::iter::once("env".to_owned()).chain(set).chain(command).collect();
+        let mut values = self.values(series, "", folder);
+        values.insert("bench_command", Value::Many(command));
+        let place = side.folder.to_string_lossy().into_owned();
+        values.insert("bench_folder", Value::One(place));
+        let driven = self.drive(series, folder, &values, None, None)?;
+        Ok(Measured {
+            loading: driven.wall,
+            driven,
+            ..Measured::default()
+        })
+    }
+
+    /// Warm-up, load and a last probe against a target that is ready.
+    fn measure_load(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        values: &Values,
+        question: &Question,
+        mut target: Target,
+    ) -> Result<Measured, SlotError> {
+        write(folder, fs::write(folder.join(files::BODY), &question.request.body))?;
+        let mut warmed = Duration::ZERO;
+        if let Some(warmup) = series.load.warmup {
+            let mut warm = values.clone();
+            values::set_amount(&mut warm, &Amount::Duration(warmup));
+            warmed = self.drive(series, folder, &warm, Some(&mut target), None)?.wall;
+        }
+        let processes = Processes::of(&target);
+        let driven = self.drive(series, folder, values, Some(&mut target), Some(processes))?;
+        let wrong = question.check(&target.front.address).err();
+        let peak_rss_bytes = target.watched.peak_rss_bytes();
+        write(folder, target.stop())?;
+        Ok(Measured {
+            loading: warmed + driven.wall,
+            driven,
+            peak_rss_bytes,
+            wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            ..Measured::default()
+        })
+    }
+
+    /// One driver run; what it prints is in `folder` afterwards.
+    pub(super) fn drive(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        values: &Values,
+        target: Option<&mut Target>,
+        processes: Option<Processes>,
+    ) -> Result<Driven, SlotError> {
+        let raw = folder.join(files::RAW);
+        if raw.exists() {
+            write(&raw, fs::remove_file(&raw))?;
+        }
+        let argv = self.driver_argv(series, values)?;
+        let drive = Drive {
+            launch: Launch {
+                argv: &argv,
+                folder,
+                env: &values::environment(series, values),
+                stdout: folder.join(files::STDOUT),
+                stderr: folder.join(files::STDERR),
+                cores: &self.cores.driver,
+            },
+            name: &series.driver.name,
+            raw,
+            timeout: timeout(&series.load),
+            driver_cores: series
+                .mode
+                .cores_at_most
+                .map_or(usize::MAX, usize::from)
+                .min(self.cores.driver_threads()),
+            server_cores: self.cores.server_threads(),
+            group: None,
+        };
+        Ok(drive.run(target, processes, &self.interrupt)?)
+    }
+
+    /// The driver's command for a series, program first.
+    ///
+    /// # Errors
+    /// When an argument that is not optional has no value.
+    ///
+    /// # Panics
+    /// When the driver's program was not found before.
+    pub fn driver_argv(&self, series: &PlannedSeries, values: &Values) -> Result<Vec<String>, MissingValue> {
+        let program = self.drivers[&series.driver.name].to_string_lossy().into_owned();
+        let args = expand(&series.mode.args, values)?;
+        Ok(std::iter::once(program).chain(args).collect())
+    }
+
+    fn start_up(
+        &self,
+        series: &PlannedSeries,
+        side: &Side,
+        folder: &Path,
+        tiers: &[Instance],
+        question: &Question,
+        verified_body: Vec<u8>,
+    ) -> StartUp {
+        let server = &side.server_of(series);
+        let ground = self.ground(folder);
+        let command = argv(side, &server.front(), &ground, PORT, tiers);
+        let (status, body) = match series.operation {
+            Operation::Http(http) => (http.status, http.expected_body.as_ref().map(|_| verified_body)),
+            Operation::Grpc(_) | Operation::Bench(_) => (200, Some(verified_body)),
+        };
+        StartUp {
+            argv: command,
+            folder: side.folder.clone(),
+            env: environment(side, &server.front(), &ground, PORT, tiers),
+            port: server.port,
+            cores: self.cores.server.clone(),
+            request: question.request.clone(),
+            status,
+            body,
+            timeout_ns: nanos(server.ready_timeout.0),
+        }
+    }
+}
+
+fn start_command(spec: &Path) -> String {
+    let ours = std::env::current_exe().unwrap_or_else(|_| "wirebench".into());
+    shell_words::join([&*ours.to_string_lossy(), "first-answer", &*spec.to_string_lossy()])
+}
+
+/// How long a driver run may take: the scenario's own bound, or the load's length with much room. A counted load is
+/// given 1 ms a request, far below what any server here needs.
+#[must_use]
+pub fn timeout(load: &Load) -> Duration {
+    const ROOM: Duration = Duration::from_secs(30);
+    let derived = match &load.amount {
+        Amount::Requests(requests) | Amount::Counted { many: requests, .. } => Duration::from_millis(*requests) + ROOM,
+        Amount::Duration(Span(length)) => *length * 2 + ROOM,
+        Amount::Stages(stages) => total(stages) * 2 + ROOM,
+        Amount::Starts(starts) => Duration::from_secs(u64::from(*starts) + 1) + ROOM,
+        Amount::Samples(_) => ROOM,
+    };
+    load.timeout.map_or(derived, |span| span.0)
+}
+
+pub(super) fn write<T>(file: &Path, done: std::io::Result<T>) -> Result<T, SlotError> {
+    done.map_err(|source| SlotError::Write {
+        file: file.to_path_buf(),
+        source,
+    })
+}

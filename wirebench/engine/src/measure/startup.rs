@@ -1,0 +1,98 @@
+//! First answer: starts a server, waits for its first good answer, stops it. Load generators of protocol `process`
+//! time this as a whole command, so it reads one small file and does nothing else.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::cores;
+use crate::measure::probe::{WireRequest, ask};
+
+/// Everything needed to start a server and know its first good answer.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StartUp {
+    /// The command, with `{port}` where the port goes.
+    pub argv: Vec<String>,
+    /// Its working directory.
+    pub folder: PathBuf,
+    /// Environment variables added to ours, likewise.
+    pub env: BTreeMap<String, String>,
+    /// The port, when the server cannot be told one.
+    pub port: Option<u16>,
+    /// Its cores; none means all.
+    pub cores: Vec<usize>,
+    /// What is asked.
+    pub request: WireRequest,
+    /// The status of a good answer.
+    pub status: u16,
+    /// Its body, to the byte; none means any.
+    pub body: Option<Vec<u8>>,
+    /// How long it may take, ns.
+    pub timeout_ns: u64,
+}
+
+/// The port's place in [`StartUp::argv`].
+pub const PORT: &str = "{port}";
+
+impl StartUp {
+    /// Writes it to a file that [`first_answer`] reads.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&self, file: &Path) -> std::io::Result<()> {
+        std::fs::write(file, serde_json::to_vec(self)?)
+    }
+}
+
+/// Starts the server that `file` describes, in our own process group, and returns once it answered well and is gone.
+///
+/// # Errors
+/// When the file cannot be read, the server ends early, or no good answer comes in time.
+pub fn first_answer(file: &Path) -> anyhow::Result<()> {
+    let spec: StartUp = serde_json::from_slice(&std::fs::read(file)?)?;
+    let port = match spec.port {
+        Some(port) => port,
+        None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port(),
+    };
+    let filled = |text: &String| text.replace(PORT, &port.to_string());
+    let argv: Vec<String> = spec.argv.iter().map(filled).collect();
+    let env = spec.env.iter().map(|(name, text)| (name, filled(text)));
+    let mut command = wirebench_spawn::command(&argv[0]);
+    command.args(&argv[1..]).current_dir(&spec.folder).envs(env);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::inherit());
+    let mut server = cores::born_on(&spec.cores, || command.spawn())?;
+    let answered = wait_for_answer(&spec, &format!("127.0.0.1:{port}"), &mut server);
+    let _ = server.kill();
+    server.wait()?;
+    answered
+}
+
+fn wait_for_answer(spec: &StartUp, address: &str, server: &mut std::process::Child) -> anyhow::Result<()> {
+    let started = Instant::now();
+    let timeout = Duration::from_nanos(spec.timeout_ns);
+    loop {
+        let outcome = match ask(address, &spec.request, timeout) {
+            Ok(answer)
+                if answer.status == spec.status && spec.body.as_ref().is_none_or(|body| *body == answer.body) =>
+            {
+                return Ok(());
+            }
+            Ok(answer) => format!("a wrong answer, status {}", answer.status),
+            Err(error) => error.to_string(),
+        };
+        if let Some(status) = server.try_wait()? {
+            anyhow::bail!("the server ended before its first good answer ({status})");
+        }
+        if started.elapsed() > timeout {
+            anyhow::bail!("no good answer within {timeout:?}: {outcome}");
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}

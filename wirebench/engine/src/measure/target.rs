@@ -1,0 +1,398 @@
+//! A target: a server started, awaited, watched, and stopped, with the tiers behind it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::measure::cores::Cores;
+use crate::measure::grpc::GrpcError;
+use crate::measure::instance::Instance;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::port;
+use crate::measure::probe::ProbeError;
+use crate::measure::process::{Launch, in_words, tail};
+use crate::measure::ready::is_ready;
+use crate::measure::side::{Side, in_folder};
+use crate::measure::startup::PORT;
+use crate::measure::tls::Pair;
+use crate::measure::usage::Watched;
+use wirebench_declare::args::{Value, expand, fill};
+use wirebench_declare::server::Server;
+use wirebench_declare::tier::Part;
+
+/// Why a server cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// No port, or the fixed one is taken.
+    #[error(
+        "server {server}: port {port} is taken by another program ({source}); stop that program, or let the server's arguments take {{port}}"
+    )]
+    PortTaken {
+        /// The server.
+        server: String,
+        /// The port.
+        port: u16,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The program cannot be started.
+    #[error("server {server}: cannot start {program}: {source}")]
+    Start {
+        /// The server.
+        server: String,
+        /// Its program.
+        program: String,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// It ended before it was ready.
+    #[error("server {server}: {how} before it was ready{}", said(output))]
+    Died {
+        /// The server.
+        server: String,
+        /// Its exit status in words.
+        how: String,
+        /// Its last output.
+        output: String,
+    },
+    /// It is still not ready.
+    #[error(
+        "server {server}: not ready within {timeout:?} (last answer: {last}); raise its ready_timeout if it needs longer{}",
+        said(output)
+    )]
+    NotReady {
+        /// The server.
+        server: String,
+        /// How long it was given.
+        timeout: Duration,
+        /// What the last look said.
+        last: String,
+        /// Its last output.
+        output: String,
+    },
+    /// A command that runs before it failed.
+    #[error("server {server}: {command}, which runs before it, {how}{}", said(output))]
+    Before {
+        /// The server.
+        server: String,
+        /// The command.
+        command: String,
+        /// How it ended.
+        how: String,
+        /// Its last output.
+        output: String,
+    },
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+    /// The operation cannot be asked at all.
+    #[error("server {server}: {source}")]
+    Operation {
+        /// The server.
+        server: String,
+        /// What is wrong.
+        source: GrpcError,
+    },
+    /// An environment variable that the request names is not set.
+    #[error(
+        "server {server}: environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}"
+    )]
+    Variable {
+        /// The server.
+        server: String,
+        /// The variable.
+        variable: String,
+    },
+    /// It did not answer.
+    #[error("server {server}: no answer to the probe: {source}")]
+    NoAnswer {
+        /// The server.
+        server: String,
+        /// What went wrong.
+        source: ProbeError,
+    },
+    /// It answered something else.
+    #[error("server {server}: wrong answer: expected {expected}, found {found}")]
+    WrongAnswer {
+        /// The server.
+        server: String,
+        /// From server.toml.
+        expected: String,
+        /// From the wire.
+        found: String,
+    },
+}
+
+/// A process's last words, as the end of a sentence.
+pub(super) fn said(output: &str) -> String {
+    if output.is_empty() {
+        String::new()
+    } else {
+        format!("; its last words: {output}")
+    }
+}
+
+/// A server that runs and answers: the process that drivers ask, and those behind it.
+#[derive(Debug)]
+pub struct Target {
+    /// The process that drivers ask.
+    pub front: Instance,
+    /// The processes behind it, in the order in which they were started.
+    pub tiers: Vec<Instance>,
+    /// From the first exec to ready.
+    pub ready_after: Duration,
+    /// All its processes, as found when it was ready.
+    pub watched: Rc<Watched>,
+}
+
+/// What starting a server's processes needs besides their declarations.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground<'a> {
+    /// The folder that takes what they print.
+    pub folder: &'a Path,
+    /// Where they run.
+    pub cores: &'a Cores,
+    /// What they show to clients over TLS.
+    pub tls: &'a Pair,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+}
+
+/// What the placeholders of a process stand for: a port (or a placeholder for one), and the tiers that run already.
+fn values(ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let own = [
+        ("address", format!("127.0.0.1:{port}")),
+        ("host", "127.0.0.1".to_owned()),
+        ("port", port.to_owned()),
+        ("threads", ground.cores.server_threads().to_string()),
+        ("tls_cert", text(&ground.tls.certificate())),
+        ("tls_key", text(&ground.tls.key())),
+    ];
+    let tiers = before.iter().map(|tier| (tier.name.clone(), tier.address.clone()));
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    own.chain(tiers)
+        .map(|(name, value)| (name, Value::One(value)))
+        .collect()
+}
+
+/// The command line of one process on one side, program first, for a given port (or a placeholder for one).
+///
+/// # Panics
+/// Never for a server that `Server::check` made, as it refuses unknown placeholders, and that the side has built.
+#[must_use]
+pub fn argv(side: &Side, part: &Part, ground: &Ground, port: &str, before: &[Instance]) -> Vec<String> {
+    let args = expand(part.args, &values(ground, port, before)).expect("Server::check refuses unknown placeholders");
+    let program = side.programs[&part.key()].iter().cloned();
+    program.chain(args).collect()
+}
+
+/// The environment of one process for a given port (or a placeholder for one). Braces that name no placeholder stay as they
+/// are.
+#[must_use]
+pub fn environment(
+    side: &Side,
+    part: &Part,
+    ground: &Ground,
+    port: &str,
+    before: &[Instance],
+) -> BTreeMap<String, String> {
+    let values = values(ground, port, before);
+    let declared = part
+        .env
+        .iter()
+        .map(|(name, text)| (name.clone(), fill(text, &values, 0)));
+    let own = side.environment.clone().into_iter();
+    own.chain(declared).collect()
+}
+
+impl Target {
+    /// Starts one of a side's servers on a free port, its tiers before it, and waits until it is ready.
+    ///
+    /// # Errors
+    /// When one of its processes cannot be started, ends early, or is not ready in time.
+    pub fn start(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
+        let mut target = Self::launch(side, server, ground)?;
+        let address = target.front.address.clone();
+        let ca = ground.tls.certificate();
+        let look = || is_ready(&server.ready, &address, server.protocols[0], &ca);
+        target.wait_until_ready(server, ground.interrupt, look)?;
+        Ok(target)
+    }
+
+    /// The same, but the front is not ready yet; its tiers are.
+    ///
+    /// # Errors
+    /// When the front cannot be started, or a tier does not get ready.
+    pub fn launch(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
+        let mut tiers: Vec<Instance> = Vec::new();
+        for part in server.behind() {
+            let mut tier = born(side, &part, ground, &tiers)?;
+            let (address, ca) = (tier.address.clone(), ground.tls.certificate());
+            let look = || is_ready(part.ready, &address, part.protocol, &ca);
+            tier.wait_until_ready(part.ready_timeout.0, ground.interrupt, look)?;
+            tiers.push(tier);
+        }
+        before(side, server, ground, &tiers)?;
+        let front = born(side, &server.front(), ground, &tiers)?;
+        let watched = Rc::new(Watched::leader(front.group.id()));
+        Ok(Self {
+            front,
+            tiers,
+            ready_after: Duration::ZERO,
+            watched,
+        })
+    }
+
+    /// Looks again and again until the front is ready; `look` says what it found instead.
+    ///
+    /// # Errors
+    /// When it ends early or is not ready in time.
+    pub fn wait_until_ready(
+        &mut self,
+        server: &Server,
+        interrupt: &Interrupt,
+        look: impl Fn() -> Result<(), String>,
+    ) -> Result<(), TargetError> {
+        self.front.wait_until_ready(server.ready_timeout.0, interrupt, look)?;
+        let first = self.tiers.first().unwrap_or(&self.front);
+        self.ready_after = first.group.started.elapsed();
+        let groups: Vec<i32> = self.instances().map(|one| one.group.id()).collect();
+        self.watched = Rc::new(Watched::groups(&groups));
+        Ok(())
+    }
+
+    /// The process that drivers ask, then those behind it, the nearest first.
+    pub fn instances(&self) -> impl Iterator<Item = &Instance> {
+        [&self.front].into_iter().chain(self.tiers.iter().rev())
+    }
+
+    /// Whether every process still runs.
+    ///
+    /// # Errors
+    /// When one has ended: which, how, and its last output.
+    pub fn still_runs(&mut self) -> Result<(), String> {
+        // A tier that ends may take those that ask it with it: the deepest one first.
+        for tier in &mut self.tiers {
+            tier.still_runs().map_err(|how| format!("tier {} {how}", tier.name))?;
+        }
+        self.front.still_runs().map_err(|how| format!("the server {how}"))
+    }
+
+    /// Asks the front to end and gives it `grace`, then kills it; whether it ended by itself. The leader of its group is not
+    /// asked when that only watches the server. Its tiers are stopped afterwards.
+    ///
+    /// # Errors
+    /// When one cannot be waited for.
+    pub fn end(mut self, grace: Duration, watched: bool) -> io::Result<bool> {
+        let ended = self.front.group.end(grace, watched);
+        stop_all(self.tiers)?;
+        ended
+    }
+
+    /// Stops the front alone: asked first, killed after two seconds. Its tiers run on.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn stop_front(self) -> io::Result<Vec<Instance>> {
+        self.front.stop()?;
+        Ok(self.tiers)
+    }
+
+    /// Stops everything, the front first.
+    ///
+    /// # Errors
+    /// When a process cannot be waited for.
+    pub fn stop(self) -> io::Result<()> {
+        stop_all(self.stop_front()?)
+    }
+}
+
+/// Stops tiers, the one started last first.
+///
+/// # Errors
+/// When one cannot be waited for; the others are stopped all the same.
+pub fn stop_all(tiers: Vec<Instance>) -> io::Result<()> {
+    let mut stopped = Ok(());
+    for tier in tiers.into_iter().rev() {
+        stopped = stopped.and(tier.stop());
+    }
+    stopped
+}
+
+/// Runs a server's commands that come before it, each in the server's own folder and environment, until it ends.
+fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance]) -> Result<(), TargetError> {
+    for (number, command) in server.before.iter().enumerate() {
+        let argv = expand(command, &values(ground, PORT, tiers)).expect("Server::check refuses unknown placeholders");
+        let file = |stream: &str| ground.folder.join(format!("before-{number}.{stream}"));
+        let launch = Launch {
+            argv: &in_folder(&argv, &side.folder),
+            folder: &side.folder,
+            env: &environment(side, &server.front(), ground, PORT, tiers),
+            stdout: file("stdout"),
+            stderr: file("stderr"),
+            cores: &ground.cores.server,
+        };
+        let words = shell_words::join(&argv);
+        let mut group = launch.start().map_err(|source| TargetError::Start {
+            server: server.name.clone(),
+            program: words.clone(),
+            source,
+        })?;
+        while !group.has_ended() && group.started.elapsed() < LONGEST_BEFORE {
+            if ground.interrupt.asked() {
+                return Err(TargetError::Interrupted);
+            }
+            std::thread::sleep(POLL);
+        }
+        let in_time = group.has_ended();
+        let how = match group.kill_and_reap() {
+            Ok(status) if status.success() => continue,
+            Ok(_) if !in_time => format!("did not end within {} s", LONGEST_BEFORE.as_secs()),
+            Ok(status) => in_words(status),
+            Err(error) => error.to_string(),
+        };
+        return Err(TargetError::Before {
+            server: server.name.clone(),
+            command: words,
+            how,
+            output: tail(&file("stderr")),
+        });
+    }
+    Ok(())
+}
+
+/// How long a command before a server may take.
+const LONGEST_BEFORE: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(5);
+
+/// Starts one process of a server on a free port.
+fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Result<Instance, TargetError> {
+    let port = port::free(part.port).map_err(|(port, source)| TargetError::PortTaken {
+        server: part.label(),
+        port,
+        source,
+    })?;
+    let port = port.to_string();
+    let argv = argv(side, part, ground, &port, before);
+    let file = |stream: &str| match part.tier {
+        None => ground.folder.join(format!("server.{stream}")),
+        Some(tier) => ground.folder.join(format!("tier-{tier}.{stream}")),
+    };
+    let launch = Launch {
+        argv: &argv,
+        folder: &side.folder,
+        env: &environment(side, part, ground, &port, before),
+        stdout: file("stdout"),
+        stderr: file("stderr"),
+        cores: &ground.cores.server,
+    };
+    let group = launch.start().map_err(|source| TargetError::Start {
+        server: part.label(),
+        program: argv[0].clone(),
+        source,
+    })?;
+    Ok(Instance::new(part, group, format!("127.0.0.1:{port}"), launch.stderr))
+}

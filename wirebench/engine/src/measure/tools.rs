@@ -1,0 +1,168 @@
+//! Finds the programs wirebench calls and checks their versions.
+
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use wirebench_declare::args::{Arg, Value, Values, expand};
+use wirebench_declare::driver::{Driver, Tool};
+
+/// Why a program cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// Not found.
+    #[error("{program} is not installed; run: {install}")]
+    Missing {
+        /// The program.
+        program: String,
+        /// What installs it.
+        install: String,
+    },
+    /// It does not say its version.
+    #[error("{program}: cannot tell its version ({detail}); reinstall it with: {install}")]
+    NoVersion {
+        /// The program.
+        program: String,
+        /// What was tried and came back.
+        detail: String,
+        /// What installs it.
+        install: String,
+    },
+    /// Another version than the one trusted.
+    #[error("{program} is version {found}, but {wanted} is needed; run: {install}")]
+    OtherVersion {
+        /// The program.
+        program: String,
+        /// The version found.
+        found: String,
+        /// The version wanted, in words.
+        wanted: String,
+        /// What installs it.
+        install: String,
+    },
+}
+
+/// A program that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Its path.
+    pub path: PathBuf,
+    /// Its version.
+    pub version: String,
+}
+
+/// Where a program is: in the project's tool folder, else on PATH, else where `go install` puts programs. `wirebench` is
+/// always the program that runs now.
+#[must_use]
+pub fn locate(root: &Path, program: &str) -> Option<PathBuf> {
+    if program == "wirebench" {
+        return std::env::current_exe().ok();
+    }
+    let own = std::env::var_os("WIREBENCH_TOOLS")
+        .map_or_else(|| root.join(".tools"), PathBuf::from)
+        .join("bin");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::iter::once(own)
+        .chain(std::env::split_paths(&path))
+        .chain(go_install())
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+}
+
+/// Go's own rule: GOBIN, else bin below the first folder of GOPATH, else below `go` in the home folder.
+fn go_install() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(bin) = set("GOBIN") {
+        return Some(PathBuf::from(bin));
+    }
+    let first = set("GOPATH").and_then(|path| std::env::split_paths(&path).next());
+    let home = || Some(PathBuf::from(set("HOME")?).join("go"));
+    Some(first.or_else(home)?.join("bin"))
+}
+
+/// Finds a driver's program and checks its version.
+///
+/// # Errors
+/// When it is missing, silent about its version, or of another version.
+pub fn check(root: &Path, driver: &Driver) -> Result<Found, ToolError> {
+    let tool = &driver.tool;
+    let Some(path) = locate(root, &tool.program) else {
+        return Err(ToolError::Missing {
+            program: tool.program.clone(),
+            install: tool.install.clone(),
+        });
+    };
+    let version = version(tool, &path)?;
+    let wanted = match (&tool.version, &tool.at_least) {
+        (Some(exact), _) if *exact != version => exact.clone(),
+        (None, Some(least)) if numbers(&version) < numbers(least) => format!("{least} or newer"),
+        _ => return Ok(Found { path, version }),
+    };
+    let (program, install) = (tool.program.clone(), tool.install.clone());
+    Err(ToolError::OtherVersion {
+        program,
+        found: version,
+        wanted,
+        install,
+    })
+}
+
+fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
+    let silent = |detail: String| ToolError::NoVersion {
+        program: tool.program.clone(),
+        detail,
+        install: tool.install.clone(),
+    };
+    let values = Values::from([("program", Value::One(path.to_string_lossy().into_owned()))]);
+    let args: Vec<Arg> = tool.version_command.iter().cloned().map(Arg::One).collect();
+    let argv = expand(&args, &values).map_err(|error| silent(error.to_string()))?;
+    let output = wirebench_spawn::command(&argv[0])
+        .args(&argv[1..])
+        .output()
+        .map_err(|error| silent(format!("{}: {error}", argv[0])))?;
+    let text = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let pattern = Regex::new(&tool.version_pattern).expect("Driver::read refuses a wrong pattern");
+    let found = pattern.captures(&text).and_then(|groups| groups.get(1));
+    found.map(|version| version.as_str().to_owned()).ok_or_else(|| {
+        let first = text.lines().next().unwrap_or("nothing");
+        silent(format!("\"{}\" printed {first}", argv.join(" ")))
+    })
+}
+
+/// The numbers of a version, for comparing: "v1.52.0" → [1, 52, 0].
+fn numbers(version: &str) -> Vec<u64> {
+    version
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect()
+}
+
+/// The version line a program prints with `--version`, its name taken off; for tools that need no exact version.
+#[must_use]
+pub fn plain_version(path: &Path) -> Option<String> {
+    let output = wirebench_spawn::command(path).arg("--version").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().next()?.trim().to_owned();
+    let name = path.file_name()?.to_string_lossy().into_owned();
+    Some(
+        line.strip_prefix(&name)
+            .unwrap_or(&line)
+            .trim_start_matches([' ', '-'])
+            .to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbers;
+
+    #[test]
+    fn versions_compare_by_number() {
+        assert!(numbers("1.9") < numbers("1.15.0"));
+        assert!(numbers("v1.52.0") >= numbers("1.52"));
+    }
+}

@@ -1,0 +1,166 @@
+//! The values of a driver's placeholders for one series.
+
+use std::collections::BTreeMap;
+
+use crate::measure::{probe, variables};
+use wirebench_declare::args::{Arg, Value, Values, expand, fill};
+use wirebench_declare::load::{Rate, as_flag};
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::scenario::Amount;
+use wirebench_declare::server::Operation;
+
+/// What changes from round to round and from machine to machine.
+#[derive(Debug)]
+pub struct Places<'a> {
+    /// `127.0.0.1:port`.
+    pub address: &'a str,
+    /// The file a driver may write.
+    pub raw: &'a str,
+    /// The file that holds the request's body.
+    pub body_file: &'a str,
+    /// The driver's own folder.
+    pub driver_folder: &'a str,
+    /// The project's folder.
+    pub project: &'a str,
+    /// The file with the certificate that the server must show.
+    pub ca: &'a str,
+}
+
+/// How long a driver waits for the answer to a request.
+const REQUEST_TIMEOUT: &str = "20s";
+
+/// Every placeholder that has a value for this series, but for the amount of load.
+#[must_use]
+pub fn of(series: &PlannedSeries, places: &Places) -> Values {
+    let one = |text: &str| Value::One(text.to_owned());
+    let load = &series.load;
+    let path_in_project = |relative: &str| {
+        let joined = if places.project.is_empty() {
+            relative.to_owned()
+        } else {
+            format!("{}/{relative}", places.project)
+        };
+        Value::One(joined)
+    };
+    let scheme = series.protocol.scheme();
+    let port = places.address.rsplit(':').next().unwrap_or_default();
+    let mut values = Values::from([
+        ("connections", Value::One(load.connections.to_string())),
+        ("streams", Value::One(load.streams.to_string())),
+        ("workers", Value::One(load.workers().to_string())),
+        ("origin", Value::One(format!("{scheme}://{}", places.address))),
+        ("address", one(places.address)),
+        ("host", one("127.0.0.1")),
+        ("port", one(port)),
+        ("raw", one(places.raw)),
+        ("driver_folder", one(places.driver_folder)),
+        ("request_timeout", one(REQUEST_TIMEOUT)),
+    ]);
+    if let Some(Rate::PerSecond(rate)) = load.rate {
+        values.insert("rate", Value::One(rate.to_string()));
+    }
+    if let Some(pause) = load.pause {
+        values.insert("pause", Value::One(pause.as_flag()));
+    }
+    if series.protocol.has_tls() {
+        values.insert("ca", one(places.ca));
+    }
+    if series.protocol == Protocol::GrpcWeb {
+        values.insert("header", Value::Many(probe::WEB_HEADERS.map(str::to_owned).to_vec()));
+    }
+    let (method, path, has_body) = match series.operation {
+        Operation::Http(http) => {
+            values.insert("header", Value::Many(http.headers.clone()));
+            values.insert("headers", Value::One(http.headers.join("\n")));
+            (http.method.as_str(), http.path.clone(), http.body.is_some())
+        }
+        Operation::Bench(bench) => {
+            values.insert("bench", one(&bench.id));
+            return values;
+        }
+        Operation::Grpc(rpc) => {
+            values.insert("call", one(&rpc.call));
+            values.insert("message", one(&rpc.message));
+            values.insert("proto", path_in_project(&rpc.proto));
+            values.insert("proto_root", path_in_project(&rpc.proto_root));
+            ("POST", format!("/{}", rpc.call), true)
+        }
+    };
+    values.insert("method", one(method));
+    values.insert("url", Value::One(format!("{scheme}://{}{path}", places.address)));
+    values.insert("path", Value::One(path));
+    if has_body {
+        values.insert("body_file", one(places.body_file));
+    }
+    values
+}
+
+/// Fills environment variables into the header lines. Not part of [`of`]: a record keeps the names of variables, not their values.
+pub fn fill_headers(values: &mut Values, series: &PlannedSeries) {
+    let Operation::Http(http) = series.operation else {
+        return;
+    };
+    // A variable that is not set was an error when the request was made; here it leaves the line as it is.
+    let filled = |line: &String| variables::filled(line).unwrap_or_else(|_| line.clone());
+    let lines: Vec<String> = http.headers.iter().map(filled).collect();
+    values.insert("headers", Value::One(lines.join("\n")));
+    values.insert("header", Value::Many(lines));
+}
+
+/// Says when the load ends: exactly one of `{requests}`, `{duration}` (with `{seconds}`, the same rounded up to whole
+/// seconds), `{starts}`, `{samples}` and `{stages}` has a value afterwards.
+pub fn set_amount(values: &mut Values, amount: &Amount) {
+    for name in ["requests", "duration", "seconds", "starts", "samples", "stages"] {
+        values.remove(name);
+    }
+    match amount {
+        Amount::Requests(requests) => values.insert("requests", Value::One(requests.to_string())),
+        Amount::Counted { many, .. } => values.insert("requests", Value::One(many.to_string())),
+        Amount::Duration(span) => {
+            let seconds = span.0.as_millis().div_ceil(1000).max(1);
+            values.insert("seconds", Value::One(seconds.to_string()));
+            values.insert("duration", Value::One(span.as_flag()))
+        }
+        Amount::Starts(starts) => values.insert("starts", Value::One(starts.to_string())),
+        Amount::Samples(samples) => values.insert("samples", Value::One(samples.to_string())),
+        Amount::Stages(stages) => values.insert("stages", Value::One(as_flag(stages))),
+    };
+}
+
+/// The environment variables that a driver gets for a series; one whose placeholder has no value is left out.
+#[must_use]
+pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, String> {
+    let has_values = |text: &str| {
+        let named = Arg::One(text.to_owned()).placeholders();
+        named.iter().all(|name| values.contains_key(name.as_str()))
+    };
+    let set = series.mode.env.iter().filter(|(_, text)| has_values(text));
+    set.map(|(name, text)| (name.clone(), fill(text, values, 0))).collect()
+}
+
+/// The driver's command as a record keeps it: what changes from round to round stays a placeholder.
+#[must_use]
+pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
+    let places = Places {
+        address: "127.0.0.1:{port}",
+        raw: "{raw}",
+        body_file: "{body_file}",
+        driver_folder: "{driver_folder}",
+        project: "",
+        ca: "{ca}",
+    };
+    let mut values = of(series, &places);
+    set_amount(&mut values, &series.load.amount);
+    if series.load.is_open() {
+        // A rate that is measured first is not known yet.
+        values.entry("rate").or_insert_with(|| Value::One("{rate}".into()));
+    }
+    for later in ["start_command", "bench_folder", "bench_command"] {
+        values.insert(later, Value::One(format!("{{{later}}}")));
+    }
+    let args = expand(&series.mode.args, &values).unwrap_or_default();
+    std::iter::once(series.driver.tool.program.clone())
+        .chain(args)
+        .collect()
+}

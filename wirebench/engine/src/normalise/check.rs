@@ -1,0 +1,329 @@
+//! The checks every round must pass before its numbers are believed.
+
+use crate::normalise::open_loop;
+use wirebench_declare::driver::{Mode, Opens};
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::scenario::{Amount, Load, MOST_REQUESTS};
+use wirebench_declare::span::nanos;
+use wirebench_record::run::Round;
+
+/// More requests in flight than there are workers is impossible; this much, ‰, is allowed for clocks that differ.
+const MOST_IN_FLIGHT_PERMILLE: f64 = 1030.0;
+/// At the start and the end of a round not every worker is busy; that idle time is no fault of the numbers.
+const RAMP_NS: f64 = 50e6;
+
+/// What a round was meant to be.
+#[derive(Debug)]
+pub(super) struct Expected<'a> {
+    /// The load offered.
+    pub(super) load: &'a Load,
+    /// The protocol planned.
+    pub(super) protocol: Protocol,
+    /// How the driver offers it.
+    pub(super) mode: &'a Mode,
+}
+
+/// Everything that is wrong with a round, each a sentence part; none when it can be believed.
+#[must_use]
+pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<String> {
+    let load = expected.load;
+    let mut faults = Vec::new();
+    let ok = round.ok_count.unwrap_or(0);
+    let failed = round.failed_count.unwrap_or(0);
+    if failed > 0 {
+        let kinds: Vec<String> = round
+            .errors
+            .iter()
+            .map(|(kind, count)| format!("{count} × {kind}"))
+            .collect();
+        faults.push(format!(
+            "{failed} of {} requests failed ({})",
+            ok + failed,
+            kinds.join(", ")
+        ));
+    }
+    if ok == 0 {
+        faults.push("no good answer".into());
+    }
+    let dropped = round.dropped_count.unwrap_or(0);
+    match &load.amount {
+        Amount::Requests(requests) if ok + failed + dropped != *requests => {
+            faults.push(format!("{requests} requests were asked for, {} were sent", ok + failed));
+        }
+        Amount::Starts(starts) if ok + failed != u64::from(*starts) => {
+            faults.push(format!("{starts} starts were asked for, {} were made", ok + failed));
+        }
+        Amount::Samples(samples) if ok + failed != u64::from(*samples) => {
+            faults.push(format!("{samples} samples were asked for, {} were taken", ok + failed));
+        }
+        Amount::Duration(_) | Amount::Stages(_) if ok + failed >= MOST_REQUESTS => {
+            faults.push(
+                "1,000,000 requests or more: load generators keep no more latencies; shorten load.duration".into(),
+            );
+        }
+        _ => {}
+    }
+    let meant = expected.protocol;
+    if let Some(spoken) = spoken.filter(|spoken| *spoken != meant.name() && Some(*spoken) != meant.carrier()) {
+        faults.push(format!("the driver spoke {spoken}, not {}", meant.name()));
+    }
+    faults.extend(disorder(round));
+    if !load.is_without_server() {
+        let opened = match expected.mode.connections {
+            None => Some(load.connections),
+            Some(Opens::Always(connections)) => Some(connections.get()),
+            Some(Opens::Each(_)) => None,
+        };
+        if let Some((asked, seen)) = opened
+            .zip(round.connections_seen)
+            .filter(|(asked, seen)| !plausible(*seen, *asked, load))
+        {
+            faults.push(format!("{asked} connections were asked for, {seen} were seen"));
+        }
+        faults.extend(flow(expected, round, ok));
+    }
+    faults
+}
+
+/// Whether the connections seen are those asked for. Go's HTTP client may dial one spare for each worker while it starts,
+/// when another connection falls idle before the new one is up; more than that means connections that are closed and
+/// opened again. In an open loop a driver opens only as many as its rate needs, and in stages not all are there when looked
+/// at: both are bounded from above alone.
+fn plausible(seen: u32, asked: u32, load: &Load) -> bool {
+    let least = if load.is_open() || load.has_stages() { 1 } else { asked };
+    (least..=asked.saturating_mul(2)).contains(&seen)
+}
+
+/// Quantiles out of order.
+fn disorder(round: &Round) -> Option<String> {
+    let l = round.latency_ns?;
+    let ordered = [l.min, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].is_sorted() && l.min <= l.mean && l.mean <= l.max;
+    (!ordered).then(|| "latency quantiles are out of order".into())
+}
+
+/// Throughput against the offered rate (open loop) or against latency (closed loop).
+#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
+fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
+    let Some(elapsed_ns) = round.elapsed_ns else {
+        return Some("the driver reports no elapsed time".into());
+    };
+    if expected.load.is_open() {
+        return open_loop::fault(expected.load, round);
+    }
+    let per_second = ok as f64 / (elapsed_ns as f64 / 1e9);
+    let found = f64::from(round.in_flight_permille?);
+    // In stages some workers are not there all the time; how many, only the driver knows.
+    let least = if expected.load.has_stages() {
+        0.0
+    } else {
+        1000.0 * (expected.mode.in_flight_at_least - RAMP_NS / elapsed_ns as f64)
+    };
+    (found < least || found > MOST_IN_FLIGHT_PERMILLE).then(|| {
+        format!(
+            "Little's law: {per_second:.0} requests/s × the mean latency{} are {:.1} % of {} workers, expected {:.0} to {:.0} %",
+            if expected.load.pause.is_some() { " and pause" } else { "" },
+            found / 10.0,
+            expected.mode.workers(expected.load),
+            least.max(0.0) / 10.0,
+            MOST_IN_FLIGHT_PERMILLE / 10.0
+        )
+    })
+}
+
+/// Requests in flight on average as a share of the workers, ‰: throughput × mean latency ÷ workers. A worker that pauses
+/// after each answer counts as in flight until it may ask again.
+#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the type's range first"
+)]
+pub(super) fn in_flight_permille(load: &Load, mode: &Mode, round: &Round) -> Option<u32> {
+    if load.is_without_server() {
+        return None;
+    }
+    let elapsed_ns = round.elapsed_ns? as f64;
+    let pause_ns = load.pause.map_or(0, |pause| nanos(pause.0));
+    let busy_ns = round.ok_count? as f64 * (round.latency_ns?.mean + pause_ns) as f64;
+    let permille = busy_ns / elapsed_ns / f64::from(mode.workers(load)) * 1000.0;
+    Some(permille.round().clamp(0.0, f64::from(u32::MAX)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalise::failed_round;
+    use wirebench_declare::load::Rate;
+    use wirebench_declare::plan::Slot;
+    use wirebench_declare::span::Span;
+    use wirebench_record::run::{Latency, Variant};
+
+    /// 100 workers, 1 s, each request 1 ms: exactly 100,000 requests fit.
+    fn round(ok: u64, mean: u64) -> Round {
+        let slot = Slot {
+            position: 0,
+            round: 0,
+            series: 0,
+            variant: Variant::Candidate,
+            stage: 1,
+        };
+        let latency = Latency {
+            min: 1,
+            mean,
+            p50: mean,
+            p90: mean,
+            p95: mean,
+            p99: mean,
+            p999: mean,
+            max: mean,
+        };
+        Round {
+            elapsed_ns: Some(1_000_000_000),
+            ok_count: Some(ok),
+            failed_count: Some(0),
+            latency_ns: Some(latency),
+            connections_seen: Some(100),
+            ..failed_round(slot, String::new())
+        }
+    }
+
+    fn load(amount: Amount) -> Load {
+        Load::closed(100, amount)
+    }
+
+    fn mode(in_flight_at_least: f64) -> Mode {
+        toml::from_str(&format!("args = []\nin_flight_at_least = {in_flight_at_least}")).unwrap()
+    }
+
+    fn judged(round: Round, load: &Load, in_flight_at_least: f64) -> Vec<String> {
+        judged_by(round, load, &mode(in_flight_at_least))
+    }
+
+    fn judged_by(mut round: Round, load: &Load, mode: &Mode) -> Vec<String> {
+        round.in_flight_permille = in_flight_permille(load, mode, &round);
+        faults(
+            &Expected {
+                load,
+                protocol: Protocol::Http,
+                mode,
+            },
+            Some("http"),
+            &round,
+        )
+    }
+
+    #[test]
+    fn a_lawful_round_has_no_faults() {
+        assert_eq!(
+            judged(round(100_000, 1_000_000), &load(Amount::Requests(100_000)), 0.97),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn too_few_in_flight_is_a_fault_unless_the_driver_is_known_for_it() {
+        let load = load(Amount::Requests(70_000));
+        assert!(judged(round(70_000, 1_000_000), &load, 0.97)[0].starts_with("Little's law"));
+        assert_eq!(judged(round(70_000, 1_000_000), &load, 0.7), Vec::<String>::new());
+    }
+
+    #[test]
+    fn more_in_flight_than_workers_is_always_a_fault() {
+        assert!(
+            judged(round(110_000, 1_000_000), &load(Amount::Requests(110_000)), 0.5)[0].starts_with("Little's law")
+        );
+    }
+
+    #[test]
+    fn truncated_counts_failures_and_other_connections_are_faults() {
+        let mut short = round(99_900, 1_000_000);
+        short.connections_seen = Some(90);
+        short.failed_count = Some(50);
+        short.errors.insert("status 500".into(), 50);
+        let found = judged(short, &load(Amount::Requests(100_000)), 0.97).join("; ");
+        for needed in [
+            "50 of 99950 requests failed (50 × status 500)",
+            "100000 requests were asked for, 99950",
+            "90 were seen",
+        ] {
+            assert!(found.contains(needed), "no {needed:?} in {found}");
+        }
+    }
+
+    #[test]
+    fn a_driver_that_opens_and_fills_connections_its_own_way_is_judged_by_that() {
+        let load = load(Amount::Requests(100_000));
+        let seen = |connections| Round {
+            connections_seen: Some(connections),
+            ..round(100_000, 1_000_000)
+        };
+        let said = |key: &str| -> Mode { toml::from_str(&format!("args = []\n{key}")).unwrap() };
+        assert_eq!(
+            judged_by(seen(1), &load, &said("connections = 1")),
+            Vec::<String>::new()
+        );
+        assert!(judged_by(seen(100), &load, &said("connections = 1"))[0].contains("1 connections were asked for"));
+        let each = said("connections = \"one-per-request\"");
+        assert_eq!(judged_by(seen(90_000), &load, &each), Vec::<String>::new());
+        // Ten requests wait on each connection: a tenth of the throughput, or ten times the latency, is the law then.
+        let piped = said("streams = 10");
+        assert_eq!(
+            judged_by(round(100_000, 10_000_000), &load, &piped),
+            Vec::<String>::new()
+        );
+        assert!(judged_by(round(100_000, 1_000_000), &load, &piped)[0].contains("of 1000 workers"));
+    }
+
+    #[test]
+    fn a_spare_dial_for_each_worker_is_plausible_and_churn_is_not() {
+        let load = load(Amount::Requests(100_000));
+        let bounds = [99, 100, 155, 200, 201].map(|seen| plausible(seen, 100, &load));
+        assert_eq!(bounds, [false, true, true, true, false]);
+    }
+
+    #[test]
+    fn another_protocol_than_planned_is_a_fault() {
+        let load = load(Amount::Requests(100_000));
+        let expected = Expected {
+            load: &load,
+            protocol: Protocol::H2c,
+            mode: &mode(0.97),
+        };
+        let found = faults(&expected, Some("http"), &round(100_000, 1_000_000));
+        assert_eq!(found, ["the driver spoke http, not h2c"]);
+    }
+
+    #[test]
+    fn quantiles_out_of_order_are_a_fault() {
+        let mut wrong = round(100_000, 1_000_000);
+        wrong.latency_ns = wrong.latency_ns.map(|latency| Latency { p99: 5, ..latency });
+        assert!(judged(wrong, &load(Amount::Requests(100_000)), 0.97)[0].contains("out of order"));
+    }
+
+    #[test]
+    fn a_pause_counts_as_in_flight_and_stages_have_no_least() {
+        let seconds = |count| Span(std::time::Duration::from_secs(count));
+        let paced = Load {
+            pause: Some(Span(std::time::Duration::from_millis(9))),
+            ..load(Amount::Duration(seconds(1)))
+        };
+        assert_eq!(judged(round(10_000, 1_000_000), &paced, 0.97), Vec::<String>::new());
+        assert!(judged(round(5_000, 1_000_000), &paced, 0.97)[0].contains("the mean latency and pause are 50.0 %"));
+        let stages = load(Amount::Stages(Vec::new()));
+        let mut few = round(1_000, 1_000_000);
+        few.connections_seen = Some(3);
+        assert_eq!(judged(few, &stages, 0.97), Vec::<String>::new());
+        assert!(judged(round(110_000, 1_000_000), &stages, 0.97)[0].starts_with("Little's law"));
+    }
+
+    #[test]
+    fn an_open_loop_may_leave_connections_unopened_and_need_not_keep_workers_busy() {
+        let open = Load {
+            rate: Some(Rate::PerSecond(1_000)),
+            ..load(Amount::Requests(1_000))
+        };
+        let mut few = round(1_000, 1_000_000);
+        few.connections_seen = Some(7);
+        assert_eq!(judged(few, &open, 0.97), Vec::<String>::new());
+    }
+}

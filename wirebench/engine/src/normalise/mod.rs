@@ -1,0 +1,188 @@
+//! Raw driver output and that driver's jq filter → one round of the record, with every check applied.
+
+mod check;
+mod open_loop;
+mod shape;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::measure::slot::{Measured, files};
+use crate::normalise::check::Expected;
+use wirebench_declare::plan::{PlannedSeries, Slot};
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::Operation;
+use wirebench_declare::span::nanos;
+use wirebench_record::run::{Bound, Latency, Round, RoundStatus};
+use wirebench_stats::quantile::nearest_rank;
+
+pub use shape::{NormaliseError, Shape, read};
+
+/// The program that runs the drivers' filters.
+#[derive(Debug, Clone)]
+pub struct Jq {
+    /// The jq executable.
+    pub program: PathBuf,
+}
+
+/// A round of which nothing is known but why.
+#[must_use]
+pub fn failed_round(slot: Slot, reason: String) -> Round {
+    Round {
+        reason: Some(reason),
+        ..Round::unmeasured(slot.variant, slot.round, slot.position, slot.stage)
+    }
+}
+
+/// Reads a slot's raw output and makes its round; a round that fails a check is kept, marked invalid with the reason.
+#[must_use]
+pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, folder: &Path) -> Round {
+    let shape = match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
+        Ok(shape) => shape,
+        Err(error) => return failed_round(slot, error.to_string()),
+    };
+    let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
+    let failed_count = errors.values().sum();
+    let driven = &measured.driven;
+    let mut round = Round {
+        elapsed_ns: shape.elapsed_ns.filter(|ns| *ns > 0),
+        ok_count: Some(good.len() as u64),
+        failed_count: Some(failed_count),
+        dropped_count: shape.dropped,
+        cut_off_count: shape.cut_off,
+        errors,
+        latency_ns: summary(good),
+        server_cpu_ns: driven.server_cpu,
+        driver_cpu_ns: driven.driver_cpu,
+        server_busy_permille: driven.server_busy_permille,
+        driver_busy_permille: driven.driver_busy_permille,
+        bound: driven.server_busy_permille.zip(driven.driver_busy_permille).map(bound),
+        server_peak_rss_bytes: measured.peak_rss_bytes,
+        processes: driven.processes.clone(),
+        connections_seen: driven.connections_seen(),
+        host_steal_ns: driven.steal_ns,
+        payload_bytes: measured.payload_bytes,
+        server_ready_ns: measured.ready_after.map(nanos),
+        ..failed_round(slot, String::new())
+    };
+    round.in_flight_permille = check::in_flight_permille(&series.load, series.mode, &round);
+    let expected = Expected {
+        load: &series.load,
+        protocol: series.protocol,
+        mode: series.mode,
+    };
+    let mut faults = check::faults(&expected, shape.protocol.as_deref(), &round);
+    faults.extend(measured.wrong_afterwards.clone());
+    round.status = if faults.is_empty() {
+        RoundStatus::Ok
+    } else {
+        RoundStatus::Invalid
+    };
+    round.reason = (!faults.is_empty()).then(|| faults.join("; "));
+    round
+}
+
+/// How many answers were good, and every other outcome by its kind, with its number.
+#[must_use]
+pub fn good_and_bad(series: &PlannedSeries, shape: Shape) -> (usize, BTreeMap<String, u64>) {
+    let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
+    (good.len(), errors)
+}
+
+/// The status text that means a good answer of this series.
+fn good_status(series: &PlannedSeries) -> String {
+    if let Some(good) = &series.mode.good {
+        return good.clone();
+    }
+    match (series.protocol, series.operation) {
+        (Protocol::Process, _) => "0".into(),
+        // Tools that speak gRPC-web are HTTP clients: they see the status of HTTP.
+        (Protocol::GrpcWeb, Operation::Grpc(_)) => "200".into(),
+        (_, Operation::Http(http)) => http.status.to_string(),
+        (_, Operation::Grpc(_)) => "OK".into(),
+        (_, Operation::Bench(_)) => "0".into(),
+    }
+}
+
+/// Splits answers into good latencies and counted failures.
+fn sort_out(
+    mut answers: BTreeMap<String, Vec<u64>>,
+    mut errors: BTreeMap<String, u64>,
+    good: &str,
+) -> (Vec<u64>, BTreeMap<String, u64>) {
+    let latencies = answers.remove(good).unwrap_or_default();
+    for (status, refused) in answers.into_iter().filter(|(_, list)| !list.is_empty()) {
+        *errors.entry(format!("status {status}")).or_default() += refused.len() as u64;
+    }
+    errors.retain(|_, count| *count > 0);
+    (latencies, errors)
+}
+
+/// Quantiles of the latencies, ns; none when there are none.
+fn summary(mut latencies: Vec<u64>) -> Option<Latency> {
+    latencies.sort_unstable();
+    let (min, max) = (*latencies.first()?, *latencies.last()?);
+    let sum: u128 = latencies.iter().map(|ns| u128::from(*ns)).sum();
+    let count = latencies.len() as u128;
+    let mean = u64::try_from((sum + count / 2) / count).unwrap_or(max);
+    let rank = |permille| nearest_rank(&latencies, permille);
+    Some(Latency {
+        min,
+        mean,
+        p50: rank(500),
+        p90: rank(900),
+        p95: rank(950),
+        p99: rank(990),
+        p999: rank(999),
+        max,
+    })
+}
+
+fn bound((server_permille, driver_permille): (u32, u32)) -> Bound {
+    if driver_permille >= 850 {
+        Bound::Client
+    } else if server_permille > 900 {
+        Bound::Server
+    } else {
+        Bound::Neither
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_summary_is_ordered(latencies in prop::collection::vec(0u64..10_000_000_000, 1..500)) {
+            let l = summary(latencies).unwrap();
+            let row = [l.min, l.p50, l.p90, l.p95, l.p99, l.p999, l.max];
+            prop_assert!(row.is_sorted());
+            prop_assert!(l.min <= l.mean && l.mean <= l.max);
+        }
+
+        #[test]
+        fn nothing_is_lost_when_answers_are_sorted_out(
+            ok in prop::collection::vec(any::<u64>(), 0..50), bad in 0usize..50, refused in 0u64..50
+        ) {
+            let answers = BTreeMap::from([("200".to_owned(), ok.clone()), ("500".to_owned(), vec![1; bad])]);
+            let (good, errors) = sort_out(answers, BTreeMap::from([("refused".to_owned(), refused)]), "200");
+            prop_assert_eq!(good, ok);
+            prop_assert_eq!(errors.values().sum::<u64>(), bad as u64 + refused);
+            prop_assert!(errors.values().all(|count| *count > 0));
+        }
+    }
+
+    #[test]
+    fn no_latencies_have_no_summary() {
+        assert_eq!(summary(Vec::new()), None);
+    }
+
+    #[test]
+    fn the_side_that_is_busy_bounds_the_throughput() {
+        assert_eq!(bound((950, 400)), Bound::Server);
+        assert_eq!(bound((950, 850)), Bound::Client);
+        assert_eq!(bound((400, 400)), Bound::Neither);
+    }
+}

@@ -1,0 +1,172 @@
+//! The one shape every driver's output is brought into, and the call of jq that does it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::normalise::Jq;
+use wirebench_declare::args::{MissingValue, Value, Values, expand};
+use wirebench_declare::driver::Driver;
+
+/// What `normalise.jq` writes: see docs/FORMAT.md.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// Wall time of the load.
+    pub elapsed_ns: Option<u64>,
+    /// Latency, ns, of every answered request by status.
+    pub answers: BTreeMap<String, Vec<u64>>,
+    /// The same from a driver that keeps no list: pairs of a latency, ns, and how many answers took it, by status.
+    #[serde(default)]
+    pub histogram: BTreeMap<String, Vec<(u64, u64)>>,
+    /// Requests that got no answer, by reason.
+    pub errors: BTreeMap<String, u64>,
+    /// Requests that the driver should have started and did not (open loop), when it says so.
+    #[serde(default)]
+    pub dropped: Option<u64>,
+    /// Requests that the driver cut off itself when its time was over, when it reports them.
+    #[serde(default)]
+    pub cut_off: Option<u64>,
+    /// What the driver says it spoke, when it says so: `http`, `h2c`, `grpc`.
+    #[serde(default)]
+    pub protocol: Option<String>,
+}
+
+/// The most answers that a histogram may stand for: ten times what a round may hold.
+const MOST_ANSWERS: u64 = 10_000_000;
+
+impl Shape {
+    /// Puts each latency of the histograms among the answers as often as it was counted.
+    ///
+    /// # Errors
+    /// When a status has both, or the counts are beyond belief; says which.
+    fn spread_out(mut self) -> Result<Self, String> {
+        for (status, pairs) in std::mem::take(&mut self.histogram) {
+            let most = |sum: u64, (_, count): &(u64, u64)| sum.checked_add(*count).filter(|sum| *sum <= MOST_ANSWERS);
+            if pairs.iter().try_fold(0, most).is_none() {
+                return Err(format!("histogram {status} counts more than {MOST_ANSWERS} answers"));
+            }
+            let spread = pairs
+                .iter()
+                .flat_map(|(ns, count)| (0..*count).map(move |_| *ns))
+                .collect();
+            if self.answers.insert(status.clone(), spread).is_some() {
+                return Err(format!("status {status} has both answers and a histogram"));
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Why raw output could not be brought into the shape.
+#[derive(Debug, thiserror::Error)]
+pub enum NormaliseError {
+    /// The filter's arguments.
+    #[error("drivers/{driver}/driver.toml: normalise.args: {source}")]
+    Arguments {
+        /// The driver.
+        driver: String,
+        /// What is missing.
+        source: MissingValue,
+    },
+    /// jq cannot be started.
+    #[error("{}: cannot be started: {source}; reinstall jq", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// The operating system's reason.
+        source: std::io::Error,
+    },
+    /// The filter refused the output.
+    #[error("drivers/{driver}/normalise.jq: {message}")]
+    Filter {
+        /// The driver.
+        driver: String,
+        /// jq's message.
+        message: String,
+    },
+    /// The filter wrote something else.
+    #[error(
+        "drivers/{driver}/normalise.jq wrote something else than the common shape: {what}; docs/FORMAT.md describes it"
+    )]
+    Shape {
+        /// The driver.
+        driver: String,
+        /// Where and what.
+        what: String,
+    },
+}
+
+/// Brings one driver run's output into the common shape.
+///
+/// # Errors
+/// When jq cannot be started, the filter refuses the output, or writes another shape.
+pub fn read(jq: &Jq, driver: &Driver, stdout: &Path, raw: &Path) -> Result<Shape, NormaliseError> {
+    let name = || driver.name.clone();
+    let mut values = Values::from([("stdout", Value::One(stdout.to_string_lossy().into_owned()))]);
+    if raw.exists() {
+        values.insert("raw", Value::One(raw.to_string_lossy().into_owned()));
+    }
+    let args =
+        expand(&driver.normalise, &values).map_err(|source| NormaliseError::Arguments { driver: name(), source })?;
+    let output = wirebench_spawn::command(&jq.program)
+        .args(["--compact-output", "-L"])
+        .arg(&driver.library)
+        .arg("--from-file")
+        .arg(driver.folder.join("normalise.jq"))
+        .args(args)
+        .output()
+        .map_err(|source| NormaliseError::Start {
+            program: jq.program.clone(),
+            source,
+        })?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
+        return Err(NormaliseError::Filter {
+            driver: name(),
+            message,
+        });
+    }
+    let other = |what: String| NormaliseError::Shape { driver: name(), what };
+    let shape: Shape = serde_json::from_slice(&output.stdout).map_err(|error| other(error.to_string()))?;
+    shape.spread_out().map_err(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shape(json: &str) -> Result<Shape, String> {
+        serde_json::from_str::<Shape>(json)
+            .map_err(|error| error.to_string())?
+            .spread_out()
+    }
+
+    proptest! {
+        #[test]
+        fn a_histogram_is_the_list_it_was_counted_from(mut latencies in prop::collection::vec(0u64..40, 1..200)) {
+            let mut counted = BTreeMap::new();
+            for ns in &latencies {
+                *counted.entry(*ns).or_insert(0u64) += 1;
+            }
+            let pairs: Vec<(u64, u64)> = counted.into_iter().collect();
+            let json = serde_json::json!({"elapsed_ns": 1, "answers": {}, "histogram": {"200": pairs}, "errors": {}});
+            latencies.sort_unstable();
+            let spread = shape(&json.to_string()).unwrap();
+            prop_assert_eq!(&spread.answers["200"], &latencies);
+            prop_assert!(spread.histogram.is_empty());
+        }
+    }
+
+    #[test]
+    fn counts_beyond_belief_and_a_status_said_twice_are_refused() {
+        let json = |answers: &str, count: u64| {
+            format!(r#"{{"elapsed_ns":1,"answers":{answers},"histogram":{{"200":[[5,1],[7,{count}]]}},"errors":{{}}}}"#)
+        };
+        assert!(shape(&json("{}", 2)).is_ok());
+        assert!(shape(&json("{}", u64::MAX)).unwrap_err().contains("counts more than"));
+        assert!(shape(&json(r#"{"200":[1]}"#, 2)).unwrap_err().contains("both"));
+    }
+}

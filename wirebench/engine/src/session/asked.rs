@@ -1,0 +1,48 @@
+//! The code of one variant as it was asked for: a folder, a revision, or prebuilt commands.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use wirebench_record::run::Variant;
+
+/// A side as it was asked for; nothing is checked out or built yet.
+#[derive(Debug)]
+pub struct Asked {
+    /// Which variant.
+    pub variant: Variant,
+    /// What the user wrote; empty for the project's folder.
+    pub words: Vec<String>,
+    /// What that means.
+    pub what: What,
+}
+
+/// The code of a side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// The project's folder as it is.
+    Project,
+    /// Another folder that holds a project.
+    Folder(PathBuf),
+    /// A commit of the project's repository, 40 hex digits.
+    Revision(String),
+    /// Programs by server name; other servers are the project's own.
+    Commands(BTreeMap<String, Vec<String>>),
+}
+
+impl Asked {
+    /// The flags that ask for the same code again, later and from the project's folder.
+    pub fn as_flags(&self) -> Vec<String> {
+        let flag = format!("--{}", self.variant.name());
+        let values = match &self.what {
+            What::Project if self.words.is_empty() => Vec::new(),
+            What::Project => vec![".".to_owned()],
+            What::Folder(folder) => vec![folder.to_string_lossy().into_owned()],
+            What::Revision(commit) => vec![commit[..12].to_owned()],
+            What::Commands(commands) => commands
+                .iter()
+                .map(|(server, command)| format!("{server}={}", shell_words::join(command)))
+                .collect(),
+        };
+        values.into_iter().flat_map(|value| [flag.clone(), value]).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! How long a server must burn CPU in each request to be slower by a given share: measured first, series by series.
+
+use std::collections::BTreeMap;
+
+use crate::measure::side::Side;
+use crate::session::lineup::Entry;
+use crate::session::recorder::Recorder;
+use crate::session::{Session, Setup, StageTime};
+use wirebench_declare::percent::Percent;
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Stage, Variant};
+use wirebench_stats::quantile::median;
+
+/// Rounds that say what a request costs.
+const ROUNDS: u32 = 5;
+
+/// CPU time to burn in each request, ns, by series id; nothing for equal code. The rounds measured for it are not kept.
+pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyhow::Result<BTreeMap<String, u64>> {
+    if worse.share() <= 0.0 {
+        return Ok(BTreeMap::new());
+    }
+    log::info!("measuring what a request costs, to slow the candidate down by {worse}");
+    let folder = tempfile::tempdir()?;
+    let alone: Vec<Entry> = setup.entries.iter().map(candidate_alone).collect();
+    let mut session = Session::new(
+        Setup {
+            entries: &alone,
+            ..*setup
+        },
+        recorder.elsewhere(folder.path()),
+    );
+    let stage = Stage {
+        number: 1,
+        rounds: ROUNDS,
+        series: setup.series.iter().map(|series| series.id.clone()).collect(),
+        why: "what a request costs".into(),
+    };
+    session.stage(&stage, StageTime::default())?;
+    let measured = session.finish()?;
+    let cost = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse.share()));
+    Ok((measured.run.series.iter())
+        .filter_map(|series| {
+            let values = series
+                .rounds
+                .iter()
+                .filter_map(|round| Metric::ServerCpu.comparable(round));
+            Some((series.id.clone(), cost(values.collect())?))
+        })
+        .collect())
+}
+
+/// The sides with a candidate that burns CPU time in each request; the record says how much.
+pub(super) fn slowed_down(sides: &[Side], recorder: &mut Recorder, burns: &BTreeMap<String, u64>) -> Vec<Side> {
+    let mut sides = sides.to_vec();
+    for (id, ns) in burns {
+        log::info!("{id}: the candidate burns {ns} ns in each request");
+        for side in (sides.iter_mut()).filter(|side| side.revision.variant == Variant::Candidate) {
+            let flag = vec!["--burn-ns".to_owned(), ns.to_string()];
+            side.extra_args.insert(id.clone(), flag);
+        }
+        for series in recorder.run.series.iter_mut().filter(|series| series.id == *id) {
+            series.injected_burn_ns = Some(*ns);
+        }
+    }
+    sides
+}
+
+fn candidate_alone(entry: &Entry) -> Entry {
+    Entry {
+        variants: entry
+            .variants
+            .iter()
+            .copied()
+            .filter(|v| *v == Variant::Candidate)
+            .collect(),
+        ..entry.clone()
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a request's CPU time, positive and far below 2^53 ns"
+)]
+fn nanos(ns: f64) -> u64 {
+    ns.round() as u64
+}

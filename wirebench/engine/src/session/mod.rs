@@ -1,0 +1,263 @@
+//! A session measures a run: it prepares tools and sides, then loads or counts series in stages, and writes the record as it goes.
+
+mod asked;
+mod builtin;
+mod calibrate;
+pub mod conclude;
+mod counting;
+mod lineup;
+mod opened;
+mod pairs;
+mod pass;
+pub mod prepare;
+mod progress;
+mod rates;
+mod recorder;
+mod run;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Instant;
+
+use anyhow::Context as _;
+use log::Level;
+use serde::Serialize;
+
+use crate::measure::side::Side;
+use crate::normalise::Jq;
+use crate::session::lineup::Entry;
+use crate::session::prepare::Prepared;
+use crate::session::progress::{Heading, Progress};
+use crate::session::recorder::Recorder;
+use wirebench_declare::plan::rerun::FEWEST_PAIRS;
+use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
+use wirebench_record::run::{Stage, Variant};
+
+pub use asked::{Asked, What};
+pub use progress::remaining;
+pub use rates::achieved;
+pub use recorder::{new_folder, save, unwritable};
+pub use run::{NothingToMeasure, Order, Part, Purpose, Recorded, measure};
+
+/// What is measured, and with what.
+#[derive(Debug, Clone, Copy)]
+struct Setup<'a> {
+    prepared: &'a Prepared<'a>,
+    jq: &'a Jq,
+    series: &'a [PlannedSeries<'a>],
+    /// What is measured of each series.
+    entries: &'a [Entry],
+    /// One for each variant, built.
+    sides: &'a [Side],
+    keep_raw: bool,
+}
+
+/// Pairs beyond the fewest that a verdict needs: outliers are left out.
+const SPARE_PAIRS: u32 = 2;
+
+/// What a stage may take.
+#[derive(Debug, Clone, Copy, Default)]
+struct StageTime {
+    /// When no new round begins.
+    end: Option<Instant>,
+    /// From when on the fewest rounds that a verdict needs are enough, so that time is left for the next stage.
+    enough_after: Option<Instant>,
+}
+
+/// How a stage ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// Every round was measured.
+    Whole,
+    /// The time given was over first.
+    OutOfTime,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// A run that measures.
+#[derive(Debug)]
+struct Session<'a> {
+    /// What was measured so far.
+    recorder: Recorder,
+    setup: Setup<'a>,
+    progress: Progress<'a>,
+    began: Instant,
+    /// Every slot planned so far.
+    slots: Vec<Slot>,
+    /// What share-of-capacity series offer, requests/s, by index; known once it was measured.
+    rates: BTreeMap<usize, u32>,
+}
+
+/// plan.json.
+#[derive(Serialize)]
+struct PlanFile<'a> {
+    seed: u64,
+    series: Vec<(&'a str, &'a str)>,
+    slots: &'a [Slot],
+}
+
+impl<'a> Session<'a> {
+    fn new(setup: Setup<'a>, recorder: Recorder) -> Self {
+        Self {
+            recorder,
+            progress: Progress::new(setup.series),
+            setup,
+            began: Instant::now(),
+            slots: Vec::new(),
+            rates: BTreeMap::new(),
+        }
+    }
+
+    /// Measures one stage: as many rounds of its series as it says, and up to four more of those whose pairs the machine
+    /// disturbed or that failed too often. After `time.end` no new round begins; the stage is then recorded with the rounds that
+    /// every series has. After `time.enough_after` a stage ends as soon as it has rounds enough for a verdict,
+    /// and two to spare.
+    ///
+    /// # Errors
+    /// When the results folder cannot be written.
+    fn stage(&mut self, stage: &Stage, time: StageTime) -> anyhow::Result<Ending> {
+        let deadline = time.end;
+        let members: Vec<(usize, Vec<Variant>)> = self
+            .setup
+            .series
+            .iter()
+            .zip(self.setup.entries)
+            .enumerate()
+            .filter(|(_, (series, entry))| {
+                !series.load.is_counted() && stage.series.contains(&series.id) && !entry.variants.is_empty()
+            })
+            .map(|(index, (_, entry))| (index, entry.variants.clone()))
+            .collect();
+        if self.is_paired() {
+            self.progress.say(
+                Level::Info,
+                &format!("stage {}: {}", self.numbered(stage.number), stage.why),
+            );
+            self.recorder.run.stages.push(stage.clone());
+        }
+        let first_round = self.slots.last().map_or(0, |slot| slot.round + 1);
+        let slots = self.plan(&members, stage.rounds, stage.number)?;
+        self.enter(stage.number, "round", &slots);
+        let mut ending = Ending::Whole;
+        for round in (first_round..).take(stage.rounds as usize) {
+            ending = self.pass(&in_round(&slots, round), deadline)?;
+            if ending == Ending::OutOfTime {
+                self.cut(stage, round - first_round);
+            }
+            if ending != Ending::Whole {
+                return Ok(ending);
+            }
+            let whole = round - first_round + 1;
+            let is_late = time.enough_after.is_some_and(|late| Instant::now() >= late);
+            if is_late && whole >= FEWEST_PAIRS + SPARE_PAIRS && whole < stage.rounds {
+                self.cut(stage, whole);
+                return Ok(Ending::Whole);
+            }
+        }
+        while ending == Ending::Whole && self.is_paired() {
+            let again = self.again(&members, stage);
+            if again.is_empty() {
+                break;
+            }
+            let slots = self.plan(&again, 1, stage.number)?;
+            self.enter(stage.number, "extra round", &slots);
+            ending = self.pass(&slots, deadline)?;
+            if ending == Ending::OutOfTime {
+                self.progress.say(
+                    Level::Info,
+                    "the time given was over before every disturbed round was made up for",
+                );
+            }
+        }
+        Ok(ending)
+    }
+
+    /// Ends the run: concludes, writes the record, removes empty folders.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    fn finish(mut self) -> anyhow::Result<Recorder> {
+        self.recorder.conclude(self.setup.prepared.bench.interrupt.asked());
+        self.recorder.save()?;
+        self.progress.finish();
+        if !self.setup.keep_raw {
+            // Only empty folders go: what is left inside belongs to rounds that are not good.
+            let _ = fs::remove_dir(self.recorder.folder.join("raw"));
+        }
+        Ok(self.recorder)
+    }
+
+    /// Whether more than one variant is measured.
+    fn is_paired(&self) -> bool {
+        self.setup.sides.len() > 1
+    }
+
+    fn numbered(&self, stage: u32) -> String {
+        let has_baseline = |side: &Side| side.revision.variant == Variant::Baseline;
+        let stages = if self.setup.sides.iter().any(has_baseline) {
+            2
+        } else {
+            1
+        };
+        format!("{stage}/{stages}")
+    }
+
+    fn enter(&mut self, stage: u32, kind: &'static str, slots: &[Slot]) {
+        let first_round = slots.first().map_or(0, |slot| slot.round);
+        let name = if stage == 1 { "screen" } else { "decide" };
+        let heading = Heading {
+            stage: self
+                .is_paired()
+                .then(|| format!("stage {} {name}", self.numbered(stage))),
+            kind,
+            first_round,
+            rounds: slots.last().map_or(0, |slot| slot.round + 1 - first_round),
+        };
+        self.progress.enter(heading, slots);
+    }
+
+    /// Plans a stretch and writes it down before it is measured.
+    fn plan(&mut self, members: &[(usize, Vec<Variant>)], rounds: u32, stage: u32) -> anyhow::Result<Vec<Slot>> {
+        let stretch = Stretch {
+            series: members,
+            rounds,
+            first_round: self.slots.last().map_or(0, |slot| slot.round + 1),
+            first_position: self.slots.len(),
+            stage,
+        };
+        let slots = pairs(&stretch, self.recorder.run.seed);
+        self.slots.extend(&slots);
+        let plan = PlanFile {
+            seed: self.recorder.run.seed,
+            series: self.setup.series.iter().map(|one| (&*one.id, &*one.digest)).collect(),
+            slots: &self.slots,
+        };
+        let file = self.recorder.folder.join("plan.json");
+        fs::write(&file, serde_json::to_vec_pretty(&plan)?).with_context(|| unwritable(&file))?;
+        Ok(slots)
+    }
+
+    /// The series that deserve one more round.
+    fn again(&self, members: &[(usize, Vec<Variant>)], stage: &Stage) -> Vec<(usize, Vec<Variant>)> {
+        let wanted = |(series, variants): &&(usize, Vec<Variant>)| {
+            let tally = self.recorder.tally(*series, stage.number, stage.rounds);
+            variants.len() > 1 && tally.wants_another() && !self.recorder.given_up(*series, variants[0])
+        };
+        members.iter().filter(wanted).cloned().collect()
+    }
+
+    /// Records that a stage ended early: with the rounds that every series has.
+    fn cut(&mut self, stage: &Stage, whole: u32) {
+        let why = format!("the time given was over after {whole} of {} rounds", stage.rounds);
+        self.progress.say(Level::Info, &why);
+        if let Some(recorded) = self.recorder.run.stages.last_mut() {
+            recorded.rounds = whole;
+            recorded.why = format!("{}; {why}", recorded.why);
+        }
+    }
+}
+
+fn in_round(slots: &[Slot], round: u32) -> Vec<Slot> {
+    slots.iter().copied().filter(|slot| slot.round == round).collect()
+}

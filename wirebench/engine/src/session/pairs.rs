@@ -1,0 +1,153 @@
+//! The rounds of one series, told apart into pairs: what was measured back to back.
+
+use std::collections::BTreeMap;
+
+use wirebench_declare::plan::rerun::{Conditions, Tally, disturbed};
+use wirebench_record::run::{Round, RoundStatus, Variant};
+
+/// Rounds in a row that may fail before a series is given up.
+const GIVE_UP_AFTER: usize = 2;
+
+/// Whether a variant is left alone, because it failed so often in a row, or because the candidate or the baseline did:
+/// then there is nothing to compare it with.
+pub(super) fn given_up(rounds: &[Round], variant: Variant) -> bool {
+    let failing = |variant| {
+        let own = rounds.iter().rev().filter(|round| round.variant == variant);
+        let last = own.take(GIVE_UP_AFTER);
+        last.filter(|round| round.status == RoundStatus::Failed).count() == GIVE_UP_AFTER
+    };
+    [variant, Variant::Candidate, Variant::Baseline]
+        .into_iter()
+        .any(failing)
+}
+
+/// Leaves the pair of that number out of every comparison, all its rounds, when the machine was disturbed during one of
+/// them; says why.
+pub(super) fn drop_disturbed(rounds: &mut [Round], number: u32, cpu_count: u32) -> Option<String> {
+    let mut pair: Vec<&mut Round> = rounds.iter_mut().filter(|round| round.round == number).collect();
+    let conditions: Vec<Conditions> = pair
+        .iter()
+        .map(|round| Conditions {
+            steal_ns: round.host_steal_ns,
+            elapsed_ns: round.elapsed_ns,
+        })
+        .collect();
+    let why = disturbed(&conditions, cpu_count)?;
+    for round in &mut pair {
+        round.dropped = Some(why.clone());
+    }
+    Some(why)
+}
+
+/// How the pairs stand in a stage of which `planned` were planned. A reference beside a baseline need not be good for a
+/// pair to be whole.
+pub(super) fn tally(rounds: &[Round], variants: &[Variant], stage: u32, planned: u32) -> Tally {
+    let mut tally = Tally {
+        planned,
+        ..Tally::default()
+    };
+    let needed = |variant: &&Variant| match **variant {
+        Variant::Null => false,
+        Variant::Reference => !variants.contains(&Variant::Baseline),
+        Variant::Baseline | Variant::Candidate => true,
+    };
+    let mut pairs: BTreeMap<u32, Vec<&Round>> = BTreeMap::new();
+    for round in rounds.iter().filter(|round| round.stage == stage) {
+        pairs.entry(round.round).or_default().push(round);
+    }
+    for pair in pairs.values() {
+        let good = |variant: &Variant| {
+            let mut own = pair.iter().filter(|round| round.variant == *variant);
+            own.any(|round| round.status == RoundStatus::Ok)
+        };
+        let undisturbed = pair.iter().all(|round| round.dropped.is_none());
+        let whole = variants.iter().filter(needed).all(good);
+        tally.measured += 1;
+        tally.undisturbed += u32::from(undisturbed);
+        tally.whole += u32::from(undisturbed && whole);
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalise::failed_round;
+    use wirebench_declare::plan::Slot;
+
+    const BOTH: [Variant; 2] = [Variant::Baseline, Variant::Candidate];
+
+    fn round(number: u32, variant: Variant, status: RoundStatus, steal_ms: u64) -> Round {
+        let slot = Slot {
+            position: 0,
+            round: number,
+            series: 0,
+            variant,
+            stage: 1,
+        };
+        Round {
+            status,
+            elapsed_ns: Some(1_000_000_000),
+            host_steal_ns: Some(steal_ms * 1_000_000),
+            ..failed_round(slot, String::new())
+        }
+    }
+
+    fn good(number: u32, variant: Variant) -> Round {
+        round(number, variant, RoundStatus::Ok, 0)
+    }
+
+    fn failed(number: u32, variant: Variant) -> Round {
+        round(number, variant, RoundStatus::Failed, 0)
+    }
+
+    #[test]
+    fn a_disturbed_round_takes_its_whole_pair_with_it_whichever_side_it_met() {
+        for side in BOTH {
+            let mut rounds: Vec<Round> = (0..3).flat_map(|number| BOTH.map(|v| good(number, v))).collect();
+            let hit = rounds
+                .iter_mut()
+                .find(|round| round.round == 1 && round.variant == side);
+            hit.unwrap().host_steal_ns = Some(300_000_000);
+            for number in 0..3 {
+                drop_disturbed(&mut rounds, number, 2);
+            }
+            let dropped: Vec<_> = rounds.iter().filter(|round| round.dropped.is_some()).collect();
+            assert_eq!(dropped.len(), 2, "{dropped:?}");
+            assert!(dropped.iter().all(|round| round.round == 1));
+            assert_eq!(dropped[0].dropped.as_deref(), Some("steal 15.0 % of the CPUs' time"));
+            let tally = tally(&rounds, &BOTH, 1, 3);
+            assert_eq!((tally.measured, tally.undisturbed, tally.whole), (3, 2, 2));
+            assert!(tally.wants_another());
+        }
+    }
+
+    #[test]
+    fn a_pair_is_whole_with_baseline_and_candidate_good() {
+        let rounds = [
+            good(0, Variant::Baseline),
+            good(0, Variant::Candidate),
+            failed(0, Variant::Reference),
+            good(1, Variant::Baseline),
+            failed(1, Variant::Candidate),
+            good(2, Variant::Candidate),
+        ];
+        let all = [Variant::Baseline, Variant::Candidate, Variant::Reference];
+        let found = tally(&rounds, &all, 1, 3);
+        assert_eq!((found.measured, found.undisturbed, found.whole), (3, 3, 1));
+        let other_stage = tally(&rounds, &all, 2, 3);
+        assert_eq!((other_stage.measured, other_stage.planned), (0, 3));
+        let trend_only = [Variant::Candidate, Variant::Reference];
+        assert_eq!(tally(&rounds[1..3], &trend_only, 1, 1).whole, 0);
+    }
+
+    #[test]
+    fn two_failures_in_a_row_of_either_side_end_the_series_but_the_references_only_its_own() {
+        let broken = |variant| [failed(0, variant), good(0, Variant::Candidate), failed(1, variant)];
+        assert!(given_up(&broken(Variant::Baseline), Variant::Candidate));
+        assert!(given_up(&broken(Variant::Reference), Variant::Reference));
+        assert!(!given_up(&broken(Variant::Reference), Variant::Candidate));
+        let recovered = [failed(0, Variant::Candidate), good(1, Variant::Candidate)];
+        assert!(!given_up(&recovered, Variant::Candidate));
+    }
+}

@@ -1,0 +1,203 @@
+//! One pass of a session: each slot measured, then all of them normalised and recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::measure::side::Side;
+use crate::measure::slot::Measured;
+use crate::session::rates::Unmeasured;
+use crate::session::{Ending, Session, Setup};
+use log::Level;
+use wirebench_declare::span::nanos;
+
+use crate::normalise::{self, Jq, failed_round};
+use wirebench_declare::plan::{PlannedSeries, Slot};
+use wirebench_record::run::{Round, RoundStatus, Variant};
+
+/// A slot that was measured, and where its raw output lies.
+pub(super) struct Raw<'a> {
+    slot: Slot,
+    folder: PathBuf,
+    /// What was asked in the end: the plan's series, at a rate that may have been measured first.
+    series: PlannedSeries<'a>,
+    taken: Result<Taken, String>,
+}
+
+/// What was taken in a slot.
+pub(super) enum Taken {
+    /// One driver run; its output is normalised after the pass.
+    Once(Measured),
+    /// A search, of which each step was normalised to find the next; driver time, and the round.
+    Searched(Duration, Box<Round>),
+}
+
+impl<'a> Session<'a> {
+    /// Measures one round of every series in it, then normalises what was measured, on all cores: nothing is being
+    /// measured then. The time is looked at between pairs, never within one.
+    pub(super) fn pass(&mut self, pass: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
+        let interrupt = &self.setup.prepared.bench.interrupt;
+        let mut raws: Vec<Raw<'a>> = Vec::new();
+        let mut ending = Ending::Whole;
+        let mut before = None;
+        for slot in pass {
+            if interrupt.asked() {
+                ending = Ending::Interrupted;
+                break;
+            }
+            if before != Some(slot.series) && deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                ending = Ending::OutOfTime;
+                break;
+            }
+            before = Some(slot.series);
+            if self.recorder.given_up(slot.series, slot.variant) {
+                self.progress.end(*slot, Duration::ZERO);
+                continue;
+            }
+            let Some(raw) = self.measure(*slot) else {
+                ending = Ending::Interrupted;
+                break;
+            };
+            raws.push(raw);
+        }
+        self.keep(&raws);
+        self.leave_out_disturbed(&raws);
+        self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
+        self.recorder.conclude(true);
+        self.recorder.save()?;
+        Ok(ending)
+    }
+
+    /// Measures one slot; none when the user interrupted it.
+    fn measure(&mut self, slot: Slot) -> Option<Raw<'a>> {
+        self.progress.begin(slot);
+        let started = Instant::now();
+        let Setup { prepared, series, .. } = self.setup;
+        let series = &series[slot.series];
+        let side = self.side(slot.variant);
+        let name = format!("{:04}-{}", slot.position, series.id);
+        let folder = self.recorder.folder.join("raw").join(name);
+        let broken = prepared
+            .broken_drivers
+            .get(&series.driver.name)
+            .or_else(|| side.broken.get(&series.server.name));
+        let mut series = series.clone();
+        let taken = match broken {
+            Some(reason) => Err(reason.clone()),
+            None => match self.at_rate(slot.series).and_then(|load| {
+                series.load = load;
+                self.take(&series, slot, &folder)
+            }) {
+                Err(Unmeasured::Interrupted) => return None,
+                Err(Unmeasured::Failed(reason)) => Err(reason),
+                Ok(taken) => Ok(taken),
+            },
+        };
+        let named = |reason| {
+            if self.is_paired() {
+                format!("{side}: {reason}")
+            } else {
+                reason
+            }
+        };
+        let taken = taken.map_err(named);
+        if let Err(reason) = &taken {
+            self.progress
+                .say(Level::Error, &format!("failed: {}: {reason}", series.id));
+        }
+        self.progress.end(slot, started.elapsed());
+        Some(Raw {
+            slot,
+            folder,
+            series,
+            taken,
+        })
+    }
+
+    /// What is taken in a slot of a series whose rate is known, or searched.
+    fn take(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<Taken, Unmeasured> {
+        if let Some(search) = series.load.search {
+            let (loading, round) = self.search(series, search, slot, folder)?;
+            return Ok(Taken::Searched(loading, Box::new(round)));
+        }
+        let bench = &self.setup.prepared.bench;
+        Ok(Taken::Once(bench.measure(series, self.side(slot.variant), folder)?))
+    }
+
+    pub(super) fn side(&self, variant: Variant) -> &'a Side {
+        let mut sides = self.setup.sides.iter();
+        sides
+            .find(|side| side.revision.variant == variant)
+            .expect("an entry of the lineup names only variants that have a side")
+    }
+
+    /// Normalises raw outputs and adds their rounds to the record.
+    fn keep(&mut self, raws: &[Raw]) {
+        let normalising = Instant::now();
+        for (raw, round) in raws.iter().zip(self.normalise(raws)) {
+            let (loading, ready_after) = match &raw.taken {
+                Ok(Taken::Once(measured)) => (measured.loading, measured.ready_after),
+                Ok(Taken::Searched(loading, _)) => (*loading, None),
+                Err(_) => (Duration::ZERO, None),
+            };
+            self.recorder.run.spent.load_ns += nanos(loading);
+            self.recorder.run.spent.start_ns += ready_after.map_or(0, nanos);
+            let round = self.recorder.add(raw.slot.series, round);
+            if round.status == RoundStatus::Invalid {
+                let reason = round.reason.as_deref().unwrap_or_default();
+                let id = &self.setup.series[raw.slot.series].id;
+                self.progress.say(Level::Warn, &format!("invalid: {id}: {reason}"));
+            }
+            if round.status == RoundStatus::Ok && !self.setup.keep_raw {
+                let _ = fs::remove_dir_all(&raw.folder);
+            }
+        }
+        self.recorder.run.spent.normalise_ns += nanos(normalising.elapsed());
+    }
+
+    /// Marks the pairs of a pass that the machine disturbed.
+    fn leave_out_disturbed(&mut self, raws: &[Raw]) {
+        let mut pairs: Vec<(usize, u32)> = raws.iter().map(|raw| (raw.slot.series, raw.slot.round)).collect();
+        pairs.dedup();
+        for (series, round) in pairs {
+            if self.setup.entries[series].variants.len() < 2 {
+                continue;
+            }
+            if let Some(why) = self.recorder.drop_disturbed(series, round) {
+                let id = &self.setup.series[series].id;
+                self.progress.say(Level::Info, &format!("left out: {id}: {why}"));
+            }
+        }
+    }
+
+    /// One round for each raw output, in the same order.
+    fn normalise(&self, raws: &[Raw]) -> Vec<Round> {
+        let workers = self.setup.prepared.bench.cores.available.clamp(1, 8);
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let done = std::sync::Mutex::new(Vec::new());
+        let jq = self.setup.jq;
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    loop {
+                        let turn = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(raw) = raws.get(turn) else { break };
+                        let round = round(jq, raw);
+                        done.lock().expect("no holder of this lock panics").push((turn, round));
+                    }
+                });
+            }
+        });
+        let mut done = done.into_inner().expect("no holder of this lock panics");
+        done.sort_by_key(|(turn, _)| *turn);
+        done.into_iter().map(|(_, round)| round).collect()
+    }
+}
+
+fn round(jq: &Jq, raw: &Raw) -> Round {
+    match &raw.taken {
+        Ok(Taken::Once(measured)) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
+        Ok(Taken::Searched(_, round)) => (**round).clone(),
+        Err(reason) => failed_round(raw.slot, reason.clone()),
+    }
+}

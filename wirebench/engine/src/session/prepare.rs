@@ -1,0 +1,110 @@
+//! What verify and run do first: find tools; what is missing is noted and the rest goes on.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use crate::install;
+use crate::measure::cores::Cores;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::slot::Bench;
+use crate::measure::tls::Pair;
+use crate::measure::tools;
+use crate::normalise::Jq;
+use crate::session::builtin;
+use wirebench_declare::Project;
+use wirebench_declare::driver::Driver;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_record::run::ToolVersion;
+
+/// Everything a plan needs, and what of it is broken.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    /// What measures.
+    pub bench: Bench<'a>,
+    /// Versions of the programs found.
+    pub tools: Vec<ToolVersion>,
+    /// Reason by driver name.
+    pub broken_drivers: BTreeMap<String, String>,
+}
+
+/// Finds the drivers' programs that the series need.
+///
+/// # Errors
+/// When the temporary folder cannot be written.
+pub fn prepare<'a>(
+    project: &'a Project,
+    series: &[PlannedSeries],
+    cores: Cores,
+    interrupt: Interrupt,
+) -> anyhow::Result<Prepared<'a>> {
+    let root = &project.root;
+    let mut prepared = Prepared {
+        bench: Bench {
+            root,
+            cores,
+            interrupt,
+            tls: Pair::make().context("no certificate for servers over TLS can be made")?,
+            drivers: BTreeMap::new(),
+        },
+        tools: Vec::new(),
+        broken_drivers: BTreeMap::new(),
+    };
+    let drivers: BTreeMap<&str, &Driver> = series
+        .iter()
+        .map(|one| (one.driver.name.as_str(), one.driver))
+        .collect();
+    for driver in drivers.into_values() {
+        match tools::check(root, driver) {
+            Ok(found) => {
+                let name = driver.tool.program.clone();
+                prepared.tools.push(ToolVersion {
+                    name,
+                    version: found.version,
+                });
+                prepared.bench.drivers.insert(driver.name.clone(), found.path);
+            }
+            Err(error) => {
+                prepared.broken_drivers.insert(driver.name.clone(), error.to_string());
+            }
+        }
+    }
+    Ok(prepared)
+}
+
+/// jq, without which nothing can be normalised, and the filters of built-in drivers for it.
+///
+/// # Errors
+/// When jq is not installed, or the filters cannot be written.
+pub fn jq(project: &Project) -> anyhow::Result<(Jq, ToolVersion)> {
+    builtin::place(project)?;
+    let program = tools::locate(&project.root, "jq")
+        .ok_or_else(|| anyhow::anyhow!("jq is not installed; run: {}", install::of("jq")))?;
+    let version = tools::plain_version(&program).unwrap_or_else(|| "unknown".into());
+    Ok((
+        Jq { program },
+        ToolVersion {
+            name: "jq".into(),
+            version,
+        },
+    ))
+}
+
+/// gnuplot, without which a run has no charts.
+pub fn gnuplot(root: &Path) -> Option<(PathBuf, ToolVersion)> {
+    let program = tools::locate(root, "gnuplot")?;
+    let version = tools::plain_version(&program)?;
+    Some((
+        program,
+        ToolVersion {
+            name: "gnuplot".into(),
+            version,
+        },
+    ))
+}
+
+/// gnuplot's version for the record; `None` where it is missing.
+pub(super) fn gnuplot_version(root: &Path) -> Option<ToolVersion> {
+    gnuplot(root).map(|(_, version)| version)
+}

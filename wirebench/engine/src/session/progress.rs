@@ -1,0 +1,135 @@
+//! Says on stderr how far a run is and how long it will take: a bar in a terminal, plain lines elsewhere.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use wirebench_declare::load::total;
+use wirebench_declare::plan::rates::MOST_STEPS;
+use wirebench_declare::plan::{PlannedSeries, Slot};
+use wirebench_declare::scenario::Amount;
+
+/// Requests per second assumed before a series was measured.
+const ASSUMED_RATE: f64 = 15_000.0;
+/// Starting, probing, stopping and normalising around a load.
+const AROUND: Duration = Duration::from_millis(300);
+
+/// What a stretch of the run is called.
+#[derive(Debug, Default)]
+pub(super) struct Heading {
+    /// The stage and its kind, when there is more than one variant: `stage 1/2 screen`.
+    pub(super) stage: Option<String>,
+    /// `round`, or what else its rounds are.
+    pub(super) kind: &'static str,
+    /// Number of its first round in the run.
+    pub(super) first_round: u32,
+    /// Its rounds.
+    pub(super) rounds: u32,
+}
+
+/// How far a run is.
+#[derive(Debug)]
+pub(super) struct Progress<'a> {
+    bar: Option<ProgressBar>,
+    series: &'a [PlannedSeries<'a>],
+    heading: Heading,
+    to_come: Vec<Slot>,
+    took: BTreeMap<usize, Duration>,
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(series: &'a [PlannedSeries<'a>]) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}").expect("a constant template");
+            ProgressBar::new(0).with_style(style)
+        });
+        Self {
+            bar,
+            series,
+            heading: Heading::default(),
+            to_come: Vec::new(),
+            took: BTreeMap::new(),
+        }
+    }
+
+    /// A stretch of the run begins.
+    pub(super) fn enter(&mut self, heading: Heading, slots: &[Slot]) {
+        self.heading = heading;
+        self.to_come = slots.to_vec();
+        if let Some(bar) = &self.bar {
+            bar.set_length(bar.position() + slots.len() as u64);
+        }
+    }
+
+    /// A slot begins.
+    pub(super) fn begin(&self, slot: Slot) {
+        let left = remaining(self.to_come.iter().map(|slot| self.expected(slot.series)).sum());
+        let heading = &self.heading;
+        let number = slot.round - heading.first_round + 1;
+        let round = format!("{} {number}/{}", heading.kind, heading.rounds);
+        let id = &self.series[slot.series].id;
+        let place = match &heading.stage {
+            Some(stage) => format!("{stage} · {round} · {} · {id}", slot.variant.name()),
+            None => format!("{round} · {id}"),
+        };
+        match &self.bar {
+            // First what matters most: a narrow terminal cuts the end off.
+            Some(bar) => bar.set_message(format!("about {left} left · {place}")),
+            None => log::info!("{place} · about {left} left"),
+        }
+    }
+
+    /// A slot has ended after `took`.
+    pub(super) fn end(&mut self, slot: Slot, took: Duration) {
+        self.took.insert(slot.series, took);
+        self.to_come.retain(|other| *other != slot);
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        }
+    }
+
+    /// Something the user should know now.
+    pub(super) fn say(&self, level: log::Level, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| log::log!(level, "{text}")),
+            None => log::log!(level, "{text}"),
+        }
+    }
+
+    pub(super) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn expected(&self, series: usize) -> Duration {
+        if let Some(took) = self.took.get(&series) {
+            return *took;
+        }
+        let load = &self.series[series].load;
+        let length = match &load.amount {
+            #[expect(clippy::cast_precision_loss, reason = "request counts stay below 2^53")]
+            Amount::Requests(requests) => Duration::from_secs_f64(*requests as f64 / ASSUMED_RATE),
+            Amount::Duration(span) => span.0,
+            Amount::Stages(stages) => total(stages),
+            Amount::Samples(_) => Duration::from_millis(1_500),
+            Amount::Counted { .. } => Duration::ZERO,
+            Amount::Starts(starts) => Duration::from_millis(30) * *starts,
+        };
+        let once = length + load.warmup.map_or(Duration::ZERO, |span| span.0) + AROUND;
+        once * if load.search.is_some() { MOST_STEPS } else { 1 }
+    }
+}
+
+/// A length of time for a progress line: `45 s`, `3 min`.
+#[must_use]
+pub fn remaining(length: Duration) -> String {
+    let seconds = length.as_secs_f64();
+    if seconds < 90.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{:.0} min", (seconds / 60.0).ceil())
+    }
+}

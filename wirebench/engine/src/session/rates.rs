@@ -1,0 +1,231 @@
+//! Rates that only a measurement says: the capacity before the first round of a series that offers a share of it, and the
+//! search for the highest rate at which an objective holds.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::measure::drive::DriveError;
+use crate::measure::side::Side;
+use crate::measure::slot::SlotError;
+use crate::normalise;
+use crate::session::Session;
+use wirebench_declare::load::{Load, Rate, Search};
+use wirebench_declare::plan::rates::{Bisection, of_capacity};
+use wirebench_declare::plan::{PlannedSeries, Slot};
+use wirebench_declare::span::nanos;
+use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep};
+
+/// Why a slot gave nothing.
+#[derive(Debug)]
+pub(super) enum Unmeasured {
+    /// The user asked to stop.
+    Interrupted,
+    /// Server, driver or their declarations are at fault.
+    Failed(String),
+}
+
+impl From<SlotError> for Unmeasured {
+    fn from(error: SlotError) -> Self {
+        if error.is_interrupt() {
+            Self::Interrupted
+        } else {
+            Self::Failed(error.to_string())
+        }
+    }
+}
+
+impl Session<'_> {
+    /// The load of a series with its rate in requests per second; a share of the capacity is measured once, before the first
+    /// round.
+    pub(super) fn at_rate(&mut self, index: usize) -> Result<Load, Unmeasured> {
+        let load = &self.setup.series[index].load;
+        let Some(Rate::OfCapacity(share)) = load.rate else {
+            return Ok(load.clone());
+        };
+        if let Some(rate) = self.rates.get(&index) {
+            return Ok(load.at(*rate));
+        }
+        let (capacity, bound) = self.capacity(index)?;
+        let rate = of_capacity(capacity, share);
+        self.rates.insert(index, rate);
+        let recorded = &mut self.recorder.run.series[index].load;
+        recorded.rate_per_s = Some(rate);
+        recorded.capacity_per_s = Some(capacity);
+        recorded.capacity_bound = bound;
+        Ok(load.at(rate))
+    }
+
+    /// Good answers per second in a closed loop over the same connections: of every variant that is measured, the fewest.
+    fn capacity(&mut self, index: usize) -> Result<(u32, Option<Bound>), Unmeasured> {
+        let series = &self.setup.series[index];
+        let closed = PlannedSeries {
+            load: series.load.for_capacity(),
+            ..series.clone()
+        };
+        let mut least: Option<(u32, Option<Bound>)> = None;
+        for variant in &self.setup.entries[index].variants {
+            let side = self.side(*variant);
+            let named = |reason: String| Unmeasured::Failed(format!("capacity of the {side}: {reason}"));
+            if let Some(reason) = side.broken.get(&series.server.name) {
+                return Err(named(reason.clone()));
+            }
+            let slot = Slot {
+                position: 0,
+                round: 0,
+                series: index,
+                variant: *variant,
+                stage: 1,
+            };
+            let name = format!("capacity-{}-{}", variant.name(), series.id);
+            let folder = self.recorder.folder.join("raw").join(name);
+            let (loading, round) = match self.step(&closed, slot, side, &folder).map_err(Unmeasured::from) {
+                Err(Unmeasured::Failed(reason)) => return Err(named(reason)),
+                other => other?,
+            };
+            self.recorder.run.spent.load_ns += nanos(loading);
+            if round.status != RoundStatus::Ok {
+                return Err(named(round.reason.unwrap_or_default()));
+            }
+            let found = achieved(&round).unwrap_or(0);
+            if least.is_none_or(|(fewest, _)| found < fewest) {
+                least = Some((found, round.bound));
+            }
+        }
+        least.ok_or_else(|| Unmeasured::Failed("no variant is there to measure the capacity of".into()))
+    }
+
+    /// Tries rate after rate; the round is that of the highest that passed, with every step in it. Driver time, and the round.
+    pub(super) fn search(
+        &self,
+        series: &PlannedSeries,
+        search: Search,
+        slot: Slot,
+        folder: &Path,
+    ) -> Result<(Duration, Round), Unmeasured> {
+        let side = self.side(slot.variant);
+        let mut bisection = Bisection::new(search.from, search.to);
+        let (mut steps, mut loading) = (Vec::new(), Duration::ZERO);
+        let (mut best, mut lowest): (Option<Round>, Option<Round>) = (None, None);
+        while let Some(rate) = bisection.next_rate() {
+            let asked = PlannedSeries {
+                load: series.load.at(rate),
+                ..series.clone()
+            };
+            let own = folder.join(format!("step-{}-{rate}", steps.len() + 1));
+            let (took, round) = match self.step(&asked, slot, side, &own) {
+                // A server far beyond what it can answer may not let the driver end: this rate is too high.
+                Err(SlotError::Drive(error @ DriveError::TimedOut { .. })) => {
+                    (Duration::ZERO, normalise::failed_round(slot, error.to_string()))
+                }
+                other => other?,
+            };
+            loading += took;
+            let step = tried(rate, search, &round);
+            bisection.answer(step.passed);
+            if step.passed {
+                best = Some(round);
+            } else {
+                lowest = Some(round);
+            }
+            steps.push(step);
+        }
+        let none = || format!("no rate from {}/s on keeps the objective", search.from);
+        let mut round = best.unwrap_or_else(|| {
+            let last = steps.last().and_then(|step| step.why.clone());
+            let reason = last.map_or_else(none, |why| format!("{}: {why}", none()));
+            Round {
+                status: RoundStatus::Invalid,
+                reason: Some(reason),
+                ..lowest.unwrap_or_else(|| normalise::failed_round(slot, String::new()))
+            }
+        });
+        round.search = steps;
+        Ok((loading, round))
+    }
+
+    /// One driver run, normalised at once: the server is stopped by then. Its raw output goes unless something is wrong with it.
+    fn step(
+        &self,
+        series: &PlannedSeries,
+        slot: Slot,
+        side: &Side,
+        folder: &Path,
+    ) -> Result<(Duration, Round), SlotError> {
+        let measured = self.setup.prepared.bench.measure(series, side, folder)?;
+        let round = normalise::round(self.setup.jq, series, slot, &measured, folder);
+        if round.status == RoundStatus::Ok && !self.setup.keep_raw {
+            let _ = fs::remove_dir_all(folder);
+        }
+        Ok((measured.loading, round))
+    }
+}
+
+/// How a rate went: it passes when every check of the round does and its p99 keeps the objective.
+fn tried(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
+    let p99_ns = round.latency_ns.map(|latency| latency.p99);
+    let bound = nanos(search.p99.0);
+    let why = if round.status == RoundStatus::Ok {
+        let over = p99_ns.is_none_or(|p99| p99 > bound);
+        over.then(|| format!("p99 is over {}", search.p99.as_flag()))
+    } else {
+        Some(round.reason.clone().unwrap_or_default())
+    };
+    SearchStep {
+        rate_per_s,
+        achieved_per_s: achieved(round),
+        p99_ns,
+        passed: why.is_none(),
+        why,
+    }
+}
+
+/// Good answers per second, rounded down.
+pub fn achieved(round: &Round) -> Option<u32> {
+    let elapsed = u128::from(round.elapsed_ns.filter(|ns| *ns > 0)?);
+    let per_second = u128::from(round.ok_count?) * 1_000_000_000 / elapsed;
+    Some(u32::try_from(per_second).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_declare::span::Span;
+    use wirebench_record::run::{Latency, Variant};
+
+    fn round(p99: u64, status: RoundStatus) -> Round {
+        let latency = Latency {
+            min: 1,
+            mean: 1,
+            p50: 1,
+            p90: 1,
+            p95: 1,
+            p99,
+            p999: p99,
+            max: p99,
+        };
+        Round {
+            status,
+            reason: Some("why".into()),
+            elapsed_ns: Some(2_000_000_000),
+            ok_count: Some(2_001),
+            latency_ns: Some(latency),
+            ..Round::unmeasured(Variant::Candidate, 0, 0, 1)
+        }
+    }
+
+    #[test]
+    fn a_rate_passes_within_the_bound_and_with_every_check() {
+        let search = Search {
+            p99: Span(Duration::from_millis(5)),
+            from: 1,
+            to: 2,
+        };
+        let step = tried(1_000, search, &round(5_000_000, RoundStatus::Ok));
+        assert_eq!((step.passed, step.why, step.achieved_per_s), (true, None, Some(1_000)));
+        let slow = tried(1_000, search, &round(5_000_001, RoundStatus::Ok));
+        assert_eq!((slow.passed, slow.why.as_deref()), (false, Some("p99 is over 5ms")));
+        let bad = tried(1_000, search, &round(1, RoundStatus::Invalid));
+        assert_eq!((bad.passed, bad.why.as_deref()), (false, Some("why")));
+    }
+}

@@ -1,0 +1,260 @@
+//! A whole run, from what was asked for to its record.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use wirebench_declare::Project;
+use wirebench_declare::percent::Percent;
+use wirebench_declare::plan::rerun::FEWEST_PAIRS;
+use wirebench_declare::plan::{PlannedSeries, Selection};
+use wirebench_declare::project::Profile;
+use wirebench_declare::span::nanos;
+use wirebench_record::run::{self, Run, Variant};
+
+use crate::git;
+use crate::measure::cores::Cores;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::side::Side;
+use crate::measure::stage::Stage;
+use crate::session::lineup::{self, Lineup};
+use crate::session::opened::{self, Opened};
+use crate::session::recorder::{self, Opening, Recorder};
+use crate::session::{Asked, Ending, Session, Setup, StageTime, calibrate, counting, prepare};
+
+/// What a run is for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Purpose {
+    /// To measure, and to compare when there is a baseline.
+    Measure,
+    /// To record rounds of equal code, or of a candidate that wastes this share of its CPU time per request.
+    SelfTest(Percent),
+}
+
+impl Purpose {
+    /// Whether a series, counted or timed, serves the purpose: a self-test is one of timings.
+    const fn wants(self, counted: bool) -> bool {
+        !(counted && matches!(self, Self::SelfTest(_)))
+    }
+}
+
+/// How much of a run one machine measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// The first of several shards, which also records the series that only the baseline declares.
+    FirstShard,
+    /// Another shard.
+    OtherShard,
+}
+
+/// What is to be measured, and how.
+pub struct Order<'a> {
+    /// The project, whose folder is the candidate unless `asked` says otherwise.
+    pub project: &'a Project,
+    /// The sides: one candidate, and what it is measured beside.
+    pub asked: &'a [Asked],
+    /// The profile and its name.
+    pub profile: (&'a str, &'a Profile),
+    /// Which series of the profile; applied to what the baseline declares.
+    pub selection: &'a Selection,
+    /// The candidate's series.
+    pub series: Vec<PlannedSeries<'a>>,
+    /// Whether a series, by id and by whether it is counted, is measured.
+    pub keeps: &'a dyn Fn(&str, bool) -> bool,
+    /// How much of the run this machine measures.
+    pub part: Part,
+    /// Rounds of each series and variant in the first stage.
+    pub rounds: u32,
+    /// Seed of the order of rounds.
+    pub seed: u64,
+    /// Who gets which cores.
+    pub cores: Cores,
+    /// What the run is for.
+    pub purpose: Purpose,
+    /// The folder that takes the run's folder.
+    pub out: &'a Path,
+    /// The command that repeats the run.
+    pub repeat: String,
+    /// Whether raw output of good rounds is kept too.
+    pub keep_raw: bool,
+    /// Whether servers that are the same program on both sides are measured too.
+    pub measure_identical: bool,
+    /// Wall time for rounds of load where two variants are compared.
+    pub budget: Duration,
+    /// The second stage: called with the run and the time left after the first one; `None` where nothing is left to settle.
+    pub second_stage: &'a dyn Fn(&Run, Duration) -> Option<run::Stage>,
+}
+
+/// A finished run: its record, and the folder that it is in.
+#[derive(Debug)]
+pub struct Recorded {
+    /// The record, as run.json has it.
+    pub run: Run,
+    /// The run's folder.
+    pub folder: std::path::PathBuf,
+}
+
+/// The candidate declares none of the chosen series.
+#[derive(Debug, thiserror::Error)]
+#[error("nothing to measure: the candidate declares none of the chosen series")]
+pub struct NothingToMeasure;
+
+/// The share of the budget after which the first stage ends as soon as it has enough rounds for a verdict. The rest of the
+/// budget is for the second stage, without which nothing can be confirmed.
+const SCREEN_SHARE: f64 = 0.4;
+
+/// Measures what was ordered; the record is in the run's folder. Series that fail are in the record.
+///
+/// # Errors
+/// [`NothingToMeasure`]; when git cannot check out a revision, jq is missing, or the folder cannot be written.
+pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
+    let project = order.project;
+    let (jq, jq_version) = prepare::jq(project)?;
+    let interrupt = Interrupt::watch()?;
+    let mut opened = opened::open(order.asked, project)?;
+    let accepted = opened::newly_accepted(&opened)?;
+    let (series, mut lineup) = lined_up(order, &opened)?;
+    let (id, folder) = recorder::new_folder(&std::path::absolute(order.out)?, order.seed)?;
+    let building = Instant::now();
+    let mut prepared = prepare::prepare(project, &series, order.cores.clone(), interrupt.clone())?;
+    opened::build(&mut opened, &series, &interrupt);
+    let has_baseline = order.asked.iter().any(|side| side.variant == Variant::Baseline);
+    let compares = has_baseline && order.purpose == Purpose::Measure;
+    if compares {
+        lineup.compare(&series, &opened, order.measure_identical);
+    }
+    let build_ns = nanos(building.elapsed());
+    prepared.tools.push(jq_version);
+    prepared.tools.extend(prepare::gnuplot_version(&project.root));
+    let (sides, _places) = placed(project, &opened, compares)?;
+    let opening = Opening {
+        profile: order.profile.0,
+        rounds: order.rounds,
+        seed: order.seed,
+        repeat: order.repeat.clone(),
+        cores: &prepared.bench.cores,
+        tools: prepared.tools.clone(),
+        revisions: sides.iter().map(|side| side.revision.clone()).collect(),
+        dependencies: opened::different_dependencies(&opened),
+    };
+    let mut recorder = Recorder::begin(id, folder, opening, &series, &lineup);
+    recorder.run.spent.build_ns = build_ns;
+    recorder.run.accepted = accepted;
+    let setup = Setup {
+        prepared: &prepared,
+        jq: &jq,
+        series: &series,
+        entries: &lineup.entries,
+        sides: &sides,
+        keep_raw: order.keep_raw,
+    };
+    let slowed;
+    let setup = if let Purpose::SelfTest(worse) = order.purpose {
+        recorder.run.trigger = "selftest".into();
+        let burns = calibrate::burns(&setup, &recorder, worse)?;
+        slowed = calibrate::slowed_down(&sides, &mut recorder, &burns);
+        Setup {
+            sides: &slowed,
+            ..setup
+        }
+    } else {
+        setup
+    };
+    recorder.save()?;
+    counting::count(&setup, &mut recorder, &project.config.count)?;
+    let recorder = load(
+        order,
+        setup,
+        recorder,
+        &screen(&series, &lineup, order.rounds),
+        compares,
+    )?;
+    Ok(Recorded {
+        run: recorder.run,
+        folder: recorder.folder,
+    })
+}
+
+/// The series to measure, and the variants of each.
+fn lined_up<'a>(order: &Order<'a>, opened: &[Opened]) -> anyhow::Result<(Vec<PlannedSeries<'a>>, Lineup)> {
+    let mut series = order.series.clone();
+    let mut lineup = lineup::of(opened, &series, order.profile.1, order.selection)?;
+    let wanted = |id: &str, counted| order.purpose.wants(counted) && (order.keeps)(id, counted);
+    lineup.narrow(
+        &mut series,
+        |one| wanted(&one.id, one.load.is_counted()),
+        |one| order.part != Part::OtherShard && wanted(&one.id, one.is_counted()),
+    );
+    // A shard may be empty.
+    if order.part == Part::Whole && lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
+        return Err(NothingToMeasure.into());
+    }
+    Ok((series, lineup))
+}
+
+/// Loads the servers in one stage, or in two where variants are compared.
+fn load<'a>(
+    order: &Order,
+    setup: Setup<'a>,
+    recorder: Recorder,
+    screen: &run::Stage,
+    compares: bool,
+) -> anyhow::Result<Recorder> {
+    let deadline = compares.then(|| Instant::now() + order.budget);
+    let mut session = Session::new(setup, recorder);
+    if screen.series.is_empty() {
+        return session.finish();
+    }
+    let time = StageTime {
+        end: deadline,
+        enough_after: compares.then(|| Instant::now() + order.budget.mul_f64(SCREEN_SHARE)),
+    };
+    let ending = session.stage(screen, time)?;
+    // Fewer first rounds than a verdict needs were asked for on purpose: they are measured, and nothing is decided.
+    let enough = order.rounds >= FEWEST_PAIRS;
+    if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if let Some(second) = (order.second_stage)(&session.recorder.run, left) {
+            let time = StageTime {
+                end: Some(deadline),
+                ..StageTime::default()
+            };
+            session.stage(&second, time)?;
+        }
+    }
+    session.finish()
+}
+
+/// The sides with their programs in the places they are started from, which are removed with the second value.
+fn placed(project: &Project, opened: &[Opened], compares: bool) -> anyhow::Result<(Vec<Side>, Stage)> {
+    let mut sides = opened::sides(opened, compares);
+    let places = Stage::make(&git::own(&project.root, "")?).context("no place for the servers' programs")?;
+    places.place(&mut sides).map_err(|(file, error)| {
+        anyhow::anyhow!(
+            "{}: cannot be copied to where it is started from: {error}",
+            file.display()
+        )
+    })?;
+    Ok((sides, places))
+}
+
+/// The first stage: everything that can be measured.
+fn screen(series: &[PlannedSeries], lineup: &Lineup, rounds: u32) -> run::Stage {
+    let measured = series.iter().zip(&lineup.entries);
+    let ids: Vec<String> = measured
+        .filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty())
+        .map(|(one, _)| one.id.clone())
+        .collect();
+    run::Stage {
+        number: 1,
+        rounds,
+        why: format!(
+            "screen of every series ({}), {rounds} rounds of each variant",
+            ids.len()
+        ),
+        series: ids,
+    }
+}

@@ -1,0 +1,282 @@
+//! A comparison out of an artifact → one that may be shown: names by what names may hold, numbers within sane ranges,
+//! verdicts that agree with each other, and no text that somebody else wrote.
+//!
+//! Forged numbers cannot be told from true ones; they can only be held to be possible, and to be the pull request's own.
+
+mod metric;
+mod phrases;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use crate::said::said;
+use crate::{Refusal, refuse};
+use crate::{function_name, names};
+use wirebench_record::comparison::{
+    ComparedSeries, Comparison, FunctionChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA, Side, Verdict,
+};
+use wirebench_record::counts::Source;
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Host, ToolVersion, Variant, VariantRevision, short_commit};
+
+/// Series of one comparison, at most.
+pub const SERIES: usize = 500;
+/// Functions of one series, at most.
+const FUNCTIONS: usize = 60;
+/// Programs, and notes, at most.
+const FEW: usize = 64;
+
+/// What the API says a comparison is of.
+#[derive(Debug, Clone, Copy)]
+pub struct Of<'a> {
+    /// The commit at the pull request's head, 40 hex digits.
+    pub head: &'a str,
+    /// The commit it is offered to now, likewise; what it was measured against may be an older one, or another branch's.
+    pub base: &'a str,
+}
+
+/// Admits what [`crate::strict::parse`] read.
+///
+/// # Errors
+/// At the first thing that this program would not have written; says where it stands, and repeats nothing of it.
+pub fn admit(value: Value, of: &Of) -> Result<Comparison, Refusal> {
+    if value.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+        refuse!("the artifact's file is no {SCHEMA}");
+    }
+    let comparison: Comparison = serde_path_to_error::deserialize(value).map_err(|error| {
+        let place = said(&error.path().to_string());
+        Refusal::new(format!(
+            "the artifact's file is no {SCHEMA}: {place} is not as the schema says"
+        ))
+    })?;
+    checked(comparison, of)
+}
+
+/// Admits a comparison.
+///
+/// # Errors
+/// As [`admit`].
+pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
+    let Comparison {
+        schema,
+        verdict,
+        baseline,
+        candidate,
+        paired,
+        notes,
+        method,
+        host,
+        tools,
+        repeat: _,
+        series,
+    } = given;
+    if schema != SCHEMA {
+        refuse!("schema: is not {SCHEMA}");
+    }
+    if !paired || baseline.run != candidate.run || !names::is_run(&candidate.run) {
+        refuse!("paired, baseline.run, candidate.run: both sides are to be of one run with a run's name");
+    }
+    if series.len() > SERIES || tools.len() > FEW || notes.len() > FEW {
+        refuse!("series, tools, notes: more than the {SERIES} or {FEW} that are read");
+    }
+    let run = candidate.run;
+    let method = self::method(method)?;
+    let series = every_series(series, method.inconclusive_above_percent)?;
+    // Before there was a word for it, a comparison without anything to judge was written as unchanged.
+    let worst = Verdict::over(&series);
+    if verdict != worst && (verdict, worst) != (Verdict::Unchanged, Verdict::NotJudged) {
+        refuse!("verdict: is not that of the most alarming series");
+    }
+    let verdict = worst;
+    let measured = measured_base(&baseline)?;
+    Ok(Comparison {
+        schema,
+        verdict,
+        baseline: side(Variant::Baseline, &measured, run.clone()),
+        candidate: side(Variant::Candidate, of.head, run),
+        paired,
+        notes: another_base(&measured, of.base)
+            .into_iter()
+            .chain(phrases::notes(&notes))
+            .collect(),
+        method,
+        host: self::host(host)?,
+        tools: tools.into_iter().filter(is_tool).collect(),
+        repeat: format!("wirebench run --baseline {measured} --candidate {}", of.head),
+        series,
+    })
+}
+
+/// The commit that it says it was measured against: the only one that its numbers can be about, and as much its own word as
+/// they are.
+fn measured_base(baseline: &Side) -> Result<String, Refusal> {
+    let commit = baseline
+        .revision
+        .commit
+        .clone()
+        .filter(|commit| names::is_commit(commit));
+    commit.ok_or_else(|| {
+        Refusal::new("baseline.revision.commit: is no commit, so nobody can say what this was measured against")
+    })
+}
+
+/// Says both commits where the pull request is offered to another one now.
+fn another_base(measured: &str, now: &str) -> Option<String> {
+    let (one, other) = (short_commit(measured), short_commit(now));
+    (measured != now).then(|| format!("Measured against {one}; this pull request is offered to {other} now."))
+}
+
+fn side(variant: Variant, commit: &str, run: String) -> Side {
+    let revision = VariantRevision {
+        variant,
+        commit: Some(commit.to_owned()),
+        modified: None,
+        name: None,
+        committed_at: None,
+    };
+    Side { run, revision }
+}
+
+fn method(method: Method) -> Result<Method, Refusal> {
+    let percent = |name: &str, value: f64, most: f64| {
+        let possible = (0.0..=most).contains(&value);
+        if possible {
+            Ok(value)
+        } else {
+            Err(Refusal::new(format!("method.{name}: no possible percentage")))
+        }
+    };
+    if method.tests.0 > 100_000 || method.tests.1 > 100_000 {
+        refuse!("method.tests: more tests than metrics");
+    }
+    Ok(Method {
+        seed: method.seed,
+        false_alarm_at_most_percent: percent(
+            "false_alarm_at_most_percent",
+            method.false_alarm_at_most_percent,
+            LARGEST_MARGIN_PERCENT,
+        )?,
+        detect_percent: percent("detect_percent", method.detect_percent, 1000.0)?,
+        inconclusive_above_percent: percent(
+            "inconclusive_above_percent",
+            method.inconclusive_above_percent,
+            LARGEST_MARGIN_PERCENT,
+        )?,
+        tests: method.tests,
+        gates: method.gates.map(|_| phrases::GATES.to_owned()),
+        no_second_stage: method.no_second_stage.map(|why| phrases::no_second_stage(&why)),
+    })
+}
+
+fn host(host: Host) -> Result<Host, Refusal> {
+    if !names::is_fingerprint(&host.fingerprint) {
+        refuse!("host.fingerprint: is not twelve hex digits");
+    }
+    if !(1..=65_536).contains(&host.cpu_count) || host.memory_bytes.is_some_and(|bytes| bytes > 1 << 50) {
+        refuse!("host.cpu_count, host.memory_bytes: no possible machine");
+    }
+    let plain = |text: &String| names::is_machine(text);
+    Ok(Host {
+        cpu_model: host.cpu_model.filter(plain),
+        kernel: if plain(&host.kernel) {
+            host.kernel
+        } else {
+            "unknown kernel".into()
+        },
+        image: host.image.filter(plain),
+        ..host
+    })
+}
+
+fn is_tool(tool: &ToolVersion) -> bool {
+    names::is_tool(&tool.name) && names::is_version(&tool.version)
+}
+
+fn every_series(given: Vec<ComparedSeries>, open_percent: f64) -> Result<Vec<ComparedSeries>, Refusal> {
+    let mut all: Vec<ComparedSeries> = Vec::new();
+    for (place, series) in given.into_iter().enumerate() {
+        let place = format!("series[{place}]");
+        if all.iter().any(|known| known.id == series.id) {
+            refuse!("{place}.id: stands twice");
+        }
+        all.push(one_series(series, open_percent, &place)?);
+    }
+    Ok(all)
+}
+
+fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<ComparedSeries, Refusal> {
+    let ComparedSeries {
+        id,
+        scenario,
+        presence,
+        verdict,
+        reason,
+        same_program,
+        metrics,
+        functions,
+    } = series;
+    if !names::is_series(&id) || id.split('@').next() != Some(scenario.as_str()) {
+        refuse!("{place}.id, scenario: is not scenario@server@driver");
+    }
+    if functions.len() > FUNCTIONS {
+        refuse!("{place}.functions: more than {FUNCTIONS}");
+    }
+    let metrics = metric::all(metrics, open_percent, place)?;
+    let gating = metrics
+        .iter()
+        .filter(|metric| metric.primary && metric.accepted.is_none());
+    let worst = gating.map(|metric| metric.verdict).min();
+    let agrees = match presence {
+        Presence::Both => {
+            verdict == worst
+                || (same_program && metrics.is_empty() && verdict == Some(Verdict::Unchanged))
+                || (verdict == Some(Verdict::Invalid) && worst.is_none_or(|worst| worst >= Verdict::Invalid))
+        }
+        Presence::Added | Presence::Removed => verdict.is_none() && metrics.is_empty(),
+    };
+    if same_program && !metrics.is_empty() {
+        refuse!("{place}.same_program: nothing is measured of one program");
+    }
+    if !agrees {
+        refuse!("{place}.verdict: is not that of the most alarming metric that gates");
+    }
+    let functions = functions.into_iter().enumerate();
+    let functions = functions.map(|(i, change)| function(change, &format!("{place}.functions[{i}]")));
+    let whole = presence == Presence::Both && !metrics.is_empty() && verdict != Some(Verdict::Invalid);
+    Ok(ComparedSeries {
+        id,
+        scenario,
+        presence,
+        verdict,
+        reason: reason.and_then(|reason| phrases::series(&reason, whole)),
+        same_program,
+        functions: functions.collect::<Result<_, _>>()?,
+        metrics,
+    })
+}
+
+fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refusal> {
+    if !Metric::BY_NAME.contains(&change.metric) {
+        refuse!("{place}.metric: is not known by function");
+    }
+    let costs = [change.baseline, change.candidate];
+    if !costs.iter().all(|cost| (0.0..=1e15).contains(cost)) || change.share_percent.abs() > 1e9 {
+        refuse!("{place}: no possible cost");
+    }
+    let name = if change.metric == Metric::Syscalls {
+        names::syscall
+    } else {
+        function_name::function
+    };
+    let is_syscall = change.metric == Metric::Syscalls;
+    if (change.own_code && is_syscall) || (change.caller.is_some() && !is_syscall) {
+        refuse!("{place}: a system call has a caller, a function of the project's own has none");
+    }
+    Ok(FunctionChange {
+        function: name(&change.function),
+        caller: change.caller.as_deref().map(function_name::function),
+        source: change.source.and_then(|source: Source| names::source(source)),
+        ..change
+    })
+}

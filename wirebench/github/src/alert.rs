@@ -1,0 +1,100 @@
+//! One issue about what is worse on the default branch: opened once, kept up to date, closed when nothing is worse any more.
+//!
+//! Ours has the marker for its first line and is by `github-actions[bot]`: anybody may write the marker, nobody else may be that.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Refusal;
+use crate::api::{Again, Api};
+use crate::event::Account;
+use crate::sticky::AUTHOR;
+
+/// The first line of the issue.
+pub const MARKER: &str = "<!-- wirebench: trend -->";
+
+/// What the issue is to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// Something is worse. `new`: an issue is opened when there is none.
+    Worse {
+        /// One line.
+        title: &'a str,
+        /// Begins with the marker.
+        body: &'a str,
+        /// Whether something of it is new.
+        new: bool,
+    },
+    /// Nothing is worse: an open issue is closed, and says this.
+    Nothing {
+        /// Begins with the marker.
+        body: &'a str,
+    },
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    /// An issue was opened.
+    Opened(u64),
+    /// The open issue says it now.
+    Updated(u64),
+    /// The open issue was closed.
+    Closed(u64),
+    /// There was nothing to write.
+    Nothing,
+}
+
+#[derive(Deserialize)]
+struct Issue {
+    number: u64,
+    #[serde(default)]
+    body: Option<String>,
+    user: Option<Account>,
+    #[serde(default)]
+    pull_request: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    number: u64,
+}
+
+/// Brings the issue in line with what is wanted.
+///
+/// # Errors
+/// When GitHub does not say which issues there are, or does not take what is written.
+pub fn write(api: &Api, wanted: Wanted) -> Result<Done, Refusal> {
+    let open: Vec<Issue> = api.list("/issues?state=open&creator=github-actions%5Bbot%5D", None)?;
+    let ours = open.iter().find(|issue| is_ours(issue)).map(|issue| issue.number);
+    match (ours, wanted) {
+        (Some(number), Wanted::Worse { title, body, .. }) => {
+            patch(api, number, &json!({ "title": title, "body": body }))?;
+            Ok(Done::Updated(number))
+        }
+        (None, Wanted::Worse { title, body, new: true }) => {
+            let made: Made = api.send("POST", "/issues", &json!({ "title": title, "body": body }), Again::No)?;
+            Ok(Done::Opened(made.number))
+        }
+        (Some(number), Wanted::Nothing { body }) => {
+            let closed = json!({ "body": body, "state": "closed", "state_reason": "completed" });
+            patch(api, number, &closed)?;
+            Ok(Done::Closed(number))
+        }
+        (None, _) => Ok(Done::Nothing),
+    }
+}
+
+fn patch(api: &Api, number: u64, body: &Value) -> Result<(), Refusal> {
+    let _: Made = api.send("PATCH", &format!("/issues/{number}"), body, Again::Yes)?;
+    Ok(())
+}
+
+fn is_ours(issue: &Issue) -> bool {
+    let by_us = issue
+        .user
+        .as_ref()
+        .is_some_and(|user| user.login == AUTHOR && user.kind == "Bot");
+    let first = issue.body.as_deref().and_then(|body| body.lines().next());
+    issue.pull_request.is_none() && by_us && first.map(str::trim_end) == Some(MARKER)
+}

@@ -1,0 +1,108 @@
+//! Why the API gave no good answer, and what to do about it, in words that are safe in a log.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::Refusal;
+use crate::api::ANSWER_WITHIN;
+use crate::api::patience::{Answer, wants_patience};
+
+/// A question that had no good answer.
+#[derive(Debug)]
+pub struct ApiError {
+    /// `GET /repos/…`.
+    pub(super) asked: String,
+    /// The answer's status; none when there was no answer.
+    pub(super) status: Option<u16>,
+    /// What GitHub or the network said, made safe.
+    pub(super) said: String,
+    /// What to do about it.
+    pub(super) advice: String,
+}
+
+impl ApiError {
+    /// The answer's status; none when there was no answer.
+    #[must_use]
+    pub const fn status(&self) -> Option<u16> {
+        self.status
+    }
+
+    /// Whether it may have been done although nobody said so.
+    #[must_use]
+    pub fn may_be_done(&self) -> bool {
+        self.status.is_none_or(|status| status >= 500)
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            asked, said, advice, ..
+        } = self;
+        match self.status {
+            Some(status) => write!(out, "{asked}: status {status}: {said}; {advice}"),
+            None => write!(out, "{asked}: {said}; {advice}"),
+        }
+    }
+}
+
+impl std::error::Error for ApiError {}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// Why there was no answer at all; never with the address, which may hold a secret.
+pub(super) fn no_answer(error: &ureq::Error) -> String {
+    match error {
+        // Others may hold the address.
+        ureq::Error::Timeout(_) => format!("no answer within {} s", ANSWER_WITHIN.as_secs()),
+        ureq::Error::Io(error) => format!("no answer: {}", error.kind()),
+        ureq::Error::HostNotFound => "no answer: no such host".into(),
+        _ => "no answer".into(),
+    }
+}
+
+/// What GitHub says of a question that it refuses.
+pub(super) fn message(answer: &Answer) -> String {
+    let value: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
+    let message = value
+        .get("message")
+        .and_then(text)
+        .unwrap_or_else(|| "no message".into());
+    match value.pointer("/errors/0/message").and_then(text) {
+        Some(more) => format!("{message}: {more}"),
+        None => message,
+    }
+}
+
+/// What to do about a question that GitHub refuses.
+pub(super) fn advice(method: &str, path: &str, answer: &Answer) -> String {
+    match answer.status {
+        401 => "GITHUB_TOKEN is wrong or has expired; give the step: env: GITHUB_TOKEN: github.token".to_owned(),
+        403 | 429 if wants_patience(answer).is_some() => "GitHub asks for a long pause; run this again later".into(),
+        403 | 404 => format!(
+            "give the job the permission {}, and see that what is asked for exists",
+            permission(method, path)
+        ),
+        500.. => "GitHub does not answer well; run this again later".into(),
+        _ => "see what GitHub says".into(),
+    }
+}
+
+/// What a job's token needs for a question.
+fn permission(method: &str, path: &str) -> &'static str {
+    let reads = method == "GET";
+    match () {
+        () if path.contains("/check-runs") => "checks: write",
+        () if path.starts_with("/issues") && !reads => "pull-requests: write",
+        () if path.starts_with("/issues") || path.starts_with("/pulls") => "pull-requests: read",
+        () if path.starts_with("/actions") && !reads => "actions: write",
+        () if path.starts_with("/actions") => "actions: read",
+        () => "contents: read",
+    }
+}

@@ -1,0 +1,313 @@
+//! The API, asked patiently and within bounds: every answer is short, every wait is counted, the token goes to one host.
+
+mod error;
+mod patience;
+
+use std::io::Read as _;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ureq::http::Request;
+use ureq::{Agent, Body};
+
+pub use crate::api::error::ApiError;
+use crate::api::error::{advice, message, no_answer};
+use crate::api::patience::{Answer, must_wait};
+use crate::place::{Place, is_loopback};
+use crate::said::said;
+
+/// Times that one thing is asked, at most.
+const TRIES: u32 = 5;
+/// The first wait between two tries; each next one is twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// A wait that GitHub asks for is kept up to this; a longer one is an error.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+/// What all waiting of one command may take together.
+const ALL_WAITS: Duration = Duration::from_secs(60);
+/// One question with its answer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+/// The longest answer that is read.
+const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
+/// Entries on a page, the most that GitHub gives.
+const PAGE: usize = 100;
+/// Pages that are read of one list.
+const PAGES: usize = 100;
+
+/// What the API is asked with.
+pub struct Api {
+    place: Place,
+    agent: Agent,
+    waited: std::cell::Cell<Duration>,
+}
+
+/// Whether a question may be asked again when nobody knows whether it was heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// Asking twice is asking once.
+    Yes,
+    /// It would be done twice.
+    No,
+}
+
+impl Api {
+    /// Asks the API of a place.
+    #[must_use]
+    pub fn new(place: Place) -> Self {
+        let mut config = Agent::config_builder()
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .timeout_global(Some(ANSWER_WITHIN))
+            .user_agent(concat!("wirebench/", env!("CARGO_PKG_VERSION")));
+        if is_loopback(&place.api) {
+            config = config.proxy(None);
+        }
+        Self {
+            place,
+            agent: config.build().new_agent(),
+            waited: std::cell::Cell::default(),
+        }
+    }
+
+    /// Where it asks.
+    #[must_use]
+    pub const fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// What is at `path` below the repository, such as `/pulls/7`.
+    ///
+    /// # Errors
+    /// When there is no good answer, or one that is not as GitHub documents it.
+    pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
+        self.typed("GET", path, None, Again::Yes)
+    }
+
+    /// Every entry of the list at `path`, over all its pages; `key` names the list where the answer is an object.
+    ///
+    /// # Errors
+    /// As [`Self::get`], and when the list is longer than any that is read.
+    pub fn list<T: DeserializeOwned>(&self, path: &str, key: Option<&str>) -> Result<Vec<T>, ApiError> {
+        let sign = if path.contains('?') { '&' } else { '?' };
+        let mut all = Vec::new();
+        for page in 1..=PAGES {
+            let path = format!("{path}{sign}per_page={PAGE}&page={page}");
+            let mut answer: Value = self.get(&path)?;
+            let list = match key {
+                Some(key) => answer.get_mut(key).map(Value::take).unwrap_or_default(),
+                None => answer,
+            };
+            let list: Vec<T> = serde_json::from_value(list).map_err(|error| self.odd("GET", &path, &error))?;
+            let short = list.len() < PAGE;
+            all.extend(list);
+            if short {
+                return Ok(all);
+            }
+        }
+        let said = format!("more than {} entries", PAGE * PAGES);
+        Err(self.error(
+            "GET",
+            path,
+            None,
+            &said,
+            "this is more than any pull request should have; tidy it up",
+        ))
+    }
+
+    /// Sends `body`, and reads what came of it.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub fn send<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+        again: Again,
+    ) -> Result<T, ApiError> {
+        self.typed(method, path, Some(body), again)
+    }
+
+    /// Where the API sends whoever asks for `path`.
+    ///
+    /// # Errors
+    /// When it sends nobody anywhere, or to an address that is not secret.
+    pub fn redirect(&self, path: &str) -> Result<String, ApiError> {
+        let answer = self.answer("GET", path, None, Again::Yes)?;
+        let to = answer.headers.get("location").and_then(|to| to.to_str().ok());
+        match to {
+            Some(to) if answer.status == 302 && (to.starts_with("https://") || self.both_here(to)) => Ok(to.to_owned()),
+            _ => Err(self.error(
+                "GET",
+                path,
+                Some(answer.status),
+                "no address to download from",
+                "try again; when it stays, GitHub has changed and wirebench needs to",
+            )),
+        }
+    }
+
+    /// What lies at an address outside of the API, without a token: at most `most` bytes, one more when it is longer.
+    ///
+    /// # Errors
+    /// When it cannot be read; the address, which may hold a secret, is never part of the words.
+    pub fn download(&self, address: &str, most: u64) -> Result<Vec<u8>, ApiError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let read = self
+                .agent
+                .get(address)
+                .call()
+                .map_err(|error| no_answer(&error))
+                .and_then(|response| {
+                    let status = response.status().as_u16();
+                    let mut bytes = Vec::new();
+                    let body = response
+                        .into_body()
+                        .into_reader()
+                        .take(most + 1)
+                        .read_to_end(&mut bytes);
+                    match body {
+                        Ok(_) if status == 200 => Ok(bytes),
+                        Ok(_) => Err(format!("status {status}")),
+                        Err(error) => Err(said(&error.to_string())),
+                    }
+                });
+            match read {
+                Ok(bytes) => return Ok(bytes),
+                Err(_) if tries < TRIES && self.wait(FIRST_WAIT * 2_u32.pow(tries - 1)) => {}
+                Err(why) => {
+                    return Err(self.error("GET", "the artifact's storage", None, &why, "run this workflow again"));
+                }
+            }
+        }
+    }
+
+    fn both_here(&self, address: &str) -> bool {
+        is_loopback(&self.place.api) && is_loopback(address)
+    }
+
+    fn typed<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+        again: Again,
+    ) -> Result<T, ApiError> {
+        let answer = self.answer(method, path, body, again)?;
+        if !(200..300).contains(&answer.status) {
+            let status = Some(answer.status);
+            return Err(self.error(method, path, status, &message(&answer), &advice(method, path, &answer)));
+        }
+        let text: &[u8] = if answer.body.is_empty() { b"null" } else { &answer.body };
+        serde_json::from_slice(text).map_err(|error| self.odd(method, path, &error))
+    }
+
+    /// Asks until there is an answer that asking again would not change.
+    fn answer(&self, method: &str, path: &str, body: Option<&Value>, again: Again) -> Result<Answer, ApiError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let backoff = FIRST_WAIT * 2_u32.pow(tries - 1);
+            let (wait, answer) = match self.once(method, path, body) {
+                Ok(answer) => match must_wait(&answer, again, backoff) {
+                    None => return Ok(answer),
+                    Some(wait) => (wait, Ok(answer)),
+                },
+                Err(error) if again == Again::No => return Err(error),
+                Err(error) => (backoff, Err(error)),
+            };
+            if tries == TRIES || !self.wait(wait) {
+                return answer;
+            }
+        }
+    }
+
+    fn once(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, ApiError> {
+        let Place {
+            api,
+            owner,
+            name,
+            token,
+            ..
+        } = &self.place;
+        let no_answer = |error: &ureq::Error| {
+            self.error(
+                method,
+                path,
+                None,
+                &no_answer(error),
+                "see whether the API can be reached, then run this again",
+            )
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{api}/repos/{owner}/{name}{path}"))
+            .header("Authorization", format!("Bearer {token}"))
+            .header("Accept", "application/vnd.github+json")
+            .header("X-GitHub-Api-Version", "2022-11-28");
+        let response = match body {
+            Some(body) => {
+                let request = request
+                    .header("Content-Type", "application/json")
+                    .body(body.to_string());
+                request
+                    .map_err(ureq::Error::Http)
+                    .and_then(|request| self.agent.run(request))
+            }
+            None => request
+                .body(())
+                .map_err(ureq::Error::Http)
+                .and_then(|request| self.agent.run(request)),
+        };
+        let (parts, body): (_, Body) = response.map_err(|error| no_answer(&error))?.into_parts();
+        let mut bytes = Vec::new();
+        let read = body.into_reader().take(LONGEST_ANSWER).read_to_end(&mut bytes);
+        read.map_err(|error| no_answer(&ureq::Error::Io(error)))?;
+        Ok(Answer {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body: bytes,
+        })
+    }
+
+    /// Waits; or says that there was waiting enough.
+    fn wait(&self, length: Duration) -> bool {
+        let all = self.waited.get() + length;
+        if length > LONGEST_WAIT || all > ALL_WAITS {
+            return false;
+        }
+        self.waited.set(all);
+        sleep(length);
+        true
+    }
+
+    fn odd(&self, method: &str, path: &str, error: &serde_json::Error) -> ApiError {
+        let advice = "when it stays, GitHub has changed and wirebench needs to";
+        self.error(
+            method,
+            path,
+            None,
+            &format!("an answer of another shape: {error}"),
+            advice,
+        )
+    }
+
+    fn error(&self, method: &str, path: &str, status: Option<u16>, text: &str, advice: &str) -> ApiError {
+        let shown = path.split('?').next().unwrap_or_default();
+        ApiError {
+            asked: said(&format!("{method} {shown}")),
+            status,
+            said: said(&text.replace(&self.place.token, "(token)")),
+            advice: advice.to_owned(),
+        }
+    }
+}
+
+/// Says how long something took; for a line on stderr.
+#[must_use]
+pub fn seconds_since(start: Instant) -> String {
+    format!("{:.1} s", start.elapsed().as_secs_f64())
+}

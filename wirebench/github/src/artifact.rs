@@ -1,0 +1,87 @@
+//! The one artifact of a run: found by name, within bounds, and read into memory only.
+
+use serde::Deserialize;
+
+use crate::api::Api;
+use crate::event::Checked;
+use crate::{Refusal, refuse};
+
+/// The largest artifact that is read, bytes.
+pub const LARGEST: u64 = 256 * 1024;
+
+/// An artifact as the API lists it.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Artifact {
+    /// Its number.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// What is downloaded, bytes.
+    pub size_in_bytes: u64,
+    /// Whether it is gone.
+    pub expired: bool,
+    /// When it was made, RFC 3339, UTC.
+    pub created_at: String,
+    /// The run that made it.
+    pub workflow_run: Option<Maker>,
+}
+
+/// The run that made an artifact.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Maker {
+    /// Its number.
+    pub id: u64,
+    /// The commit it is about.
+    pub head_sha: String,
+}
+
+/// Every artifact of a run.
+///
+/// # Errors
+/// When the API does not say.
+pub fn all(api: &Api, run: u64) -> Result<Vec<Artifact>, Refusal> {
+    Ok(api.list(&format!("/actions/runs/{run}/artifacts"), Some("artifacts"))?)
+}
+
+/// The one artifact of that name which the run's newest attempt made.
+///
+/// # Errors
+/// When there is none, or several; or it is gone, too large, or another run's.
+pub fn choose<'a>(artifacts: &'a [Artifact], run: &Checked, name: &str) -> Result<&'a Artifact, Refusal> {
+    let id = run.id;
+    // An earlier attempt's may still be listed. Both times are of one form, so their order is that of their letters.
+    let new = |artifact: &&Artifact| artifact.name == name && artifact.created_at >= run.attempt_started_at;
+    let found: Vec<&Artifact> = artifacts.iter().filter(new).collect();
+    let [artifact] = found[..] else {
+        let count = found.len();
+        refuse!(
+            "run {id} ({}): expected one artifact {name} of its newest attempt, found {count}; see the run's own log",
+            run.conclusion
+        );
+    };
+    if artifact.expired {
+        refuse!("run {id}: artifact {name} has expired; run the benchmark again");
+    }
+    if artifact.size_in_bytes > LARGEST {
+        let size = artifact.size_in_bytes;
+        refuse!("run {id}: artifact {name} has {size} bytes, more than the {LARGEST} that a comparison takes");
+    }
+    let maker = artifact.workflow_run.as_ref();
+    if maker.is_some_and(|maker| maker.id != id || maker.head_sha != run.head_sha) {
+        refuse!("run {id}: artifact {name} is another run's or another commit's");
+    }
+    Ok(artifact)
+}
+
+/// The artifact's bytes, a zip.
+///
+/// # Errors
+/// When it cannot be had, or is larger than it was said to be.
+pub fn download(api: &Api, artifact: &Artifact) -> Result<Vec<u8>, Refusal> {
+    let address = api.redirect(&format!("/actions/artifacts/{}/zip", artifact.id))?;
+    let bytes = api.download(&address, LARGEST)?;
+    if bytes.len() as u64 > LARGEST {
+        refuse!("the artifact is larger than the {LARGEST} bytes that a comparison takes, and larger than was said");
+    }
+    Ok(bytes)
+}

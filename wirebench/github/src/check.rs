@@ -1,0 +1,147 @@
+//! The check run `wirebench` on the commit that was measured: a word beside the commit, and up to five lines of the diff.
+//!
+//! GitHub keeps check runs by commit, and several pull requests may offer one commit. Each has a check run of its own there,
+//! and as long as there are several none of them says yes or no.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::Refusal;
+use crate::annotations::Note;
+use crate::api::{Again, Api};
+use wirebench_record::comparison::Verdict;
+
+/// Its name, which reviewers see and rules may ask for.
+pub const NAME: &str = "wirebench";
+/// Other pull requests that are named, at most.
+const MOST_OTHERS: usize = 5;
+
+/// What a check run says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// One line.
+    pub title: String,
+    /// Markdown.
+    pub summary: String,
+    /// The page of the run that measured.
+    pub page: &'a str,
+    /// The marker of the workflow that measured.
+    pub marker: &'a str,
+    /// The pull request it is of; with the marker, what it is known again by.
+    pub pull: u64,
+    /// Other open pull requests with the same head commit.
+    pub others: Vec<u64>,
+    /// Lines of the diff and what is said of each.
+    pub notes: Vec<Note>,
+}
+
+#[derive(Deserialize)]
+struct CheckRun {
+    id: u64,
+    external_id: Option<String>,
+    app: Option<App>,
+    output: Option<Output>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    slug: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    #[serde(default)]
+    annotations_count: u64,
+}
+
+impl Said<'_> {
+    /// What the verdict is to the pull request: nothing to hold it up where nobody can tell, nor where the check run is seen
+    /// on other pull requests too.
+    #[must_use]
+    pub const fn conclusion(&self) -> &'static str {
+        match self.verdict {
+            _ if !self.others.is_empty() => "neutral",
+            Verdict::Regressed | Verdict::Invalid => "failure",
+            Verdict::Inconclusive | Verdict::NotJudged => "neutral",
+            Verdict::Improved | Verdict::Unchanged => "success",
+        }
+    }
+
+    /// What it is known again by.
+    fn known_by(&self) -> String {
+        format!("{} pull request {}", self.marker, self.pull)
+    }
+
+    /// The title, and whose it is where that is not plain.
+    fn title(&self) -> String {
+        if self.others.is_empty() {
+            return self.title.clone();
+        }
+        format!("Pull request {}: {}", self.pull, self.title)
+    }
+
+    fn summary(&self) -> String {
+        if self.others.is_empty() {
+            return self.summary.clone();
+        }
+        let others: Vec<String> = self.others.iter().take(MOST_OTHERS).map(u64::to_string).collect();
+        format!(
+            "This is of pull request {}. The same commit is the head of others ({}), so this check says neither yes nor no; read \
+             the comment on the pull request itself.\n\n{}",
+            self.pull,
+            others.join(", "),
+            self.summary
+        )
+    }
+}
+
+/// Says it on a commit: in our own check run there, or in a new one. Notes are only ever added to a check run, so one
+/// that has some is followed by a new one, which is shown in its place.
+///
+/// # Errors
+/// When GitHub does not take it.
+pub fn write(api: &Api, commit: &str, said: &Said) -> Result<u64, Refusal> {
+    let path = format!("/commits/{commit}/check-runs?check_name={NAME}&filter=all");
+    let all: Vec<CheckRun> = api.list(&path, Some("check_runs"))?;
+    let ours = |run: &&CheckRun| {
+        let app = run.app.as_ref().and_then(|app| app.slug.as_deref());
+        app == Some("github-actions") && run.external_id.as_deref() == Some(&said.known_by())
+    };
+    // The newest is the one that is shown.
+    let newest = all.iter().filter(ours).max_by_key(|run| run.id);
+    let free = |run: &&CheckRun| run.output.as_ref().is_none_or(|output| output.annotations_count == 0);
+    let written: Value = match newest.filter(free) {
+        Some(run) => api.send(
+            "PATCH",
+            &format!("/check-runs/{}", run.id),
+            &body(commit, said),
+            Again::Yes,
+        )?,
+        None => api.send("POST", "/check-runs", &body(commit, said), Again::Yes)?,
+    };
+    Ok(written.get("id").and_then(Value::as_u64).unwrap_or_default())
+}
+
+fn body(commit: &str, said: &Said) -> Value {
+    let note = |note: &Note| {
+        json!({
+            "path": note.path, "start_line": note.line, "end_line": note.line,
+            "annotation_level": "warning", "title": "wirebench: costs more", "message": note.message,
+        })
+    };
+    json!({
+        "name": NAME,
+        "head_sha": commit,
+        "status": "completed",
+        "conclusion": said.conclusion(),
+        "external_id": said.known_by(),
+        "details_url": said.page,
+        "output": {
+            "title": said.title(),
+            "summary": said.summary(),
+            "annotations": said.notes.iter().map(note).collect::<Vec<_>>(),
+        },
+    })
+}

@@ -1,0 +1,223 @@
+//! What started a workflow: the event's file, and the run that it speaks of, held against what it must be.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::api::Api;
+use crate::names;
+use crate::said::said;
+use crate::{Refusal, refuse};
+
+/// The longest event that is read.
+const LONGEST: u64 = 32 * 1024 * 1024;
+
+/// A repository as far as it matters here.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Repository {
+    /// Its number, which no other repository has.
+    pub id: u64,
+    /// `owner/name`.
+    pub full_name: String,
+    /// Who it belongs to.
+    pub owner: Account,
+}
+
+/// Somebody on GitHub.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Account {
+    /// The name.
+    pub login: String,
+    /// `User`, `Organization` or `Bot`.
+    #[serde(rename = "type", default)]
+    pub kind: String,
+}
+
+/// A workflow run, as events and API give it alike.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Run {
+    /// Its number.
+    pub id: u64,
+    /// What started it.
+    pub event: String,
+    /// Its workflow's file; the API may add `@` and a ref.
+    pub path: String,
+    /// `completed` when it has ended.
+    pub status: String,
+    /// How it ended.
+    pub conclusion: Option<String>,
+    /// The commit it is about.
+    pub head_sha: String,
+    /// The branch that commit is on; anything that a branch may be called.
+    pub head_branch: Option<String>,
+    /// Where that branch is; null when that repository is gone.
+    pub head_repository: Option<Repository>,
+    /// Where it ran.
+    pub repository: Repository,
+    /// When it was first started, RFC 3339, UTC.
+    pub created_at: String,
+    /// When its newest attempt was started, likewise.
+    pub run_started_at: Option<String>,
+}
+
+/// A run that passed every check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Its number.
+    pub id: u64,
+    /// The commit at the head of the pull request, 40 hex digits.
+    pub head_sha: String,
+    /// The pull request's branch.
+    pub head_branch: String,
+    /// The number of the repository that branch is in.
+    pub head_repository: u64,
+    /// Who that repository belongs to.
+    pub head_owner: String,
+    /// The number of our repository.
+    pub repository: u64,
+    /// When its newest attempt was started, RFC 3339, UTC.
+    pub attempt_started_at: String,
+    /// How it ended, one word.
+    pub conclusion: String,
+}
+
+#[derive(Deserialize)]
+struct Completed {
+    action: String,
+    workflow_run: Run,
+    repository: Repository,
+}
+
+/// Reads the event's file.
+///
+/// # Errors
+/// When it cannot be read, or is not such an event.
+pub fn read<T: DeserializeOwned>(file: &Path) -> Result<T, Refusal> {
+    let unreadable = |why: &dyn std::fmt::Display| {
+        let why = said(&why.to_string());
+        Refusal::new(format!(
+            "GITHUB_EVENT_PATH: the event cannot be read: {why}; see what starts this workflow"
+        ))
+    };
+    let mut bytes = Vec::new();
+    let opened = File::open(file).map_err(|error| unreadable(&error))?;
+    opened
+        .take(LONGEST)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(&error))?;
+    serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))
+}
+
+/// The run that a `workflow_run` event says has ended.
+///
+/// # Errors
+/// When it is no such event, or another repository's.
+pub fn completed(file: &Path, api: &Api) -> Result<Run, Refusal> {
+    let event: Completed = read(file)?;
+    if event.action != "completed" {
+        refuse!(
+            "the event is not about a run that has ended, but: {}",
+            said(&event.action)
+        );
+    }
+    ours(&event.repository, api)?;
+    Ok(event.workflow_run)
+}
+
+/// Holds an event's repository against the one that the workflow runs in.
+///
+/// # Errors
+/// When they differ.
+pub fn ours(repository: &Repository, api: &Api) -> Result<(), Refusal> {
+    let expected = api.place().repository();
+    if !repository.full_name.eq_ignore_ascii_case(&expected) {
+        refuse!(
+            "the event is about another repository than {expected}: {}",
+            said(&repository.full_name)
+        );
+    }
+    Ok(())
+}
+
+/// Holds a run against what it must be before anything of it is looked at.
+///
+/// # Errors
+/// At the first thing that is otherwise.
+pub fn check(run: Run, workflow: &str, repository: u64) -> Result<Checked, Refusal> {
+    let id = run.id;
+    if run.repository.id != repository {
+        refuse!("run {id} is another repository's: {}", said(&run.repository.full_name));
+    }
+    if run.event != "pull_request" {
+        refuse!("run {id} was not started by pull_request, but by {}", said(&run.event));
+    }
+    if !is_file(&run.path, workflow) {
+        refuse!("run {id} is of another workflow than {workflow}: {}", said(&run.path));
+    }
+    if run.status != "completed" {
+        refuse!("run {id} has not ended: {}; wait for it", said(&run.status));
+    }
+    if !names::is_commit(&run.head_sha) {
+        refuse!("run {id} names no commit: {}", said(&run.head_sha));
+    }
+    let Some(head) = run.head_repository else {
+        refuse!("run {id}: the repository that the pull request came from is gone");
+    };
+    let branch = run.head_branch.unwrap_or_default();
+    if branch.is_empty() || branch.len() > 1024 {
+        refuse!("run {id} names no branch that a pull request could be from");
+    }
+    if !names::is_login(&head.owner.login) {
+        refuse!("run {id}: {} is nobody's name", said(&head.owner.login));
+    }
+    Ok(Checked {
+        id,
+        head_sha: run.head_sha,
+        head_branch: branch,
+        head_repository: head.id,
+        head_owner: head.owner.login,
+        repository,
+        attempt_started_at: run.run_started_at.unwrap_or(run.created_at),
+        conclusion: said(&run.conclusion.unwrap_or_else(|| "no conclusion".into())),
+    })
+}
+
+/// Whether a run's path is that workflow's file; the API may add `@` and a ref, but never names another file so.
+#[must_use]
+pub fn is_file(path: &str, workflow: &str) -> bool {
+    let added = path.strip_prefix(workflow);
+    added.is_some_and(|added| {
+        let another_file = [".yml", ".yaml"].iter().any(|ending| added.ends_with(ending));
+        added.is_empty() || (added.starts_with('@') && !another_file)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workflow_is_known_by_its_file_not_by_what_looks_like_it() {
+        let ours = ".github/workflows/bench.yml";
+        for good in [
+            ".github/workflows/bench.yml",
+            ".github/workflows/bench.yml@main",
+            ".github/workflows/bench.yml@refs/pull/7/merge",
+        ] {
+            assert!(is_file(good, ours), "{good}");
+        }
+        for bad in [
+            "bench.yml",
+            ".github/workflows/bench.yml2",
+            ".github/workflows/bench.yml@x.yml",
+            ".github/workflows/BENCH.yml",
+            ".github/workflows/other.yml@bench.yml",
+            "",
+        ] {
+            assert!(!is_file(bad, ours), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What may be shown as it is: each kind of name by a list of what it may hold. Everything else is refused or rebuilt.
+
+use wirebench_record::counts::Source;
+use wirebench_record::names;
+pub use wirebench_record::names::{is_path, is_run};
+
+/// Words without a digit in what processors and kernels say of themselves.
+const MAKERS: [&str; 40] = [
+    "@",
+    "AMD",
+    "ARM",
+    "Altra",
+    "Altra(R)",
+    "Ampere",
+    "Ampere(R)",
+    "Apple",
+    "Atom(TM)",
+    "Bronze",
+    "CPU",
+    "Celeron(R)",
+    "Common",
+    "Core",
+    "Core(TM)",
+    "Cortex",
+    "Darwin",
+    "EPYC",
+    "Gold",
+    "Graphics",
+    "Intel",
+    "Intel(R)",
+    "KVM",
+    "Linux",
+    "Max",
+    "Neoverse",
+    "Opteron(tm)",
+    "PRO",
+    "Pentium(R)",
+    "Platinum",
+    "Pro",
+    "Processor",
+    "QEMU",
+    "Radeon",
+    "Ryzen",
+    "Silver",
+    "Threadripper",
+    "Virtual",
+    "Xeon(R)",
+    "processor",
+];
+
+fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
+    !text.is_empty() && text.len() <= most && text.chars().all(allowed)
+}
+
+/// 40 hex digits.
+#[must_use]
+pub fn is_commit(text: &str) -> bool {
+    text.len() == 40 && is_hex(text)
+}
+
+/// Twelve hex digits: the fingerprint of a machine.
+#[must_use]
+pub fn is_fingerprint(text: &str) -> bool {
+    text.len() == 12 && is_hex(text)
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// A login, also one of a company's own accounts.
+#[must_use]
+pub fn is_login(text: &str) -> bool {
+    is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+}
+
+/// `scenario@server@driver`, of names that may be declared.
+#[must_use]
+pub fn is_series(id: &str) -> bool {
+    names::is_series(id) && id.split('@').all(names::is_declarable)
+}
+
+/// What a program is called.
+#[must_use]
+pub fn is_tool(text: &str) -> bool {
+    is(text, 32, |c| {
+        c.is_ascii_lowercase() || c.is_ascii_digit() || ".+-_".contains(c)
+    })
+}
+
+/// What a processor, a kernel or an image says of itself: `AMD EPYC 7763 64-Core Processor`, `Linux 6.8.0-1021-azure x86_64`.
+/// Each of its words has a digit or is a maker's: no sentence can be made of them.
+#[must_use]
+pub fn is_machine(text: &str) -> bool {
+    words(text, 10, &MAKERS)
+}
+
+/// What a program says of its version: `v0.1.5`, `5.4 patchlevel 4`.
+#[must_use]
+pub fn is_version(text: &str) -> bool {
+    words(text, 4, &["patchlevel", "version", "release"])
+}
+
+/// Few words that hold a digit or are known, and nothing like an address.
+fn words(text: &str, most: usize, known: &[&str]) -> bool {
+    let sign = |c: char| c.is_ascii_alphanumeric() || "().,+-_#~".contains(c);
+    // A part between dots that is all letters could be a part of an address.
+    let address = |word: &str| {
+        let is_word = |part: &str| part.len() > 1 && part.chars().all(|c| c.is_ascii_alphabetic());
+        word.split('.').skip(1).any(is_word)
+    };
+    let numbered = |word: &str| word.contains(|c: char| c.is_ascii_digit()) && word.chars().all(sign) && !address(word);
+    let fits = |word: &str| known.contains(&word) || numbered(word);
+    (1..=100).contains(&text.len()) && text.split(' ').count() <= most && text.split(' ').all(fits)
+}
+
+/// The workflow file that runs must be of.
+#[must_use]
+pub fn is_workflow(text: &str) -> bool {
+    let name = text.strip_prefix(".github/workflows/").unwrap_or_default();
+    let stem = name
+        .strip_suffix(".yml")
+        .or_else(|| name.strip_suffix(".yaml"))
+        .unwrap_or_default();
+    is(stem, 100, |c| c.is_ascii_alphanumeric() || c == '-' || c == '_') && !name.contains("--")
+}
+
+/// The name of an artifact.
+#[must_use]
+pub fn is_artifact(text: &str) -> bool {
+    is(text, 100, |c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// A system call's name.
+#[must_use]
+pub fn syscall(text: &str) -> String {
+    let known = is(text, 40, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+    if known { text.to_owned() } else { "a system call".into() }
+}
+
+/// A place in the repository; none when it could be anything else.
+#[must_use]
+pub fn source(source: Source) -> Option<Source> {
+    (is_path(&source.file) && (1..=10_000_000).contains(&source.line)).then_some(source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_are_none() {
+        for bad in ["", "a@b", "a@b@c@d", "a@b@C", "a@@c", "a b@c@d", "a@b@c\n", "ä@b@c"] {
+            assert!(!is_series(bad), "{bad:?}");
+        }
+        assert!(is_series("count-weather@http@hey"));
+        for bad in [
+            "/etc/passwd",
+            "../x",
+            "a/../b",
+            "a//b",
+            "a/./b",
+            "a b",
+            "a\\b",
+            "a:b",
+            "",
+        ] {
+            assert!(!is_path(bad), "{bad:?}");
+        }
+        assert!(is_path("servers/http/src/main.rs"));
+        for bad in [
+            "bench.yml",
+            ".github/workflows/../x.yml",
+            ".github/workflows/a/b.yml",
+            ".github/workflows/.yml",
+            ".github/workflows/a--b.yml",
+        ] {
+            assert!(!is_workflow(bad), "{bad:?}");
+        }
+        assert!(is_workflow(".github/workflows/bench.yml"));
+    }
+
+    #[test]
+    fn machines_and_versions_are_no_sentences() {
+        for machine in [
+            "AMD EPYC",
+            "AMD EPYC 7763 64-Core Processor",
+            "Intel(R) Xeon(R) Platinum 8370C CPU @ 2.80GHz",
+            "Linux 6.8.0-1021-azure x86_64",
+            "Linux 5.15.0-1.el8~2+b1 x86_64",
+            "ubuntu24 20261108.1",
+            "Neoverse-N1",
+        ] {
+            assert!(is_machine(machine), "{machine}");
+        }
+        for version in ["1.52", "v0.121.0", "5.4 patchlevel 4"] {
+            assert!(is_version(version), "{version}");
+        }
+        for text in [
+            "",
+            "Your token has leaked visit us",
+            "Linux 6.8 please visit",
+            "https://evil.example",
+            "evil.example/login1",
+            "evil1.example",
+            "@octo 1",
+            "1 @octo1",
+            "AMD  EPYC",
+            "a\u{202e}1",
+        ] {
+            assert!(!is_machine(text) && !is_version(text), "{text}");
+        }
+    }
+}

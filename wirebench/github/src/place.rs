@@ -1,0 +1,130 @@
+//! Where the API and the repository are: from the environment that a workflow gives, each held against what it may be.
+
+use std::env;
+
+use crate::said::said;
+use crate::{Refusal, refuse};
+
+/// Where things are and who asks.
+#[derive(Clone)]
+pub struct Place {
+    /// Base address of the API, without a slash at its end.
+    pub api: String,
+    /// Base address of the pages people look at, likewise.
+    pub server: String,
+    /// The repository's owner.
+    pub owner: String,
+    /// The repository's name.
+    pub name: String,
+    /// Secret: never shown.
+    pub(super) token: String,
+}
+
+impl Place {
+    /// Reads `GITHUB_API_URL`, `GITHUB_SERVER_URL`, `GITHUB_REPOSITORY` and `GITHUB_TOKEN`.
+    ///
+    /// # Errors
+    /// When one is missing or no such thing; the token is never part of the words.
+    pub fn from_environment() -> Result<Self, Refusal> {
+        let given = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let api = given("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".into());
+        let server = given("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".into());
+        let Some(repository) = given("GITHUB_REPOSITORY") else {
+            refuse!("GITHUB_REPOSITORY is not set: this command runs in a workflow, or with owner/name given there");
+        };
+        let Some((owner, name)) = repository
+            .split_once('/')
+            .filter(|(owner, name)| is_word(owner) && is_word(name))
+        else {
+            refuse!("GITHUB_REPOSITORY: expected owner/name, found {}", said(&repository));
+        };
+        let Some(token) = given("GITHUB_TOKEN") else {
+            refuse!("GITHUB_TOKEN is not set; give the step: env: GITHUB_TOKEN: github.token");
+        };
+        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
+            refuse!("GITHUB_TOKEN holds characters that no token has; give the step: env: GITHUB_TOKEN: github.token");
+        }
+        Ok(Self {
+            api: address("GITHUB_API_URL", &api)?,
+            server: address("GITHUB_SERVER_URL", &server)?,
+            owner: owner.into(),
+            name: name.into(),
+            token,
+        })
+    }
+
+    /// `owner/name`.
+    #[must_use]
+    pub fn repository(&self) -> String {
+        format!("{}/{}", self.owner, self.name)
+    }
+
+    /// The page of a workflow run.
+    #[must_use]
+    pub fn run_page(&self, run: u64) -> String {
+        format!("{}/{}/{}/actions/runs/{run}", self.server, self.owner, self.name)
+    }
+}
+
+/// A part of a repository's name.
+fn is_word(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    (1..=100).contains(&text.len()) && text.chars().all(allowed) && text.chars().any(|c| c != '.')
+}
+
+/// Base addresses are https, or http on this machine: a token is never sent in the open.
+fn address(variable: &str, text: &str) -> Result<String, Refusal> {
+    let text = text.trim_end_matches('/');
+    let allowed = |c: char| c.is_ascii_alphanumeric() || ".-:/[]_".contains(c);
+    let secret = text.strip_prefix("https://").is_some_and(|rest| !rest.is_empty());
+    if text.len() <= 200 && text.chars().all(allowed) && (secret || is_loopback(text)) {
+        return Ok(text.to_owned());
+    }
+    refuse!("{variable}: expected https://HOST, found {}", said(text))
+}
+
+/// Whether an address is on this machine, where tests and `act` have their own API.
+pub(super) fn is_loopback(address: &str) -> bool {
+    let Some(rest) = address.strip_prefix("http://") else {
+        return false;
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let host = host.rsplit_once(':').map_or(host, |(host, _port)| host);
+    ["127.0.0.1", "localhost", "[::1]"].contains(&host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_secret_addresses_and_this_machine_are_asked() {
+        for good in [
+            "https://api.github.com/",
+            "http://127.0.0.1:8080",
+            "http://[::1]:9",
+            "https://ghe.example.com/api/v3",
+        ] {
+            assert!(address("X", good).is_ok(), "{good}");
+        }
+        for bad in [
+            "http://api.github.com",
+            "http://127.0.0.1.evil.example",
+            "https://",
+            "file:///x",
+            "https://a b",
+            "https://u@h",
+            "",
+        ] {
+            assert!(address("X", bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_of_repositories_lead_nowhere_else() {
+        assert!(is_word("octo-org") && is_word(".github"));
+        for bad in ["", "..", "a/b", "a%2fb", "a b"] {
+            assert!(!is_word(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Which pull request a run is about: asked of the API, by commit and by where that commit is, never of the run's files.
+//!
+//! A run does not say it for pull requests from forks, and `commits/SHA/pulls` does not know commits of forks; the list of
+//! open pull requests of one branch does.
+
+use serde::Deserialize;
+
+use crate::api::Api;
+use crate::event::Checked;
+use crate::{Refusal, refuse};
+
+/// A pull request as far as it matters here.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Pull {
+    /// Its number.
+    pub number: u64,
+    /// `open` or `closed`.
+    pub state: String,
+    /// What it offers.
+    pub head: End,
+    /// What it is for.
+    pub base: End,
+}
+
+/// One end of a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct End {
+    /// The commit.
+    pub sha: String,
+    /// The branch.
+    #[serde(rename = "ref")]
+    pub branch: String,
+    /// Where it is; null when that is gone.
+    pub repo: Option<Id>,
+}
+
+/// A repository's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct Id {
+    /// The number.
+    pub id: u64,
+}
+
+/// What a run is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolved {
+    /// This pull request, whose head it measured.
+    Pull(Box<Pull>),
+    /// This pull request's head has moved on since.
+    Stale(u64),
+}
+
+/// The open pull requests from a run's branch, and maybe others.
+///
+/// # Errors
+/// When the API does not say.
+pub fn candidates(api: &Api, run: &Checked) -> Result<Vec<Pull>, Refusal> {
+    let head = escaped(&format!("{}:{}", run.head_owner, run.head_branch));
+    Ok(api.list(&format!("/pulls?state=open&head={head}"), None)?)
+}
+
+/// The one pull request that a run is about.
+///
+/// # Errors
+/// When there is none, or more than one.
+pub fn resolve(run: &Checked, pulls: &[Pull]) -> Result<Resolved, Refusal> {
+    let from = |pull: &&Pull| {
+        pull.state == "open"
+            && pull.head.repo.is_some_and(|repo| repo.id == run.head_repository)
+            && pull.base.repo.is_some_and(|repo| repo.id == run.repository)
+    };
+    let same: Vec<&Pull> = pulls.iter().filter(from).collect();
+    let at: Vec<&&Pull> = same.iter().filter(|pull| pull.head.sha == run.head_sha).collect();
+    match at[..] {
+        [pull] => Ok(Resolved::Pull(Box::new((*pull).clone()))),
+        [] => match same.iter().find(|pull| pull.head.branch == run.head_branch) {
+            Some(pull) => Ok(Resolved::Stale(pull.number)),
+            None => refuse!(
+                "run {}: no open pull request has commit {} at its head; it is closed, or was never one of this repository",
+                run.id,
+                run.head_sha
+            ),
+        },
+        [one, other, ..] => refuse!(
+            "run {}: commit {} is the head of several pull requests, {} and {}: nobody can say which one was measured",
+            run.id,
+            run.head_sha,
+            one.number,
+            other.number
+        ),
+    }
+}
+
+/// The numbers of other open pull requests whose head is the same commit, wherever it is from: what is written on a commit
+/// is seen on all of them.
+///
+/// # Errors
+/// When the API does not say.
+pub fn others_at(api: &Api, number: u64, head: &str) -> Result<Vec<u64>, Refusal> {
+    let all: Vec<Pull> = api.list("/pulls?state=open", None)?;
+    let other = |pull: &Pull| pull.number != number && pull.state == "open" && pull.head.sha == head;
+    Ok(all.into_iter().filter(other).map(|pull| pull.number).collect())
+}
+
+/// Text as a value in an address.
+pub(super) fn escaped(text: &str) -> String {
+    use std::fmt::Write as _;
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(byte.into());
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Checked {
+        Checked {
+            id: 1,
+            head_sha: "a".repeat(40),
+            head_branch: "faster".into(),
+            head_repository: 2,
+            head_owner: "octo".into(),
+            repository: 9,
+            attempt_started_at: String::new(),
+            conclusion: "success".into(),
+        }
+    }
+
+    fn pull(number: u64, sha: &str, repository: Option<u64>) -> Pull {
+        let end = |sha: &str, branch: &str, id: Option<u64>| End {
+            sha: sha.repeat(40),
+            branch: branch.into(),
+            repo: id.map(|id| Id { id }),
+        };
+        Pull {
+            number,
+            state: "open".into(),
+            head: end(sha, "faster", repository),
+            base: end("f", "main", Some(9)),
+        }
+    }
+
+    #[test]
+    fn one_pull_request_at_the_commit_is_it() {
+        let found = resolve(
+            &run(),
+            &[pull(7, "a", Some(2)), pull(8, "a", Some(3)), pull(9, "b", None)],
+        )
+        .unwrap();
+        assert!(matches!(found, Resolved::Pull(pull) if pull.number == 7));
+    }
+
+    #[test]
+    fn a_head_that_moved_is_stale_and_everything_else_is_refused() {
+        assert_eq!(resolve(&run(), &[pull(7, "b", Some(2))]), Ok(Resolved::Stale(7)));
+        let mut closed = pull(7, "a", Some(2));
+        closed.state = "closed".into();
+        let mut elsewhere = pull(7, "a", Some(2));
+        elsewhere.base.repo = Some(Id { id: 10 });
+        for pulls in [
+            vec![],
+            vec![closed],
+            vec![elsewhere],
+            vec![pull(7, "a", Some(3))],
+            vec![pull(7, "a", None)],
+            vec![pull(7, "a", Some(2)), pull(8, "a", Some(2))],
+        ] {
+            assert!(resolve(&run(), &pulls).is_err(), "{pulls:?}");
+        }
+    }
+
+    #[test]
+    fn branches_cannot_change_the_question() {
+        assert_eq!(escaped("octo:a&state=all#ä"), "octo%3Aa%26state%3Dall%23%C3%A4");
+    }
+}

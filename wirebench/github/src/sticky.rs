@@ -1,0 +1,86 @@
+//! One comment on a pull request, written once and then kept up to date.
+//!
+//! Ours has the marker for its first line and is by `github-actions[bot]`: anybody may write the marker, nobody else may be that.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::Refusal;
+use crate::api::{Again, Api, ApiError};
+use crate::ask::Comment;
+
+/// Who writes with a workflow's token.
+pub(super) const AUTHOR: &str = "github-actions[bot]";
+/// Looks and writes, at most, while making a comment fails.
+const TRIES: u32 = 3;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// A comment was made.
+    Created(u64),
+    /// The comment that was there says it now.
+    Updated(u64),
+}
+
+#[derive(Deserialize)]
+struct Made {
+    id: u64,
+}
+
+/// The first line of a comment of ours: one for each workflow that is measured by.
+#[must_use]
+pub fn marker(workflow: &str) -> String {
+    format!("<!-- wirebench: {workflow} -->")
+}
+
+/// Every comment on a pull request.
+///
+/// # Errors
+/// When the API does not say.
+pub fn comments(api: &Api, pull: u64) -> Result<Vec<Comment>, ApiError> {
+    api.list(&format!("/issues/{pull}/comments"), None)
+}
+
+/// Our comment among all.
+#[must_use]
+pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
+    let is_ours = |comment: &&Comment| {
+        let author = comment
+            .user
+            .as_ref()
+            .is_some_and(|user| user.login == AUTHOR && user.kind == "Bot");
+        let first = comment.body.as_deref().and_then(|body| body.lines().next());
+        author && first == Some(marker)
+    };
+    comments.iter().find(is_ours).map(|comment| comment.id)
+}
+
+/// Brings a comment that begins with the marker up to date, or makes it.
+///
+/// # Errors
+/// When GitHub does not take it.
+pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, Refusal> {
+    let body = json!({ "body": body });
+    let (mut gone, mut tries) = (Vec::new(), 0);
+    loop {
+        tries += 1;
+        let mut all = comments(api, pull)?;
+        all.retain(|comment| !gone.contains(&comment.id));
+        if let Some(id) = ours(&all, marker) {
+            match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Again::Yes) {
+                Ok(made) => return Ok(Written::Updated(made.id)),
+                // Deleted between looking and writing.
+                Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
+                Err(error) => return Err(error.into()),
+            }
+            continue;
+        }
+        match api.send::<Made>("POST", &format!("/issues/{pull}/comments"), &body, Again::No) {
+            Ok(made) => return Ok(Written::Created(made.id)),
+            // It may have been made all the same: look before trying again.
+            Err(error) if error.may_be_done() && tries < TRIES => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}

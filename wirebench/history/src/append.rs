@@ -1,0 +1,73 @@
+//! Puts one run into a history. Looks at nothing else there, so it costs the same however long the history is.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::error::HistoryError;
+use crate::files::{runs_folder, write_once};
+use wirebench_record::run::{Run, Variant};
+
+pub use crate::files::Written;
+
+/// Which runs are let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admit {
+    /// Only those whose files were as committed.
+    Committed,
+    /// Those with modified files too.
+    Modified,
+}
+
+/// Appends a run to the history in `history`, which is made when missing. Returns its file, and whether it is new.
+///
+/// # Errors
+/// When the run has no commit, no sound id or time, modified files that are not admitted, or a burn injected by a self-test;
+/// when another content has its name; when the file cannot be written. Nothing is changed then.
+pub fn append(history: &Path, run: &Run, admit: Admit) -> Result<(PathBuf, Written), HistoryError> {
+    let file = place(history, run, admit).map_err(|reason| HistoryError::Refused {
+        id: run.id.clone(),
+        reason,
+    })?;
+    let broken = |error: serde_json::Error| HistoryError::broken(&file, error.to_string());
+    let mut content = serde_json::to_vec(run).map_err(broken)?;
+    content.push(b'\n');
+    let advice = "If this is the same run, the record was edited since: append the original";
+    let written = write_once(&file, &content, advice)?;
+    Ok((file, written))
+}
+
+/// Where the run belongs, or why nowhere.
+fn place(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
+    let candidate = run
+        .variants
+        .iter()
+        .find(|revision| revision.variant == Variant::Candidate)
+        .ok_or("it has no candidate")?;
+    let commit = candidate.commit.as_deref().ok_or(
+        "its candidate has no commit, so it has no place in the order of commits; measure a committed revision",
+    )?;
+    if commit.len() < 12 || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(format!("its commit \"{commit}\" is not 40 hex digits"));
+    }
+    if candidate.modified != Some(false) && admit == Admit::Committed {
+        return Err(format!(
+            "files differed from commit {}, so it would stand for code that is in no commit; commit and measure again, or \
+             give --allow-modified",
+            &commit[..12]
+        ));
+    }
+    if run.series.iter().any(|series| series.injected_burn_ns.is_some()) {
+        return Err("CPU time was burnt in it on purpose, by a self-test".into());
+    }
+    let sound = !run.id.is_empty() && run.id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if !sound {
+        return Err("its id may hold letters, digits and hyphens only".into());
+    }
+    let started: Timestamp = run
+        .started_at
+        .parse()
+        .map_err(|error| format!("its start \"{}\" is no RFC 3339 time: {error}", run.started_at))?;
+    let folder = runs_folder(history, &started.strftime("%Y-%m").to_string());
+    Ok(folder.join(format!("{}-{}.json", &commit[..12].to_ascii_lowercase(), run.id)))
+}

@@ -1,0 +1,219 @@
+//! Where the files of a history lie, and how they are read and written without ever losing one.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::HistoryError;
+use wirebench_record::history::{self, Facts, Month, StoredRun};
+use wirebench_record::imported::{self, Imported};
+use wirebench_record::run::{self, Run, short_commit};
+
+/// What happened to a file that was to be written once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// It is new.
+    New,
+    /// It was there already, with the same content.
+    AlreadyThere,
+}
+
+/// The run files of one month.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MonthFiles {
+    /// `yyyy-mm`.
+    pub(super) month: String,
+    pub(super) folder: PathBuf,
+    /// Names of the files, in order.
+    pub(super) names: Vec<String>,
+}
+
+/// The folder of a month's run files.
+pub(super) fn runs_folder(history: &Path, month: &str) -> PathBuf {
+    history.join("runs").join(month.replace('-', "/"))
+}
+
+/// The summary of a month.
+pub(super) fn month_file(history: &Path, month: &str) -> PathBuf {
+    history.join("months").join(format!("{month}.json"))
+}
+
+/// The run files of every month, in order.
+pub(super) fn months(history: &Path) -> Result<Vec<MonthFiles>, HistoryError> {
+    let runs = history.join("runs");
+    let mut found = Vec::new();
+    for year in names(&runs)?.iter().filter(|name| is_number(name, 4)) {
+        for month in names(&runs.join(year))?.iter().filter(|name| is_number(name, 2)) {
+            let folder = runs.join(year).join(month);
+            let mut names = names(&folder)?;
+            names.retain(|name| is_json(name));
+            found.push(MonthFiles {
+                month: format!("{year}-{month}"),
+                folder,
+                names,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The file of a run that a history's summaries know.
+#[must_use]
+pub fn run_file(history: &Path, stored: &StoredRun) -> PathBuf {
+    let month = stored.started_at.get(..7).unwrap_or_default();
+    runs_folder(history, month).join(&stored.file)
+}
+
+/// The newest stored run of a commit, named by all or the first of its digits; none when there is none.
+///
+/// # Errors
+/// When a folder of the history cannot be read.
+pub fn newest_run(history: &Path, commit: &str) -> Result<Option<PathBuf>, HistoryError> {
+    let mut newest = None;
+    // Names begin with the commit, and run ids with the time: within a month and over months, the last is the newest.
+    for month in months(history)? {
+        let of_commit = month.names.iter().rfind(|name| name.starts_with(short_commit(commit)));
+        newest = of_commit.map(|name| month.folder.join(name)).or(newest);
+    }
+    Ok(newest)
+}
+
+/// The JSON files of a folder, in order; none when there is no such folder.
+pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
+    let mut found = names(folder)?;
+    found.retain(|name| is_json(name));
+    Ok(found.into_iter().map(|name| folder.join(name)).collect())
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, HistoryError> {
+    let entries = match fs::read_dir(folder) {
+        Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(HistoryError::unreadable(folder))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(HistoryError::unreadable(folder))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn is_number(name: &str, digits: usize) -> bool {
+    name.len() == digits && name.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A leading dot marks a file that is being written.
+fn is_json(name: &str) -> bool {
+    !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "json")
+}
+
+/// A file's content that says of which schema it is.
+pub(super) trait OfSchema: DeserializeOwned {
+    /// The schema this program knows.
+    const SCHEMA: &str;
+    /// The schema the file names.
+    fn schema(&self) -> &str;
+}
+
+impl OfSchema for Run {
+    const SCHEMA: &str = run::SCHEMA;
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+}
+
+impl OfSchema for Month {
+    const SCHEMA: &str = history::SCHEMA;
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+}
+
+impl OfSchema for Facts {
+    const SCHEMA: &str = history::FACTS;
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+}
+
+impl OfSchema for Imported {
+    const SCHEMA: &str = imported::SCHEMA;
+    fn schema(&self) -> &str {
+        &self.schema
+    }
+}
+
+/// Reads a file of one schema; another version of it is refused by name.
+pub(super) fn read<T: OfSchema>(file: &Path) -> Result<T, HistoryError> {
+    #[derive(Deserialize)]
+    struct Named {
+        schema: String,
+    }
+    let bytes = fs::read(file).map_err(HistoryError::unreadable(file))?;
+    let content: Result<T, serde_json::Error> = serde_json::from_slice(&bytes);
+    let named = match &content {
+        Ok(content) => Some(content.schema().to_owned()),
+        Err(_) => serde_json::from_slice(&bytes).ok().map(|named: Named| named.schema),
+    };
+    if let Some(named) = named.filter(|named| named != T::SCHEMA) {
+        return Err(other_schema(file, &named, T::SCHEMA));
+    }
+    content.map_err(|error| {
+        let message = format!(
+            "is not a whole {} file; it may be cut off, edited, or of a newer wirebench: {error}",
+            T::SCHEMA
+        );
+        HistoryError::broken(file, message)
+    })
+}
+
+fn other_schema(file: &Path, found: &str, expected: &str) -> HistoryError {
+    let message = format!("has schema {found}, expected {expected}; a newer wirebench may read it");
+    HistoryError::broken(file, message)
+}
+
+/// Writes a file that must not change any more: whole or not at all, and never over another one.
+pub(super) fn write_once(file: &Path, content: &[u8], advice: &str) -> Result<Written, HistoryError> {
+    let beside = beside(file, content).map_err(HistoryError::unwritable(file))?;
+    match beside.persist_noclobber(file) {
+        Ok(_) => Ok(Written::New),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+            let there = fs::read(file).map_err(HistoryError::unreadable(file))?;
+            if there == content {
+                return Ok(Written::AlreadyThere);
+            }
+            Err(HistoryError::Differs {
+                file: file.to_path_buf(),
+                advice: advice.to_owned(),
+            })
+        }
+        Err(error) => Err(HistoryError::unwritable(file)(error.error)),
+    }
+}
+
+/// Replaces a derived file, whole or not at all.
+pub(super) fn replace(file: &Path, content: &[u8]) -> Result<(), HistoryError> {
+    let beside = beside(file, content).map_err(HistoryError::unwritable(file))?;
+    beside
+        .persist(file)
+        .map_err(|error| HistoryError::unwritable(file)(error.error))?;
+    Ok(())
+}
+
+/// The content in a temporary file of the folder it will stay in, readable by whoever may read the folder.
+fn beside(file: &Path, content: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut beside = tempfile::Builder::new()
+        .prefix(".")
+        .suffix(".part")
+        .permissions(Permissions::from_mode(0o644))
+        .tempfile_in(folder)?;
+    beside.write_all(content)?;
+    Ok(beside)
+}

@@ -1,0 +1,327 @@
+//! The data file of the GitHub action github-action-benchmark: `window.BENCHMARK_DATA = {…}`, or the same object as JSON.
+//!
+//! The assignment is cut off and the rest read as JSON; nothing is executed. Of a commit its id, its time, its author's name and
+//! the first line of its message are kept.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
+
+use crate::import::check::check;
+use wirebench_record::imported::{Imported, ImportedRun, ImportedSeries, SCHEMA, Suite, UnitFrom};
+
+/// What JavaScript writes for numbers that JSON has not.
+const LITERALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+/// Values of one file, at most: a thousand runs of five hundred benchmarks.
+const MOST_VALUES: usize = 500_000;
+/// Characters that are kept of a message or a name.
+const LONGEST_LINE: usize = 200;
+/// Suites, and runs of all of them, at most.
+const MOST_RUNS: usize = 20_000;
+
+/// Why a text is not imported; says where in bytes.
+#[derive(Debug, thiserror::Error)]
+pub enum NotImported {
+    /// It ends in the middle.
+    #[error("is cut off: it ends at byte {at} in the middle of the data; fetch it again")]
+    CutOff {
+        /// Length of the text, bytes.
+        at: usize,
+    },
+    /// It is not JSON, or not of this format.
+    #[error("byte {at}: {message}; expected window.BENCHMARK_DATA = {{\"entries\": …}}, or that object as JSON")]
+    OtherFormat {
+        /// Where that was found, from the start of the file.
+        at: usize,
+        /// What was found.
+        message: String,
+    },
+    /// There is no run in it.
+    #[error(
+        "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?"
+    )]
+    Empty,
+    /// It holds more than any history that was kept by hand.
+    #[error("holds more than {most} {what}; leave out old runs or benchmarks that nobody looks at, and import that")]
+    TooMuch {
+        /// Runs, or values.
+        what: &'static str,
+        /// How many are read.
+        most: usize,
+    },
+}
+
+#[derive(Deserialize)]
+struct File<'a> {
+    #[serde(default, borrow, rename = "repoUrl")]
+    repo_url: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    entries: Entries<'a>,
+}
+
+/// Suites in the file's order, and more than one of a name.
+struct Entries<'a>(Vec<(String, Vec<Run<'a>>)>);
+
+#[derive(Deserialize)]
+struct Run<'a> {
+    #[serde(borrow)]
+    commit: Commit<'a>,
+    #[serde(default)]
+    date: Option<f64>,
+    #[serde(default, borrow)]
+    tool: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    benches: Vec<Bench<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Commit<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(default, borrow)]
+    timestamp: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    message: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    author: Option<Author<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Author<'a> {
+    #[serde(default, borrow)]
+    name: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Bench<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    value: &'a RawValue,
+    #[serde(default, borrow)]
+    unit: Option<Cow<'a, str>>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Suites;
+        impl<'de> Visitor<'de> for Suites {
+            type Value = Entries<'de>;
+
+            fn expecting(&self, to: &mut fmt::Formatter) -> fmt::Result {
+                to.write_str("suites by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut suites = Vec::new();
+                while let Some(suite) = map.next_entry()? {
+                    suites.push(suite);
+                }
+                Ok(Entries(suites))
+            }
+        }
+        from.deserialize_map(Suites)
+    }
+}
+
+/// Reads a data file.
+///
+/// # Errors
+/// When it is cut off or not of this format; says at which byte.
+pub fn parse(text: &str) -> Result<Imported, NotImported> {
+    let start = object(text)?;
+    let data = text[start..].trim_end().trim_end_matches(';');
+    let (data, added) = without_literals(data);
+    let file: File = serde_json::from_str(&data).map_err(|error| refused(text, start, &data, &added, &error))?;
+    within_bounds(&file)?;
+    if file.entries.0.iter().all(|(_, runs)| runs.is_empty()) {
+        return Err(NotImported::Empty);
+    }
+    Ok(Imported {
+        schema: SCHEMA.into(),
+        format: "github-action-benchmark".into(),
+        repository: file.repo_url.as_deref().and_then(repository),
+        sha256: Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect(),
+        suites: file
+            .entries
+            .0
+            .into_iter()
+            .map(|(name, runs)| suite(name, runs))
+            .collect(),
+    })
+}
+
+/// `owner/name` of an address on GitHub.
+fn repository(url: &str) -> Option<String> {
+    let path = url.trim().strip_prefix("https://github.com/")?.trim_end_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    let (owner, name) = path.split_once('/')?;
+    let sound = |part: &str, more: &str| {
+        (1..=100).contains(&part.len())
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+            && !part.starts_with(['-', '.'])
+    };
+    (sound(owner, "-") && sound(name, "-._")).then(|| path.to_owned())
+}
+
+/// The first line of a text, without what cannot be seen; none when nothing is left.
+fn line(text: &str) -> Option<String> {
+    let first = text.trim().lines().next().unwrap_or_default();
+    let seen: String = first.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect();
+    (!seen.is_empty()).then_some(seen)
+}
+
+/// A series has a place for every run of its suite, whether the run has it or not: places are counted, not only values.
+fn within_bounds(file: &File) -> Result<(), NotImported> {
+    let (mut all_runs, mut places) = (0_usize, 0_usize);
+    for (_, runs) in &file.entries.0 {
+        let mut most: HashMap<&str, usize> = HashMap::new();
+        for run in runs {
+            let mut here: HashMap<&str, usize> = HashMap::new();
+            for bench in &run.benches {
+                *here.entry(&*bench.name).or_default() += 1;
+            }
+            for (name, count) in here {
+                let most = most.entry(name).or_default();
+                *most = count.max(*most);
+            }
+        }
+        let series: usize = most.values().sum();
+        all_runs = all_runs.saturating_add(runs.len().max(1));
+        places = places.saturating_add(series.saturating_mul(runs.len()));
+    }
+    for (what, found, most) in [("runs", all_runs, MOST_RUNS), ("values", places, MOST_VALUES)] {
+        if found > most {
+            return Err(NotImported::TooMuch { what, most });
+        }
+    }
+    Ok(())
+}
+
+/// Where the object begins.
+fn object(text: &str) -> Result<usize, NotImported> {
+    let body = text.trim_start_matches('\u{feff}').trim_start();
+    let value = match body.strip_prefix("window.BENCHMARK_DATA") {
+        Some(rest) => rest.trim_start().strip_prefix('=').unwrap_or(rest).trim_start(),
+        None => body,
+    };
+    let at = text.len() - value.len();
+    match value.chars().next() {
+        Some('{') => Ok(at),
+        Some(other) => Err(NotImported::OtherFormat {
+            at,
+            message: format!("found {other:?} where an object begins"),
+        }),
+        None => Err(NotImported::CutOff { at: text.len() }),
+    }
+}
+
+/// Puts `NaN` and infinities, which JavaScript has and JSON has not, into quotation marks: each is then a value that is no
+/// number, and named with its place. Gives the places where two bytes were added, in the text as it was.
+fn without_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
+    let (mut out, mut added, mut copied) = (String::new(), Vec::new(), 0);
+    let (mut in_text, mut escaped) = (false, false);
+    for (at, byte) in data.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'N' | b'I' | b'-' if !in_text => {
+                let found = LITERALS.iter().find(|literal| data[at..].starts_with(**literal));
+                if let Some(literal) = found.filter(|_| at >= copied) {
+                    out.push_str(&data[copied..at]);
+                    out.extend(["\"", literal, "\""]);
+                    copied = at + literal.len();
+                    added.push(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    if added.is_empty() {
+        return (Cow::Borrowed(data), added);
+    }
+    out.push_str(&data[copied..]);
+    (Cow::Owned(out), added)
+}
+
+/// `added` says where two bytes more are in `data` than in the file.
+fn refused(text: &str, start: usize, data: &str, added: &[usize], error: &serde_json::Error) -> NotImported {
+    if error.is_eof() {
+        return NotImported::CutOff { at: text.len() };
+    }
+    let before: usize = data
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    let found = before + error.column();
+    let more = added
+        .iter()
+        .enumerate()
+        .take_while(|(number, at)| **at + 2 * number < found)
+        .count();
+    NotImported::OtherFormat {
+        at: start + found.saturating_sub(2 * more),
+        message,
+    }
+}
+
+fn suite(name: String, runs: Vec<Run>) -> Suite {
+    let mut suite = Suite {
+        name,
+        runs: Vec::with_capacity(runs.len()),
+        series: Vec::new(),
+        flags: Vec::new(),
+    };
+    let mut places: HashMap<(String, u32), usize> = HashMap::new();
+    let count = runs.len();
+    for (here, run) in runs.into_iter().enumerate() {
+        let mut seen: HashMap<String, u32> = HashMap::new();
+        for bench in run.benches {
+            let occurrence = seen.entry(bench.name.clone().into_owned()).or_default();
+            *occurrence += 1;
+            let next = suite.series.len();
+            let place = *places
+                .entry((bench.name.clone().into_owned(), *occurrence))
+                .or_insert(next);
+            if place == next {
+                suite.series.push(ImportedSeries {
+                    name: bench.name.into_owned(),
+                    occurrence: *occurrence,
+                    better: None,
+                    better_because: String::new(),
+                    units: Vec::new(),
+                    values: vec![None; count],
+                    unsound: Vec::new(),
+                });
+            }
+            let series = &mut suite.series[place];
+            series.values[here] = Some(bench.value.to_owned());
+            let unit = bench.unit.unwrap_or_default();
+            if series.units.last().is_none_or(|last| last.unit != unit) {
+                series.units.push(UnitFrom {
+                    from: here,
+                    unit: unit.into_owned(),
+                });
+            }
+        }
+        suite.runs.push(ImportedRun {
+            commit: run.commit.id.into_owned(),
+            committed_at: run.commit.timestamp.map(Cow::into_owned),
+            measured_at_ms: run.date.map(|ms| ms as i64),
+            tool: run.tool.map(Cow::into_owned),
+            message: run.commit.message.as_deref().and_then(line),
+            author: run.commit.author.and_then(|author| line(author.name.as_deref()?)),
+        });
+    }
+    check(&mut suite);
+    suite
+}

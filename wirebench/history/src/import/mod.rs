@@ -1,0 +1,45 @@
+//! Histories of other programs: read without running anything in them, kept as they were written, and judged as far as they
+//! are sound.
+
+mod check;
+mod direction;
+mod github_action_benchmark;
+pub(super) mod rows;
+mod unit;
+
+pub use check::{check, number, sound_values};
+pub use github_action_benchmark::{NotImported, parse};
+
+use std::path::{Path, PathBuf};
+
+use crate::error::HistoryError;
+use crate::files::{Written, write_once};
+use wirebench_record::imported::Imported;
+/// Whether a name can be a file's name here.
+pub use wirebench_record::names::is_declarable as is_name;
+
+/// Keeps an imported history under a name, a word of lower-case letters, digits and hyphens.
+///
+/// # Errors
+/// When another import has that name, or the file cannot be written. Nothing is changed then.
+pub fn keep(history: &Path, name: &str, imported: &Imported) -> Result<(PathBuf, Written), HistoryError> {
+    let file = history.join("imported").join(format!("{name}.json"));
+    let broken = |error: serde_json::Error| HistoryError::broken(&file, error.to_string());
+    let mut content = serde_json::to_vec(imported).map_err(broken)?;
+    content.push(b'\n');
+    let advice = "Give this one another name with --name, or remove that file if this one holds all of it";
+    let written = write_once(&file, &content, advice)?;
+    Ok((file, written))
+}
+
+/// A name made of a file's own: `Data File.js` becomes `data-file`.
+#[must_use]
+pub fn name_of(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    let stem = stem.strip_suffix(".data").unwrap_or(&stem);
+    let words = stem
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("-");
+    if name.is_empty() { "imported".into() } else { name }
+}

@@ -1,0 +1,95 @@
+//! Monthly summaries: written anew for the months whose set of run files has changed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::error::HistoryError;
+use crate::files::{MonthFiles, json_files, month_file, months, read, replace};
+use crate::summarise::Columns;
+use wirebench_record::history::{Month, StoredRun};
+use wirebench_record::run::Run;
+
+/// Which months are summarised anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Months {
+    /// Those whose set of run files is not what their summary is made of.
+    Changed,
+    /// All.
+    All,
+}
+
+/// What indexing did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Indexed {
+    /// Months whose summary was written, `yyyy-mm`, with the number of their runs.
+    pub written: Vec<(String, usize)>,
+    /// Months whose summary was current.
+    pub current: usize,
+    /// Run files that were left out, and why.
+    pub skipped: Vec<String>,
+    /// Summaries of months that have no run files any more; they are left as they are.
+    pub orphans: Vec<String>,
+}
+
+/// Brings the summaries of a history up to date.
+///
+/// # Errors
+/// When a folder cannot be read or a summary cannot be written. A broken run file is no error: it is skipped and named.
+pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
+    let mut done = Indexed::default();
+    let months = months(history)?;
+    for files in &months {
+        let current = read::<Month>(&month_file(history, &files.month)).ok();
+        let same = |month: &Month| {
+            let of_summary: BTreeSet<&str> = month.runs.iter().map(|run| run.file.as_str()).collect();
+            of_summary.len() == files.names.len()
+                && files.names.iter().all(|name| of_summary.contains(name.as_str()))
+                && month.runs.iter().all(|run| is_as_it_was(files, run))
+        };
+        if which == Months::Changed && current.as_ref().is_some_and(same) {
+            done.current += 1;
+            continue;
+        }
+        let (month, skipped) = summarised(files);
+        done.skipped.extend(skipped);
+        let file = month_file(history, &files.month);
+        let broken = |error: serde_json::Error| HistoryError::broken(&file, error.to_string());
+        let mut content = serde_json::to_vec(&month).map_err(broken)?;
+        content.push(b'\n');
+        replace(&file, &content)?;
+        done.written.push((files.month.clone(), month.runs.len()));
+    }
+    for summary in json_files(&history.join("months"))? {
+        let name = summary.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if !months.iter().any(|files| files.month == name) {
+            done.orphans.push(name);
+        }
+    }
+    Ok(done)
+}
+
+/// Whether the file of a run is as long as when it was summarised: files are never changed, but may be cut off.
+fn is_as_it_was(files: &MonthFiles, run: &StoredRun) -> bool {
+    run.bytes
+        .is_none_or(|bytes| length(&files.folder.join(&run.file)) == Some(bytes))
+}
+
+fn length(file: &Path) -> Option<u64> {
+    fs::metadata(file).ok().map(|about| about.len())
+}
+
+/// Reads the run files of a month; one that cannot be read is left out and named.
+pub(super) fn summarised(files: &MonthFiles) -> (Month, Vec<String>) {
+    let (mut columns, mut skipped) = (Columns::of(&files.month), Vec::new());
+    for name in &files.names {
+        match read::<Run>(&files.folder.join(name)) {
+            Ok(run) => {
+                columns.add(name, &run);
+                columns.sized(length(&files.folder.join(name)));
+            }
+            Err(error) => skipped.push(error.to_string()),
+        }
+    }
+    (columns.finish(), skipped)
+}

@@ -1,0 +1,51 @@
+//! System calls that are new to the candidate: reported however rare they are, because one that waits in few requests moves
+//! no total.
+
+use crate::compare::functions::with_caller;
+use wirebench_record::comparison::FunctionChange;
+use wirebench_record::counts::{BLOCKING_CALLS, Counts};
+use wirebench_record::metric::Metric;
+
+/// Calls that the candidate makes per request and the baseline does not, the most frequent first.
+fn new<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
+    // Without a list of the baseline's calls, every call would look new.
+    if base.syscalls.is_empty() {
+        return Vec::new();
+    }
+    let absent = |name: &str| base.syscalls.get(name).is_none_or(|calls| *calls <= 0.0);
+    let mut found: Vec<(&str, f64)> = (head.syscalls.iter())
+        .map(|(name, calls)| (name.as_str(), *calls))
+        .filter(|(name, calls)| *calls > 0.0 && absent(name))
+        .collect();
+    found.sort_by(|one, other| other.1.total_cmp(&one.1));
+    found
+}
+
+/// Why the number of system calls is no all-clear; none without a new call in which a request waits.
+pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<String> {
+    let (name, calls) = (new(base, head).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
+    Some(format!(
+        "a new system call in which requests wait: {name}, {calls:.2} per request"
+    ))
+}
+
+/// Adds the new calls that are not listed yet.
+pub(super) fn add(base: &Counts, head: &Counts, functions: &mut Vec<FunctionChange>) {
+    let whole = base.value(Metric::Syscalls).map_or(0.0, |(value, _)| value);
+    for (name, calls) in new(base, head) {
+        let listed = |one: &FunctionChange| one.metric == Metric::Syscalls && one.function == name;
+        if !functions.iter().any(listed) {
+            let change = FunctionChange {
+                metric: Metric::Syscalls,
+                function: name.to_owned(),
+                baseline: 0.0,
+                candidate: calls,
+                share_percent: if whole > 0.0 { calls / whole * 100.0 } else { 100.0 },
+                own_code: false,
+                caller: None,
+                source: None,
+            };
+            functions.push(with_caller(change, base, head));
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! One metric of one series in one stage: its pairs, and every number that is read off them.
+
+use crate::compare::gates::Gates;
+use wirebench_declare::compare::Margin;
+use wirebench_record::metric::{Better, Metric};
+use wirebench_record::run::{Round, Series, Variant};
+use wirebench_stats::location::{Location, locate, standard_deviation};
+use wirebench_stats::quantile::median;
+use wirebench_stats::rank_sum::{Kept, keep, worse_by_more_than};
+
+/// The pairs of one metric.
+#[derive(Debug, Clone)]
+pub(super) struct Cell {
+    pub(super) metric: Metric,
+    pub(super) margin: Margin,
+    /// Logarithms of badness: greater is worse.
+    bad: (Vec<f64>, Vec<f64>),
+}
+
+/// What is read off a cell without testing anything. Logarithms of badness, candidate over baseline.
+#[derive(Debug, Clone)]
+pub(super) struct Figures {
+    pub(super) kept: Kept,
+    pub(super) baseline: Option<f64>,
+    pub(super) candidate: Option<f64>,
+    pub(super) location: Option<Location>,
+    /// Standard deviation of the paired differences.
+    pub(super) sd: Option<f64>,
+}
+
+impl Cell {
+    /// The cell of a metric in a stage; none when not a single pair has it.
+    pub(super) fn new(series: &Series, metric: Metric, stage: u32, gates: &Gates) -> Option<Self> {
+        Self::of(pairs(series, stage), series, metric, gates)
+    }
+
+    /// The baseline beside its second copy, in the rounds of every stage that had both; none when not a single pair has it.
+    pub(super) fn of_null(series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
+        let both = [1, 2].map(|stage| pairs_with(series, stage, Variant::Null));
+        Self::of(both.into_iter().flatten(), series, metric, gates)
+    }
+
+    fn of<'s>(
+        pairs: impl Iterator<Item = (&'s Round, &'s Round)>,
+        series: &Series,
+        metric: Metric,
+        gates: &Gates,
+    ) -> Option<Self> {
+        let values: (Vec<f64>, Vec<f64>) = pairs
+            .filter_map(|(base, head)| metric.comparable(base).zip(metric.comparable(head)))
+            .unzip();
+        let bad = |arm: &[f64]| -> Vec<f64> {
+            arm.iter()
+                .map(|value| match metric.better() {
+                    Better::Lower => value.ln(),
+                    Better::Higher => -value.ln(),
+                })
+                .collect()
+        };
+        (!values.0.is_empty()).then(|| Self {
+            metric,
+            margin: gates.margin(series, metric),
+            bad: (bad(&values.0), bad(&values.1)),
+        })
+    }
+
+    /// Every compared metric of a series in a stage.
+    pub(super) fn all(series: &Series, stage: u32, gates: &Gates) -> Vec<Self> {
+        Metric::OF_SERVER
+            .into_iter()
+            .filter_map(|metric| Self::new(series, metric, stage, gates))
+            .collect()
+    }
+
+    /// Pairs measured.
+    pub(super) fn pairs(&self) -> usize {
+        self.bad.0.len()
+    }
+
+    /// The margin as a difference of logarithms.
+    pub(super) fn log_margin(&self) -> f64 {
+        self.margin.margin.share().ln_1p()
+    }
+
+    /// From which worsening on a metric that informs gates, as a difference of logarithms; none where it never does.
+    pub(super) fn log_gate_above(&self) -> Option<f64> {
+        let above = self.margin.gate_above.filter(|_| !self.margin.gate)?;
+        Some(above.share().ln_1p().max(self.log_margin()))
+    }
+
+    pub(super) fn figures(&self) -> Figures {
+        let kept = keep(&self.bad.0, &self.bad.1);
+        let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
+        let middle = |arm: &[f64]| median(&kept.pairs.iter().map(|i| arm[*i]).collect::<Vec<_>>());
+        let location = locate(&differences);
+        // Around the centre of both medians, apart by just the estimate: what is shown must be what is said of it.
+        let centre = (middle(&self.bad.0).zip(middle(&self.bad.1))).map(|(base, head)| f64::midpoint(base, head));
+        let around = |share: f64| {
+            let bad = centre? + share * location?.estimate;
+            Some(match self.metric.better() {
+                Better::Lower => bad.exp(),
+                Better::Higher => (-bad).exp(),
+            })
+        };
+        Figures {
+            baseline: around(-0.5),
+            candidate: around(0.5),
+            location,
+            sd: standard_deviation(&differences),
+            kept,
+        }
+    }
+
+    /// The probability of such pairs, were the candidate worse by just the margin.
+    pub(super) fn p_worse(&self) -> f64 {
+        worse_by_more_than(&self.bad.0, &self.bad.1, self.log_margin()).0
+    }
+
+    /// The probability of such pairs, were the candidate better by just the margin.
+    pub(super) fn p_better(&self) -> f64 {
+        worse_by_more_than(&self.bad.1, &self.bad.0, self.log_margin()).0
+    }
+}
+
+/// Baseline's and candidate's round of every pair of a stage, in order; pairs that were dropped are left out.
+pub(super) fn pairs(series: &Series, stage: u32) -> impl Iterator<Item = (&Round, &Round)> {
+    pairs_with(series, stage, Variant::Candidate)
+}
+
+/// The same with another variant in the candidate's place.
+fn pairs_with(series: &Series, stage: u32, other: Variant) -> impl Iterator<Item = (&Round, &Round)> {
+    let usable = move |round: &&Round| round.stage == stage && round.dropped.is_none();
+    let of = move |variant| {
+        series
+            .rounds
+            .iter()
+            .filter(usable)
+            .filter(move |round| round.variant == variant)
+    };
+    of(Variant::Baseline).filter_map(move |base| {
+        let head = of(other).find(|head| head.round == base.round)?;
+        Some((base, head))
+    })
+}

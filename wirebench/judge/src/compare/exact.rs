@@ -1,0 +1,345 @@
+//! The rule for counted figures: no test, because what is counted repeats; the spread over repetitions gives an interval,
+//! and the interval is held against the margin.
+//!
+//! Everything is a difference of logarithms, candidate over baseline, so that a change and its reverse have one size.
+
+use crate::compare::verdict::no_worsening;
+use wirebench_record::comparison::Verdict;
+
+/// What is left of two equal numbers after dividing and taking logarithms.
+const ROUNDING: f64 = 1e-9;
+/// A metric that must stay exactly equal (a margin of 0) is unchanged only as long as its spread leaves open no worsening
+/// from here on, percent.
+const EXACT_OPEN_PERCENT: f64 = 5.0;
+
+/// A counted figure of one side.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Counted {
+    /// Not below 0.
+    pub(super) value: f64,
+    /// Largest distance of a repetition from it, not below 0.
+    pub(super) spread: f64,
+}
+
+/// What is said of two figures. Percentages of the metric's own value; none where there is no such number.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Judgement {
+    pub(super) verdict: Verdict,
+    pub(super) reason: String,
+    pub(super) effect: Option<f64>,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+    /// No worsening above this.
+    pub(super) at_most: Option<f64>,
+    /// The smallest worsening that would be called regressed.
+    pub(super) resolvable: Option<f64>,
+    /// The larger of both relative spreads.
+    pub(super) spread: Option<f64>,
+}
+
+impl Counted {
+    /// Logarithms of the smallest, the given and the largest value that the figure may stand for; minus infinity for 0.
+    fn logs(self) -> [f64; 3] {
+        [self.value - self.spread, self.value, self.value + self.spread].map(|value| value.max(0.0).ln())
+    }
+
+    fn relative_spread(self) -> Option<f64> {
+        let share = if self.spread > 0.0 {
+            self.spread / self.value
+        } else {
+            0.0
+        };
+        share.is_finite().then_some(share)
+    }
+}
+
+/// The smallest and the largest change that single start layouts show, as differences of logarithms; `None` where a figure
+/// was counted at one layout only. Sides are compared layout by layout, because a layout moves both alike.
+pub(super) fn layout_range(baseline: &[f64], candidate: &[f64]) -> Option<(f64, f64)> {
+    if baseline.len() != candidate.len() || baseline.len() < 2 {
+        return None;
+    }
+    let changes = || baseline.iter().zip(candidate).map(|(base, head)| (head / base).ln());
+    let range = (
+        changes().fold(f64::INFINITY, f64::min),
+        changes().fold(f64::NEG_INFINITY, f64::max),
+    );
+    (range.0.is_finite() && range.1.is_finite()).then_some(range)
+}
+
+/// Holds two figures against a margin, percent; less is better. `layouts` is the range of changes over start layouts.
+pub(super) fn judge(
+    baseline: Counted,
+    candidate: Counted,
+    layouts: Option<(f64, f64)>,
+    margin_percent: f64,
+) -> Judgement {
+    let margin = (margin_percent / 100.0).ln_1p();
+    let (base, head) = (baseline.logs(), candidate.logs());
+    // Two infinities have no difference: the end is open.
+    let or = |end: f64, open: f64| if end.is_nan() { open } else { end };
+    let (mut low, mut high) = (
+        or(head[0] - base[2], f64::NEG_INFINITY),
+        or(head[2] - base[0], f64::INFINITY),
+    );
+    let same = baseline.value.total_cmp(&candidate.value).is_eq();
+    let nothing = same && baseline.value <= 0.0;
+    let exact = nothing || (baseline.spread <= 0.0 && candidate.spread <= 0.0);
+    if same && exact {
+        (low, high) = (0.0, 0.0);
+    }
+    let effect = if same { 0.0 } else { head[1] - base[1] };
+    let (mut lower, mut upper) = (
+        (head[1] - head[0]) + (base[2] - base[1]),
+        (head[2] - head[1]) + (base[1] - base[0]),
+    );
+    if let Some((least, most)) = layouts {
+        // The spread of repetitions, around the changes that the layouts show.
+        lower += (effect - least).max(0.0);
+        upper += (most - effect).max(0.0);
+        (low, high) = (effect - lower, effect + upper);
+    }
+    let smallest = (margin - upper).max(margin / 2.0 + lower);
+    let open_from = if margin_percent > 0.0 {
+        margin
+    } else {
+        (EXACT_OPEN_PERCENT / 100.0).ln_1p()
+    };
+    let beyond = |far: f64, near: f64| far >= margin - ROUNDING && near > margin / 2.0 + ROUNDING;
+    let verdict = match () {
+        () if beyond(high, low) => Verdict::Regressed,
+        () if -high >= margin - ROUNDING && -high > ROUNDING => Verdict::Improved,
+        () if high >= open_from - ROUNDING => Verdict::Inconclusive,
+        () => Verdict::Unchanged,
+    };
+    let at_most = percent(high.max(0.0));
+    let spread =
+        (baseline.relative_spread().zip(candidate.relative_spread())).map(|(one, other)| one.max(other) * 100.0);
+    let worse = || match percent(effect) {
+        None => "0 on the baseline, and more on the candidate: a worsening without a percentage".to_owned(),
+        Some(_) if margin_percent <= 0.0 => "worse where nothing may change".to_owned(),
+        Some(_) if effect >= margin - ROUNDING => format!("worse by more than {margin_percent} %"),
+        Some(_) => format!("worse, and {margin_percent} % lies within the range"),
+    };
+    Judgement {
+        verdict,
+        reason: match verdict {
+            Verdict::Regressed => worse(),
+            Verdict::Improved if margin_percent > 0.0 => format!("better by more than {margin_percent} %"),
+            Verdict::Improved => "better where nothing may change".into(),
+            Verdict::Unchanged if same && exact => "exactly equal".into(),
+            Verdict::Unchanged => no_worsening(at_most.unwrap_or_default()),
+            _ => format!(
+                "the spread over repetitions is too wide: a worsening of {} % can be neither shown nor excluded",
+                if margin_percent > 0.0 {
+                    margin_percent
+                } else {
+                    EXACT_OPEN_PERCENT
+                }
+            ),
+        },
+        effect: percent(effect),
+        low: percent(low),
+        high: percent(high),
+        at_most,
+        // Whatever rises from an exact 0 is seen.
+        resolvable: if nothing { Some(0.0) } else { percent(smallest) },
+        spread,
+    }
+}
+
+/// A difference of logarithms in percent; none when it is no finite number.
+fn percent(log: f64) -> Option<f64> {
+    let percent = log.exp_m1() * 100.0;
+    percent.is_finite().then_some(percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
+    use proptest::strategy::Just;
+
+    use super::*;
+
+    fn counted(value: f64, spread: f64) -> Counted {
+        Counted { value, spread }
+    }
+
+    fn verdict(baseline: (f64, f64), candidate: (f64, f64), margin: f64) -> Verdict {
+        judge(
+            counted(baseline.0, baseline.1),
+            counted(candidate.0, candidate.1),
+            None,
+            margin,
+        )
+        .verdict
+    }
+
+    #[test]
+    fn without_spread_the_margin_itself_is_the_border() {
+        let of = |candidate| verdict((10_000.0, 0.0), (candidate, 0.0), 1.0);
+        assert_eq!(of(10_100.0), Verdict::Regressed);
+        assert_eq!(of(10_099.0), Verdict::Unchanged);
+        assert_eq!(of(9_900.0), Verdict::Improved);
+        assert_eq!(of(9_950.0), Verdict::Unchanged);
+    }
+
+    #[test]
+    fn an_improvement_must_leave_the_margin_behind_with_its_whole_range() {
+        assert_eq!(
+            verdict((10_000.0, 20.0), (9_900.0, 20.0), 1.0),
+            Verdict::Unchanged,
+            "-1.0 % (-1.4 to -0.6)"
+        );
+        assert_eq!(
+            verdict((10_000.0, 20.0), (9_800.0, 20.0), 1.0),
+            Verdict::Improved,
+            "-2.0 % (-2.4 to -1.6)"
+        );
+        assert_eq!(
+            verdict((10_000.0, 20.0), (10_100.0, 20.0), 1.0),
+            Verdict::Regressed,
+            "the other way round"
+        );
+    }
+
+    #[test]
+    fn a_worsening_is_not_said_to_exceed_a_margin_that_only_its_range_reaches() {
+        let of = |value| judge(counted(10_000.0, 20.0), counted(value, 20.0), None, 1.0);
+        let nearly = of(10_095.0);
+        assert_eq!(
+            (nearly.verdict, nearly.reason.as_str()),
+            (Verdict::Regressed, "worse, and 1 % lies within the range")
+        );
+        assert_eq!(of(10_200.0).reason, "worse by more than 1 %");
+    }
+
+    #[test]
+    fn layouts_that_disagree_widen_the_range_and_layouts_that_move_both_sides_alike_do_not() {
+        // One program, whose heap has two states: both sides are in the same one at each layout.
+        let states = [10_000.0, 10_120.0, 10_120.0];
+        assert_eq!(layout_range(&states, &states), Some((0.0, 0.0)));
+        assert_eq!(layout_range(&states, &states[..2]), None);
+        let base = counted(10_080.0, 3.0);
+        let same = judge(base, base, Some((0.0, 0.0)), 1.0);
+        assert_eq!(same.verdict, Verdict::Unchanged);
+        // A change that moves the heap: another state at two layouts of three is no regression, and no all-clear.
+        let head = [10_120.0, 10_120.0, 10_000.0];
+        let range = layout_range(&states, &head).unwrap();
+        let moved = judge(base, counted(10_080.0, 3.0), Some(range), 1.0);
+        assert_eq!(moved.verdict, Verdict::Inconclusive);
+        assert!(moved.low.unwrap() < -1.1 && moved.high.unwrap() > 1.1, "{moved:?}");
+        // A real change is larger than what the layouts do.
+        let slower = judge(
+            base,
+            counted(10_380.0, 3.0),
+            layout_range(&states, &[10_300.0, 10_420.0, 10_420.0]),
+            1.0,
+        );
+        assert_eq!(slower.verdict, Verdict::Regressed);
+    }
+
+    #[test]
+    fn what_is_to_stay_exactly_equal_may_not_move_at_all() {
+        let of = |candidate| verdict((163.0, 0.0), (candidate, 0.0), 0.0);
+        assert_eq!(
+            [163.01, 163.0, 162.0].map(of),
+            [Verdict::Regressed, Verdict::Unchanged, Verdict::Improved]
+        );
+        let equal = judge(counted(163.0, 0.0), counted(163.0, 0.0), None, 0.0);
+        assert_eq!((equal.reason.as_str(), equal.at_most), ("exactly equal", Some(0.0)));
+    }
+
+    #[test]
+    fn a_spread_around_equal_values_says_what_it_excludes_until_it_is_too_wide() {
+        let close = judge(counted(4.0, 0.01), counted(4.0, 0.0), None, 0.0);
+        assert_eq!(close.verdict, Verdict::Unchanged);
+        assert_eq!(close.reason, "no worsening above 0.3 %");
+        assert_eq!(verdict((4.0, 0.25), (4.0, 0.0), 0.0), Verdict::Inconclusive);
+        assert_eq!(verdict((100.0, 0.4), (100.0, 0.4), 1.0), Verdict::Unchanged);
+        assert_eq!(verdict((100.0, 0.6), (100.0, 0.6), 1.0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn a_rise_from_nothing_is_a_worsening_without_a_percentage() {
+        let found = judge(counted(0.0, 0.0), counted(2.0, 0.0), None, 1.0);
+        assert_eq!(
+            (found.verdict, found.effect, found.high),
+            (Verdict::Regressed, None, None)
+        );
+        assert!(found.reason.contains("without a percentage"));
+        let gone = judge(counted(2.0, 0.0), counted(0.0, 0.0), None, 1.0);
+        assert_eq!((gone.verdict, gone.effect), (Verdict::Improved, Some(-100.0)));
+        let nothing = judge(counted(0.0, 0.0), counted(0.0, 0.0), None, 1.0);
+        assert_eq!((nothing.verdict, nothing.effect), (Verdict::Unchanged, Some(0.0)));
+        assert_eq!(verdict((0.0, 0.0), (0.01, 0.02), 1.0), Verdict::Inconclusive);
+    }
+
+    #[test]
+    fn the_smallest_worsening_seen_is_the_margin_where_nothing_varies() {
+        let seen = |spread, margin| {
+            judge(counted(100.0, spread), counted(100.0, spread), None, margin)
+                .resolvable
+                .unwrap()
+        };
+        assert!((seen(0.0, 1.0) - 1.0).abs() < 1e-9 && seen(0.0, 0.0).abs() < 1e-9);
+        assert!(seen(0.2, 0.0) > 0.39 && seen(0.5, 1.0) > 1.0);
+    }
+
+    fn margin() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(0.0), Just(1.0), 0.1_f64..20.0]
+    }
+
+    fn figure() -> impl Strategy<Value = (f64, f64)> {
+        (
+            prop_oneof![Just(0.0), 0.01_f64..1e9],
+            prop_oneof![Just(0.0), 0.0_f64..1.0],
+        )
+            .prop_map(|(value, share)| (value, value * share))
+    }
+
+    proptest! {
+        #[test]
+        fn equal_values_never_change_whatever_the_spreads(value in 0.0_f64..1e9, one in 0.0_f64..1e9, other in 0.0_f64..1e9, margin in margin()) {
+            let found = verdict((value, one), (value, other), margin);
+            prop_assert!(!matches!(found, Verdict::Regressed | Verdict::Improved), "{:?}", found);
+        }
+
+        #[test]
+        fn a_worsening_of_the_margin_is_always_found(value in 0.01_f64..1e9, margin in 0.01_f64..50.0, shares in (0.0_f64..=1.0, 0.0_f64..=1.0)) {
+            let tenth = value * margin / 1000.0;
+            let candidate = value * (1.0 + margin / 100.0);
+            prop_assert_eq!(verdict((value, shares.0 * tenth), (candidate, shares.1 * tenth), margin), Verdict::Regressed);
+        }
+
+        #[test]
+        fn an_improvement_turned_round_is_a_regression_and_nothing_within_the_margin_is_an_improvement(one in figure(), other in figure(), margin in margin()) {
+            let (there, back) = (judge(counted(one.0, one.1), counted(other.0, other.1), None, margin), verdict(other, one, margin));
+            if there.verdict == Verdict::Improved {
+                prop_assert_eq!(back, Verdict::Regressed);
+                let high = there.high.unwrap();
+                prop_assert!(high < 0.0 && high <= (1.0 / (1.0 + margin / 100.0) - 1.0) * 100.0 + 1e-6);
+            }
+        }
+
+        #[test]
+        fn what_is_called_unchanged_excludes_the_margin(one in figure(), other in figure(), margin in margin()) {
+            let found = judge(counted(one.0, one.1), counted(other.0, other.1), None, margin);
+            if found.verdict == Verdict::Unchanged {
+                prop_assert!(found.at_most.unwrap() < margin.max(EXACT_OPEN_PERCENT));
+            }
+            for number in [found.effect, found.low, found.high, found.at_most, found.resolvable, found.spread] {
+                prop_assert!(number.is_none_or(f64::is_finite));
+            }
+        }
+
+        #[test]
+        fn a_worsening_of_the_smallest_size_seen_is_found(value in 0.1_f64..1e6, shares in (0.0_f64..0.05, 0.0_f64..0.05), margin in margin()) {
+            let base = counted(value, value * shares.0);
+            let seen = judge(base, counted(value, value * shares.1), None, margin).resolvable.unwrap();
+            let worse = |percent: f64| { let value = value * (1.0 + percent / 100.0); counted(value, value * shares.1) };
+            prop_assert_eq!(judge(base, worse(seen + 0.001), None, margin).verdict, Verdict::Regressed);
+            prop_assert!(seen < 0.01 || judge(base, worse(seen * 0.99 - 0.001), None, margin).verdict != Verdict::Regressed);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What gates in a run: counts, and server CPU where no instructions stand for it. The one place that decides it, for
+//! the second stage and for the verdict alike.
+
+use std::collections::BTreeSet;
+
+use crate::compare::both_sides::sides;
+use wirebench_declare::compare::{Margin, Margins};
+use wirebench_record::counts::Counts;
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Run, Series};
+
+/// The margins of a run, and which servers' counts gate.
+#[derive(Debug, Clone)]
+pub(super) struct Gates<'a> {
+    margins: &'a Margins,
+    /// Servers whose instructions can be compared, and gate.
+    counted: BTreeSet<&'a str>,
+}
+
+impl<'a> Gates<'a> {
+    /// Of a run with baseline and candidate.
+    pub(super) fn of(run: &'a Run, margins: &'a Margins) -> Self {
+        let both = |series: &'a Series| {
+            let (base, head) = sides(run, series).ok()?;
+            Some((series, base, head))
+        };
+        Self::over(run.series.iter().filter_map(both), margins)
+    }
+
+    /// Of series with the counts of both sides.
+    pub(super) fn over(
+        series: impl Iterator<Item = (&'a Series, &'a Counts, &'a Counts)>,
+        margins: &'a Margins,
+    ) -> Self {
+        // Bytes and system calls say nothing of the work in between: only instructions stand for CPU time.
+        let gates = |series: &Series, base: &Counts, head: &Counts| {
+            let both = base.value(Metric::Instructions).is_some() && head.value(Metric::Instructions).is_some();
+            both && margins.of(&series.id, Metric::Instructions).gate
+        };
+        let counted = series.filter(|(series, base, head)| gates(series, base, head));
+        Self {
+            margins,
+            counted: counted.map(|(series, _, _)| series.server.as_str()).collect(),
+        }
+    }
+
+    /// The margin of a metric in a series. Server CPU gives way to the counts of its own server, unless the project says
+    /// itself whether it gates.
+    pub(super) fn margin(&self, series: &Series, metric: Metric) -> Margin {
+        let mut found = self.margins.of(&series.id, metric);
+        if metric == Metric::ServerCpu && !found.gate_declared && self.counted.contains(series.server.as_str()) {
+            found.gate = false;
+        }
+        found
+    }
+
+    /// What gates, in one sentence; none when nothing was counted.
+    pub(super) fn sentence(&self) -> Option<String> {
+        let servers: Vec<&str> = self.counted.iter().copied().collect();
+        (!servers.is_empty()).then(|| {
+            format!(
+                "counts gate and server CPU per request informs, unless wirebench.toml says otherwise, for {}",
+                servers.join(", ")
+            )
+        })
+    }
+}

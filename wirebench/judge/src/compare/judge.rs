@@ -1,0 +1,260 @@
+//! The verdict on a run whose variants were measured interleaved.
+
+use std::collections::BTreeSet;
+
+use crate::compare::cell::{Cell, pairs};
+use crate::compare::counted;
+use crate::compare::gates::Gates;
+use crate::compare::null;
+use crate::compare::screen::{suspicion, without_second_stage};
+use crate::compare::series::{declared_differently, over_gating, presence, same_program};
+use crate::compare::verdict::{Found, Judged, metric};
+use crate::compare::{
+    ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
+};
+use wirebench_record::comparison::{
+    ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict,
+};
+use wirebench_record::run::{Bound, Round, RoundStatus, Run, RunStatus, Series, Variant};
+use wirebench_stats::holm;
+
+/// Compares the baseline of a run with its candidate.
+///
+/// # Errors
+/// When the run has no baseline; in words.
+pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
+    let revision = |variant| {
+        run.variants
+            .iter()
+            .find(|revision| revision.variant == variant)
+            .cloned()
+    };
+    let side = |variant: Variant| {
+        let revision = revision(variant).ok_or_else(|| {
+            format!(
+                "run {} has no {}: it measured one revision alone; measure both with: wirebench run --baseline REV",
+                run.id,
+                variant.name()
+            )
+        })?;
+        Ok::<_, String>(Side {
+            run: run.id.clone(),
+            revision,
+        })
+    };
+    let (baseline, candidate) = (side(Variant::Baseline)?, side(Variant::Candidate)?);
+    let gates = Gates::of(run, rules.margins);
+    let mut judged = cells(run, &gates, rules);
+    let tests = test(&mut judged);
+    let series: Vec<ComparedSeries> = (run.series.iter().enumerate())
+        .map(|(i, series)| {
+            if series.is_counted() {
+                return counted::compared(run, series, &gates);
+            }
+            if series.same_program && presence(series) == Presence::Both {
+                return same_program(series);
+            }
+            let mine = judged.iter().filter(|judged| judged.series == i);
+            let said = mine.map(|judged| {
+                let mut found = metric(judged, tests, run, series);
+                null::add_timed(series, &gates, &mut found);
+                found
+            });
+            compared(run, series, said.collect())
+        })
+        .collect();
+    let no_second_stage = without_second_stage(run, &gates, rules);
+    Ok(Comparison {
+        schema: SCHEMA.into(),
+        verdict: Verdict::over(&series),
+        baseline,
+        candidate,
+        paired: true,
+        notes: notes(run, no_second_stage.as_deref()),
+        method: Method {
+            no_second_stage,
+            ..method(run.seed, rules, tests, &gates)
+        },
+        host: run.host.clone(),
+        tools: run.tools.clone(),
+        repeat: run.repeat.clone(),
+        series,
+    })
+}
+
+pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize), gates: &Gates) -> Method {
+    let count = |tests| u32::try_from(tests).unwrap_or(u32::MAX);
+    Method {
+        seed,
+        false_alarm_at_most_percent: FALSE_ALARM_AT_MOST_PERCENT,
+        detect_percent: rules.compare.detect.percent(),
+        inconclusive_above_percent: INCONCLUSIVE_ABOVE_PERCENT,
+        tests: (count(tests.0), count(tests.1)),
+        gates: gates.sentence(),
+        no_second_stage: None,
+    }
+}
+
+/// Every cell of every series that both variants have; from the second stage where there is one.
+fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    for (i, series) in run.series.iter().enumerate() {
+        if series.missing_in.is_some() {
+            continue;
+        }
+        let stage = if pairs(series, 2).next().is_some() { 2 } else { 1 };
+        for cell in Cell::all(series, stage, gates) {
+            let suspected = Cell::new(series, cell.metric, 1, gates).and_then(|first| suspicion(&first, rules));
+            let figures = cell.figures();
+            judged.push(Judged {
+                series: i,
+                tested: stage == 2 && suspected.is_some() && figures.kept.pairs.len() >= FEWEST_PAIRS,
+                suspected,
+                figures,
+                cell,
+                limit: held_back_by_client(series, stage).then_some(Bound::Client),
+                stage,
+                found: Found::Nothing,
+            });
+        }
+    }
+    judged
+}
+
+/// Tests what the first stage sent on, gating and informative metrics as two families, each direction by Holm's rule.
+fn test(judged: &mut [Judged]) -> (usize, usize) {
+    let mut counts = [0, 0];
+    for (family, gate, alpha) in [(0, true, ALPHA_GATING), (1, false, ALPHA_INFORMATIVE)] {
+        let mine: Vec<usize> = (0..judged.len())
+            .filter(|i| judged[*i].tested && judged[*i].cell.margin.gate == gate)
+            .collect();
+        let probabilities = |p: fn(&Cell) -> f64| -> Vec<f64> { mine.iter().map(|i| p(&judged[*i].cell)).collect() };
+        let worse = holm::passing(&probabilities(Cell::p_worse), alpha);
+        let better = holm::passing(&probabilities(Cell::p_better), alpha);
+        for ((i, worse), better) in mine.iter().zip(worse).zip(better) {
+            judged[*i].take(worse, better);
+        }
+        counts[family] = mine.len();
+    }
+    (counts[0], counts[1])
+}
+
+fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> ComparedSeries {
+    let presence = presence(series);
+    let broken = [Variant::Baseline, Variant::Candidate]
+        .into_iter()
+        .filter(|_| presence == Presence::Both)
+        .find_map(|variant| broken(series, variant));
+    let verdict = if broken.is_some() {
+        Some(Verdict::Invalid)
+    } else {
+        over_gating(&metrics)
+    };
+    let reason = broken.or_else(|| {
+        let digest = declared_differently(series);
+        digest.or_else(|| client_bound(series)).map(str::to_owned)
+    });
+    let unmeasured = presence == Presence::Both && verdict.is_none() && metrics.is_empty();
+    ComparedSeries {
+        id: series.id.clone(),
+        scenario: series.scenario.clone(),
+        presence,
+        verdict: verdict.filter(|_| presence == Presence::Both),
+        reason: reason.or_else(|| {
+            unmeasured.then(|| match run.status {
+                RunStatus::Incomplete => "not measured: the run was interrupted".to_owned(),
+                _ => "no pair of good rounds".to_owned(),
+            })
+        }),
+        same_program: false,
+        metrics,
+        functions: Vec::new(),
+    }
+}
+
+/// Why a variant has no good round of a series.
+fn broken(series: &Series, variant: Variant) -> Option<String> {
+    let rounds = || series.rounds.iter().filter(|round| round.variant == variant);
+    let good = |round: &Round| round.status == RoundStatus::Ok;
+    if rounds().any(good) || rounds().next().is_none() {
+        return None;
+    }
+    let why = rounds().find_map(|round| round.reason.clone()).unwrap_or_default();
+    Some(format!("no good round of the {}: {why}", variant.name()))
+}
+
+fn client_bound(series: &Series) -> Option<&'static str> {
+    let good = || series.rounds.iter().filter(|round| round.status == RoundStatus::Ok);
+    let bound = good().filter(|round| round.bound == Some(Bound::Client)).count();
+    (bound * 2 > good().count()).then_some("client-bound: its throughput and latency are the load generator's")
+}
+
+/// Whether the load generator held back most of the candidate's rounds of a stage. Only the candidate's count: where it
+/// leaves the client idle, the loss is the server's.
+fn held_back_by_client(series: &Series, stage: u32) -> bool {
+    let rounds = || pairs(series, stage).map(|(_, head)| head);
+    let bound = rounds().filter(|round| round.bound == Some(Bound::Client)).count();
+    bound * 2 > rounds().count()
+}
+
+/// Packages shown of those whose versions differ.
+const PACKAGES: usize = 5;
+
+/// The packages of which the sides ran different versions: part of a change may be theirs.
+fn different_dependencies(run: &Run) -> Option<String> {
+    let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".into());
+    let each = run
+        .dependencies
+        .iter()
+        .take(PACKAGES)
+        .map(|one| format!("{} {} → {}", one.name, version(&one.baseline), version(&one.candidate)));
+    let each: Vec<String> = each.collect();
+    let more = match run.dependencies.len().saturating_sub(PACKAGES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!each.is_empty()).then(|| {
+        format!(
+            "The sides run different versions of packages: {}{more}.",
+            each.join(", ")
+        )
+    })
+}
+
+fn notes(run: &Run, no_second_stage: Option<&str>) -> Vec<String> {
+    let mut notes = Vec::new();
+    // Nothing suspicious is no reason for doubt.
+    if let Some(why) = no_second_stage.filter(|why| why.contains("no time was left") || why.contains("a verdict needs"))
+    {
+        notes.push(format!("N{}.", &why[1..]));
+    }
+    if run.status == RunStatus::Incomplete {
+        let why = run.reason.as_deref().unwrap_or("incomplete");
+        notes.push(format!(
+            "The run did not reach its end ({why}): fewer pairs than planned."
+        ));
+    }
+    if let Some(different) = different_dependencies(run) {
+        notes.push(different);
+    }
+    for variant in &run.variants {
+        if variant.modified == Some(true) && variant.variant != Variant::Null {
+            notes.push(format!(
+                "The {}'s files were modified beyond its commit.",
+                variant.variant.name()
+            ));
+        }
+    }
+    if !run.shards.is_empty() {
+        let hosts: BTreeSet<&str> = run.shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect();
+        let of = if hosts.len() > 1 { "different kinds" } else { "one kind" };
+        notes.push(format!(
+            "Measured on {} machines at once, of {of}; baseline and candidate of a series always on the same one.",
+            run.shards.len()
+        ));
+    }
+    if run.pinning.server_cores.is_empty() && run.series.iter().any(|series| !series.is_counted()) {
+        notes.push("Server and load generator shared all cores.".into());
+    }
+    notes
+}

@@ -1,0 +1,67 @@
+//! Run → comparison: base against head, judged by the rules of docs/VERDICT.md, in two stages what is timed, by its
+//! spread what is counted. Reads only records.
+
+mod across;
+mod both_sides;
+mod calls;
+mod cell;
+mod counted;
+mod exact;
+mod functions;
+mod gates;
+mod judge;
+mod null;
+mod screen;
+mod series;
+mod verdict;
+
+use wirebench_declare::compare::{Compare, Margins};
+use wirebench_declare::project::Config;
+
+pub use across::across;
+pub use judge::paired;
+pub use screen::{Second, Time, next_stage, pair_costs, second_stage};
+
+/// The chance, at most, that a comparison of equal code calls any metric regressed that gates whatever its size.
+pub const ALPHA_GATING: f64 = 0.04;
+/// The same for the informative metrics, of which throughput and latency gate from a size on.
+pub const ALPHA_INFORMATIVE: f64 = 0.01;
+/// Both families together, percent.
+pub const FALSE_ALARM_AT_MOST_PERCENT: f64 = 5.0;
+/// A first-stage probability up to this makes a gating metric worth fresh rounds.
+pub const SCREEN: f64 = 0.20;
+/// The same for an informative metric; stricter, because fresh rounds are taken from the gating ones' time.
+pub const SCREEN_INFORMATIVE: f64 = 0.05;
+/// A worsening that cannot be excluded above this makes a metric inconclusive, percent.
+pub const INCONCLUSIVE_ABOVE_PERCENT: f64 = 10.0;
+/// Pairs without which nothing is said.
+pub const FEWEST_PAIRS: usize = wirebench_declare::plan::rerun::FEWEST_PAIRS as usize;
+/// Pairs of a second stage, at least, when the budget allows them.
+pub const SECOND_STAGE_PAIRS: u32 = 20;
+/// The chance with which a second stage is planned to see the size asked for.
+pub const PLANNED_POWER: f64 = 0.95;
+
+/// What a project says about comparing.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// What size of change must be seen.
+    pub compare: &'a Compare,
+    /// Margins, and what gates.
+    pub margins: &'a Margins,
+}
+
+impl<'a> From<&'a Config> for Rules<'a> {
+    fn from(config: &'a Config) -> Self {
+        Self {
+            compare: &config.compare,
+            margins: &config.margins,
+        }
+    }
+}
+
+impl Rules<'_> {
+    /// The size of change that rounds are planned to see, as a difference of logarithms.
+    fn detect(&self) -> f64 {
+        self.compare.detect.share().ln_1p()
+    }
+}

@@ -1,0 +1,174 @@
+//! The embedded null: the baseline's program measured a second time from another place. It should differ from the baseline by
+//! nothing; where it does, the measurement is at fault and no change of that metric can be believed.
+
+use crate::compare::cell::Cell;
+use crate::compare::exact::{self, Counted};
+use crate::compare::gates::Gates;
+use crate::compare::verdict::percent;
+use wirebench_record::comparison::{ComparedMetric, Verdict};
+use wirebench_record::counts::Counts;
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Series, Variant};
+
+/// The probability, in each direction, below which rounds of the null differ from the baseline's. Rounds without any
+/// systematic error stay above it in all but 4 of 1,000 metrics.
+const DIFFERENT: f64 = 0.002;
+
+/// The null of a counted metric.
+pub(super) struct CountedNull {
+    /// Null over baseline, percent; `None` after a baseline of 0.
+    pub(super) percent: Option<f64>,
+    /// How far the two figures lie apart, in the metric's unit.
+    pub(super) distance: f64,
+    /// Whether that alone would be called a change.
+    pub(super) differs: bool,
+}
+
+/// Compares the null's figure with the baseline's, which is that at the first start layout; `None` where there is no null.
+pub(super) fn counted(series: &Series, base: &Counts, metric: Metric, margin_percent: f64) -> Option<CountedNull> {
+    let (null, null_spread) = series.counts_of(Variant::Null)?.value(metric)?;
+    let (_, spread) = base.value(metric)?;
+    let base = base.at_first_layout(metric)?;
+    let figure = |value, spread| Counted { value, spread };
+    let said = exact::judge(figure(base, spread), figure(null, null_spread), None, margin_percent);
+    Some(CountedNull {
+        percent: said.effect,
+        distance: (null - base).abs(),
+        differs: matches!(said.verdict, Verdict::Regressed | Verdict::Improved),
+    })
+}
+
+/// Adds the null of a counted metric to what is said of it.
+pub(super) fn add_counted(null: &CountedNull, found: &mut ComparedMetric) {
+    found.null_percent = null.percent;
+    if null.differs {
+        doubt(found);
+    }
+}
+
+/// Adds the null of a timed metric to what is said of it, over the rounds of every stage in which it took part.
+pub(super) fn add_timed(series: &Series, gates: &Gates, found: &mut ComparedMetric) {
+    let Some(cell) = Cell::of_null(series, found.metric, gates) else {
+        return;
+    };
+    let figures = cell.figures();
+    found.null_percent = figures
+        .location
+        .map(|location| percent(found.metric, location.estimate));
+    found.null_pairs = u32::try_from(figures.kept.pairs.len()).unwrap_or(u32::MAX);
+    if cell.p_worse() < DIFFERENT || cell.p_better() < DIFFERENT {
+        doubt(found);
+    }
+}
+
+/// Nothing is concluded from a metric whose null differs.
+fn doubt(found: &mut ComparedMetric) {
+    if found.verdict == Verdict::Invalid {
+        return;
+    }
+    let size = found
+        .null_percent
+        .map_or_else(String::new, |percent| format!(" by {percent:+.1} %"));
+    found.verdict = Verdict::Inconclusive;
+    found.accepted = None;
+    found.reason = format!(
+        "the same code twice differs{size}: the baseline measured against its own copy from another place; this measurement cannot tell a \
+         change of the code"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_declare::compare::Margins;
+    use wirebench_record::counts::{CountStatus, Figure};
+    use wirebench_record::run::{Latency, Round, RoundStatus};
+
+    fn series() -> Series {
+        let run: wirebench_record::run::Run = serde_json::from_slice(
+            &std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/reference/run.json")).unwrap(),
+        )
+        .unwrap();
+        let mut series = run.series[0].clone();
+        series.rounds.clear();
+        series
+    }
+
+    fn counts(variant: Variant, instructions: f64, by_layout: &[f64]) -> Counts {
+        let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
+        counts.figures = vec![Figure {
+            metric: Metric::Instructions,
+            value: Some(instructions),
+            spread: Some(2.0),
+            refused: None,
+            by_layout: by_layout.to_vec(),
+            points: Vec::new(),
+        }];
+        counts
+    }
+
+    #[test]
+    fn a_counted_null_is_held_against_the_first_layout_and_a_large_one_differs() {
+        let base = counts(Variant::Baseline, 10_080.0, &[10_000.0, 10_120.0, 10_120.0]);
+        let of = |instructions| {
+            let mut series = series();
+            series.counts = vec![counts(Variant::Null, instructions, &[])];
+            counted(&series, &base, Metric::Instructions, 1.0).unwrap()
+        };
+        let same = of(10_004.0);
+        assert!(
+            !same.differs && (same.percent.unwrap() - 0.04).abs() < 1e-6,
+            "{:?}",
+            same.percent
+        );
+        assert!(of(10_150.0).differs && of(9_800.0).differs);
+        assert!(counted(&series(), &base, Metric::Instructions, 1.0).is_none());
+    }
+
+    #[test]
+    fn a_timed_null_that_differs_in_every_pair_makes_the_metric_inconclusive() {
+        let margins = Margins::default();
+        let gates = Gates::over(std::iter::empty(), &margins);
+        let round = |variant, number: u32, p50| Round {
+            status: RoundStatus::Ok,
+            ok_count: Some(20_000),
+            latency_ns: Some(Latency {
+                min: 1,
+                mean: p50,
+                p50,
+                p90: p50,
+                p95: p50,
+                p99: p50,
+                p999: p50,
+                max: p50,
+            }),
+            ..Round::unmeasured(variant, number, 0, 1)
+        };
+        let judged = |slower: u64| {
+            let mut series = series();
+            for number in 0..12 {
+                let noise = u64::from(number * 37 % 11);
+                series.rounds.push(round(Variant::Baseline, number, 10_000 + noise));
+                series.rounds.push(round(Variant::Candidate, number, 10_000 + noise));
+                series
+                    .rounds
+                    .push(round(Variant::Null, number, 10_000 + slower + noise * 2));
+            }
+            let cell = Cell::new(&series, Metric::LatencyP50, 1, &gates).unwrap();
+            let mut found = wirebench_testing::golden("unchanged").series[0].metrics[0].clone();
+            found.metric = cell.metric;
+            add_timed(&series, &gates, &mut found);
+            found
+        };
+        let same = judged(0);
+        assert_eq!((same.verdict, same.null_pairs), (Verdict::Unchanged, 12));
+        assert!(same.null_percent.unwrap().abs() < 0.5);
+        let other = judged(1_000);
+        assert_eq!(other.verdict, Verdict::Inconclusive);
+        assert!(
+            other.reason.contains("the same code twice differs by +10.0 %"),
+            "{}",
+            other.reason
+        );
+    }
+}

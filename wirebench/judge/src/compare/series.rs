@@ -1,0 +1,42 @@
+//! What is said of a series whether it is timed or counted.
+
+use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
+use wirebench_record::run::{Series, Variant};
+
+/// On which sides a series of one run is.
+pub(super) const fn presence(series: &Series) -> Presence {
+    match series.missing_in {
+        None | Some(Variant::Reference | Variant::Null) => Presence::Both,
+        Some(Variant::Baseline) => Presence::Added,
+        Some(Variant::Candidate) => Presence::Removed,
+    }
+}
+
+/// What is said of a series whose server is the same program on both sides.
+pub(super) fn same_program(series: &Series) -> ComparedSeries {
+    ComparedSeries {
+        id: series.id.clone(),
+        scenario: series.scenario.clone(),
+        presence: Presence::Both,
+        verdict: Some(Verdict::Unchanged),
+        reason: Some("the same program on both sides: nothing was measured".into()),
+        same_program: true,
+        metrics: Vec::new(),
+        functions: Vec::new(),
+    }
+}
+
+/// The verdict of a series, over its gating metrics that are not accepted.
+pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
+    (metrics.iter())
+        .filter(|metric| metric.primary && metric.accepted.is_none())
+        .map(|metric| metric.verdict)
+        .min()
+}
+
+/// What to know of a series of which the baseline asks something else.
+pub(super) fn declared_differently(series: &Series) -> Option<&'static str> {
+    series.baseline_digest.as_ref().map(|_| {
+        "the baseline declares this series differently (server.toml, scenario or driver): part of the difference may be the question's"
+    })
+}

@@ -1,0 +1,216 @@
+//! A judged cell → what the comparison says of it, with every figure that goes with the verdict.
+
+use crate::compare::cell::{Cell, Figures};
+use crate::compare::screen::Suspicion;
+use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN};
+use wirebench_record::comparison::{ComparedMetric, Verdict};
+use wirebench_record::metric::{Better, Metric};
+use wirebench_record::run::{Bound, Run, Series};
+use wirebench_stats::location::{POWER, resolvable};
+
+/// What the tests of a cell found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    Worse,
+    Better,
+    /// A test saw a change that the interval does not show.
+    Disputed,
+}
+
+/// A cell with what is needed to judge it.
+pub(super) struct Judged {
+    pub(super) series: usize,
+    pub(super) cell: Cell,
+    pub(super) figures: Figures,
+    pub(super) stage: u32,
+    /// Why the first stage asks for fresh rounds.
+    pub(super) suspected: Option<Suspicion>,
+    /// Whether there were fresh rounds, and enough of them usable.
+    pub(super) tested: bool,
+    pub(super) found: Found,
+    /// The client, where it held back most of the candidate's rounds in that stage.
+    pub(super) limit: Option<Bound>,
+}
+
+impl Judged {
+    /// Takes the tests' results. A change is said where the interval agrees: it lies wholly on that side of equality. The test
+    /// ranks rounds among their neighbours, the interval pairs' differences; where rounds are far off, they may disagree.
+    pub(super) fn take(&mut self, worse: bool, better: bool) {
+        let interval = self
+            .figures
+            .location
+            .and_then(|location| location.low.zip(location.high));
+        let agrees = |on_side: fn((f64, f64)) -> bool| interval.is_some_and(on_side);
+        self.found = match (worse, better) {
+            (true, _) if agrees(|(low, _)| low > 0.0) => Found::Worse,
+            (_, true) if agrees(|(_, high)| high < 0.0) => Found::Better,
+            (false, false) => Found::Nothing,
+            _ => Found::Disputed,
+        };
+    }
+
+    /// Whether a metric that gates from a size on is confirmed worse, with its whole interval beyond that size.
+    fn beyond_default_gate(&self) -> bool {
+        let low = self.figures.location.and_then(|location| location.low);
+        let beyond = self
+            .cell
+            .log_gate_above()
+            .zip(low)
+            .is_some_and(|(above, low)| low > above);
+        self.found == Found::Worse && beyond
+    }
+
+    /// Whether it gates although its metric informs. Throughput and latency of a busy client are the client's.
+    fn gates_for_its_size(&self) -> bool {
+        self.beyond_default_gate() && self.limit != Some(Bound::Client)
+    }
+}
+
+/// A difference of logarithms of badness as the relative change of the metric's own value, percent.
+pub(super) fn percent(metric: Metric, log: f64) -> f64 {
+    match metric.better() {
+        Better::Lower => log.exp_m1() * 100.0,
+        Better::Higher => (-log).exp_m1() * 100.0,
+    }
+}
+
+/// The same as a size of worsening, never below 0.
+fn worsening(metric: Metric, log: f64) -> f64 {
+    percent(metric, log.max(0.0)).abs()
+}
+
+/// What is said of a cell.
+pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: &Series) -> ComparedMetric {
+    let (cell, figures) = (&judged.cell, &judged.figures);
+    let what = cell.metric;
+    let gate = cell.margin.gate;
+    let kept = figures.kept.pairs.len();
+    let location = figures.location;
+    let effect = location.map(|location| percent(what, location.estimate));
+    let ends = location
+        .and_then(|location| location.low.zip(location.high))
+        .map(|(low, high)| {
+            let (a, b) = (percent(what, low), percent(what, high));
+            (a.min(b), a.max(b))
+        });
+    // The worse end of the interval that is shown: one bound, whatever is said of it.
+    let at_most = (location.and_then(|location| location.high)).map(|bound| worsening(what, bound));
+    let (alpha, family) = if gate {
+        (ALPHA_GATING, tests.0)
+    } else {
+        (ALPHA_INFORMATIVE, tests.1)
+    };
+    let smallest = (figures.sd.filter(|_| kept >= FEWEST_PAIRS))
+        .map(|sd| worsening(what, resolvable(cell.log_margin(), sd, kept, alpha, family, POWER)));
+    let (verdict, reason) = verdict(judged, at_most);
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let worse_by = location.map_or(0.0, |location| worsening(what, location.estimate));
+    ComparedMetric {
+        metric: what,
+        unit: what.unit().into(),
+        better: what.better(),
+        primary: gate || judged.gates_for_its_size(),
+        verdict,
+        reason,
+        accepted: (verdict == Verdict::Regressed)
+            .then(|| accepted(run, series, what, worse_by))
+            .flatten(),
+        baseline: figures.baseline,
+        candidate: figures.candidate,
+        effect_percent: effect,
+        effect_low_percent: ends.map(|(low, _)| low),
+        effect_high_percent: ends.map(|(_, high)| high),
+        worse_at_most_percent: at_most,
+        margin_percent: cell.margin.margin.percent(),
+        resolvable_percent: smallest,
+        spread_percent: figures.sd.map(|sd| sd / std::f64::consts::SQRT_2 * 100.0),
+        p_worse: judged.tested.then(|| cell.p_worse()),
+        p_better: judged.tested.then(|| cell.p_better()),
+        stage: judged.stage,
+        pairs: count(cell.pairs()),
+        kept: count(kept),
+        dropped_baseline: count(figures.kept.far_first),
+        dropped_candidate: count(figures.kept.far_second),
+        null_percent: None,
+        null_pairs: 0,
+        flame_graph: None,
+    }
+}
+
+/// Why a worsening of this size, percent, is meant.
+pub(super) fn accepted(run: &Run, series: &Series, metric: Metric, worse_by: f64) -> Option<String> {
+    (run.accepted.iter())
+        .filter_map(|entry| entry.clone().compile().ok())
+        .find(|accepted| accepted.covers(&series.id, Some(metric), worse_by))
+        .map(|accepted| accepted.entry.reason)
+}
+
+/// Whether the whole interval lies beyond the margin: not a verdict, as it is one of many, but nothing to call unchanged.
+fn looks_worse(judged: &Judged) -> bool {
+    let low = judged.figures.location.and_then(|location| location.low);
+    low.is_some_and(|low| low > judged.cell.log_margin())
+}
+
+/// Whether the first stage asked for fresh rounds because of a worsening, and there were none: it may be one.
+fn is_unconfirmed(judged: &Judged) -> bool {
+    let screened = judged.cell.margin.gate && judged.cell.p_worse() <= SCREEN;
+    judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && (screened || looks_worse(judged))
+}
+
+/// `no worsening above 1.9 %`: with as many digits as reports show beside it.
+pub(super) fn no_worsening(at_most: f64) -> String {
+    match at_most {
+        p if p < 0.005 => "no worsening".into(),
+        p if p < 0.095 => format!("no worsening above {p:.2} %"),
+        p if p < 99.95 => format!("no worsening above {p:.1} %"),
+        p => format!("no worsening above {p:.0} %"),
+    }
+}
+
+fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, String) {
+    let margin = judged.cell.margin.margin.percent();
+    let kept = judged.figures.kept.pairs.len();
+    match at_most {
+        _ if kept < FEWEST_PAIRS => (
+            Verdict::Inconclusive,
+            format!("only {kept} usable pairs of rounds; {FEWEST_PAIRS} are needed"),
+        ),
+        _ if judged.found == Found::Worse => (Verdict::Regressed, worse(judged)),
+        _ if judged.found == Found::Better => (Verdict::Improved, format!("better by more than {margin} %")),
+        _ if is_unconfirmed(judged) => (
+            Verdict::Inconclusive,
+            "looks worse, and no fresh rounds were measured to confirm it".into(),
+        ),
+        _ if looks_worse(judged) => (
+            Verdict::Inconclusive,
+            "looks worse, but not beyond doubt over all that was tested".into(),
+        ),
+        _ if judged.found == Found::Disputed => (
+            Verdict::Inconclusive,
+            "some rounds are far off: the test sees a change, the interval of their differences does not".into(),
+        ),
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => (Verdict::Unchanged, no_worsening(bound)),
+        _ => (
+            Verdict::Inconclusive,
+            format!("a worsening above {INCONCLUSIVE_ABOVE_PERCENT} % is not excluded"),
+        ),
+    }
+}
+
+/// A confirmed worsening: beyond what, and whether it gates for its size.
+fn worse(judged: &Judged) -> String {
+    let margin = judged.cell.margin.margin.percent();
+    let above = judged
+        .cell
+        .margin
+        .gate_above
+        .map_or(margin, |above| above.percent().max(margin));
+    if judged.gates_for_its_size() {
+        format!("worse by more than {above} %, from where it gates")
+    } else if judged.beyond_default_gate() {
+        format!("worse by more than {above} %; it does not gate, as most of the candidate's rounds were client-bound")
+    } else {
+        format!("worse by more than {margin} %")
+    }
+}

@@ -1,0 +1,164 @@
+//! Comparisons assembled from the rounds of a recorded run. A block, everything measured back to back in one round, is kept
+//! whole, and blocks keep their order: drift and the machine's memory stay as they were.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::compare::pair_costs;
+use crate::selftest::Source;
+use wirebench_record::run::{Round, RoundStatus, Run, Series, Variant};
+
+/// Why a run cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// It lacks one of the variants.
+    #[error("run {0} has no baseline and candidate; record one with: wirebench selftest --rounds 60")]
+    NoPairs(String),
+    /// It is too short.
+    #[error(
+        "run {id} has {found} whole blocks; a comparison takes {needed} at least; record more with: wirebench selftest --rounds {needed}"
+    )]
+    TooShort {
+        /// The run.
+        id: String,
+        /// Whole blocks in it.
+        found: u32,
+        /// Blocks a first stage takes.
+        needed: u32,
+    },
+}
+
+/// A recorded run, from which comparisons are drawn.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    empty: Run,
+    /// By block, by series: baseline and candidate.
+    blocks: Vec<Vec<Option<(Round, Round)>>>,
+    costs: Vec<Duration>,
+    /// Whether both variants were equal code: then a coin says which of a pair is called the baseline.
+    equal: bool,
+    /// How much worse the candidate is made, as a share: what a slower server would have measured.
+    worse: f64,
+    random: ChaCha8Rng,
+    next: usize,
+}
+
+impl Replay {
+    /// Prepares the recorded run for comparisons whose first stage takes `first_stage` blocks. With `worse` above 0, the
+    /// server CPU of every candidate is that share greater than it was measured.
+    ///
+    /// # Errors
+    /// When it has no pairs, or too few.
+    pub fn new(run: &Run, first_stage: u32, worse: f64, seed: u64) -> Result<Self, ReplayError> {
+        let has = |variant| run.variants.iter().any(|one| one.variant == variant);
+        if !has(Variant::Baseline) || !has(Variant::Candidate) {
+            return Err(ReplayError::NoPairs(run.id.clone()));
+        }
+        let mut numbers: Vec<u32> = run
+            .series
+            .iter()
+            .flat_map(|series| series.rounds.iter().map(|r| r.round))
+            .collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let whole = |block: &Vec<Option<(Round, Round)>>| block.iter().all(Option::is_some);
+        let blocks: Vec<Vec<_>> = (numbers.iter())
+            .map(|number| run.series.iter().map(|series| pair(series, *number)).collect())
+            .filter(whole)
+            .collect();
+        let found = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+        if found < first_stage {
+            return Err(ReplayError::TooShort {
+                id: run.id.clone(),
+                found,
+                needed: first_stage,
+            });
+        }
+        let mut empty = run.clone();
+        empty.series.iter_mut().for_each(|series| series.rounds.clear());
+        empty.stages.clear();
+        Ok(Self {
+            empty,
+            blocks,
+            costs: pair_costs(run),
+            equal: run.series.iter().all(|one| one.injected_burn_ns.is_none()),
+            worse,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            next: 0,
+        })
+    }
+
+    /// Begins another comparison at a random block.
+    pub fn turn(&mut self) {
+        self.next = self.random.random_range(0..self.blocks.len());
+    }
+
+    /// Whole blocks recorded.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+}
+
+impl Source for Replay {
+    fn empty(&self) -> Run {
+        self.empty.clone()
+    }
+
+    fn rounds(&mut self, series: &[usize], stage: u32, first: u32, count: u32) -> Vec<(usize, Vec<Round>)> {
+        // A comparison never sees a block twice: what is fresh in the second stage must be fresh.
+        let left = u32::try_from(self.blocks.len())
+            .unwrap_or(u32::MAX)
+            .saturating_sub(first);
+        let mut drawn: Vec<(usize, Vec<Round>)> = series.iter().map(|i| (*i, Vec::new())).collect();
+        for number in first..first + count.min(left) {
+            let block = &self.blocks[self.next % self.blocks.len()];
+            self.next += 1;
+            for (i, rounds) in &mut drawn {
+                let Some((base, head)) = block[*i].clone() else {
+                    continue;
+                };
+                let exchange = self.equal && self.random.random_bool(0.5);
+                let (base, mut head) = if exchange { (head, base) } else { (base, head) };
+                if let Some(cpu) = head.server_cpu_ns.as_mut().filter(|_| self.worse > 0.0) {
+                    cpu.user += share(cpu.total(), self.worse);
+                }
+                for (variant, round) in [(Variant::Baseline, base), (Variant::Candidate, head)] {
+                    rounds.push(Round {
+                        variant,
+                        stage,
+                        round: number,
+                        ..round
+                    });
+                }
+            }
+        }
+        drawn
+    }
+
+    fn pair_costs(&self) -> Vec<Duration> {
+        self.costs.clone()
+    }
+}
+
+/// The good pair of a series in a block.
+fn pair(series: &Series, number: u32) -> Option<(Round, Round)> {
+    let of = |variant| {
+        let mine = |round: &&Round| round.variant == variant && round.round == number;
+        let usable = |round: &&Round| round.status == RoundStatus::Ok && round.dropped.is_none();
+        series.rounds.iter().filter(mine).find(usable).cloned()
+    };
+    of(Variant::Baseline).zip(of(Variant::Candidate))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a share of a CPU time, positive and far below 2^53 ns"
+)]
+fn share(ns: u64, of: f64) -> u64 {
+    (ns as f64 * of) as u64
+}

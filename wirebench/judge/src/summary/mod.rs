@@ -1,0 +1,209 @@
+//! Run → the few numbers a person reads: medians and spreads over rounds. Reads only the record.
+
+pub mod beside;
+pub mod comparison;
+pub mod cost;
+pub mod offered;
+pub mod processes;
+pub mod wire;
+
+use crate::summary::beside::Beside;
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Bound, Round, RoundStatus, Run, Series, SeriesStatus, Variant};
+use wirebench_stats::quantile::median;
+
+/// The median of some values, such as a metric over a series' good rounds, with the smallest and the largest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spread {
+    /// Median.
+    pub median: f64,
+    /// Smallest.
+    pub low: f64,
+    /// Largest.
+    pub high: f64,
+}
+
+impl Spread {
+    /// Over these values; none when there are none.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        Some(Self {
+            median: median(values)?,
+            low: values.iter().copied().min_by(f64::total_cmp)?,
+            high: values.iter().copied().max_by(f64::total_cmp)?,
+        })
+    }
+}
+
+/// The rounds of the code in question; those of a baseline or a reference stand in comparisons and trends.
+pub fn candidate_rounds(series: &Series) -> impl Iterator<Item = &Round> {
+    series.rounds.iter().filter(|round| round.variant == Variant::Candidate)
+}
+
+/// One series in a table.
+#[derive(Debug, Clone)]
+pub struct Row<'a> {
+    /// The series.
+    pub series: &'a Series,
+    /// Rounds that passed every check.
+    pub ok_rounds: usize,
+    /// What held its throughput back in most good rounds.
+    pub bound: Option<Bound>,
+    /// Body or message bytes of one answer.
+    pub payload_bytes: Option<u64>,
+    /// The shard it was measured in: times of two machines say nothing side by side. None where there was one machine.
+    pub shard: Option<usize>,
+}
+
+impl<'a> Row<'a> {
+    fn new(run: &Run, series: &'a Series) -> Self {
+        let good = || candidate_rounds(series).filter(|round| round.status == RoundStatus::Ok);
+        let votes = |bound| good().filter(|round| round.bound == Some(bound)).count();
+        let bound = [Bound::Client, Bound::Server, Bound::Neither]
+            .into_iter()
+            .max_by_key(|bound| votes(*bound));
+        Self {
+            series,
+            ok_rounds: good().count(),
+            bound: bound.filter(|bound| votes(*bound) > 0),
+            payload_bytes: good().find_map(|round| round.payload_bytes),
+            shard: run.shard_of(&series.id),
+        }
+    }
+
+    /// A metric over the good rounds; none when no round has it.
+    #[must_use]
+    pub fn spread(&self, metric: Metric) -> Option<Spread> {
+        let values: Vec<f64> = candidate_rounds(self.series)
+            .filter_map(|round| metric.of(round))
+            .collect();
+        Spread::of(&values)
+    }
+
+    /// Whether it times process starts.
+    #[must_use]
+    pub fn is_start_up(&self) -> bool {
+        self.series.load.starts.is_some()
+    }
+
+    /// Whether it times iterations of a benchmark.
+    #[must_use]
+    pub fn is_benchmark(&self) -> bool {
+        self.series.load.samples.is_some()
+    }
+
+    /// Whether a server was loaded, so that there is a throughput; not so for process starts and benchmarks.
+    #[must_use]
+    pub fn has_load(&self) -> bool {
+        !self.is_start_up() && !self.is_benchmark()
+    }
+
+    /// Short words that must stand beside its throughput; empty when there is nothing to say.
+    #[must_use]
+    pub fn note(&self) -> String {
+        let mut words = Vec::new();
+        let load = &self.series.load;
+        let open = load.rate_per_s.is_some() || load.rate_permille.is_some() || load.search.is_some();
+        match self.bound {
+            Some(Bound::Client) => words.push("client-bound".to_owned()),
+            // An open loop is meant to leave room.
+            Some(Bound::Neither) if !open => words.push("neither side busy".to_owned()),
+            _ => {}
+        }
+        if open {
+            words.push("open loop".to_owned());
+        }
+        let total = candidate_rounds(self.series).count();
+        if self.series.status != SeriesStatus::Ok {
+            words.push(format!("{} of {total} rounds good", self.ok_rounds));
+        }
+        words.join(", ")
+    }
+}
+
+/// The series of one scenario.
+#[derive(Debug, Clone)]
+pub struct Section<'a> {
+    /// The scenario.
+    pub scenario: &'a str,
+    /// Its series, in the order of the plan.
+    pub rows: Vec<Row<'a>>,
+}
+
+/// A server's cost relative to the first server that the same driver asked in the same scenario.
+#[derive(Debug, Clone)]
+pub struct Relative<'a> {
+    /// The driver both were asked by.
+    pub driver: &'a str,
+    /// The server compared.
+    pub row: Row<'a>,
+    /// The first server.
+    pub first: Row<'a>,
+    /// Server CPU per request, times that of the first.
+    pub server_cpu: Option<Beside>,
+    /// Throughput, times that of the first.
+    pub throughput: Option<Beside>,
+    /// Median latency, times that of the first.
+    pub latency_p50: Option<Beside>,
+}
+
+/// Share of a run's wall time that was neither load nor a server starting: probing, stopping, normalising. None before
+/// anything was measured.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn harness_share(run: &Run) -> Option<f64> {
+    let spent = run.spent;
+    let outside = spent.measure_ns.checked_sub(spent.load_ns + spent.start_ns)?;
+    (spent.measure_ns > 0).then(|| outside as f64 / spent.measure_ns as f64)
+}
+
+/// Every counted series; the others are timed.
+pub fn counted(run: &Run) -> impl Iterator<Item = &Series> {
+    run.series.iter().filter(|series| series.is_counted())
+}
+
+/// Every timed series by scenario.
+#[must_use]
+pub fn sections(run: &Run) -> Vec<Section<'_>> {
+    let mut sections: Vec<Section> = Vec::new();
+    for series in run.series.iter().filter(|series| !series.is_counted()) {
+        let row = Row::new(run, series);
+        match sections.iter_mut().find(|section| section.scenario == series.scenario) {
+            Some(section) => section.rows.push(row),
+            None => sections.push(Section {
+                scenario: &series.scenario,
+                rows: vec![row],
+            }),
+        }
+    }
+    sections
+}
+
+/// Servers that one driver asked for the same work on one machine, beside the first of them.
+#[must_use]
+pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
+    let mut found = Vec::new();
+    let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
+    // HTTP servers first: the usual question is what gRPC costs beside them.
+    rows.sort_by_key(|row| row.series.protocol.starts_with("grpc"));
+    for row in &rows {
+        let beside = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
+        let Some(first) = rows.iter().find(beside) else {
+            continue;
+        };
+        if first.series.id == row.series.id {
+            continue;
+        }
+        let times = |metric| Beside::of(metric, row.series, first.series);
+        found.push(Relative {
+            driver: &row.series.driver,
+            row: (*row).clone(),
+            first: (*first).clone(),
+            server_cpu: times(Metric::ServerCpu),
+            throughput: times(Metric::Throughput),
+            latency_p50: times(Metric::LatencyP50),
+        });
+    }
+    found.sort_by_key(|relative| relative.driver);
+    found
+}

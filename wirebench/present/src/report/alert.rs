@@ -1,0 +1,170 @@
+//! What is worse on the default branch, as an issue: one section for each push, with commits, series, sizes and the command
+//! that measures it again.
+
+use std::fmt::Write as _;
+
+use crate::report::escape::{code, prose};
+use crate::report::trend::headline;
+use wirebench_record::metric::Metric;
+use wirebench_record::run::short_commit;
+use wirebench_record::trend::{Group, GroupedStep};
+
+/// Pushes that an issue tells of.
+const PUSHES: usize = 20;
+/// Series of a push that are named.
+const SERIES: usize = 25;
+
+/// The title: how many pushes made something worse.
+#[must_use]
+pub fn title(open: &[&Group]) -> String {
+    let series: usize = open.iter().map(|group| still_worse(group).count()).sum();
+    let things = if series == 1 { "figure is" } else { "figures are" };
+    format!("{series} {things} worse on the default branch")
+}
+
+/// The body, which begins with `marker`.
+#[must_use]
+pub fn body(open: &[&Group], marker: &str) -> String {
+    let mut out = format!("{marker}\n");
+    out.push_str(
+        "wirebench saw a step to a level that is worse on the default branch, confirmed by later pushes (counts: at once). \
+         This issue is kept up to date, and closed when every step is taken back or accepted.\n",
+    );
+    for group in open.iter().rev().take(PUSHES) {
+        section(&mut out, group);
+    }
+    let more = open.len().saturating_sub(PUSHES);
+    if more > 0 {
+        let _ = writeln!(out, "\n{more} earlier pushes are left out.");
+    }
+    out
+}
+
+/// What a closed issue says.
+#[must_use]
+pub fn nothing(marker: &str) -> String {
+    format!("{marker}\nNothing is worse any more: every step was taken back by a later one, or accepted.\n")
+}
+
+fn section(out: &mut String, group: &Group) {
+    let _ = writeln!(out, "\n**{}**\n", prose(&headline(group)));
+    let (before, after) = (
+        short_commit(&group.last_before.commit),
+        short_commit(&group.first_after.commit),
+    );
+    let _ = writeln!(out, "After {} up to {}.\n", code(before), code(after));
+    let _ = writeln!(out, "| series | metric | change |\n|---|---|--:|");
+    for step in still_worse(group).take(SERIES) {
+        let metric = step.metric.map_or("value", Metric::label);
+        let _ = writeln!(
+            out,
+            "| {} | {metric} | {} |",
+            code(&step.series),
+            crate::report::trend::size(step.change_percent)
+        );
+    }
+    let more = still_worse(group).count().saturating_sub(SERIES);
+    if more > 0 {
+        let _ = writeln!(out, "\n{more} more.");
+    }
+    if let Some(again) = again(group) {
+        let _ = writeln!(out, "\nMeasure it again: {}", code(&again));
+    }
+    if let Some(accept) = accept(group) {
+        let _ = writeln!(out, "\nIf it is meant: {}", code(&accept));
+    }
+}
+
+fn still_worse(group: &Group) -> impl Iterator<Item = &GroupedStep> {
+    group.steps.iter().filter(|step| step.open)
+}
+
+/// The command that compares the commits on both sides of a step, of its largest series.
+fn again(group: &Group) -> Option<String> {
+    let step = still_worse(group).next()?;
+    let (scenario, _) = step.series.split_once('@')?;
+    let sound = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let [before, after] = [&group.last_before.commit, &group.first_after.commit].map(|commit| short_commit(commit));
+    (sound(before) && sound(after))
+        .then(|| format!("wirebench run --baseline {before} --candidate {after} --scenario {scenario}"))
+}
+
+fn accept(group: &Group) -> Option<String> {
+    let most = still_worse(group)
+        .map(|step| step.change_percent.abs())
+        .fold(0.0, f64::max);
+    let commit = short_commit(&group.first_after.commit);
+    let sound = commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && most > 0.0 && most < 900.0;
+    sound.then(|| {
+        format!(
+            "wirebench accept --series '*' --at-most {:.0}% --commit {commit} --reason '…'",
+            (most * 1.2).ceil()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::trend::{Direction, Push};
+
+    fn group(series: &str, steps: usize) -> Group {
+        let push = |commit: &str| Push {
+            run: None,
+            commit: commit.repeat(40),
+            at: Some("2026-11-21T00:00:00Z".into()),
+            message: None,
+            author: None,
+        };
+        let step = |number: usize| GroupedStep {
+            series: format!("{series}-{number}@http@hey"),
+            metric: Some(Metric::ServerCpu),
+            change_percent: 10.0,
+            direction: Direction::Worse,
+            alert: true,
+            open: true,
+        };
+        Group {
+            source: "runs".into(),
+            last_before: push("a"),
+            first_after: push("b"),
+            stepped: steps,
+            measured: steps,
+            worse: steps,
+            alert: true,
+            recent: true,
+            steps: (0..steps).map(step).collect(),
+        }
+    }
+
+    #[test]
+    fn an_issue_names_commits_series_sizes_and_commands() {
+        let (one, many) = (group("one", 1), group("many", 40));
+        let body = body(&[&one, &many], "<!-- m -->");
+        assert!(body.starts_with("<!-- m -->\n"));
+        for needed in [
+            "| `one-0@http@hey` | server CPU per request | +10.0 % |",
+            "After `aaaaaaaaaaaa` up to `bbbbbbbbbbbb`",
+            "`wirebench run --baseline aaaaaaaaaaaa --candidate bbbbbbbbbbbb --scenario one-0`",
+            "wirebench accept --series",
+            "15 more.",
+        ] {
+            assert!(body.contains(needed), "no {needed} in\n{body}");
+        }
+        assert!(body.len() < 60_000);
+        assert_eq!(title(&[&one]), "1 figure is worse on the default branch");
+    }
+
+    #[test]
+    fn an_issue_is_short_however_much_is_worse() {
+        let all: Vec<Group> = (0..50)
+            .map(|_| group("some-rather-long-name-of-a-scenario", 40))
+            .collect();
+        let body = body(&all.iter().collect::<Vec<_>>(), "<!-- m -->");
+        assert!(
+            body.len() < 65_000 && body.contains("30 earlier pushes are left out"),
+            "{}",
+            body.len()
+        );
+    }
+}

@@ -1,0 +1,295 @@
+//! The second line: what to do next, with the commands ready to be copied.
+
+use crate::report::comparison::words::{Inert, bounds, declared, effect, sentence};
+use crate::report::format::plain;
+use wirebench_judge::summary::comparison::{Findings, Row, Standing, is_new_call};
+use wirebench_record::comparison::{Comparison, Side};
+use wirebench_record::run::short_commit;
+
+/// Acceptances written out; more rows than this are better accepted with a glob of one's own.
+const COMMANDS: usize = 5;
+/// A longer name is not written by this program, and not put into a command.
+const NAME: usize = 300;
+/// What accepts a rise from 0, which has no percentage: the largest size that can be written.
+const FROM_NOTHING_PERCENT: f64 = 999.0;
+/// With more measuring than this many times, another way is better.
+const FACTOR_WORTH_IT: f64 = 8.0;
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Advice {
+    /// In words.
+    pub text: String,
+    /// Commands that the words speak of, each a line for a shell.
+    pub commands: Vec<String>,
+}
+
+/// What to do next; `name` makes names inert, `prose` sentences.
+#[must_use]
+pub fn of(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> Advice {
+    let only = |text: String| Advice {
+        text,
+        commands: Vec::new(),
+    };
+    if !comparison.paired {
+        return Advice {
+            text: "to judge the change, measure both sides in one run:".into(),
+            commands: vec![side_by_side(comparison)],
+        };
+    }
+    let first = |standing| findings.gating_that(standing).next();
+    if let Some(row) = first(Standing::Regressed) {
+        return regressed(row, findings, name);
+    }
+    if let Some(row) = first(Standing::Invalid) {
+        let what = row_name(row, name);
+        let more = match findings.gating_that(Standing::Invalid).count() - 1 {
+            0 => String::new(),
+            more => format!(" ({more} more below)"),
+        };
+        return only(format!(
+            "mend what stopped the measurement: {what}: {}{more}",
+            prose(&sentence(row))
+        ));
+    }
+    if let Some(row) = first(Standing::Inconclusive) {
+        return only(inconclusive(comparison, row, name, prose));
+    }
+    if let Some(row) = findings.worse_without_gating().next() {
+        return only(format!(
+            "look at {} first: {}, which does not gate. If it should, set gate = true for it in a [[margins]] entry of \
+             wirebench.toml.",
+            row_name(row, name),
+            row.metric.map_or_else(String::new, effect)
+        ));
+    }
+    if let Some((series, call)) = Findings::new_calls(comparison).first() {
+        return only(format!(
+            "look at where {} calls {}, which the baseline does not.",
+            name(&series.id),
+            name(&call.function)
+        ));
+    }
+    if Findings::all_the_same_program(comparison) {
+        return only("nothing to do.".into());
+    }
+    if findings.gating.is_empty() {
+        return only(
+            "find out why: the series that are on one side only or were not measured are listed below.".into(),
+        );
+    }
+    match first(Standing::Accepted) {
+        Some(row) => only(format!(
+            "nothing to do. {} {} is accepted: {}",
+            row_name(row, name),
+            row.metric.map_or_else(String::new, effect),
+            prose(
+                row.metric
+                    .and_then(|metric| metric.accepted.as_deref())
+                    .unwrap_or_default()
+            )
+        )),
+        None => only("nothing to do.".into()),
+    }
+}
+
+fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
+    let rows: Vec<&Row> = findings.gating_that(Standing::Regressed).collect();
+    let commands: Vec<String> = rows.iter().take(COMMANDS).filter_map(|row| accept(row)).collect();
+    let left = match rows.len().saturating_sub(COMMANDS) {
+        0 => String::new(),
+        more => format!(" The other {more} take the same command, or one glob for all."),
+    };
+    // Within a counted series the function is known; of a system call, who makes it.
+    let function = first.functions().next();
+    let function = function.map(|function| function.caller.as_ref().unwrap_or(&function.function));
+    let place = function.map_or_else(
+        || name(&first.series.id),
+        |function| format!("{} on {}", name(function), name(&first.series.id)),
+    );
+    Advice {
+        text: format!(
+            "look at {place} first; the command at the end repeats the measurement. If the change is meant, say so and \
+             why; the entry is reviewed with it:{left}"
+        ),
+        commands,
+    }
+}
+
+fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -> String {
+    if row.looks_worse() {
+        let reason = prose(&sentence(row));
+        return format!(
+            "{} {reason}. Repeat the measurement, with more time (--budget) where there was too little.",
+            row_name(row, name)
+        );
+    }
+    let detect = comparison.method.detect_percent;
+    let bounds = row.metric.and_then(bounds).unwrap_or_else(|| sentence(row));
+    let known = format!("least is known of {}: {}.", row_name(row, name), prose(&bounds));
+    if let Some(call) = row.functions().find(|call| is_new_call(call)) {
+        return format!(
+            "look at where {} calls {}, which the baseline does not: a request may wait there.",
+            name(&row.series.id),
+            name(&call.function)
+        );
+    }
+    if row.is_counted() {
+        return format!(
+            "{known} What repeats no better than this does work that requests do not cause: look for timers, background \
+             threads and caches."
+        );
+    }
+    let Some((metric, pairs)) = row.metric.zip(row.pairs_to_see(detect)) else {
+        return format!("{known} More rounds, or a quieter machine, tell more.");
+    };
+    let times = f64::from(pairs) / f64::from(metric.kept.max(1));
+    if times <= 1.0 {
+        return format!("{known} More rounds tell whether it is real.");
+    }
+    let needed = format!(
+        "Seeing {} takes about {pairs} pairs of rounds where {} were used",
+        declared(detect),
+        metric.kept
+    );
+    if times <= FACTOR_WORTH_IT {
+        format!("{known} {needed}: {times:.1} times the measuring time. A quieter machine needs less.")
+    } else {
+        format!("{known} {needed}: not worth the time. A quieter machine sees smaller changes.")
+    }
+}
+
+fn row_name(row: &Row, name: Inert) -> String {
+    match row.metric {
+        Some(metric) => format!("{} {}", name(&row.series.id), metric.metric.label()),
+        None => name(&row.series.id),
+    }
+}
+
+/// The command that says that a worsening is meant, up to the end of its interval.
+fn accept(row: &Row) -> Option<String> {
+    let metric = row.metric?;
+    let from_nothing = metric.effect_percent.is_none() && row.is_counted();
+    let worst = if from_nothing {
+        Some(FROM_NOTHING_PERCENT)
+    } else {
+        row.worst_percent()
+    };
+    let at_most = worst.filter(|percent| *percent > 0.0)?;
+    let at_most = format!("{:.0}%", at_most.ceil().min(999.0));
+    let series = globset::escape(&row.series.id);
+    let words = [
+        "wirebench",
+        "accept",
+        "--series",
+        &series,
+        "--metric",
+        metric.metric.name(),
+        "--at-most",
+        &at_most,
+        "--reason",
+        "why it is meant",
+    ];
+    let readable = series.len() <= NAME && plain(&series) == series;
+    readable.then(|| shell_words::join(words))
+}
+
+/// The command that measures both sides in one run, where they have a name.
+fn side_by_side(comparison: &Comparison) -> String {
+    let named = |side: &Side, otherwise: &str| {
+        let commit = side.revision.commit.as_deref().map(short_commit);
+        commit.unwrap_or(otherwise).to_owned()
+    };
+    let (baseline, candidate) = (
+        named(&comparison.baseline, "BASELINE"),
+        named(&comparison.candidate, "CANDIDATE"),
+    );
+    let words = ["wirebench", "run", "--baseline", &baseline, "--candidate", &candidate];
+    shell_words::join(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_testing::golden;
+
+    fn advice(comparison: &Comparison) -> Advice {
+        of(comparison, &Findings::of(comparison), plain, plain)
+    }
+
+    #[test]
+    fn an_acceptance_covers_the_whole_interval_of_what_got_worse_and_takes_names_as_they_are() {
+        let mut comparison = golden("regressed");
+        let row = comparison
+            .series
+            .iter_mut()
+            .find(|series| series.verdict == Some(comparison.verdict));
+        let series = row.unwrap();
+        series.id = "a*b@it's@x".into();
+        series.metrics.retain(|metric| metric.primary);
+        series.metrics[0].effect_high_percent = Some(13.2);
+        let found = advice(&comparison).commands;
+        let words = shell_words::split(&found[0]).unwrap();
+        assert_eq!(words[3], "a[*]b@it's@x");
+        assert!(
+            found[0].contains("--at-most '14%'") || found[0].contains("--at-most 14%"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn no_command_is_made_of_text_that_hides_something() {
+        let mut comparison = golden("regressed");
+        for series in &mut comparison.series {
+            series.id = "a\u{202e}b".into();
+        }
+        assert_eq!(advice(&comparison).commands, Vec::<String>::new());
+    }
+
+    #[test]
+    fn more_rounds_are_advised_only_where_they_help() {
+        let mut comparison = golden("inconclusive");
+        let mut with = |resolvable| {
+            for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+                (metric.margin_percent, metric.resolvable_percent, metric.kept) = (1.0, Some(resolvable), 20);
+            }
+            advice(&comparison).text
+        };
+        assert!(with(9.0).contains("80 pairs of rounds where 20 were used: 4.0 times"));
+        assert!(with(60.0).contains("not worth the time"));
+        assert!(with(4.0).contains("More rounds tell"));
+    }
+
+    #[test]
+    fn what_looks_worse_is_to_be_measured_again_not_shrugged_off() {
+        let mut comparison = golden("inconclusive");
+        let looks = &mut comparison.series[1].metrics[0];
+        (looks.effect_low_percent, looks.effect_high_percent) = (Some(6.0), Some(12.0));
+        looks.reason = "+9.0 % (+6.0 to +12.0 %): looks worse, and no fresh rounds were measured to confirm it".into();
+        let text = advice(&comparison).text;
+        assert!(
+            text.contains("no fresh rounds") && text.contains("Repeat the measurement"),
+            "{text}"
+        );
+        let line = crate::report::comparison::terminal::one_line(&comparison);
+        assert!(
+            line.contains("2 of 3 gating metrics: one of them looks worse"),
+            "{line}"
+        );
+    }
+
+    #[test]
+    fn changes_of_throughput_are_accepted_by_their_worse_end_too() {
+        let mut comparison = golden("regressed");
+        for series in &mut comparison.series {
+            for metric in &mut series.metrics {
+                metric.better = wirebench_record::metric::Better::Higher;
+                metric.effect_percent = metric.effect_percent.map(|percent| -percent);
+                let (low, high) = (metric.effect_low_percent, metric.effect_high_percent);
+                metric.effect_low_percent = high.map(|percent| -percent);
+                metric.effect_high_percent = low.map(|percent| -percent);
+            }
+        }
+        assert_eq!(advice(&comparison), advice(&golden("regressed")));
+    }
+}

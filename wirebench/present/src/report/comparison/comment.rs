@@ -1,0 +1,92 @@
+//! The comment of the second stage: the comparison's Markdown with a marker to find it by, a sentence on whose numbers
+//! they are, and a picture. For comparisons that were admitted only.
+
+use crate::report::comparison::{chart, headline, markdown};
+use crate::report::escape::{code, prose};
+use wirebench_judge::summary::comparison::Findings;
+use wirebench_record::comparison::Comparison;
+use wirebench_record::run::short_commit;
+
+/// Bytes of a comment, at most: below the 65,536 characters that GitHub takes, whatever it counts.
+pub const LIMIT: usize = 60_000;
+
+/// What stands around a comparison.
+#[derive(Debug, Clone, Copy)]
+pub struct About<'a> {
+    /// An HTML comment, the first line.
+    pub marker: &'a str,
+    /// The commit that was measured, as the event names it.
+    pub head: &'a str,
+    /// The number of the run that measured it.
+    pub run: u64,
+    /// The page of that run.
+    pub page: &'a str,
+}
+
+/// The comment, at most [`LIMIT`] bytes.
+#[must_use]
+pub fn render(comparison: &Comparison, about: &About) -> String {
+    let marker = format!("{}\n", about.marker);
+    let mut between = format!("{}\n\n", whose(about));
+    if let Some(chart) = chart::mermaid(&Findings::of(comparison)) {
+        between.push_str(&chart);
+    }
+    let room = LIMIT.saturating_sub(marker.len());
+    marker + &markdown::within(comparison, room, &between)
+}
+
+/// One line for a check: `✗ Regressed`.
+#[must_use]
+pub fn title(comparison: &Comparison) -> String {
+    headline::verdict(comparison)
+}
+
+/// A few lines for a check, as Markdown.
+#[must_use]
+pub fn summary(comparison: &Comparison, about: &About) -> String {
+    let findings = Findings::of(comparison);
+    format!(
+        "{}\n\n{}\n",
+        headline::summary(comparison, &findings, code, prose),
+        whose(about)
+    )
+}
+
+fn whose(about: &About) -> String {
+    format!(
+        "Measured by this pull request's own code at {}, in [run {}]({}). Whoever wrote the code could also have written the \
+         numbers.",
+        code(short_commit(about.head)),
+        about.run,
+        about.page
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_testing::golden;
+
+    #[test]
+    fn two_thousand_series_fit_with_everything_around_them() {
+        let mut comparison = golden("regressed");
+        let one = comparison.series[0].clone();
+        let numbered = |number: u32| wirebench_record::comparison::ComparedSeries {
+            id: format!("scenario-{number}@http@hey"),
+            ..one.clone()
+        };
+        comparison.series = (0..2000).map(numbered).collect();
+        let about = About {
+            marker: "<!-- wirebench: x -->",
+            head: &"a".repeat(40),
+            run: 7,
+            page: "https://github.com/o/r/actions/runs/7",
+        };
+        let text = render(&comparison, &about);
+        assert!(text.len() <= LIMIT && text.len() > LIMIT / 2, "{} bytes", text.len());
+        assert!(text.starts_with("<!-- wirebench: x -->\n### wirebench: ✗ Regressed\n"));
+        assert!(text.contains("own code at `aaaaaaaaaaaa`, in [run 7](https://github.com/o/r/actions/runs/7)"));
+        assert_eq!(text.matches("```mermaid").count(), 1);
+        assert!(text.contains("rows are left out"));
+    }
+}

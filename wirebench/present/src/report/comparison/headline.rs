@@ -1,0 +1,253 @@
+//! The first line: the overall verdict, what it rests on, and the one row that says most.
+
+use crate::report::comparison::functions;
+use crate::report::comparison::words::{self, Inert, effect, size};
+use wirebench_judge::summary::comparison::{Findings, Row, Standing};
+use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
+use wirebench_record::run::short_commit;
+
+/// How the whole comparison stands.
+#[must_use]
+pub fn standing(comparison: &Comparison) -> Standing {
+    if comparison.paired {
+        comparison.verdict.into()
+    } else {
+        Standing::NotJudged
+    }
+}
+
+/// Symbol and word of the overall verdict: `✗ Regressed`; no all-clear where a metric that informs is confirmed worse.
+#[must_use]
+pub fn verdict(comparison: &Comparison) -> String {
+    let standing = standing(comparison);
+    let word = words::word(standing);
+    let (first, rest) = word.split_at(1);
+    let all_clear = matches!(standing, Standing::Improved | Standing::Unchanged);
+    let but = if all_clear && Findings::of(comparison).worse_without_gating().next().is_some() {
+        ", but worse in metrics that do not gate"
+    } else {
+        ""
+    };
+    format!("{} {}{rest}{but}", words::symbol(standing), first.to_uppercase())
+}
+
+/// What the verdict rests on, in a few sentences; `name` makes names inert, `prose` sentences.
+#[must_use]
+pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> String {
+    if !comparison.paired {
+        return "The two sides were measured in different runs. Their values are shown, not judged.".into();
+    }
+    let count = |standing| findings.gating_that(standing).count();
+    let total = metrics(findings.gating.len());
+    let most = |standing| {
+        let first = findings.gating_that(standing).find(|row| row.metric.is_some());
+        first.map_or(String::new(), |row| leading(row, count(standing), name))
+    };
+    let margin = |n: usize| if n == 1 { "its margin" } else { "their margins" };
+    let standing = Standing::from(comparison.verdict);
+    let n = count(standing);
+    let said = match comparison.verdict {
+        _ if Findings::all_the_same_program(comparison) => {
+            return "Same program on both sides: nothing was measured.".into();
+        }
+        Verdict::Unchanged if findings.gating.is_empty() => "Nothing else that gates was measured.".into(),
+        _ if findings.gating.is_empty() => "No gating metric is on both sides, so nothing was judged.".into(),
+        Verdict::NotJudged => "Nothing was judged.".into(),
+        Verdict::Regressed => {
+            let by = if findings.gating_that(standing).all(beyond_margin) {
+                format!(" by more than {}", margin(n))
+            } else {
+                String::new()
+            };
+            format!("{n} of {total} got worse{by}{}.", most(standing))
+        }
+        Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
+        Verdict::Inconclusive => {
+            let open = open(findings, name, prose);
+            format!("Can't tell for {n} of {total}: {open}. None of the others regressed.")
+        }
+        Verdict::Improved => {
+            let most = most(standing);
+            format!(
+                "{n} of {total} got better by more than {}{most}. None regressed.",
+                margin(n)
+            )
+        }
+        Verdict::Unchanged => unchanged(findings, n, &total),
+    };
+    let same = match findings.same.len() {
+        0 => String::new(),
+        1 => " 1 series runs the same program on both sides and was not measured.".into(),
+        n => format!(" {n} series run the same program on both sides and were not measured."),
+    };
+    said + &others(findings, standing) + &same + &worse(comparison, findings, name) + &new_calls(comparison, name)
+}
+
+/// Whether the estimate itself lies beyond the margin; of a count, the range alone may reach it.
+fn beyond_margin(row: &Row) -> bool {
+    let percent = row
+        .metric
+        .and_then(|metric| Some((metric.effect_percent?, metric.margin_percent)));
+    percent.is_none_or(|(effect, margin)| effect.abs() >= margin - 1e-9)
+}
+
+/// Why the inconclusive rows are open: the reason that they share, or that of the first.
+fn open(findings: &Findings, name: Inert, prose: Inert) -> String {
+    let rows: Vec<&Row> = findings.gating_that(Standing::Inconclusive).collect();
+    let worse = rows.iter().filter(|row| row.looks_worse()).count();
+    match worse {
+        0 => {}
+        1 if rows.len() == 1 => return "it looks worse, not confirmed".into(),
+        1 => return "one of them looks worse, not confirmed".into(),
+        more => return format!("{more} of them look worse, not confirmed"),
+    }
+    let Some(first) = rows.first() else {
+        return "no reason recorded".into();
+    };
+    let reason = words::sentence(first);
+    if rows.iter().all(|row| words::sentence(row) == reason) {
+        return prose(&reason);
+    }
+    let metric = first.metric.map_or("", |metric| metric.metric.label());
+    format!("first of all {} {metric}: {}", name(&first.series.id), prose(&reason))
+}
+
+/// Rows and calls named in the first lines.
+const NAMED: usize = 3;
+
+/// `a, b and 2 more`.
+fn listed(all: &[String]) -> String {
+    let shown = all.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// What is confirmed to be worse although it does not gate.
+fn worse(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
+    let row = |row: &Row| {
+        let metric = row.metric?;
+        Some(format!(
+            "{} {} {}",
+            name(&row.series.id),
+            metric.metric.label(),
+            effect(metric)
+        ))
+    };
+    let all: Vec<String> = findings.worse_without_gating().filter_map(row).collect();
+    let but = match comparison.verdict {
+        Verdict::Improved | Verdict::Unchanged => "But worse",
+        _ => "Also worse",
+    };
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(" {but}, not gating: {}.", listed(&all))
+}
+
+/// System calls that only the candidate makes, however rare.
+fn new_calls(comparison: &Comparison, name: Inert) -> String {
+    let call = |(series, call): (&ComparedSeries, &FunctionChange)| {
+        format!(
+            "{}, {} per request of {}",
+            name(&call.function),
+            words::rate(call.candidate),
+            name(&series.id)
+        )
+    };
+    let all: Vec<String> = Findings::new_calls(comparison).into_iter().map(call).collect();
+    match all.len() {
+        0 => String::new(),
+        1 => format!(" New system call: {}.", listed(&all)),
+        _ => format!(" New system calls: {}.", listed(&all)),
+    }
+}
+
+/// `n` unchanged rows of `total`.
+fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
+    let of = match findings.gating.len() {
+        1 => "the one gating metric".to_owned(),
+        all if all == n => format!("any of {total}"),
+        _ => format!("{n} of {total}"),
+    };
+    let counted = findings
+        .gating_that(Standing::Unchanged)
+        .filter(|row| row.is_counted())
+        .count();
+    let most = findings
+        .unchanged_at_most_percent()
+        .filter(|percent| *percent > 0.0)
+        .map(size);
+    match most {
+        Some(most) if counted == n => format!("Counted, not timed: no worsening above {most} in {of}."),
+        None if counted == n && n > 0 => format!("Counted, not timed: no worsening in {of}."),
+        Some(most) if counted > 0 => {
+            format!("No worsening above {most} in {of}, with 95 % confidence for each that is timed.")
+        }
+        Some(most) if findings.gating.len() == 1 => {
+            format!("No worsening above {most}, with 95 % confidence, in {of}.")
+        }
+        Some(most) => format!("No worsening above {most} in {of}, with 95 % confidence for each."),
+        None if findings.gating.len() == n => format!("No worsening in {of}."),
+        None => format!("None of {total} regressed."),
+    }
+}
+
+fn metrics(count: usize) -> String {
+    match count {
+        1 => "1 gating metric".into(),
+        n => format!("{n} gating metrics"),
+    }
+}
+
+/// The first row of several, or the only one.
+fn leading(row: &Row, of: usize, name: Inert) -> String {
+    let Some(metric) = row.metric else {
+        return String::new();
+    };
+    let most = if of > 1 { "most of all " } else { "" };
+    let function = functions::leading(row, name).map_or_else(String::new, |function| format!(", {function}"));
+    format!(
+        ": {most}{} {} {}{function}",
+        name(&row.series.id),
+        metric.metric.label(),
+        effect(metric)
+    )
+}
+
+/// What else stands among the gating rows that a reader must not miss.
+fn others(findings: &Findings, said: Standing) -> String {
+    let listed: Vec<String> = [Standing::Invalid, Standing::Inconclusive, Standing::Accepted]
+        .into_iter()
+        .filter(|standing| *standing != said)
+        .map(|standing| (standing, findings.gating_that(standing).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(standing, count)| match standing {
+            Standing::Accepted => format!("{count} worse and accepted"),
+            other => format!("{count} {}", words::word(other)),
+        })
+        .collect();
+    if listed.is_empty() {
+        return String::new();
+    }
+    format!(" Also {}.", listed.join(", "))
+}
+
+/// `main (1a2b3c4d5e6f)`: one side as people call it; `name` makes it inert.
+#[must_use]
+pub fn side(side: &Side, name: Inert) -> String {
+    let revision = &side.revision;
+    let mut words = match (revision.name.as_deref(), revision.commit.as_deref()) {
+        (Some(called), Some(commit)) if !commit.starts_with(called) => {
+            format!("{} ({})", name(called), name(short_commit(commit)))
+        }
+        (_, Some(commit)) => name(short_commit(commit)),
+        (Some(called), None) => name(called),
+        (None, None) => "code outside a repository".into(),
+    };
+    if revision.modified == Some(true) {
+        words.push_str(" with local changes");
+    }
+    words
+}

@@ -1,0 +1,239 @@
+//! Numbers and units as people read them.
+
+use wirebench_record::run::{Host, Run, ToolVersion};
+
+/// A count with thousands separators: `12,345`.
+#[must_use]
+pub fn count(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let (sign, digits) = digits
+        .strip_prefix('-')
+        .map_or(("", digits.as_str()), |rest| ("-", rest));
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    format!("{sign}{out}")
+}
+
+/// A counted number: `16,148`, `37.02`, `4`. Two decimals at most, and none from 10,000 on.
+#[must_use]
+pub fn number(value: f64) -> String {
+    if value.abs() >= 9_999.995 || (value - value.round()).abs() < 0.005 {
+        // Adding 0 turns a negative zero round.
+        return count(value.round() + 0.0);
+    }
+    let text = format!("{value:.2}");
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let whole = count(digits.parse().unwrap_or_default());
+    match part.trim_end_matches('0') {
+        "" => format!("{sign}{whole}"),
+        part => format!("{sign}{whole}.{part}"),
+    }
+}
+
+/// A time in ns with the unit that fits: `850 ns`, `12.2 µs`, `3.40 ms`, `1.25 s`.
+#[must_use]
+pub fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns < 1e3 => (ns, "ns"),
+        ns if ns < 1e6 => (ns / 1e3, "µs"),
+        ns if ns < 1e9 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A size with the unit that fits: `68 B`, `8.1 MiB`.
+#[must_use]
+pub fn bytes(value: f64) -> String {
+    let (value, unit) = match value {
+        v if v < 1024.0 => return format!("{v:.0} B"),
+        v if v < 1_048_576.0 => (v / 1024.0, "KiB"),
+        v if v < 1_073_741_824.0 => (v / 1_048_576.0, "MiB"),
+        v => (v / 1_073_741_824.0, "GiB"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// Three significant digits, without an exponent.
+#[must_use]
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Free text made safe for a Markdown table or a terminal line: no line breaks, pipes, backticks or control characters,
+/// and nothing that is not seen or turns the text around (bidirectional controls stand as `\u{fffd}`).
+#[must_use]
+pub fn plain(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '|' => '/',
+            '`' => '\'',
+            c if c.is_control() => ' ',
+            c if is_unseen(c) => char::REPLACEMENT_CHARACTER,
+            c => c,
+        })
+        .collect()
+}
+
+/// A whole text as it may reach a terminal or a workflow's log: line breaks and tabs stay; of other control characters, of
+/// what is not seen, and of what a runner takes for a command (`::` at the start of a line, `##[` anywhere) nothing acts.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with("::") {
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+        for c in line.chars() {
+            match c {
+                '\n' | '\t' => out.push(c),
+                '[' if out.ends_with("##") => out.extend([char::REPLACEMENT_CHARACTER, c]),
+                c if c.is_control() || is_unseen(c) => out.push(char::REPLACEMENT_CHARACTER),
+                c => out.push(c),
+            }
+        }
+    }
+    out
+}
+
+/// Characters that change a text without being seen: direction, joining, zero width, tags, separators of lines.
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// At most so many characters, the cut marked by `…`.
+#[must_use]
+pub fn shortened(text: &str, characters: usize) -> String {
+    if text.chars().count() <= characters {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(characters.saturating_sub(1)).collect();
+    kept + "…"
+}
+
+/// Every machine of a run in one line, each kind once.
+#[must_use]
+pub fn machines(run: &Run) -> String {
+    let mut seen = vec![&run.host];
+    for host in run.shards.iter().map(|shard| &shard.host) {
+        if seen.iter().all(|known| known.fingerprint != host.fingerprint) {
+            seen.push(host);
+        }
+    }
+    let said: Vec<String> = seen.into_iter().map(machine).collect();
+    said.join("; ")
+}
+
+/// The machine in one line, without its fingerprint: `2 × AMD EPYC, 23.5 GiB memory, Linux 6.18`.
+#[must_use]
+pub fn machine(host: &Host) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
+    let memory = host
+        .memory_bytes
+        .map_or("unknown memory".into(), |size| format!("{} memory", bytes(size as f64)));
+    let model = host.cpu_model.as_deref().unwrap_or("unknown CPU");
+    plain(&format!("{} × {model}, {memory}, {}", host.cpu_count, host.kernel))
+}
+
+/// Programs and their versions in one line: `hey v0.1.5 · jq 1.7`.
+#[must_use]
+pub fn tools(tools: &[ToolVersion]) -> String {
+    let each: Vec<String> = (tools.iter())
+        .map(|tool| plain(&format!("{} {}", tool.name, tool.version)))
+        .collect();
+    each.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_by_three() {
+        let found = [0.0, 999.0, 1000.0, 1_234_567.4, -12_345.0].map(count);
+        assert_eq!(found, ["0", "999", "1,000", "1,234,567", "-12,345"]);
+    }
+
+    #[test]
+    fn counted_numbers_have_decimals_only_where_they_say_something() {
+        let found = [
+            16_148.3, 37.02, 4.0, 4.5, 0.0, -0.001, 9_999.996, 1_234.56, -0.25, 9.9951, 163.0,
+        ]
+        .map(number);
+        let expected = [
+            "16,148", "37.02", "4", "4.5", "0", "0", "10,000", "1,234.56", "-0.25", "10", "163",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn times_take_the_unit_that_fits() {
+        assert_eq!(
+            [850.0, 12_200.0, 3.4e6, 1.25e9].map(time),
+            ["850 ns", "12.2 µs", "3.40 ms", "1.25 s"]
+        );
+    }
+
+    #[test]
+    fn sizes_take_the_unit_that_fits() {
+        assert_eq!([68.0, 8_493_465.0].map(bytes), ["68 B", "8.10 MiB"]);
+    }
+
+    #[test]
+    fn text_that_acts_or_hides_is_made_plain() {
+        let nasty = "a|b`c\nd\u{1b}[31me\u{202e}f\u{200b}g";
+        assert_eq!(plain(nasty), "a/b'c d [31me\u{fffd}f\u{fffd}g");
+    }
+
+    #[test]
+    fn what_is_printed_keeps_its_lines_and_nothing_that_acts() {
+        let ours = "\u{2717} Regressed\n\t1 \u{b5}s \u{2192} 2\nstd::io::Write\n";
+        assert_eq!(printable(ours), ours);
+        assert_eq!(
+            printable("a\n::error::x\r\n \t::debug::\u{1b}[2J\u{202e}##[group]\u{9b}"),
+            "a\n\u{fffd}::error::x\u{fffd}\n\u{fffd} \t::debug::\u{fffd}[2J\u{fffd}##\u{fffd}[group]\u{fffd}"
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_printed_line_is_a_command(text in "[:#\\[a\n\r\t \u{1b}\u{2028}\u{202e}]{0,40}", more in proptest::prelude::any::<String>()) {
+            let shown = printable(&(text + &more));
+            proptest::prop_assert!(!shown.contains("##[") && shown.lines().all(|line| !line.trim_start().starts_with("::")));
+            proptest::prop_assert!(shown.chars().all(|c| c == '\n' || c == '\t' || !(c.is_control() || is_unseen(c))));
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_with_a_mark() {
+        assert_eq!(
+            (shortened("ünïcode", 7), shortened("ünïcode", 4)),
+            ("ünïcode".into(), "ünï…".into())
+        );
+    }
+}

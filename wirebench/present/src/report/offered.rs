@@ -1,0 +1,238 @@
+//! How requests are paced, in words, and the figures of open loops: offered, achieved, dropped, and the steps of a search.
+
+use std::fmt::Write as _;
+
+use crate::report::format::{count, time};
+use wirebench_judge::summary::{Row, Section};
+use wirebench_record::run::{Bound, LoadRecord, Series, StageRecord};
+
+/// How requests follow each other: `10,000 requests/s offered`; nothing for a closed loop without a pause. What was measured
+/// first is not said: it differs from series to series.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn pace(load: &LoadRecord) -> Option<String> {
+    if let Some(search) = load.search {
+        return Some(format!(
+            "the highest rate from {} to {} requests/s whose p99 is at most {}",
+            count(f64::from(search.from_per_s)),
+            count(f64::from(search.to_per_s)),
+            time(search.p99_ns as f64)
+        ));
+    }
+    if let Some(permille) = load.rate_permille {
+        return Some(format!("{} of the capacity offered", share(permille)));
+    }
+    if let Some(rate) = load.rate_per_s {
+        return Some(format!("{} requests/s offered", count(f64::from(rate))));
+    }
+    load.pause_ns
+        .map(|ns| format!("a pause of {} after each answer", time(ns as f64)))
+}
+
+/// Stages in words: `to 100 connections in 30.0 s, to 0 in 10.0 s`; nothing where the connections do not change.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn stages(load: &LoadRecord) -> Option<String> {
+    let one = |(place, stage): (usize, &StageRecord)| {
+        let word = if place == 0 { " connections" } else { "" };
+        let (connections, length) = (count(f64::from(stage.connections)), time(stage.duration_ns as f64));
+        format!("to {connections}{word} in {length}")
+    };
+    let words: Vec<String> = load.stages.iter().enumerate().map(one).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Where the offered rate comes from: `70 % of the capacity, 12,345/s (client-bound)`.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn origin(load: &LoadRecord) -> String {
+    if let Some(search) = load.search {
+        return format!("highest found with p99 ≤ {}", time(search.p99_ns as f64));
+    }
+    let (Some(permille), Some(capacity)) = (load.rate_permille, load.capacity_per_s) else {
+        return "as declared".into();
+    };
+    let bound = match load.capacity_bound {
+        Some(Bound::Client) => " (client-bound)",
+        Some(Bound::Neither) => " (neither side busy)",
+        Some(Bound::Server) | None => "",
+    };
+    format!(
+        "{} of the capacity, {}/s{bound}",
+        share(permille),
+        count(f64::from(capacity))
+    )
+}
+
+/// Offered per second, achieved, dropped, and where the rate comes from; none for a closed loop.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+pub fn figures(row: &Row) -> Option<[String; 4]> {
+    let offered = row.offered()?;
+    let dash = || "–".to_owned();
+    Some([
+        count(offered.per_s),
+        offered
+            .achieved
+            .map_or_else(dash, |spread| format!("{:.1} %", spread.median * 100.0)),
+        offered.dropped.map_or_else(dash, |dropped| count(dropped as f64)),
+        origin(&row.series.load),
+    ])
+}
+
+/// Every step of every search of a series, in the order measured: round, rate, achieved, p99, and how it went.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn steps(series: &Series) -> Vec<[String; 5]> {
+    let dash = || "–".to_owned();
+    let of_round = series.rounds.iter().flat_map(|round| {
+        let name = format!("{} of the {}", round.round, round.variant.name());
+        round.search.iter().map(move |step| (name.clone(), step))
+    });
+    of_round
+        .map(|(round, step)| {
+            let went = match (&step.why, step.passed) {
+                (_, true) => "✓ holds".to_owned(),
+                (Some(why), false) => format!("✗ {why}"),
+                (None, false) => "✗".into(),
+            };
+            [
+                round,
+                count(f64::from(step.rate_per_s)),
+                step.achieved_per_s.map_or_else(dash, |rate| count(f64::from(rate))),
+                step.p99_ns.map_or_else(dash, |ns| time(ns as f64)),
+                went,
+            ]
+        })
+        .collect()
+}
+
+/// The open loops of a section as a table, and in one line for each search what it tried; nothing where there is none.
+#[must_use]
+pub fn markdown(section: &Section) -> String {
+    let mut out = String::new();
+    for row in &section.rows {
+        let Some(figures) = figures(row) else { continue };
+        if out.is_empty() {
+            out.push_str("What was offered, whatever the answers did:\n\n");
+            out.push_str(
+                "| server | driver | offered/s | achieved | dropped | the rate is |\n|---|---|--:|--:|--:|---|\n",
+            );
+        }
+        let (server, driver) = (&row.series.server, &row.series.driver);
+        let _ = writeln!(out, "| {server} | {driver} | {} |", figures.join(" | "));
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    let mut searches = String::new();
+    for row in &section.rows {
+        let steps = row.series.rounds.iter().filter(|round| !round.search.is_empty());
+        for round in steps {
+            let tried = round.search.iter().map(|step| {
+                let mark = if step.passed { "✓" } else { "✗" };
+                format!("{} {mark}", count(f64::from(step.rate_per_s)))
+            });
+            let tried = tried.collect::<Vec<_>>().join(" · ");
+            let _ = writeln!(searches, "- `{}`, round {}: {tried}", row.series.id, round.round);
+        }
+    }
+    if !searches.is_empty() {
+        let _ = writeln!(out, "Rates tried, requests/s:\n\n{searches}");
+    }
+    out
+}
+
+fn share(permille: u32) -> String {
+    format!("{} %", f64::from(permille) / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_judge::summary::sections;
+    use wirebench_record::run::{Run, SearchRecord, SearchStep};
+
+    fn run(load: LoadRecord) -> Run {
+        let text = include_str!("../../../../results/reference/run.json");
+        let mut run: Run = serde_json::from_str(text).unwrap();
+        let series = run.series.iter_mut().find(|series| !series.is_counted()).unwrap();
+        series.load = load;
+        series.rounds.truncate(1);
+        series.rounds[0].elapsed_ns = Some(1_000_000_000);
+        series.rounds[0].ok_count = Some(700);
+        run
+    }
+
+    #[test]
+    fn a_closed_loop_adds_nothing() {
+        let run = run(LoadRecord::default());
+        assert_eq!(markdown(&sections(&run)[0]), "");
+        assert_eq!(
+            (pace(&LoadRecord::default()), stages(&LoadRecord::default())),
+            (None, None)
+        );
+    }
+
+    #[test]
+    fn a_share_of_the_capacity_says_what_it_is_of() {
+        let load = LoadRecord {
+            rate_per_s: Some(700),
+            rate_permille: Some(700),
+            capacity_per_s: Some(1_000),
+            capacity_bound: Some(Bound::Client),
+            ..LoadRecord::default()
+        };
+        assert_eq!(pace(&load).unwrap(), "70 % of the capacity offered");
+        let run = run(load);
+        let text = markdown(&sections(&run)[0]);
+        let line = "| 700 | 100.0 % | – | 70 % of the capacity, 1,000/s (client-bound) |";
+        assert!(text.contains(line), "{text}");
+    }
+
+    #[test]
+    fn a_search_shows_every_rate_it_tried() {
+        let load = LoadRecord {
+            search: Some(SearchRecord {
+                p99_ns: 5_000_000,
+                from_per_s: 500,
+                to_per_s: 50_000,
+            }),
+            ..LoadRecord::default()
+        };
+        let step = |rate_per_s, why: Option<&str>| SearchStep {
+            rate_per_s,
+            achieved_per_s: Some(rate_per_s),
+            p99_ns: Some(4_000_000),
+            passed: why.is_none(),
+            why: why.map(str::to_owned),
+        };
+        let mut run = run(load);
+        let series = run.series.iter_mut().find(|series| !series.is_counted()).unwrap();
+        series.rounds[0].search = vec![step(5_000, Some("p99 is over 5ms")), step(700, None)];
+        let lines = steps(series);
+        assert_eq!(lines[0][1..], ["5,000", "5,000", "4.00 ms", "✗ p99 is over 5ms"]);
+        assert_eq!(lines[1][4], "✓ holds");
+        let text = markdown(&sections(&run)[0]);
+        assert!(
+            text.contains("| 700 | 100.0 % | – | highest found with p99 ≤ 5.00 ms |"),
+            "{text}"
+        );
+        assert!(text.contains("round 0: 5,000 ✗ · 700 ✓"), "{text}");
+    }
+
+    #[test]
+    fn stages_and_pauses_are_told_in_words() {
+        let stage = |connections, seconds: u64| StageRecord {
+            connections,
+            duration_ns: seconds * 1_000_000_000,
+        };
+        let load = LoadRecord {
+            stages: vec![stage(1_000, 30), stage(0, 10)],
+            pause_ns: Some(100_000_000),
+            ..LoadRecord::default()
+        };
+        assert_eq!(stages(&load).unwrap(), "to 1,000 connections in 30.0 s, to 0 in 10.0 s");
+        assert_eq!(pace(&load).unwrap(), "a pause of 100 ms after each answer");
+    }
+}

@@ -1,0 +1,255 @@
+//! A trend as a person reads it in a terminal: a line for each series and metric, and below it where it stepped or broke.
+
+use std::fmt::Write as _;
+
+use crate::report::comparison::words::figure;
+use crate::report::format::{bytes, count, plain, three_digits, time};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::short_commit;
+use wirebench_record::trend::{Basis, ChangePoint, Direction, Group, Push, SeenNoise, Segment, Trace, Trend};
+
+/// Names longer than this do not widen the columns of all others.
+const WIDEST: usize = 60;
+
+/// From here on the smallest step that would be seen, percent, says only that nothing can be.
+pub const TOO_NOISY: f64 = 100.0;
+
+/// The trend as text.
+#[must_use]
+pub fn render(trend: &Trend) -> String {
+    let mut out = String::new();
+    let width = |text: fn(&Trace) -> String| {
+        let widths = trend.traces.iter().map(|trace| text(trace).chars().count());
+        widths.filter(|width| *width <= WIDEST).max().unwrap_or(0)
+    };
+    let (series, metric) = (width(name), width(what));
+    let mut source = "runs";
+    for trace in &trend.traces {
+        if trace.source != source {
+            source = &trace.source;
+            let _ = writeln!(out, "\n{}", plain(source));
+        }
+        let _ = writeln!(
+            out,
+            "{:series$}  {:metric$}  {}",
+            name(trace),
+            what(trace),
+            standing(trace)
+        );
+        for segment in &trace.segments {
+            events(&mut out, segment);
+        }
+    }
+    groups(&mut out, trend);
+    let _ = writeln!(out, "\n{}", totals(trend));
+    out
+}
+
+fn name(trace: &Trace) -> String {
+    plain(&trace.series)
+}
+
+fn what(trace: &Trace) -> String {
+    match trace.metric {
+        Some(metric) => metric.label().to_owned(),
+        None if trace.unit.is_empty() => "no unit".to_owned(),
+        None => plain(&trace.unit),
+    }
+}
+
+/// Where a trace stands now.
+fn standing(trace: &Trace) -> String {
+    let Some(newest) = trace.segments.last() else {
+        return trace
+            .not_judged
+            .as_deref()
+            .map_or_else(|| "no values".to_owned(), plain);
+    };
+    let level = level(trace, newest);
+    let seen = match newest.resolvable_percent {
+        Some(percent) if percent > TOO_NOISY => "too noisy to judge".to_owned(),
+        Some(percent) => format!("sees steps from {} %", three_digits(percent)),
+        None => "too few values to say what it sees".to_owned(),
+    };
+    let mut line = format!("{level}, {} values, {seen}", count_of(trace.points));
+    for word in newest.noise.iter().flat_map(kinds) {
+        let _ = write!(line, ", {word}");
+    }
+    if trace.left_out > 0 {
+        let _ = write!(line, ", {} left out", count_of(trace.left_out));
+    }
+    if let Some((newest, why)) = trace
+        .newest
+        .as_ref()
+        .and_then(|one| Some((one, one.left_out.as_deref()?)))
+    {
+        let value = newest
+            .value
+            .map_or_else(|| "none".to_owned(), |value| in_unit(trace, value));
+        let _ = write!(
+            line,
+            "; newest value not judged: {value} at {}: {}",
+            push(&newest.at),
+            plain(why)
+        );
+    }
+    line
+}
+
+/// What kind of noise there is, in words.
+#[must_use]
+pub fn kinds(noise: &SeenNoise) -> Vec<String> {
+    let mut found = Vec::new();
+    if noise.autocorrelation >= 0.3 {
+        found.push(format!(
+            "values follow each other (autocorrelation {:.1})",
+            noise.autocorrelation
+        ));
+    }
+    if noise.returns > 0 {
+        found.push(format!("levels come and go ({} times of late)", noise.returns));
+    }
+    if noise.drift_percent != 0.0 {
+        found.push(format!("drifts by {} % in 100 values", signed(noise.drift_percent)));
+    }
+    if noise.outliers_percent >= 2.0 {
+        found.push(format!("outliers {} %", three_digits(noise.outliers_percent)));
+    }
+    found
+}
+
+fn level(trace: &Trace, segment: &Segment) -> String {
+    match segment.basis {
+        Basis::Ratio => format!("{:.3} of the reference", segment.level),
+        Basis::Value => in_unit(trace, segment.level),
+    }
+}
+
+fn in_unit(trace: &Trace, level: f64) -> String {
+    match trace.metric {
+        Some(metric) if metric.is_counted() => figure(metric, level),
+        Some(Metric::PeakRss) => bytes(level),
+        Some(Metric::Throughput) => format!("{} req/s", count(level)),
+        Some(_) => time(level),
+        None => format!("{} {}", three_digits(level), plain(&trace.unit))
+            .trim_end()
+            .to_owned(),
+    }
+}
+
+fn events(out: &mut String, segment: &Segment) {
+    if let Some(why) = &segment.broken_by {
+        let _ = writeln!(out, "    ── broken at {}: {}", push(&segment.first), plain(why));
+    }
+    for point in &segment.change_points {
+        let _ = writeln!(out, "    {}", step(point));
+    }
+}
+
+fn step(point: &ChangePoint) -> String {
+    let (symbol, word) = match point.direction {
+        Direction::Better => ("▽", "better"),
+        Direction::Worse => ("▲", "worse"),
+        Direction::Unknown => ("◇", "changed"),
+    };
+    let meaning = match (&point.accepted, point.alert) {
+        _ if point.not_code.is_some() => format!(", {}", plain(point.not_code.as_deref().unwrap_or_default())),
+        (Some(reason), _) => format!(", accepted: {}", plain(reason)),
+        (None, true) if point.recent => ", ALERT (new)".to_owned(),
+        (None, true) => ", ALERT".to_owned(),
+        (None, false) => String::new(),
+    };
+    format!(
+        "{symbol} {word} {} ({} … {}) after {} up to {}{meaning}",
+        size(point.change_percent),
+        signed(point.low_percent),
+        signed(point.high_percent),
+        plain(short_commit(&point.last_before.commit)),
+        push(&point.first_after)
+    )
+}
+
+fn push(push: &Push) -> String {
+    let day = push.at.as_deref().and_then(|time| time.get(..10)).unwrap_or("no date");
+    format!("{} ({})", plain(short_commit(&push.commit)), plain(day))
+}
+
+/// With its sign, one decimal: `+3.1`, `−0.4`.
+fn signed(percent: f64) -> String {
+    let sign = if percent < 0.0 { '−' } else { '+' };
+    format!("{sign}{:.1}", percent.abs())
+}
+
+/// A change in percent, or how many times as much it is when that is easier to read: `+3.1 %`, `× 1,187`.
+#[must_use]
+pub fn size(percent: f64) -> String {
+    if percent < 900.0 {
+        return format!("{} %", signed(percent));
+    }
+    format!("× {}", count(1.0 + percent / 100.0))
+}
+
+/// One line for each push at which several series stepped, or something got worse.
+fn groups(out: &mut String, trend: &Trend) {
+    let told = trend.groups.iter().filter(|group| group.stepped > 1 || group.alert);
+    for (number, group) in told.enumerate() {
+        if number == 0 {
+            let _ = writeln!(out, "\nby push");
+        }
+        let marked = match (group.alert, group.recent) {
+            (true, true) => ", ALERT (new)",
+            (true, false) => ", ALERT",
+            (false, _) => "",
+        };
+        let _ = writeln!(out, "    {}{marked}", plain(&headline(group)));
+    }
+}
+
+/// What happened at a push: `25 of 25 series at 0123456789ab (2026-11-21): 25 worse, largest +4.1 %`.
+#[must_use]
+pub fn headline(group: &Group) -> String {
+    let sizes = group.steps.iter().map(|step| step.change_percent);
+    let largest = sizes
+        .max_by(|one, other| one.abs().total_cmp(&other.abs()))
+        .unwrap_or(0.0);
+    format!(
+        "{} of {} series at {}: {} worse, largest {}",
+        count_of(group.stepped),
+        count_of(group.measured),
+        push(&group.first_after),
+        count_of(group.worse),
+        size(largest)
+    )
+}
+
+fn totals(trend: &Trend) -> String {
+    let steps = || {
+        let segments = trend.traces.iter().flat_map(|trace| &trace.segments);
+        segments.flat_map(|segment| &segment.change_points)
+    };
+    let of = |direction| steps().filter(|point| point.direction == direction).count();
+    let accepted = steps().filter(|point| point.accepted.is_some()).count();
+    format!(
+        "{} runs, {} series × metrics: {} steps worse ({accepted} accepted), {} better, {} of unknown direction; {}",
+        count_of(trend.runs),
+        count_of(trend.traces.len()),
+        of(Direction::Worse),
+        of(Direction::Better),
+        of(Direction::Unknown),
+        alerts(trend)
+    )
+}
+
+fn alerts(trend: &Trend) -> String {
+    let pushes = if trend.alerts == 1 { "push" } else { "pushes" };
+    format!(
+        "alerts at {} {pushes}, {} of them new",
+        count_of(trend.alerts),
+        count_of(trend.recent_alerts)
+    )
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of runs stay far below 2^53")]
+fn count_of(number: usize) -> String {
+    count(number as f64)
+}

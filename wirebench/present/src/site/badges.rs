@@ -1,0 +1,156 @@
+//! Badges: the newest value of a series and how it stands, as shields.io's endpoint reads it, and the Markdown to copy.
+//!
+//! A site asks no other host for anything: a badge is drawn for whoever shows the Markdown elsewhere.
+
+use serde::Serialize;
+
+use crate::site::SiteError;
+use crate::site::frame::Site;
+use crate::site::gather::{Series, Source};
+use crate::site::shown::plural;
+use crate::site::words::verdict;
+use crate::site::write::Writer;
+use wirebench_history::standing::Standing;
+
+/// The file of all series together.
+const OVERALL: &str = "badges/overall.json";
+
+/// What shields.io's endpoint reads: <https://shields.io/badges/endpoint-badge>.
+#[derive(Debug, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+struct Badge {
+    schema_version: u8,
+    label: String,
+    message: String,
+    color: &'static str,
+}
+
+impl Badge {
+    fn new(site: &Site, label: &str, message: String, color: &'static str) -> Self {
+        let made_up = if site.synthetic { " (made up)" } else { "" };
+        Self {
+            schema_version: 1,
+            label: label.to_owned(),
+            message: message + made_up,
+            color,
+        }
+    }
+}
+
+/// Writes a badge for each series, and one over all.
+///
+/// # Errors
+/// When a file cannot be written.
+pub(super) fn write(writer: &mut Writer, site: &Site, sources: &[Source]) -> Result<(), SiteError> {
+    for series in sources.iter().flat_map(|source| &source.series) {
+        if let Some(badge) = of_series(site, series) {
+            writer.json(&file(series), &badge)?;
+        }
+    }
+    writer.json(OVERALL, &overall(site, sources))
+}
+
+fn file(series: &Series) -> String {
+    format!("badges/{}.json", series.page)
+}
+
+/// The metric that the page of the series begins with: what gates of it.
+fn of_series(site: &Site, series: &Series) -> Option<Badge> {
+    let first = series.metrics.first()?;
+    let standing = first.stands.standing;
+    let message = format!("{}, {}", first.newest(), verdict(standing));
+    let label = format!("{}: {}", series.name, first.label);
+    Some(Badge::new(site, &label, message, color(standing)))
+}
+
+/// How many figures stand worse, or that none does.
+fn overall(site: &Site, sources: &[Source]) -> Badge {
+    let metrics = sources
+        .iter()
+        .flat_map(|source| &source.series)
+        .flat_map(|series| &series.metrics);
+    let standings: Vec<Standing> = metrics.map(|drawn| drawn.stands.standing).collect();
+    let count = |wanted| standings.iter().filter(|standing| **standing == wanted).count();
+    let judged = standings.len() - count(Standing::Few) - count(Standing::Ended);
+    let (message, like) = match (count(Standing::Worse), count(Standing::Withheld)) {
+        (0, _) if judged == 0 => ("nothing to compare yet".into(), Standing::Few),
+        (0, 0) => (
+            format!("nothing worse of {}", plural(judged, "figure")),
+            Standing::Noise,
+        ),
+        (0, withheld) => (
+            format!("{withheld} of {} withheld", plural(judged, "figure")),
+            Standing::Withheld,
+        ),
+        (worse, _) => (
+            format!("{worse} of {} worse", plural(judged, "figure")),
+            Standing::Worse,
+        ),
+    };
+    Badge::new(site, &site.name, message, color(like))
+}
+
+/// shields.io's names of colours; the message always says the same in words.
+const fn color(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Worse => "red",
+        Standing::Withheld => "orange",
+        Standing::Accepted => "yellow",
+        Standing::Changed => "blue",
+        Standing::Better => "brightgreen",
+        Standing::Noise => "green",
+        Standing::Few | Standing::Ended => "lightgrey",
+    }
+}
+
+/// What is copied into a README: a picture that links to the series, where it is known where the site is published; else
+/// the badge's path on the site.
+pub(super) fn markdown(site: &Site, series: &Series) -> String {
+    let file = file(series);
+    let Some(address) = site.repository.as_deref().and_then(published) else {
+        return file;
+    };
+    let page = &series.page;
+    let endpoint = escaped(&format!("{address}{file}"));
+    format!("[![{page}](https://img.shields.io/endpoint?url={endpoint})]({address}series/{page}.html)")
+}
+
+/// Where GitHub Pages shows a repository's site.
+fn published(repository: &str) -> Option<String> {
+    let (owner, name) = repository.split_once('/')?;
+    let host = format!("{}.github.io", owner.to_ascii_lowercase());
+    Some(match name.eq_ignore_ascii_case(&host) {
+        true => format!("https://{host}/"),
+        false => format!("https://{host}/{name}/"),
+    })
+}
+
+/// Percent-encoded, as the value of a query.
+fn escaped(address: &str) -> String {
+    let sign = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    address.bytes().map(sign).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_published_below_their_owner() {
+        for (repository, address) in [
+            ("Octo/weather", "https://octo.github.io/weather/"),
+            ("octo/Octo.github.io", "https://octo.github.io/"),
+        ] {
+            assert_eq!(published(repository).as_deref(), Some(address));
+        }
+        assert_eq!(published("weather"), None);
+    }
+
+    #[test]
+    fn an_address_becomes_one_value_of_a_query() {
+        assert_eq!(escaped("https://a.io/x y&z"), "https%3A%2F%2Fa.io%2Fx%20y%26z");
+    }
+}

@@ -1,0 +1,145 @@
+//! A trace and its values → the files from which it is drawn.
+
+use crate::site::buckets::{buckets, stretches};
+use crate::site::encode::row;
+use wirebench_history::follow::Values;
+use wirebench_record::site::{Break, COLUMN, Column, Failure, Level, MOST_POINTS, POINTS, Points, PointsFile, Step};
+use wirebench_record::trend::Trace;
+use wirebench_stats::quantile::median;
+
+/// What of a column does not follow from its trace.
+#[derive(Debug)]
+pub(super) struct Named<'a> {
+    pub(super) server: &'a str,
+    pub(super) label: &'a str,
+    pub(super) timeline: &'a str,
+    pub(super) reference: Option<String>,
+    /// Whether it has no value in the newest pushes: what comes after its last one is left out.
+    pub(super) ended: bool,
+}
+
+/// The column, and its points where they are a file of their own.
+pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, Option<PointsFile>) {
+    let breaks: Vec<Break> = breaks(trace, values);
+    let points = points(values);
+    let count = values.values.iter().filter(|value| value.is_finite()).count();
+    let long = count > MOST_POINTS;
+    let edges: Vec<usize> = breaks.iter().map(|one| one.at).collect();
+    let end = points.from + points.value.deltas.len();
+    let from = || stretches(points.from, end, &edges);
+    let column = Column {
+        schema: COLUMN.into(),
+        series: trace.series.clone(),
+        server: named.server.to_owned(),
+        metric: trace.metric,
+        label: named.label.to_owned(),
+        unit: trace.unit.clone(),
+        better: trace.better,
+        basis: trace.basis,
+        reference: named.reference,
+        timeline: named.timeline.to_owned(),
+        places: if named.ended { end } else { values.values.len() },
+        breaks,
+        levels: levels(values),
+        steps: steps(trace, values),
+        failures: failures(values),
+        buckets: long.then(|| buckets(from(), end, &values.values, &values.ratios)),
+        points: (!long).then(|| points.clone()),
+    };
+    let file = long.then(|| PointsFile {
+        schema: POINTS.into(),
+        points,
+    });
+    (column, file)
+}
+
+fn breaks(trace: &Trace, values: &Values) -> Vec<Break> {
+    let segments = trace.segments.iter().zip(&values.segments);
+    let broken = segments.filter_map(|(segment, places)| {
+        Some(Break {
+            at: places.first,
+            why: segment.broken_by.clone()?,
+        })
+    });
+    broken.collect()
+}
+
+fn steps(trace: &Trace, values: &Values) -> Vec<Step> {
+    let segments = trace.segments.iter().zip(&values.segments);
+    let found = segments.flat_map(|(segment, places)| {
+        let steps = segment.change_points.iter().zip(&places.steps);
+        steps.map(|(step, at)| Step {
+            last_before: at.last_before,
+            first_after: at.first_after,
+            reported: at.reported,
+            change_percent: step.change_percent,
+            low_percent: step.low_percent,
+            high_percent: step.high_percent,
+            direction: step.direction,
+            accepted: step.accepted.clone(),
+            alert: step.alert,
+        })
+    });
+    found.collect()
+}
+
+/// The medians of what was judged, between breaks and steps.
+fn levels(values: &Values) -> Vec<Level> {
+    let judged = if values.ratios.is_empty() {
+        &values.values
+    } else {
+        &values.ratios
+    };
+    let mut found = Vec::new();
+    // Levels of values have no place among ratios, nor the other way round.
+    let newest = values.segments.last().map(|segment| segment.basis);
+    for segment in values.segments.iter().filter(|segment| Some(segment.basis) == newest) {
+        let mut from = segment.first;
+        let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
+        for (to, next) in ends.chain([(segment.last, segment.last)]) {
+            let within: Vec<f64> = judged
+                .get(from..=to)
+                .unwrap_or_default()
+                .iter()
+                .copied()
+                .filter(|value| value.is_finite())
+                .collect();
+            if let Some(level) = median(&within) {
+                found.push(Level { from, to, level });
+            }
+            from = next;
+        }
+    }
+    found
+}
+
+fn failures(values: &Values) -> Vec<Failure> {
+    let failure = |(at, why): &(usize, String)| Failure {
+        at: *at,
+        why: why.clone(),
+    };
+    values.failures.iter().map(failure).collect()
+}
+
+/// From the first place that has a value to the last one.
+fn points(values: &Values) -> Points {
+    let known = |value: &f64| value.is_finite();
+    let from = values.values.iter().position(known).unwrap_or(0);
+    let end = values.values.iter().rposition(known).map_or(from, |last| last + 1);
+    let halves = values.half_permille.get(from..end).unwrap_or_default();
+    Points {
+        from,
+        value: row(&values.values[from..end]),
+        ratio: values.ratios.get(from..end).map(row),
+        half_permille: halves.iter().map(|half| thousandths(*half)).collect(),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bounded to what a script can draw"
+)]
+fn thousandths(half: f64) -> Option<u32> {
+    half.is_finite().then(|| half.clamp(0.0, 1e6).round() as u32)
+}

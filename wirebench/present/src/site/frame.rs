@@ -1,0 +1,214 @@
+//! What every page has around its content.
+
+use jiff::Timestamp;
+
+use crate::site::Input;
+use crate::site::gather::Source;
+use crate::site::shown::plural;
+use crate::site::timeline::seconds;
+use wirebench_history::follow::Line;
+
+/// The pages that every page leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Overview,
+    Compare,
+    Runs,
+    HeadToHead,
+    Changes,
+    Health,
+    About,
+    /// A page that no entry of the navigation stands for, such as that of a series.
+    Other,
+}
+
+/// An entry of the navigation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) href: &'static str,
+    pub(super) current: bool,
+}
+
+const ENTRIES: [(Place, &str, &str); 7] = [
+    (Place::Overview, "Overview", "index.html"),
+    (Place::Compare, "Compare", "compare/index.html"),
+    (Place::Runs, "Runs", "run/index.html"),
+    (Place::HeadToHead, "Head to head", "head-to-head.html"),
+    (Place::Changes, "Changes", "changes.html"),
+    (Place::Health, "Health", "health.html"),
+    (Place::About, "About", "about.html"),
+];
+
+/// What is the same on every page of one site.
+#[derive(Debug, Clone)]
+pub(super) struct Site {
+    /// The site's name: the repository's, or "wirebench".
+    pub(super) name: String,
+    /// `owner/name` on GitHub.
+    pub(super) repository: Option<String>,
+    /// Whether the history is made up.
+    pub(super) synthetic: bool,
+    /// When the site was built: `2026-11-21 17:24 UTC`.
+    pub(super) made: String,
+    /// How fresh the newest run is, one sentence.
+    pub(super) freshness: String,
+    /// When the newest push was made.
+    pub(super) newest: Option<Timestamp>,
+}
+
+/// What `base.html` needs.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub(super) title: String,
+    pub(super) site: String,
+    /// The way from the page to the site's root: empty or `../`.
+    pub(super) root: &'static str,
+    pub(super) synthetic: bool,
+    pub(super) made: String,
+    pub(super) freshness: String,
+    pub(super) version: &'static str,
+    place: Place,
+}
+
+/// A newest run older than this is worth a warning, days.
+const STALE_DAYS: i64 = 7;
+/// So are more commits than this without a run.
+const STALE_COMMITS: usize = 20;
+
+impl Site {
+    /// The site of an input.
+    pub(super) fn of(input: &Input, sources: &[Source]) -> Self {
+        let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
+        let newest = newest(sources);
+        let freshness = match newest {
+            Some(newest) => format!(
+                "{}, the newest of {}.",
+                plural(pushes, "run"),
+                newest.strftime("%Y-%m-%d")
+            ),
+            None => "No run yet.".into(),
+        };
+        Self {
+            name: input.title.clone(),
+            repository: input.repository.clone(),
+            synthetic: input.followed.facts.synthetic.is_some(),
+            made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            freshness,
+            newest,
+        }
+    }
+
+    /// Why the newest run may be too old to go by, when it was when the site was built.
+    pub(super) fn stale(&self, input: &Input) -> Option<String> {
+        let newest = self.newest?;
+        let days = (input.now.as_second() - newest.as_second()) / 86_400;
+        let untested = input.untested.unwrap_or(0);
+        if self.synthetic || (days <= STALE_DAYS && untested <= STALE_COMMITS) {
+            return None;
+        }
+        let commits = match untested {
+            0 => String::new(),
+            count => format!(" and {} ago", plural(count, "commit")),
+        };
+        Some(format!(
+            "Stale: the newest run is of {}, {} before this page was built{commits}. What came after it was not measured.",
+            newest.strftime("%Y-%m-%d"),
+            plural(usize::try_from(days).unwrap_or(0), "day"),
+        ))
+    }
+
+    /// The frame of a page at the site's root.
+    pub(super) fn frame(&self, title: &str, place: Place) -> Frame {
+        Frame {
+            title: title.to_owned(),
+            site: self.name.clone(),
+            root: "",
+            synthetic: self.synthetic,
+            made: self.made.clone(),
+            freshness: self.freshness.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            place,
+        }
+    }
+
+    /// The frame of a page one folder below it.
+    pub(super) fn frame_below(&self, title: &str, place: Place) -> Frame {
+        Frame {
+            root: "../",
+            ..self.frame(title, place)
+        }
+    }
+
+    /// Where a commit is shown; none without a repository, or for what is no commit.
+    pub(super) fn commit_url(&self, commit: &str) -> Option<String> {
+        commit_url(self.repository.as_deref()?, commit)
+    }
+
+    /// The repository that the commits of a source are in: an imported history may name another one.
+    pub(super) fn repository_of<'a>(&'a self, line: &'a Line) -> Option<&'a str> {
+        line.repository.as_deref().or(self.repository.as_deref())
+    }
+
+    /// Where all between two commits is shown.
+    pub(super) fn range_url(&self, line: &Line, before: &str, after: &str) -> Option<String> {
+        let repository = self.repository_of(line)?;
+        commit_url(repository, before).and(commit_url(repository, after))?;
+        Some(format!("https://github.com/{repository}/compare/{before}...{after}"))
+    }
+}
+
+/// Where a commit of a repository is shown; none for what is no commit.
+pub(super) fn commit_url(repository: &str, commit: &str) -> Option<String> {
+    let sound = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    sound.then(|| format!("https://github.com/{repository}/commit/{commit}"))
+}
+
+/// Where the pull request is shown that a message ends with, as in `Cache answers (#123)`.
+pub(super) fn pull_url(repository: &str, message: &str) -> Option<String> {
+    let number = message.trim_end().strip_suffix(')')?.rsplit_once("(#")?.1;
+    let sound = (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+    sound.then(|| format!("https://github.com/{repository}/pull/{number}"))
+}
+
+impl Frame {
+    /// The navigation.
+    pub(super) fn nav(&self) -> [Entry; 7] {
+        ENTRIES.map(|(place, name, href)| Entry {
+            name,
+            href,
+            current: place == self.place,
+        })
+    }
+}
+
+/// When the newest push of all sources was made.
+fn newest(sources: &[Source]) -> Option<Timestamp> {
+    let pushes = sources.iter().flat_map(|source| &source.line.pushes);
+    let newest = pushes.filter_map(seconds).max()?;
+    Timestamp::from_second(newest).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_number_at_the_end_of_a_message_is_a_pull_request() {
+        let url = |message| pull_url("owner/name", message);
+        assert_eq!(
+            url("Cache (#12)").as_deref(),
+            Some("https://github.com/owner/name/pull/12")
+        );
+        for other in [
+            "Cache #12",
+            "(#12) cache",
+            "Cache (#)",
+            "Cache (#1a)",
+            "Cache (#1234567890)",
+            "",
+        ] {
+            assert_eq!(url(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! HTTP, gRPC or gRPC-web for this job? The servers of one run side by side, by work and load, each asked by the same driver.
+
+mod table;
+
+use askama::Template;
+
+use self::table::{Group, answer, groups};
+use crate::report::format::machines;
+use crate::site::frame::{Frame, Place, Site};
+use crate::site::shown::{instant, is_id, name};
+use wirebench_record::run::{Run, Variant, short_commit};
+
+#[derive(Template)]
+#[template(path = "head_to_head.html")]
+struct Page {
+    frame: Frame,
+    shown: Option<Shown>,
+}
+
+/// What is shown of the run.
+struct Shown {
+    answer: Vec<String>,
+    run: String,
+    /// The run's id, where it has a page.
+    file: Option<String>,
+    commit: String,
+    url: Option<String>,
+    started: String,
+    machine: String,
+    groups: Vec<Group>,
+}
+
+/// The page `head-to-head.html`, of the newest of these runs that has several servers asked by one driver. `paged` says
+/// whether a run has a page of its own.
+///
+/// # Errors
+/// When the template cannot be rendered.
+pub(super) fn render<'a>(
+    runs: impl IntoIterator<Item = &'a Run>,
+    site: &Site,
+    paged: &dyn Fn(&str) -> bool,
+) -> Result<String, askama::Error> {
+    let newest =
+        (runs.into_iter().filter(|run| !groups(run).is_empty())).max_by(|a, b| a.started_at.cmp(&b.started_at));
+    Page {
+        frame: site.frame("Head to head", Place::HeadToHead),
+        shown: newest.map(|run| Shown::of(run, site, paged)),
+    }
+    .render()
+}
+
+impl Shown {
+    fn of(run: &Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
+        let candidate = run
+            .variants
+            .iter()
+            .find(|revision| revision.variant == Variant::Candidate);
+        let commit = candidate.and_then(|revision| revision.commit.as_deref());
+        Self {
+            answer: answer(run),
+            run: name(&run.id),
+            file: (is_id(&run.id) && paged(&run.id)).then(|| run.id.clone()),
+            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
+            url: commit.and_then(|commit| site.commit_url(commit)),
+            started: instant(&run.started_at),
+            machine: machines(run),
+            groups: groups(run),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::samples;
+
+    fn page(run: &Run) -> String {
+        render([run], &samples::site(), &|_| true).unwrap()
+    }
+
+    #[test]
+    fn servers_stand_beside_each_other_by_scenario_and_driver() {
+        let page = page(&samples::reference());
+        crate::site::well_formed::check(&page).unwrap();
+        for said in [
+            "data-scenario=\"weather-fixed-count\" data-driver=\"h2load\"",
+            "data-scenario=\"weather-multiplexed\" data-driver=\"ghz\"",
+            "client-bound",
+            "gRPC",
+            "HTTP/1.1",
+            "100 connections × 1 stream",
+            "run/20261121T051047Z-352901.html",
+        ] {
+            assert!(page.contains(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn of_several_runs_the_newest_that_can_answer_is_shown() {
+        let (older, mut newer, mut alone) = (samples::reference(), samples::reference(), samples::reference());
+        (newer.id, newer.started_at) = ("newer".into(), "2027-01-01T00:00:00Z".into());
+        (alone.id, alone.started_at) = ("alone".into(), "2027-01-02T00:00:00Z".into());
+        alone.series.retain(|series| series.server == "http");
+        let page = render([&older, &newer, &alone], &samples::site(), &|id| id == "alone").unwrap();
+        assert!(page.contains("newer") && !page.contains("alone"));
+        assert!(!page.contains("run/newer.html"), "only runs with a page are linked");
+    }
+
+    #[test]
+    fn without_such_a_run_it_says_how_to_make_one() {
+        let none = render(std::iter::empty(), &samples::site(), &|_| true).unwrap();
+        assert!(none.contains("No run asks several servers") && none.contains("wirebench run"));
+    }
+
+    #[test]
+    fn hostile_names_stay_names() {
+        let mut run = samples::reference();
+        samples::with_counts(&mut run);
+        samples::poison(&mut run);
+        samples::assert_inert(&page(&run));
+    }
+}

@@ -1,0 +1,286 @@
+//! Can I trust the system? How often it cried wolf, how noisy its machines are, which rounds it threw away and why, and what
+//! it could not have seen.
+
+mod noise;
+mod sizes;
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+
+use self::noise::Noise;
+use self::sizes::Sizes;
+use crate::report::comparison::words::declared;
+use crate::report::format::three_digits;
+use crate::site::frame::{Frame, Place, Site};
+use crate::site::shown::{plural, sentence};
+use crate::site::trust::{Tally, steal_percent};
+use wirebench_record::comparison::{Comparison, Verdict};
+use wirebench_record::run::Run;
+use wirebench_record::trend::Trend;
+use wirebench_stats::proportion;
+use wirebench_stats::quantile::median;
+
+/// Files named that were left out.
+const SKIPPED: usize = 50;
+
+#[derive(Template)]
+#[template(path = "health.html")]
+struct Page {
+    frame: Frame,
+    alarms: Alarms,
+    noise: Option<Noise>,
+    /// How many rounds are good, in one sentence; none without any.
+    rounds: Option<String>,
+    steal: Option<String>,
+    reasons: Vec<(String, String)>,
+    /// What a comparison could have seen, and what the history would.
+    compared: Option<Sizes>,
+    followed: Option<Sizes>,
+    skipped: Vec<String>,
+    skipped_more: usize,
+}
+
+/// Comparisons of equal code.
+#[derive(Debug, PartialEq, Eq)]
+struct Alarms {
+    /// How many were called regressed; none when there were no such comparisons.
+    sentence: Option<String>,
+    /// What is promised.
+    promised: Option<String>,
+}
+
+/// The page `health.html`.
+///
+/// # Errors
+/// When the template cannot be rendered.
+pub(super) fn render(
+    runs: &[&Run],
+    comparisons: &[&Comparison],
+    trend: Option<&Trend>,
+    site: &Site,
+) -> Result<String, askama::Error> {
+    let mut tally = Tally::default();
+    runs.iter().for_each(|run| tally.add(run));
+    let skipped: &[String] = trend.map_or(&[], |trend| &trend.skipped);
+    Page {
+        frame: site.frame("Health", Place::Health),
+        alarms: alarms(runs, comparisons),
+        noise: Noise::of(comparisons),
+        rounds: (tally.rounds > 0).then(|| rounds(&tally, runs.len())),
+        steal: steal(runs),
+        reasons: (tally.ranked().into_iter().take(20))
+            .map(|(count, why)| (plural(count, "round"), why.to_owned()))
+            .collect(),
+        compared: Sizes::compared(comparisons),
+        followed: trend.and_then(Sizes::followed),
+        skipped: skipped.iter().take(SKIPPED).map(|line| sentence(line)).collect(),
+        skipped_more: skipped.len().saturating_sub(SKIPPED),
+    }
+    .render()
+}
+
+fn rounds(tally: &Tally, runs: usize) -> String {
+    let all = plural(tally.rounds, "round");
+    let left = tally.left_out();
+    let of = plural(runs, "run");
+    if left.is_empty() {
+        return format!("All {all} of {of} passed every check.");
+    }
+    #[expect(clippy::cast_precision_loss, reason = "rounds stay far below 2^53")]
+    let percent = 100.0 * (tally.rounds - tally.good) as f64 / tally.rounds as f64;
+    format!(
+        "{left}: {} % of {all} in {of} are in no comparison.",
+        three_digits(percent)
+    )
+}
+
+/// The CPU time that others took while the load ran: the middle run and the worst.
+fn steal(runs: &[&Run]) -> Option<String> {
+    let each: Vec<f64> = runs.iter().filter_map(|run| steal_percent(run)).collect();
+    let worst = each.iter().copied().fold(0.0, f64::max);
+    let middle = median(&each)?;
+    Some(format!(
+        "While the load ran, the hypervisor gave {} % of the CPU time to others in the middle run, {} % in the worst.",
+        three_digits(middle),
+        three_digits(worst)
+    ))
+}
+
+/// Comparisons of equal code: both sides of one commit without local changes, and no time burnt on purpose.
+fn alarms(runs: &[&Run], comparisons: &[&Comparison]) -> Alarms {
+    let burnt: BTreeSet<&str> = (runs.iter())
+        .filter(|run| run.series.iter().any(|series| series.injected_burn_ns.is_some()))
+        .map(|run| run.id.as_str())
+        .collect();
+    let equal = |comparison: &&&Comparison| {
+        let (baseline, candidate) = (&comparison.baseline.revision, &comparison.candidate.revision);
+        comparison.paired
+            && baseline.commit.is_some()
+            && baseline.commit == candidate.commit
+            && [baseline, candidate].iter().all(|side| side.modified != Some(true))
+            && !burnt.contains(comparison.candidate.run.as_str())
+    };
+    let equal: Vec<&&Comparison> = comparisons.iter().filter(equal).collect();
+    let wrong = equal
+        .iter()
+        .filter(|comparison| comparison.verdict == Verdict::Regressed)
+        .count();
+    let (_, high) = proportion::interval(wrong as u64, equal.len() as u64);
+    let limits = comparisons
+        .iter()
+        .map(|comparison| comparison.method.false_alarm_at_most_percent);
+    let limit = limits.fold(0.0, f64::max);
+    Alarms {
+        sentence: (!equal.is_empty()).then(|| {
+            format!(
+                "{wrong} of {} of equal code {} called regressed: with 95 % confidence the rate is at most {} %.",
+                plural(equal.len(), "comparison"),
+                if wrong == 1 { "was" } else { "were" },
+                three_digits(high * 100.0)
+            )
+        }),
+        promised: (!comparisons.is_empty()).then(|| {
+            format!(
+                "By construction a comparison of equal code is called regressed in at most {} of cases.",
+                declared(limit)
+            )
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::samples;
+    use wirebench_record::metric::Metric;
+    use wirebench_record::trend::{Basis, Push, SCHEMA, Segment, Trace, TrendMethod};
+    use wirebench_testing::golden;
+
+    fn equal(verdict: Verdict) -> Comparison {
+        let mut comparison = golden("unchanged");
+        comparison.candidate.revision.commit = comparison.baseline.revision.commit.clone();
+        comparison.candidate.revision.modified = Some(false);
+        comparison.baseline.revision.modified = Some(false);
+        comparison.verdict = verdict;
+        comparison
+    }
+
+    fn trend() -> Trend {
+        let push = || Push {
+            run: None,
+            commit: "3f9d2c71a0b8".into(),
+            at: None,
+            message: None,
+            author: None,
+        };
+        let segment = |resolvable| Segment {
+            broken_by: None,
+            basis: Basis::Ratio,
+            noise: None,
+            first: push(),
+            last: push(),
+            points: 40,
+            level: 1.0,
+            resolvable_percent: resolvable,
+            change_points: Vec::new(),
+        };
+        let trace = |series: &str, metric, resolvable| Trace {
+            source: "runs".into(),
+            series: series.into(),
+            metric: Some(metric),
+            unit: "ns".into(),
+            better: None,
+            basis: Basis::Ratio,
+            points: 40,
+            left_out: 0,
+            not_judged: None,
+            newest: None,
+            segments: vec![segment(Some(99.0)), segment(resolvable)],
+        };
+        Trend {
+            schema: SCHEMA.into(),
+            runs: 40,
+            method: TrendMethod {
+                window: 30,
+                least_after: 5,
+                p: 0.0001,
+                smallest_step_percent: 1.0,
+                newest: 5,
+            },
+            skipped: vec!["runs/2026/11/x.json: is cut off".into()],
+            alerts: 0,
+            recent_alerts: 0,
+            groups: Vec::new(),
+            traces: vec![
+                trace("quiet@http@hey", Metric::ServerCpu, Some(1.25)),
+                trace("noisy@http@hey", Metric::ServerCpu, Some(7.5)),
+                trace("noisy@http@hey", Metric::LatencyP50, None),
+            ],
+        }
+    }
+
+    #[test]
+    fn false_alarms_are_counted_among_comparisons_of_equal_code_only() {
+        let (quiet, wrong, other) = (
+            equal(Verdict::Unchanged),
+            equal(Verdict::Regressed),
+            golden("regressed"),
+        );
+        let found = alarms(&[], &[&quiet, &quiet, &wrong, &other]).sentence.unwrap();
+        assert!(
+            found.starts_with("1 of 3 comparisons of equal code was called regressed"),
+            "{found}"
+        );
+        let mut burnt = samples::reference();
+        burnt.id = wrong.candidate.run.clone();
+        burnt.series[4].injected_burn_ns = Some(500);
+        assert_eq!(alarms(&[&burnt], &[&wrong]).sentence, None, "time was burnt on purpose");
+    }
+
+    #[test]
+    fn everything_that_limits_trust_is_on_the_page() {
+        let mut run = samples::reference();
+        samples::spoil(&mut run);
+        let comparison = golden("mixed");
+        let page = render(&[&run], &[&comparison], Some(&trend()), &samples::site()).unwrap();
+        crate::site::well_formed::check(&page).unwrap();
+        for said in [
+            "No comparison of equal code yet",
+            "wirebench selftest",
+            "1 invalid, 1 failed, 1 dropped: 3.85 % of 78 rounds in 1 run are in no comparison.",
+            "3 of 100,000 answers had status 503",
+            "2 × AMD EPYC 7763",
+            "7.5 %",
+            "is cut off",
+        ] {
+            assert!(page.contains(said), "{said}");
+        }
+        let (noisy, quiet) = (
+            page.find("noisy@http@hey").unwrap(),
+            page.find("quiet@http@hey").unwrap(),
+        );
+        assert!(noisy < quiet, "the series of which least can be seen stands first");
+        assert!(!page.contains("99.0 %"), "only the newest segment counts");
+    }
+
+    #[test]
+    fn nothing_measured_is_said_and_hostile_text_stays_text() {
+        let none = render(&[], &[], None, &samples::site()).unwrap();
+        crate::site::well_formed::check(&none).unwrap();
+        assert!(none.contains("No run yet") && none.contains("No comparison of equal code yet"));
+        let (mut run, mut comparison, mut trend) = (samples::reference(), golden("mixed"), trend());
+        samples::poison(&mut run);
+        comparison.host.cpu_model = Some(samples::NASTY.into());
+        comparison
+            .series
+            .iter_mut()
+            .for_each(|series| series.id = samples::NASTY.into());
+        trend
+            .traces
+            .iter_mut()
+            .for_each(|trace| trace.series = samples::NASTY.into());
+        trend.skipped = vec![samples::NASTY.into()];
+        samples::assert_inert(&render(&[&run], &[&comparison], Some(&trend), &samples::site()).unwrap());
+    }
+}

@@ -1,0 +1,77 @@
+//! The smallest change that could have been seen, by series and metric: smaller ones are invisible here.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::comparison::words::size;
+use crate::site::shown::name;
+use wirebench_record::comparison::Comparison;
+use wirebench_record::metric::Metric;
+use wirebench_record::trend::Trend;
+use wirebench_stats::quantile::median;
+
+/// A line for each series, a column for each metric.
+#[derive(Debug)]
+pub(super) struct Sizes {
+    pub(super) metrics: Vec<&'static str>,
+    /// The series of which least can be seen first.
+    pub(super) lines: Vec<(String, Vec<String>)>,
+}
+
+type Found = BTreeMap<String, BTreeMap<Metric, Vec<f64>>>;
+
+impl Sizes {
+    /// Of comparisons: the median over all of them; none when none says so.
+    pub(super) fn compared(comparisons: &[&Comparison]) -> Option<Self> {
+        let mut found = Found::new();
+        for series in comparisons.iter().flat_map(|comparison| &comparison.series) {
+            for metric in series.metrics.iter().filter(|metric| !metric.metric.is_counted()) {
+                if let Some(percent) = metric.resolvable_percent {
+                    found
+                        .entry(name(&series.id))
+                        .or_default()
+                        .entry(metric.metric)
+                        .or_default()
+                        .push(percent);
+                }
+            }
+        }
+        Self::of(&found)
+    }
+
+    /// Of a history: a step that would be seen within five pushes, in the newest segment; none when there is none.
+    pub(super) fn followed(trend: &Trend) -> Option<Self> {
+        let mut found = Found::new();
+        for trace in &trend.traces {
+            let percent = trace.segments.last().and_then(|segment| segment.resolvable_percent);
+            if let (Some(metric), Some(percent)) = (trace.metric, percent) {
+                found
+                    .entry(name(&trace.series))
+                    .or_default()
+                    .entry(metric)
+                    .or_default()
+                    .push(percent);
+            }
+        }
+        Self::of(&found)
+    }
+
+    fn of(found: &Found) -> Option<Self> {
+        let metrics: BTreeSet<Metric> = found.values().flat_map(BTreeMap::keys).copied().collect();
+        let metrics: Vec<Metric> = Metric::all().filter(|metric| metrics.contains(metric)).collect();
+        let first = *metrics.first()?;
+        let of = |values: &BTreeMap<Metric, Vec<f64>>, metric| values.get(&metric).and_then(|values| median(values));
+        let mut lines: Vec<(Option<f64>, String, Vec<String>)> = (found.iter())
+            .map(|(series, values)| {
+                let cells = metrics
+                    .iter()
+                    .map(|metric| of(values, *metric).map_or("–".into(), size));
+                (of(values, first), series.clone(), cells.collect())
+            })
+            .collect();
+        lines.sort_by(|a, b| b.0.unwrap_or(f64::INFINITY).total_cmp(&a.0.unwrap_or(f64::INFINITY)));
+        Some(Self {
+            metrics: metrics.iter().map(|metric| metric.label()).collect(),
+            lines: lines.into_iter().map(|(_, series, cells)| (series, cells)).collect(),
+        })
+    }
+}

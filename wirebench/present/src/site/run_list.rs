@@ -1,0 +1,122 @@
+//! The list of runs that have a page, newest first.
+
+use askama::Template;
+
+use crate::report::comparison::headline;
+use crate::site::compare;
+use crate::site::frame::{Frame, Place, Site};
+use crate::site::shown::{instant, is_id, name, plural};
+use wirebench_record::comparison::Comparison;
+use wirebench_record::run::{Run, RunStatus, Variant, short_commit};
+
+/// A run in a list.
+#[derive(Debug, Clone)]
+pub(super) struct Listed {
+    pub(super) id: String,
+    pub(super) commit: String,
+    pub(super) url: Option<String>,
+    /// To sort by.
+    started_at: String,
+    pub(super) started: String,
+    pub(super) status: &'static str,
+    pub(super) profile: String,
+    pub(super) machine: String,
+    pub(super) series: usize,
+    /// What it says of its baseline: words and their class.
+    pub(super) verdict: Option<(String, &'static str)>,
+}
+
+impl Listed {
+    /// None for a run whose id can name no page.
+    pub(super) fn of(run: &Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
+        let candidate = run
+            .variants
+            .iter()
+            .find(|revision| revision.variant == Variant::Candidate);
+        let commit = candidate.and_then(|revision| revision.commit.as_deref());
+        let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
+        is_id(&run.id).then(|| Self {
+            id: run.id.clone(),
+            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
+            url: commit.and_then(|commit| site.commit_url(commit)),
+            started_at: run.started_at.clone(),
+            started: instant(&run.started_at),
+            status: match run.status {
+                RunStatus::Complete => "complete",
+                RunStatus::Incomplete => "incomplete",
+                RunStatus::Failed => "failed in part",
+            },
+            profile: name(&run.profile),
+            machine: name(&format!("{} × {model}", run.host.cpu_count)),
+            series: run.series.len(),
+            verdict: comparison.map(|comparison| {
+                (
+                    headline::verdict(comparison),
+                    compare::class(headline::standing(comparison)),
+                )
+            }),
+        })
+    }
+}
+
+/// Newest first.
+pub(super) fn newest_first(runs: &[Listed]) -> Vec<&Listed> {
+    let mut sorted: Vec<&Listed> = runs.iter().collect();
+    sorted.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
+    sorted
+}
+
+#[derive(Template)]
+#[template(path = "run_list.html")]
+struct Page<'a> {
+    frame: Frame,
+    count: String,
+    runs: Vec<&'a Listed>,
+}
+
+/// The page `run/index.html`.
+///
+/// # Errors
+/// When the template cannot be rendered.
+pub(super) fn render(runs: &[Listed], site: &Site) -> Result<String, askama::Error> {
+    Page {
+        frame: site.frame_below("Runs", Place::Runs),
+        count: plural(runs.len(), "run"),
+        runs: newest_first(runs),
+    }
+    .render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::samples;
+    use wirebench_testing::golden;
+
+    #[test]
+    fn the_newest_run_stands_first_and_leads_to_its_pages() {
+        let (site, mut older) = (samples::site(), samples::reference());
+        let newer = Listed::of(&older, Some(&golden("regressed")), &site).unwrap();
+        (older.id, older.started_at) = ("20260101T000000Z-000001".into(), "2026-01-01T00:00:00Z".into());
+        let page = render(&[Listed::of(&older, None, &site).unwrap(), newer], &site).unwrap();
+        crate::site::well_formed::check(&page).unwrap();
+        let (new, old) = (
+            page.find("20261121T051047Z-352901.html"),
+            page.find("20260101T000000Z-000001.html"),
+        );
+        assert!(new.unwrap() < old.unwrap() && page.contains("2 runs"));
+        assert!(page.contains("../compare/20261121T051047Z-352901.html") && page.contains("✗ Regressed"));
+        assert!(!page.contains("../compare/20260101T000000Z-000001.html"));
+    }
+
+    #[test]
+    fn no_run_and_hostile_runs_do_no_harm() {
+        let site = samples::site();
+        assert!(render(&[], &site).unwrap().contains("wirebench run --profile quick"));
+        let mut run = samples::reference();
+        samples::poison(&mut run);
+        samples::assert_inert(&render(&[Listed::of(&run, None, &site).unwrap()], &site).unwrap());
+        run.id = "javascript:alert(1)".into();
+        assert!(Listed::of(&run, None, &site).is_none());
+    }
+}

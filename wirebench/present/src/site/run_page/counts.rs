@@ -1,0 +1,139 @@
+//! What was counted of a series: figures, why one was refused, system calls, and the costliest functions.
+
+use std::collections::BTreeSet;
+
+use crate::report::comparison::words::figure;
+use crate::report::format::{number, three_digits};
+use crate::site::shown::{name, sentence};
+use wirebench_record::counts::{CountStatus, Counts, Figure};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Series, Variant};
+
+/// Functions that are listed.
+const FUNCTIONS: usize = 10;
+
+/// One counted series.
+#[derive(Debug)]
+pub(super) struct Counted {
+    pub(super) anchor: String,
+    pub(super) id: String,
+    /// The variants counted, each a column.
+    pub(super) variants: Vec<&'static str>,
+    /// A label and a cell for each variant.
+    pub(super) figures: Vec<(&'static str, Vec<String>)>,
+    pub(super) syscalls: Vec<(String, Vec<String>)>,
+    pub(super) functions: Vec<Functions>,
+    /// What is missing, and what to know.
+    pub(super) remarks: Vec<String>,
+}
+
+/// The costliest functions by one count.
+#[derive(Debug)]
+pub(super) struct Functions {
+    pub(super) label: &'static str,
+    /// Name, where it is in the project's own sources (empty when that is not known), cost, and share of the whole.
+    pub(super) lines: Vec<[String; 4]>,
+}
+
+impl Counted {
+    pub(super) fn of(series: &Series, place: usize) -> Self {
+        let order = [Variant::Baseline, Variant::Candidate, Variant::Reference];
+        let counts: Vec<&Counts> = order
+            .into_iter()
+            .filter_map(|variant| series.counts_of(variant))
+            .collect();
+        let metrics = Metric::COUNTED
+            .into_iter()
+            .filter(|metric| counts.iter().any(|one| one.figure(*metric).is_some()));
+        let names: BTreeSet<&String> = counts.iter().flat_map(|one| one.syscalls.keys()).collect();
+        let call = |one: &&Counts, call: &String| one.syscalls.get(call).map_or("–".into(), |count| number(*count));
+        Self {
+            anchor: format!("counted-{}", place + 1),
+            id: name(&series.id),
+            variants: counts.iter().map(|one| one.variant.name()).collect(),
+            figures: metrics
+                .map(|metric| {
+                    (
+                        metric.label(),
+                        counts.iter().map(|one| cell(one.figure(metric))).collect(),
+                    )
+                })
+                .collect(),
+            syscalls: (names.into_iter())
+                .map(|called| (name(called), counts.iter().map(|one| call(one, called)).collect()))
+                .collect(),
+            functions: series.counts_of(Variant::Candidate).map(functions).unwrap_or_default(),
+            remarks: remarks(series, &counts),
+        }
+    }
+}
+
+/// `16,148 ± 12`; a refused one says so, and why stands below.
+fn cell(found: Option<&Figure>) -> String {
+    let Some(found) = found else {
+        return "–".into();
+    };
+    let Some(value) = found.value else {
+        return "refused".into();
+    };
+    let written = figure(found.metric, value);
+    match found.spread.filter(|spread| *spread > 0.0) {
+        Some(spread) => format!("{} ± {}", written.trim_end_matches(" B"), figure(found.metric, spread)),
+        None => written,
+    }
+}
+
+fn functions(counts: &Counts) -> Vec<Functions> {
+    let metrics: BTreeSet<Metric> = counts.functions.iter().map(|cost| cost.metric).collect();
+    let table = |metric: Metric| {
+        let whole = counts
+            .value(metric)
+            .map(|(value, _)| value)
+            .filter(|value| *value > 0.0);
+        let costs = counts
+            .functions
+            .iter()
+            .filter(|cost| cost.metric == metric)
+            .take(FUNCTIONS);
+        Functions {
+            label: metric.label(),
+            lines: costs
+                .map(|cost| {
+                    let share = whole.map_or("–".into(), |whole| {
+                        format!("{} %", three_digits(cost.cost / whole * 100.0))
+                    });
+                    let place = cost.source.as_ref();
+                    let place = place.map_or_else(String::new, |place| name(&format!("{}:{}", place.file, place.line)));
+                    [name(&cost.function), place, figure(metric, cost.cost), share]
+                })
+                .collect(),
+        }
+    };
+    metrics.into_iter().map(table).collect()
+}
+
+fn remarks(series: &Series, counts: &[&Counts]) -> Vec<String> {
+    let mut remarks: Vec<String> = Vec::new();
+    if counts.is_empty() {
+        remarks.push(sentence(series.reason.as_deref().unwrap_or("no reason recorded")));
+    }
+    for one in counts {
+        let of = if counts.len() > 1 {
+            format!("{}: ", one.variant.name())
+        } else {
+            String::new()
+        };
+        if one.status != CountStatus::Ok {
+            remarks.push(format!(
+                "{of}{}",
+                sentence(one.reason.as_deref().unwrap_or("no reason recorded"))
+            ));
+        }
+        for missing in one.figures.iter().filter(|figure| figure.value.is_none()) {
+            let why = missing.refused.as_deref().unwrap_or("no reason recorded");
+            remarks.push(format!("{of}{} refused: {}", missing.metric.label(), sentence(why)));
+        }
+        remarks.extend(one.remarks.iter().map(|remark| format!("{of}{}", sentence(remark))));
+    }
+    remarks
+}

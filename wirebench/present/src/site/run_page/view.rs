@@ -1,0 +1,367 @@
+//! Run → what its page says of it, in words and pictures, before any markup.
+
+use crate::report::cells;
+use crate::report::escape;
+use crate::report::format::{bytes, machine, time, tools};
+use crate::report::head_to_head;
+use crate::report::offered::{figures, steps as tried};
+use crate::site::offered::offered;
+use crate::site::run_page::counts::Counted;
+use crate::site::run_page::dots::{Panel, panels};
+use crate::site::run_page::quantiles;
+use crate::site::run_page::rounds::Table;
+use crate::site::shown::{instant, name, plural, sentence};
+use crate::site::svg::Picture;
+use crate::site::trust::{Answer, Tally, answer};
+use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
+use wirebench_record::run::{
+    RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit,
+};
+use wirebench_record::shards::Shard;
+
+/// Everything on the page but its frame.
+#[derive(Debug)]
+pub(super) struct View {
+    pub(super) id: String,
+    pub(super) answer: Answer,
+    pub(super) status: &'static str,
+    pub(super) revisions: Vec<Revision>,
+    /// Why rounds are not good: how often, and what was said.
+    pub(super) reasons: Vec<(String, String)>,
+    pub(super) sections: Vec<SectionView>,
+    pub(super) counted: Vec<Counted>,
+    pub(super) stages: Vec<String>,
+    /// The machine, the programs, the times.
+    pub(super) environment: Vec<(&'static str, String)>,
+    pub(super) repeat: Option<String>,
+    /// What the marks stand for: variant and shape; empty when only one was measured.
+    pub(super) legend: Vec<(&'static str, &'static str)>,
+}
+
+/// The code of one variant.
+#[derive(Debug)]
+pub(super) struct Revision {
+    pub(super) variant: &'static str,
+    pub(super) commit: String,
+    pub(super) url: Option<String>,
+    /// What the user called it, and whether files were modified.
+    pub(super) remark: String,
+}
+
+/// The timed series of one scenario.
+#[derive(Debug)]
+pub(super) struct SectionView {
+    pub(super) scenario: String,
+    pub(super) about: String,
+    pub(super) start_up: bool,
+    pub(super) series: Vec<SeriesView>,
+    /// Servers that one driver asked, beside the first of them: driver, server, first server and the effects.
+    pub(super) beside: Vec<Vec<String>>,
+}
+
+/// One timed series.
+#[derive(Debug)]
+pub(super) struct SeriesView {
+    /// The place that links lead to.
+    pub(super) anchor: String,
+    pub(super) id: String,
+    pub(super) server: String,
+    pub(super) driver: String,
+    pub(super) protocol: String,
+    pub(super) status: &'static str,
+    pub(super) reason: String,
+    /// `3 of 3`.
+    pub(super) good: String,
+    /// What is told of it in the table at the top.
+    pub(super) cells: Vec<String>,
+    pub(super) note: String,
+    pub(super) panels: Vec<Panel>,
+    pub(super) quantiles: Option<Picture>,
+    /// The processes of a chain; empty for a server of one process.
+    pub(super) processes: Vec<[String; 7]>,
+    /// Failures by kind.
+    pub(super) errors: Vec<(String, String)>,
+    pub(super) rounds: Table,
+    /// Every rate that a search tried.
+    pub(super) steps: Vec<[String; 5]>,
+    pub(super) command: String,
+    pub(super) digest: String,
+    pub(super) remarks: Vec<String>,
+}
+
+impl View {
+    pub(super) fn of(run: &Run, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut variants: Vec<Variant> = run
+            .series
+            .iter()
+            .flat_map(|series| &series.rounds)
+            .map(|round| round.variant)
+            .collect();
+        variants.sort_unstable();
+        variants.dedup();
+        let mut number = 0;
+        let mut sections: Vec<SectionView> = Vec::new();
+        for section in self::sections(run) {
+            sections.push(SectionView::of(&section, &mut number));
+        }
+        Self {
+            id: name(&run.id),
+            answer: answer(run),
+            status: match run.status {
+                RunStatus::Complete => "complete",
+                RunStatus::Incomplete => "incomplete",
+                RunStatus::Failed => "failed in part",
+            },
+            revisions: run
+                .variants
+                .iter()
+                .map(|revision| Revision::of(revision, commit_url))
+                .collect(),
+            reasons: (Tally::of(run).ranked().into_iter().take(10))
+                .map(|(count, why)| (plural(count, "round"), why.to_owned()))
+                .collect(),
+            sections,
+            counted: counted(run)
+                .enumerate()
+                .map(|(place, series)| Counted::of(series, place))
+                .collect(),
+            stages: (run.stages.iter())
+                .map(|stage| format!("Stage {}: {}", stage.number, sentence(&stage.why)))
+                .collect(),
+            environment: environment(run),
+            repeat: escape::command(&run.repeat),
+            legend: if variants.len() > 1 {
+                variants.into_iter().map(mark).collect()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+/// A variant's name and the shape of its marks.
+const fn mark(variant: Variant) -> (&'static str, &'static str) {
+    let shape = match variant {
+        Variant::Baseline => "■",
+        Variant::Candidate => "●",
+        Variant::Reference => "◆",
+        Variant::Null => "□",
+    };
+    (variant.name(), shape)
+}
+
+impl Revision {
+    fn of(revision: &VariantRevision, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
+        let mut remark: Vec<String> = revision.name.iter().map(|called| name(called)).collect();
+        if revision.modified == Some(true) {
+            remark.push("with local changes".into());
+        }
+        let commit = revision.commit.as_deref();
+        Self {
+            variant: revision.variant.name(),
+            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
+            url: commit.and_then(commit_url),
+            remark: remark.join(", "),
+        }
+    }
+}
+
+impl SectionView {
+    fn of(section: &Section, number: &mut usize) -> Self {
+        let start_up = !section.rows.iter().any(Row::has_load);
+        let about = (section.rows.first()).map_or(String::new(), |row| offered(&row.series.load));
+        let series = (section.rows.iter())
+            .map(|row| {
+                *number += 1;
+                SeriesView::of(row, *number, start_up)
+            })
+            .collect();
+        Self {
+            scenario: name(section.scenario),
+            about,
+            start_up,
+            series,
+            beside: relatives(section).iter().map(beside).collect(),
+        }
+    }
+}
+
+fn beside(relative: &Relative) -> Vec<String> {
+    let names = [
+        relative.driver,
+        &relative.row.series.server,
+        &relative.first.series.server,
+    ]
+    .map(name);
+    names.into_iter().chain(head_to_head::cells(relative)).collect()
+}
+
+impl SeriesView {
+    fn of(row: &Row, number: usize, start_up: bool) -> Self {
+        let series = row.series;
+        let rounds = &series.rounds;
+        let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
+        let dropped = rounds
+            .iter()
+            .filter(|round| crate::site::trust::word(round) == "dropped")
+            .count();
+        let mut note = vec![row.note()];
+        if dropped > 0 {
+            note.push(format!("{dropped} dropped"));
+        }
+        note.retain(|word| !word.is_empty());
+        Self {
+            anchor: format!("series-{number}"),
+            id: name(&series.id),
+            server: name(&series.server),
+            driver: name(&series.driver),
+            protocol: name(&series.protocol),
+            status: status(series.status),
+            reason: series.reason.as_deref().map(sentence).unwrap_or_default(),
+            good: format!("{passed} of {}", rounds.len()),
+            cells: if start_up {
+                cells::start_up(row).to_vec()
+            } else {
+                cells::load(row).to_vec()
+            },
+            note: note.join(", "),
+            panels: panels(series),
+            quantiles: quantiles::draw(series),
+            processes: cells::processes(series).into_iter().map(named).collect(),
+            errors: errors(series),
+            rounds: Table::of(series),
+            steps: steps(series),
+            command: name(&shell_words::join(&series.command)),
+            digest: name(&series.digest),
+            remarks: remarks(row),
+        }
+    }
+}
+
+/// A process, its name made safe to show.
+fn named(mut line: [String; 7]) -> [String; 7] {
+    line[0] = name(&line[0]);
+    line
+}
+
+const fn status(status: SeriesStatus) -> &'static str {
+    match status {
+        SeriesStatus::Ok => "ok",
+        SeriesStatus::Partial => "partial",
+        SeriesStatus::Failed => "failed",
+        SeriesStatus::Incomplete => "incomplete",
+        SeriesStatus::Skipped => "skipped",
+    }
+}
+
+/// Errors of all rounds by kind, the most frequent first.
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
+fn errors(series: &Series) -> Vec<(String, String)> {
+    let mut all = std::collections::BTreeMap::<&str, u64>::new();
+    for (kind, count) in series.rounds.iter().flat_map(|round| &round.errors) {
+        *all.entry(kind).or_default() += count;
+    }
+    let mut all: Vec<(&str, u64)> = all.into_iter().collect();
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    (all.into_iter().take(10))
+        .map(|(kind, count)| (crate::report::format::count(count as f64), sentence(kind)))
+        .collect()
+}
+
+/// The steps of its searches, their reasons made safe to show.
+fn steps(series: &Series) -> Vec<[String; 5]> {
+    let safe = |[round, rate, achieved, p99, went]: [String; 5]| [round, rate, achieved, p99, sentence(&went)];
+    tried(series).into_iter().map(safe).collect()
+}
+
+/// What is particular about a series.
+fn remarks(row: &Row) -> Vec<String> {
+    let series = row.series;
+    let mut remarks = Vec::new();
+    if let Some([rate, achieved, dropped, origin]) = figures(row) {
+        remarks.push(format!(
+            "Offered: {rate} requests/s ({origin}); achieved: {achieved} of it; dropped by the driver: {dropped}."
+        ));
+    }
+    if let Some(variant) = series.missing_in {
+        remarks.push(format!("The {} does not declare this series.", variant.name()));
+    }
+    if let Some(digest) = &series.baseline_digest {
+        remarks.push(format!("The baseline asks another question (digest {}).", name(digest)));
+    }
+    if let Some(ns) = series.injected_burn_ns {
+        #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+        let burn = time(ns as f64);
+        remarks.push(format!(
+            "A self-test: {burn} of CPU time were burnt in each request of the candidate."
+        ));
+    }
+    remarks
+}
+
+/// The machine, the programs, and what the run did with its time.
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+fn environment(run: &Run) -> Vec<(&'static str, String)> {
+    let host = &run.host;
+    let mut facts = vec![("machine", machine(host)), ("fingerprint", name(&host.fingerprint))];
+    facts.extend((1..).zip(&run.shards).map(|shard| ("shard", shard_of(run, shard))));
+    facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
+    let mtu = host.loopback_mtu_bytes;
+    facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
+    facts.push(("cores", pinning(run)));
+    facts.push(("programs", tools(&run.tools)));
+    facts.push((
+        "profile",
+        format!(
+            "{}, {} planned for each series",
+            name(&run.profile),
+            plural(run.rounds_planned as usize, "round")
+        ),
+    ));
+    facts.push(("seed", run.seed.to_string()));
+    facts.push(("started by", name(&run.trigger)));
+    facts.push(("started", instant(&run.started_at)));
+    facts.push(("finished", instant(&run.finished_at)));
+    if let Some(share) = harness_share(run) {
+        let (load, all) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
+        facts.push((
+            "time",
+            format!(
+                "{load} of load in {all}; {:.1} % went into probing, stopping and normalising",
+                share * 100.0
+            ),
+        ));
+    }
+    facts
+}
+
+/// A machine that measured a part of the run: which one, and what.
+fn shard_of(run: &Run, (number, shard): (usize, &Shard)) -> String {
+    let series: Vec<String> = shard.series.iter().map(|id| name(id)).collect();
+    let series = if series.is_empty() {
+        "no series".into()
+    } else {
+        series.join(", ")
+    };
+    format!(
+        "{number} of {}, run {}, {}, fingerprint {}, seed {}: {series}",
+        run.shards.len(),
+        name(&shard.run),
+        machine(&shard.host),
+        name(&shard.host.fingerprint),
+        shard.seed
+    )
+}
+
+fn pinning(run: &Run) -> String {
+    let list = |cores: &[usize]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let pinning = &run.pinning;
+    if pinning.server_cores.is_empty() {
+        return "server and driver share all cores".into();
+    }
+    format!(
+        "server on core {}, driver on core {}",
+        list(&pinning.server_cores),
+        list(&pinning.driver_cores)
+    )
+}

@@ -1,0 +1,174 @@
+//! A run in medians, small enough to be loaded beside another: `data/runs/<id>.summary.json`.
+
+use std::collections::BTreeSet;
+
+use crate::report::comparison::words::{figure, value};
+use crate::report::format::bytes;
+use crate::site::shown::{instant, name, sentence};
+use wirebench_judge::summary::{counted, sections};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Run, RunStatus, Series, Variant, VariantRevision, short_commit};
+use wirebench_record::site::{Fact, RUN_SUMMARY, RunSummary, SeriesSummary, ValueSummary};
+
+/// The candidate's values and what they were measured with.
+pub(super) fn summary(run: &Run) -> RunSummary {
+    let candidate = run
+        .variants
+        .iter()
+        .find(|revision| revision.variant == Variant::Candidate);
+    let rows = sections(run).into_iter().flat_map(|section| section.rows);
+    let timed = rows.map(|row| {
+        let values = Metric::OF_SERVER.into_iter().filter_map(|metric| {
+            let spread = row.spread(metric)?;
+            let write = |number| value(Some(number), metric.unit());
+            let range = format!("{} to {}", write(spread.low), write(spread.high));
+            Some(of(metric, spread.median, write(spread.median), range))
+        });
+        series(row.series, row.note(), values.collect())
+    });
+    RunSummary {
+        schema: RUN_SUMMARY.into(),
+        id: name(&run.id),
+        started: instant(&run.started_at),
+        commit: candidate
+            .and_then(|revision| revision.commit.as_deref())
+            .map(|commit| name(short_commit(commit))),
+        remarks: remarks(run, candidate),
+        environment: environment(run),
+        series: timed.chain(counted(run).filter_map(counts)).collect(),
+    }
+}
+
+/// A counted series; none when nothing of its candidate was counted.
+fn counts(one: &Series) -> Option<SeriesSummary> {
+    let counts = one.counts_of(Variant::Candidate)?;
+    let values = Metric::COUNTED.into_iter().filter_map(|metric| {
+        let (found, spread) = counts.value(metric)?;
+        let range = if spread > 0.0 {
+            format!("± {}", figure(metric, spread))
+        } else {
+            String::new()
+        };
+        Some(of(metric, found, figure(metric, found), range))
+    });
+    Some(series(one, String::new(), values.collect()))
+}
+
+fn of(metric: Metric, found: f64, text: String, range: String) -> ValueSummary {
+    ValueSummary {
+        label: metric.label().into(),
+        value: found,
+        text,
+        range,
+        better: metric.better(),
+    }
+}
+
+fn series(series: &Series, note: String, values: Vec<ValueSummary>) -> SeriesSummary {
+    SeriesSummary {
+        id: name(&series.id),
+        digest: name(&series.digest),
+        note,
+        values,
+    }
+}
+
+fn remarks(run: &Run, candidate: Option<&VariantRevision>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if run.status != RunStatus::Complete {
+        remarks.push(match run.reason.as_deref() {
+            Some(reason) => format!("not complete: {}", sentence(reason)),
+            None => "not complete".into(),
+        });
+    }
+    if candidate.is_some_and(|revision| revision.modified == Some(true)) {
+        remarks.push("measured with local changes".into());
+    }
+    remarks
+}
+
+/// Of every machine that measured.
+fn fingerprints(run: &Run) -> String {
+    let all: BTreeSet<&str> = match &run.shards[..] {
+        [] => [run.host.fingerprint.as_str()].into(),
+        shards => shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect(),
+    };
+    all.into_iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// What makes two runs comparable, or not.
+fn environment(run: &Run) -> Vec<Fact> {
+    let host = &run.host;
+    let list = |cores: &[usize]| match cores {
+        [] => "all, shared".into(),
+        cores => cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    };
+    #[expect(clippy::cast_precision_loss, reason = "memory stays below 2^53 bytes")]
+    let memory = host.memory_bytes.map_or("unknown".into(), |size| bytes(size as f64));
+    let mut facts = vec![
+        ("processor", host.cpu_model.as_deref().map_or("unknown".into(), name)),
+        ("CPUs", host.cpu_count.to_string()),
+        ("memory", memory),
+        ("kernel", name(&host.kernel)),
+        ("image", host.image.as_deref().map_or("none".into(), name)),
+        ("machine fingerprint", fingerprints(run)),
+        ("server cores", list(&run.pinning.server_cores)),
+        ("driver cores", list(&run.pinning.driver_cores)),
+        ("profile", name(&run.profile)),
+        ("rounds planned", run.rounds_planned.to_string()),
+    ];
+    let tools: Vec<(String, String)> = run
+        .tools
+        .iter()
+        .map(|tool| (name(&tool.name), name(&tool.version)))
+        .collect();
+    facts.extend(tools.iter().map(|(tool, version)| (tool.as_str(), version.clone())));
+    (facts.into_iter())
+        .map(|(what, value)| Fact {
+            name: what.into(),
+            value,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::samples;
+
+    #[test]
+    fn a_summary_holds_what_the_run_page_says_and_is_small() {
+        let mut run = samples::reference();
+        samples::with_counts(&mut run);
+        let found = summary(&run);
+        assert_eq!(found.series.len(), 27);
+        let fixed = found
+            .series
+            .iter()
+            .find(|series| series.id == "weather-fixed-count@http@hey")
+            .unwrap();
+        let row = sections(&run).into_iter().flat_map(|section| section.rows);
+        let row = row.into_iter().find(|row| row.series.id == fixed.id).unwrap();
+        let throughput = fixed.values.iter().find(|value| value.label == "throughput").unwrap();
+        assert_eq!(
+            throughput.value.to_bits(),
+            row.spread(Metric::Throughput).unwrap().median.to_bits()
+        );
+        assert_eq!(
+            (&*fixed.note, throughput.better),
+            ("client-bound", wirebench_record::metric::Better::Higher)
+        );
+        let counted = found.series.last().unwrap();
+        assert_eq!(
+            (&*counted.values[0].text, &*counted.values[0].range),
+            ("16,148", "± 12.1")
+        );
+        assert!(serde_json::to_string(&found).unwrap().len() < 25_000);
+        assert!(
+            found
+                .environment
+                .iter()
+                .any(|fact| fact.name == "hey" && fact.value == "v0.1.5")
+        );
+    }
+}

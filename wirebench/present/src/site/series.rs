@@ -1,0 +1,92 @@
+//! The files of a source: its pushes, and for each of its series a page and the columns it is drawn from.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::site::SiteError;
+use crate::site::columns::{Named, column};
+use crate::site::frame::Site;
+use crate::site::gather::{Drawn, Series, Source};
+use crate::site::series_page;
+use crate::site::timeline::pushes;
+use crate::site::write::Writer;
+use wirebench_history::side_by_side;
+use wirebench_history::standing::Standing;
+use wirebench_record::site::ColumnHead;
+
+/// What is written of one series.
+struct Made {
+    page: Result<String, askama::Error>,
+    /// Names and contents.
+    data: Vec<(String, serde_json::Result<Vec<u8>>)>,
+}
+
+/// Writes a source; gives what the manifest says of its columns. `stills` says whether there are pictures, `with_page` which
+/// runs have pages.
+///
+/// # Errors
+/// When a page cannot be made, or a file cannot be written.
+pub(super) fn write(
+    writer: &mut Writer,
+    site: &Site,
+    source: &Source,
+    stills: bool,
+    with_page: &HashSet<&str>,
+) -> Result<Vec<ColumnHead>, SiteError> {
+    for (number, part) in pushes(source.line, with_page).iter().enumerate() {
+        writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
+    }
+    let made = side_by_side(&source.series, |series| Made {
+        page: series_page::render(site, source, series, stills, with_page),
+        data: series
+            .metrics
+            .iter()
+            .flat_map(|drawn| data(source, series, drawn))
+            .collect(),
+    });
+    for (series, made) in source.series.iter().zip(made) {
+        writer.page(&format!("series/{}.html", series.page), made.page)?;
+        for (name, content) in made.data {
+            let content = content.map_err(|error| SiteError::unwritable(Path::new(&name), error.into()))?;
+            writer.text(&name, &content)?;
+        }
+    }
+    let heads = source
+        .series
+        .iter()
+        .flat_map(|series| series.metrics.iter().map(|drawn| head(source, series, drawn)));
+    Ok(heads.collect())
+}
+
+/// The files that a figure is drawn from.
+fn data(source: &Source, series: &Series, drawn: &Drawn) -> Vec<(String, serde_json::Result<Vec<u8>>)> {
+    let named = Named {
+        server: series.server,
+        label: drawn.label,
+        timeline: &source.timeline.id,
+        reference: drawn.reference.clone(),
+        ended: drawn.stands.standing == Standing::Ended,
+    };
+    let (column, points) = column(drawn.trace, drawn.values, named);
+    let mut files = vec![file(&drawn.column, "json", &column)];
+    files.extend(points.map(|points| file(&drawn.column, "points.json", &points)));
+    files
+}
+
+fn file<T: Serialize>(column: &str, ending: &str, content: &T) -> (String, serde_json::Result<Vec<u8>>) {
+    (format!("data/columns/{column}.{ending}"), serde_json::to_vec(content))
+}
+
+fn head(source: &Source, series: &Series, drawn: &Drawn) -> ColumnHead {
+    ColumnHead {
+        column: drawn.column.clone(),
+        page: series.page.clone(),
+        series: series.name.to_owned(),
+        server: series.server.to_owned(),
+        label: drawn.label.to_owned(),
+        timeline: source.timeline.id.clone(),
+        points: drawn.trace.points,
+    }
+}

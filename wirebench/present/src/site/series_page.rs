@@ -1,0 +1,241 @@
+//! The page of one series: when did it change, and by how much?
+
+use std::collections::HashSet;
+
+use askama::Template;
+
+use crate::report::comparison::words::change;
+use crate::report::format::three_digits;
+use crate::report::trend::{TOO_NOISY, kinds};
+use crate::site::badges;
+use crate::site::changes::{Noticed, of_series};
+use crate::site::frame::{Frame, Place, Site, commit_url, pull_url};
+use crate::site::gather::{Drawn, Series, Source};
+use crate::site::shown::plural;
+use crate::site::spark;
+use crate::site::timeline::day;
+use crate::site::words::{changed, remark, state, verdict};
+use wirebench_record::run::short_commit;
+use wirebench_record::trend::Push;
+
+/// Rows of the table of commits.
+const NEWEST: usize = 20;
+
+#[derive(Template)]
+#[template(path = "series.html")]
+struct Page<'a> {
+    frame: Frame,
+    name: &'a str,
+    page: &'a str,
+    lead: String,
+    first: Metric,
+    others: Vec<Metric>,
+    steps: Vec<Noticed>,
+    breaks: Vec<(String, String)>,
+    commits: Vec<Commit>,
+    /// Whether the messages of commits are known.
+    messages: bool,
+    still: bool,
+    ratios: bool,
+    unsound: Option<String>,
+    badge: String,
+}
+
+struct Metric {
+    column: String,
+    word: String,
+    label: String,
+    caption: String,
+    fact: String,
+    state: &'static str,
+    verdict: &'static str,
+    value: String,
+    change: String,
+    spark: String,
+}
+
+struct Commit {
+    short: String,
+    url: Option<String>,
+    /// First line of the commit's message; empty when it is not known.
+    message: String,
+    /// Where the pull request is shown that the message names.
+    pull: Option<String>,
+    author: String,
+    run: Option<String>,
+    day: String,
+    value: String,
+    ratio: String,
+    failure: String,
+    provisional: bool,
+}
+
+/// The page. `stills` says whether there are pictures, `with_page` which runs have a page.
+///
+/// # Errors
+/// When the template cannot be written out.
+pub(super) fn render(
+    site: &Site,
+    source: &Source,
+    series: &Series,
+    stills: bool,
+    with_page: &HashSet<&str>,
+) -> Result<String, askama::Error> {
+    let Some((first, others)) = series.metrics.split_first() else {
+        return Ok(String::new());
+    };
+    let page = Page {
+        frame: site.frame_below(series.name, Place::Other),
+        name: series.name,
+        page: &series.page,
+        lead: fact(source, first),
+        first: metric(source, first),
+        others: others.iter().map(|drawn| metric(source, drawn)).collect(),
+        steps: of_series(site, source.line, series),
+        breaks: breaks(first),
+        messages: source.line.pushes.iter().any(|push| push.message.is_some()),
+        commits: commits(site, source, first, with_page),
+        still: stills,
+        ratios: !first.values.ratios.is_empty(),
+        unsound: unsound(series),
+        badge: badges::markdown(site, series),
+    };
+    page.render()
+}
+
+fn metric(source: &Source, drawn: &Drawn) -> Metric {
+    Metric {
+        column: drawn.column.clone(),
+        word: drawn.word.clone(),
+        label: drawn.label.to_owned(),
+        caption: caption(source, drawn),
+        fact: fact(source, drawn),
+        state: state(drawn.stands.standing),
+        verdict: verdict(drawn.stands.standing),
+        value: drawn.newest(),
+        change: changed(drawn.stands.change),
+        spark: spark::path(drawn.judged()),
+    }
+}
+
+/// Unit, direction, and what a point is.
+fn caption(source: &Source, drawn: &Drawn) -> String {
+    let unit = match (drawn.trace.metric, drawn.trace.unit.as_str()) {
+        (None, "") => "No unit given".to_owned(),
+        (_, unit) => unit.to_owned(),
+    };
+    let direction = match drawn.direction() {
+        "" => "nothing says which way is better".to_owned(),
+        direction => direction.to_owned(),
+    };
+    let counted = drawn
+        .trace
+        .metric
+        .is_some_and(wirebench_record::metric::Metric::is_counted);
+    let point = match (drawn.trace.metric, &drawn.reference) {
+        (None, _) => "A point is one run's value.".to_owned(),
+        (Some(_), _) if counted => "A point is what was counted in one run; whiskers are its spread.".to_owned(),
+        (Some(_), Some(reference)) => format!(
+            "A point is the median over one run's rounds, as a ratio to {reference} measured beside it; whiskers are its 95 % interval."
+        ),
+        (Some(_), None) => {
+            "A point is the median over one run's good rounds; whiskers are its 95 % interval.".to_owned()
+        }
+    };
+    let runs = format!("{}.", plural(source.timeline.pushes, "run"));
+    match drawn.trace.metric {
+        Some(_) => format!("{}, {unit} ({direction}). {point} {runs}", drawn.label),
+        None => format!("{unit} ({direction}). {point} {runs}"),
+    }
+}
+
+/// The page's fact, one or two sentences.
+fn fact(source: &Source, drawn: &Drawn) -> String {
+    let value = drawn.newest();
+    let verdict = verdict(drawn.stands.standing);
+    let since = &source.mark.name;
+    let change = match drawn.stands.change {
+        Some(found) => format!(
+            "{verdict}: {}{} since {since}, now {value}.",
+            drawn.what(),
+            changed(Some(found))
+        ),
+        None => format!("{verdict}: {}{value}, no step since {since}.", drawn.what()),
+    };
+    let noise = drawn.trace.segments.last().and_then(|segment| segment.noise.as_ref());
+    let noise: Vec<String> = noise.map(kinds).unwrap_or_default();
+    let noise = if noise.is_empty() {
+        String::new()
+    } else {
+        format!(" Its noise: {}.", noise.join(", "))
+    };
+    let seen = match drawn.resolvable() {
+        Some(percent) if percent > TOO_NOISY => " It is too noisy to judge.".to_owned(),
+        Some(percent) => format!(
+            " Steps from {} % on would be seen within five pushes.",
+            three_digits(percent)
+        ),
+        None => String::new(),
+    };
+    let remark = match remark(drawn) {
+        text if text.is_empty() => text,
+        text => format!(" {text}."),
+    };
+    format!("{change}{remark}{seen}{noise}")
+}
+
+fn short(push: &Push) -> String {
+    short_commit(&push.commit).to_owned()
+}
+
+fn breaks(drawn: &Drawn) -> Vec<(String, String)> {
+    let broken = drawn.trace.segments.iter().filter_map(|segment| {
+        let why = segment.broken_by.clone()?;
+        Some((format!("{} ({})", short(&segment.first), day(&segment.first)), why))
+    });
+    broken.collect()
+}
+
+fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &HashSet<&str>) -> Vec<Commit> {
+    let places = (0..source.line.pushes.len()).rev();
+    let repository = site.repository_of(source.line);
+    let row = |place: usize| {
+        let push = &source.line.pushes[place];
+        let number = |row: &[f64]| row.get(place).copied().filter(|value| value.is_finite());
+        let failure = drawn.values.failures.iter().find(|(at, _)| *at == place);
+        let value = number(&drawn.values.values);
+        (value.is_some() || failure.is_some()).then(|| Commit {
+            short: short(push),
+            url: repository.and_then(|repository| commit_url(repository, &push.commit)),
+            message: push.message.clone().unwrap_or_default(),
+            pull: repository.and_then(|repository| pull_url(repository, push.message.as_deref()?)),
+            author: push.author.clone().unwrap_or_default(),
+            run: push.run.clone().filter(|run| with_page.contains(run.as_str())),
+            day: day(push).to_owned(),
+            value: value.map_or_else(|| "–".into(), |value| with_half(drawn, place, drawn.text(value))),
+            ratio: number(&drawn.values.ratios).map_or_else(|| "–".into(), |ratio| change(100.0 * (ratio - 1.0))),
+            failure: failure.map(|(_, why)| why.clone()).unwrap_or_default(),
+            provisional: source.line.provisional.contains(&place),
+        })
+    };
+    places.filter_map(row).take(NEWEST).collect()
+}
+
+fn with_half(drawn: &Drawn, place: usize, text: String) -> String {
+    match drawn.values.half_permille.get(place).filter(|half| half.is_finite()) {
+        Some(half) if *half > 0.0 => format!("{text} ± {} %", three_digits(half / 10.0)),
+        _ => text,
+    }
+}
+
+/// How many values of an imported series cannot be measurements.
+fn unsound(series: &Series) -> Option<String> {
+    let imported = series.metrics.iter().filter(|drawn| drawn.trace.metric.is_none());
+    let count: usize = imported.map(|drawn| drawn.values.failures.len()).sum();
+    (count > 0).then(|| {
+        format!(
+            "{} of this series no measurement can be read from, or far off and alone: kept, marked in the chart, and not judged.",
+            plural(count, "value")
+        )
+    })
+}

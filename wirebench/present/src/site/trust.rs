@@ -1,0 +1,300 @@
+//! How much of a run can be trusted: how many of its rounds are good, and what was in their way.
+
+use std::collections::BTreeMap;
+
+use crate::report::format::three_digits;
+use crate::site::shown::{grouped, plural, sentence};
+use wirebench_judge::summary::{Row, counted, sections};
+use wirebench_record::run::{Bound, Round, RoundStatus, Run, RunStatus, SeriesStatus};
+
+/// The rounds of one run, or of several, by how they went.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Tally {
+    /// All of them.
+    pub(super) rounds: usize,
+    /// Those that passed every check and were not dropped.
+    pub(super) good: usize,
+    /// Measured, but a check failed.
+    pub(super) invalid: usize,
+    /// Not measured.
+    pub(super) failed: usize,
+    /// Good, but left out because the machine was disturbed.
+    pub(super) dropped: usize,
+    /// Why rounds are not good: what is said, how often, and one example; the most frequent first after [`Self::ranked`].
+    reasons: BTreeMap<String, (usize, String)>,
+}
+
+/// What can be said of a run in one sentence, and what else there is to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The word that is shown large: yes, in part, no.
+    pub(super) word: &'static str,
+    /// Why.
+    pub(super) sentence: String,
+    /// What limits it: the client's ceiling, a busy machine.
+    pub(super) further: Vec<String>,
+}
+
+/// How a round stands, as one word for tables and style sheets.
+pub(super) const fn word(round: &Round) -> &'static str {
+    match round.status {
+        RoundStatus::Ok if round.dropped.is_some() => "dropped",
+        RoundStatus::Ok => "ok",
+        RoundStatus::Invalid => "invalid",
+        RoundStatus::Failed => "failed",
+    }
+}
+
+/// Why it is not good; none when it is.
+pub(super) fn why(round: &Round) -> Option<&str> {
+    match round.status {
+        RoundStatus::Ok => round.dropped.as_deref(),
+        RoundStatus::Invalid | RoundStatus::Failed => Some(round.reason.as_deref().unwrap_or("no reason recorded")),
+    }
+}
+
+impl Tally {
+    /// Of one run.
+    pub(super) fn of(run: &Run) -> Self {
+        let mut tally = Self::default();
+        tally.add(run);
+        tally
+    }
+
+    /// Counts the rounds of one run more.
+    pub(super) fn add(&mut self, run: &Run) {
+        for round in run.series.iter().flat_map(|series| &series.rounds) {
+            self.rounds += 1;
+            match word(round) {
+                "ok" => self.good += 1,
+                "dropped" => self.dropped += 1,
+                "invalid" => self.invalid += 1,
+                _ => self.failed += 1,
+            }
+            if let Some(why) = why(round) {
+                let known = self.reasons.entry(kind(why)).or_insert_with(|| (0, sentence(why)));
+                known.0 += 1;
+            }
+        }
+    }
+
+    /// Why rounds are not good, the most frequent reason first: how often, and one example of it. Reasons that differ in
+    /// their numbers only are one.
+    pub(super) fn ranked(&self) -> Vec<(usize, &str)> {
+        let mut all: Vec<(usize, &str)> = self.reasons.values().map(|(count, text)| (*count, &**text)).collect();
+        all.sort_by_key(|(count, text)| (std::cmp::Reverse(*count), *text));
+        all
+    }
+
+    /// `3 invalid, 2 dropped`; empty when all are good.
+    pub(super) fn left_out(&self) -> String {
+        let parts = [
+            (self.invalid, "invalid"),
+            (self.failed, "failed"),
+            (self.dropped, "dropped"),
+        ];
+        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts
+            .map(|(count, word)| format!("{} {word}", grouped(count)))
+            .collect();
+        parts.join(", ")
+    }
+}
+
+/// A reason without its numbers.
+fn kind(why: &str) -> String {
+    let mut out = String::new();
+    for c in why.chars().take(200) {
+        if c.is_ascii_digit() {
+            if !out.ends_with('#') {
+                out.push('#');
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Whether a run can be trusted.
+pub(super) fn answer(run: &Run) -> Answer {
+    let tally = Tally::of(run);
+    let (word, mut sentence) = rounds(run, &tally);
+    if let Some(reason) = run.reason.as_deref().filter(|_| run.status != RunStatus::Complete) {
+        sentence = format!("{sentence} {}.", self::sentence(reason).trim_end_matches('.'));
+    }
+    Answer {
+        word,
+        sentence,
+        further: [client_bound(run), steal(run), counts(run)]
+            .into_iter()
+            .flatten()
+            .collect(),
+    }
+}
+
+fn rounds(run: &Run, tally: &Tally) -> (&'static str, String) {
+    let timed = run.series.iter().filter(|series| !series.is_counted()).count();
+    let of_all = format!("{} of {}", grouped(tally.good), plural(tally.rounds, "round"));
+    let left = tally.left_out();
+    let whole_counts = counted(run).all(|series| series.status == SeriesStatus::Ok);
+    if tally.rounds == 0 {
+        return match counted(run).filter(|series| series.status == SeriesStatus::Ok).count() {
+            0 => ("No", "Nothing was measured.".into()),
+            _ if whole_counts => ("Yes", "Everything was counted, nothing timed.".into()),
+            some => (
+                "In part",
+                format!(
+                    "{some} of {} are whole; nothing was timed.",
+                    plural(counted(run).count(), "counted series")
+                ),
+            ),
+        };
+    }
+    if tally.good == 0 {
+        return (
+            "No",
+            format!("Not one of {} is good: {left}.", plural(tally.rounds, "round")),
+        );
+    }
+    match run.status {
+        RunStatus::Complete if left.is_empty() => (
+            "Yes",
+            format!(
+                "All {} of {timed} series passed every check.",
+                plural(tally.rounds, "round")
+            ),
+        ),
+        RunStatus::Complete => ("Yes", format!("{of_all} passed every check and count; {left} do not.")),
+        RunStatus::Incomplete => {
+            let left = if left.is_empty() {
+                String::new()
+            } else {
+                format!(" ({left})")
+            };
+            (
+                "In part",
+                format!("The run did not reach its end; {of_all} that it got to are good{left}."),
+            )
+        }
+        RunStatus::Failed => {
+            let whole = run
+                .series
+                .iter()
+                .filter(|series| series.status == SeriesStatus::Ok)
+                .count();
+            let left = if left.is_empty() {
+                String::new()
+            } else {
+                format!(": {left}")
+            };
+            (
+                "In part",
+                format!(
+                    "{whole} of {} series are whole; {of_all} are good{left}.",
+                    run.series.len()
+                ),
+            )
+        }
+    }
+}
+
+fn client_bound(run: &Run) -> Option<String> {
+    let rows: Vec<Row> = sections(run).into_iter().flat_map(|section| section.rows).collect();
+    let bound = rows.iter().filter(|row| row.bound == Some(Bound::Client)).count();
+    let loaded = rows.iter().filter(|row| row.has_load()).count();
+    (bound > 0).then(|| {
+        format!(
+            "{bound} of {loaded} throughputs are client-bound: what the driver can send, not what the server can answer. \
+             Compare server CPU per request there."
+        )
+    })
+}
+
+/// The share of all CPU time that the hypervisor gave to others while the load ran; none when nobody looked.
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub(super) fn steal_percent(run: &Run) -> Option<f64> {
+    let (mut stolen, mut all) = (0.0, 0.0);
+    for series in &run.series {
+        let cpus = f64::from(run.host_of(&series.id).cpu_count);
+        for round in &series.rounds {
+            if let (Some(steal), Some(length)) = (round.host_steal_ns, round.elapsed_ns) {
+                stolen += steal as f64;
+                all += length as f64 * cpus;
+            }
+        }
+    }
+    (all > 0.0).then(|| stolen / all * 100.0)
+}
+
+fn steal(run: &Run) -> Option<String> {
+    let percent = steal_percent(run)?;
+    Some(if percent < 0.005 {
+        "The hypervisor took no CPU time away while the load ran.".into()
+    } else {
+        format!(
+            "The hypervisor gave {} % of the CPU time to others while the load ran.",
+            three_digits(percent)
+        )
+    })
+}
+
+fn counts(run: &Run) -> Option<String> {
+    let all = counted(run).count();
+    let whole = counted(run).filter(|series| series.status == SeriesStatus::Ok).count();
+    (all > 0).then(|| format!("{whole} of {all} counted series are whole."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::samples;
+
+    #[test]
+    fn a_run_without_a_flaw_is_trusted() {
+        let answer = answer(&samples::reference());
+        assert_eq!(
+            (answer.word, &*answer.sentence),
+            ("Yes", "All 78 rounds of 26 series passed every check.")
+        );
+        assert!(
+            answer.further[0].starts_with("18 of 22 throughputs are client-bound"),
+            "{answer:?}"
+        );
+        assert!(answer.further[1].contains("hypervisor"), "{answer:?}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_numbers() {
+        let mut run = samples::reference();
+        samples::spoil(&mut run);
+        let told = answer(&run);
+        assert_eq!(told.word, "Yes");
+        assert_eq!(
+            told.sentence,
+            "75 of 78 rounds passed every check and count; 1 invalid, 1 failed, 1 dropped do not."
+        );
+        run.status = RunStatus::Incomplete;
+        run.reason = Some("interrupted.".into());
+        let told = answer(&run);
+        assert_eq!(told.word, "In part");
+        assert!(
+            told.sentence
+                .ends_with("(1 invalid, 1 failed, 1 dropped). interrupted."),
+            "{told:?}"
+        );
+        run.series.iter_mut().for_each(|series| series.rounds.clear());
+        assert_eq!(answer(&run).word, "No");
+    }
+
+    #[test]
+    fn reasons_that_differ_in_numbers_are_one() {
+        let mut run = samples::reference();
+        for (place, round) in run.series[4].rounds.iter_mut().enumerate() {
+            round.status = RoundStatus::Invalid;
+            round.reason = Some(format!("{place} of 100 answers were wrong"));
+        }
+        let tally = Tally::of(&run);
+        assert_eq!(tally.ranked(), [(3, "0 of 100 answers were wrong")]);
+    }
+}

@@ -1,0 +1,167 @@
+//! Writes a site into its folder, and removes what an earlier build left there and this one did not make.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+use serde::Serialize;
+
+use crate::site::SiteError;
+use crate::site::scripts::joined;
+
+/// Style sheets, scripts and pictures that are the same on every site.
+static ASSETS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../site/assets");
+
+/// The scripts that pages name; all others are parts of them.
+pub(super) fn entries() -> impl Iterator<Item = &'static Path> {
+    ASSETS
+        .files()
+        .map(include_dir::File::path)
+        .filter(|file| is_own_script(file))
+}
+
+/// The text of a script of ours.
+pub(super) fn source(file: &Path) -> Option<&'static str> {
+    ASSETS.get_file(file)?.contents_utf8()
+}
+
+fn is_own_script(file: &Path) -> bool {
+    !file.starts_with("vendor") && file.extension().is_some_and(|ending| ending == "js")
+}
+
+/// The file by which a folder is known as a site.
+const MANIFEST: &str = "data/manifest.json";
+
+/// The file that is there while a site is written: a build that was ended before its time leaves it, and the next one goes on.
+const UNFINISHED: &str = ".unfinished";
+
+/// Folders whose files all come from here.
+const OWN: [&str; 7] = ["series", "run", "compare", "charts", "badges", "data", "assets"];
+
+/// A site's folder while it is written.
+#[derive(Debug)]
+pub(super) struct Writer {
+    out: PathBuf,
+    written: HashSet<PathBuf>,
+    /// Bytes written.
+    pub(super) bytes: u64,
+}
+
+impl Writer {
+    /// Opens a folder, which is made when missing.
+    ///
+    /// # Errors
+    /// When it holds something else than a site, so that nothing of it is lost; when it cannot be made.
+    pub(super) fn open(out: &Path) -> Result<Self, SiteError> {
+        let unwritable = |source| SiteError::unwritable(out, source);
+        fs::create_dir_all(out).map_err(unwritable)?;
+        let empty = fs::read_dir(out).map_err(unwritable)?.next().is_none();
+        if !empty && !out.join(MANIFEST).is_file() && !out.join(UNFINISHED).is_file() {
+            return Err(SiteError::NoSite { out: out.to_path_buf() });
+        }
+        fs::write(out.join(UNFINISHED), "").map_err(unwritable)?;
+        for folder in OWN {
+            fs::create_dir_all(out.join(folder)).map_err(unwritable)?;
+        }
+        for folder in ["data/columns", "data/pushes", "data/runs", "data/comparisons"] {
+            fs::create_dir_all(out.join(folder)).map_err(unwritable)?;
+        }
+        Ok(Self {
+            out: out.to_path_buf(),
+            written: HashSet::new(),
+            bytes: 0,
+        })
+    }
+
+    /// Where a file of the site lies.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.out.join(name)
+    }
+
+    /// Writes a file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn text(&mut self, name: &str, content: &[u8]) -> Result<(), SiteError> {
+        let file = self.out.join(name);
+        fs::write(&file, content).map_err(|source| SiteError::unwritable(&file, source))?;
+        self.bytes += content.len() as u64;
+        self.written.insert(file);
+        Ok(())
+    }
+
+    /// Writes a value as JSON.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn json<T: Serialize>(&mut self, name: &str, value: &T) -> Result<(), SiteError> {
+        let content =
+            serde_json::to_vec(value).map_err(|error| SiteError::unwritable(Path::new(name), error.into()))?;
+        self.text(name, &content)
+    }
+
+    /// Writes a page.
+    ///
+    /// # Errors
+    /// When it could not be made, or cannot be written.
+    pub(super) fn page(&mut self, name: &str, page: Result<String, askama::Error>) -> Result<(), SiteError> {
+        let page = page.map_err(|source| SiteError::Page {
+            page: name.to_owned(),
+            source,
+        })?;
+        self.text(name, page.as_bytes())
+    }
+
+    /// Says that a file is there already and stays.
+    pub(super) fn keep(&mut self, name: &str) {
+        self.written.insert(self.out.join(name));
+    }
+
+    /// Writes everything that is the same on every site.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn assets(&mut self) -> Result<(), SiteError> {
+        for file in entries() {
+            self.text(&format!("assets/{}", file.display()), joined(file, &source).as_bytes())?;
+        }
+        let mut folders = vec![&ASSETS];
+        while let Some(folder) = folders.pop() {
+            let files = folder.files().filter(|file| !is_own_script(file.path()));
+            for file in files {
+                let place = self.out.join("assets").join(folder.path());
+                fs::create_dir_all(&place).map_err(|source| SiteError::unwritable(&place, source))?;
+                self.text(&format!("assets/{}", file.path().display()), file.contents())?;
+            }
+            folders.extend(folder.dirs());
+        }
+        Ok(())
+    }
+
+    /// Removes the files of an earlier build that this one did not make, and says that the site is whole. Only folders that hold
+    /// nothing else are looked at.
+    ///
+    /// # Errors
+    /// When one cannot be removed.
+    pub(super) fn finish(&self) -> Result<(), SiteError> {
+        let mut folders: Vec<PathBuf> = OWN.iter().map(|folder| self.out.join(folder)).collect();
+        while let Some(folder) = folders.pop() {
+            let unwritable = |source| SiteError::unwritable(&folder, source);
+            for entry in fs::read_dir(&folder).map_err(unwritable)? {
+                let entry = entry.map_err(unwritable)?;
+                if entry.file_type().map_err(unwritable)?.is_dir() {
+                    folders.push(entry.path());
+                } else if !self.written.contains(&entry.path()) {
+                    match fs::remove_file(entry.path()) {
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(error)),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        let unfinished = self.out.join(UNFINISHED);
+        fs::remove_file(&unfinished).map_err(|source| SiteError::unwritable(&unfinished, source))
+    }
+}

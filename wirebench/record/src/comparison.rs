@@ -1,0 +1,248 @@
+//! The comparison of two variants, `wirebench.comparison/v1`: for every series and metric what changed, how sure that is,
+//! and what could not have been seen.
+//!
+//! Percentages are of the metric's own value, candidate over baseline: throughput that falls is negative. Null means that it
+//! cannot be said, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::counts::Source;
+use crate::metric::{Better, Metric};
+use crate::names;
+use crate::run::{Host, ToolVersion, VariantRevision};
+
+/// The schema's name, the value of [`Comparison::schema`].
+pub const SCHEMA: &str = "wirebench.comparison/v1";
+
+/// Margins, and what else a comparison agrees to ignore, are at most this large.
+pub const LARGEST_MARGIN_PERCENT: f64 = 100.0;
+
+/// Base against head.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Comparison {
+    /// Always `wirebench.comparison/v1`.
+    pub schema: String,
+    /// The verdict over all gating metrics: the first that occurs of regressed, invalid, inconclusive, improved,
+    /// unchanged; not_judged when no gating metric is on both sides.
+    pub verdict: Verdict,
+    /// The baseline.
+    pub baseline: Side,
+    /// The candidate.
+    pub candidate: Side,
+    /// Whether both were measured interleaved in one run; values of two runs can be shown, not judged.
+    pub paired: bool,
+    /// What to know before trusting it: other machine, other tools, interrupted.
+    pub notes: Vec<String>,
+    /// How it was judged.
+    pub method: Method,
+    /// The machine of the candidate's run.
+    pub host: Host,
+    /// Every program used in the candidate's run, with its version.
+    #[serde(default)]
+    pub tools: Vec<ToolVersion>,
+    /// The command that repeats the measurement.
+    pub repeat: String,
+    /// Every series of either side.
+    pub series: Vec<ComparedSeries>,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Side {
+    /// Id of the run its rounds are from.
+    #[serde(deserialize_with = "names::run")]
+    pub run: String,
+    /// The code.
+    pub revision: VariantRevision,
+}
+
+/// How a comparison was judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Method {
+    /// Seed of the order of rounds.
+    pub seed: u64,
+    /// Probability, percent, that a comparison of equal code calls any gating metric regressed, at most.
+    pub false_alarm_at_most_percent: f64,
+    /// The size of change that rounds were planned to see, percent.
+    pub detect_percent: f64,
+    /// An upper bound above this makes a metric inconclusive, percent.
+    pub inconclusive_above_percent: f64,
+    /// Tests that share the error probability: gating, then informative ones.
+    pub tests: (u32, u32),
+    /// What gates where something was counted, in one sentence; null without counts.
+    #[serde(default)]
+    pub gates: Option<String>,
+    /// Why no fresh rounds were measured, in one sentence; null where there are some, or nothing is timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_second_stage: Option<String>,
+}
+
+/// What is said of a metric, a series or a whole comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// Worse by more than the margin.
+    Regressed,
+    /// Cannot be judged: failed rounds, wrong answers, another question.
+    Invalid,
+    /// A worsening worth knowing of can be neither shown nor excluded.
+    Inconclusive,
+    /// Better by more than the margin.
+    Improved,
+    /// No worsening above a stated size.
+    Unchanged,
+    /// Of a whole comparison: no gating metric is on both sides, so nothing was judged.
+    #[serde(rename = "not_judged")]
+    NotJudged,
+}
+
+impl Verdict {
+    /// The verdict of a whole comparison: that of its most alarming series. Without any, it is unchanged when what got worse
+    /// is accepted, and not judged otherwise.
+    #[must_use]
+    pub fn over(series: &[ComparedSeries]) -> Self {
+        let accepted =
+            || (series.iter().flat_map(|one| &one.metrics)).any(|metric| metric.primary && metric.accepted.is_some());
+        (series.iter().filter_map(|one| one.verdict).min())
+            .unwrap_or_else(|| if accepted() { Self::Unchanged } else { Self::NotJudged })
+    }
+}
+
+/// On which sides a series is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    /// On both: compared.
+    Both,
+    /// Only the candidate has it.
+    Added,
+    /// Only the baseline has it.
+    Removed,
+}
+
+/// One series of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ComparedSeries {
+    /// `scenario@server@driver`.
+    #[serde(deserialize_with = "names::series")]
+    pub id: String,
+    /// The scenario's name.
+    #[serde(deserialize_with = "names::declared")]
+    pub scenario: String,
+    /// On which sides it is.
+    pub presence: Presence,
+    /// Over its gating metrics, as for the whole; null when it is on one side only or nothing in it gates.
+    pub verdict: Option<Verdict>,
+    /// Why it is invalid, or what else to know of it.
+    pub reason: Option<String>,
+    /// True if both sides run the same program (equal code and data): nothing was measured, and nothing can have changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_program: bool,
+    /// Its metrics; empty when it could not be compared.
+    pub metrics: Vec<ComparedMetric>,
+    /// Of a counted series, the functions whose cost per request changed most: of each metric those that went its way first,
+    /// the project's own before others, the one to blame first.
+    #[serde(default)]
+    pub functions: Vec<FunctionChange>,
+}
+
+/// A function whose cost per request changed, or a system call that is made more or less often.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionChange {
+    /// What was counted: `instructions`, `allocations`, `allocated_bytes` or `syscalls`.
+    pub metric: Metric,
+    /// The function's name, demangled; of `syscalls`, the system call's.
+    pub function: String,
+    /// Cost per request on the baseline. Of the project's own functions (`own_code`): by itself and with all that it calls but
+    /// further functions of the project's own; of others: by itself. Of `syscalls`, the number of calls.
+    pub baseline: f64,
+    /// The same on the candidate.
+    pub candidate: f64,
+    /// The change as a share of the baseline's whole cost per request, percent.
+    pub share_percent: f64,
+    /// Whether it is one of the project's own functions, and its costs include what it calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_code: bool,
+    /// Of `syscalls`, the function that makes more or fewer of these calls; null when that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// Where it (of `syscalls`, its caller) is on the candidate, in the project's own sources; null for other code, and where it
+    /// is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+/// One metric of one series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ComparedMetric {
+    /// The metric.
+    pub metric: Metric,
+    /// Unit of `baseline` and `candidate`.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// Whether it gates; the others inform.
+    pub primary: bool,
+    /// What is said of it.
+    pub verdict: Verdict,
+    /// The verdict in one sentence.
+    pub reason: String,
+    /// Why this worsening is meant, when accepted.toml says so: it does not gate then.
+    pub accepted: Option<String>,
+    /// Of the kept pairs: the centre of both medians less half of the estimated change, so that `candidate` ÷ `baseline` is
+    /// exactly `effect_percent`; or the counted figure.
+    pub baseline: Option<f64>,
+    /// The same with half of the estimated change added; or the counted figure.
+    pub candidate: Option<f64>,
+    /// Relative change, percent: Hodges–Lehmann estimate over the pairs, or of the counted figures; null after a baseline of 0.
+    pub effect_percent: Option<f64>,
+    /// Lower end of its 95 % interval; of counts, what their spreads leave open.
+    pub effect_low_percent: Option<f64>,
+    /// Upper end of its 95 % interval; likewise.
+    pub effect_high_percent: Option<f64>,
+    /// It did not get worse by more than this, percent: the worse end of the interval, or 0 where that end is no worsening.
+    pub worse_at_most_percent: Option<f64>,
+    /// The change that is agreed to be ignored, percent.
+    pub margin_percent: f64,
+    /// The smallest worsening this run would have called regressed in 80 % of cases (counts: always), percent.
+    pub resolvable_percent: Option<f64>,
+    /// c: run-to-run spread of the machine, standard deviation of the paired ratio ÷ √2, percent; of counts, the larger
+    /// spread over repetitions of both sides.
+    pub spread_percent: Option<f64>,
+    /// Probability of such rounds if the worsening were just the margin; null when it was not tested.
+    pub p_worse: Option<f64>,
+    /// The same for an improvement.
+    pub p_better: Option<f64>,
+    /// The stage its figures are from.
+    pub stage: u32,
+    /// Pairs measured in that stage; 0 for counts, as all that is about pairs.
+    pub pairs: u32,
+    /// Pairs used.
+    pub kept: u32,
+    /// Pairs left out because the baseline's round was far from its neighbours.
+    pub dropped_baseline: u32,
+    /// Pairs left out because the candidate's round was far from its neighbours.
+    pub dropped_candidate: u32,
+    /// The embedded null: by how much the baseline's program differed from itself when it was measured a second time from
+    /// another place, percent, signed like `effect_percent`; null when there was no such measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub null_percent: Option<f64>,
+    /// Pairs of rounds behind `null_percent`; 0 for counts.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub null_pairs: u32,
+    /// Flame graph of the difference, as a path relative to the run's folder; of counts that regressed or improved.
+    #[serde(deserialize_with = "names::path_or_null", default)]
+    pub flame_graph: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}

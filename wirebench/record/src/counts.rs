@@ -1,0 +1,182 @@
+//! What a request costs, counted instead of timed: the figures of one variant of a counted series, with the points they
+//! are the slope of, and the functions that carry them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::metric::Metric;
+use crate::names;
+use crate::run::Variant;
+
+/// System calls in which a request waits: a new one matters however rare it is.
+pub const BLOCKING_CALLS: [&str; 5] = ["nanosleep", "clock_nanosleep", "fsync", "fdatasync", "flock"];
+
+/// What was counted of one variant of a series.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Which side of a comparison it belongs to.
+    pub variant: Variant,
+    /// How it went.
+    pub status: CountStatus,
+    /// Why it is not ok, in one sentence.
+    pub reason: Option<String>,
+    /// What to know before trusting the figures: an interpreter or a JIT compiler, work in the background, no symbols.
+    pub remarks: Vec<String>,
+    /// Every figure, in the order of [`Metric::COUNTED`]; those that could not be taken at all are left out.
+    pub figures: Vec<Figure>,
+    /// System calls per request by name.
+    pub syscalls: BTreeMap<String, f64>,
+    /// Who makes these calls through the C library, of servers whose instructions were counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callers: Vec<CallerCost>,
+    /// What single functions cost per request, the most expensive first.
+    pub functions: Vec<FunctionCost>,
+    /// Files of folded call stacks, relative to the run's folder, by what they weigh (`instructions`, `allocations` or
+    /// `allocated_bytes`, per request).
+    #[serde(deserialize_with = "names::paths_by_metric")]
+    pub stacks: BTreeMap<Metric, String>,
+}
+
+/// How counting went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CountStatus {
+    /// Every figure that the tools at hand can give was taken.
+    Ok,
+    /// Some figures were refused, or a tool is missing; the others are good.
+    Partial,
+    /// Nothing could be counted: server or driver failed, or it was not the load asked for.
+    Failed,
+    /// Nothing was tried: no tool for it on this machine.
+    Skipped,
+}
+
+/// One counted number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// What was counted; its unit is the metric's.
+    pub metric: Metric,
+    /// Per request (or of one program, where the metric says so); null when it was refused.
+    pub value: Option<f64>,
+    /// The largest distance of a repetition from the value, in the metric's unit.
+    pub spread: Option<f64>,
+    /// Why there is no value, in one sentence.
+    pub refused: Option<String>,
+    /// The value at each start layout (lengths of the program's path), in the order of the layouts; the value above is their
+    /// mean. Empty if only one layout was counted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_layout: Vec<f64>,
+    /// What was counted over whole server runs, each of so many requests; empty where it is no slope.
+    pub points: Vec<Point>,
+}
+
+/// One whole server run, from exec to exit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Requests that the driver sent.
+    pub requests: u64,
+    /// The count over the whole run, start and stop included.
+    pub total: u64,
+    /// The start layout: which length the program's path had.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub layout: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
+const fn is_first(layout: &u32) -> bool {
+    *layout == 0
+}
+
+/// What one function costs per request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionCost {
+    /// Its name, demangled, without what changes from build to build; an address where there are no symbols.
+    pub function: String,
+    /// What is counted: `instructions`, `allocations` or `allocated_bytes`.
+    pub metric: Metric,
+    /// Per request, by itself: without what it calls, with what an allocator does for it.
+    pub cost: f64,
+    /// Per request, with all that it calls; null in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inclusive: Option<f64>,
+    /// Per request, by itself and with all that it calls but further functions of the project's own; null for other code, and
+    /// in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blamed: Option<f64>,
+    /// How often a request calls it; null for other code, for what is inlined everywhere, for metrics other than instructions,
+    /// and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<f64>,
+    /// Where most of `blamed` lies (in older records, of `cost`), in the project's own sources; null for other code, and where
+    /// it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
+}
+
+/// How much one function uses the C library's function for a system call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CallerCost {
+    /// The system call.
+    pub syscall: String,
+    /// The project's function that makes it, or else the nearest one that is not the C library's or the language's.
+    pub function: String,
+    /// Instructions per request in the C library's function, which go with the number of calls.
+    pub cost: f64,
+}
+
+/// A line of the project's own sources.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Relative to the repository's root, with `/`.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+}
+
+impl Counts {
+    /// Counts of which nothing is known but why.
+    #[must_use]
+    pub const fn without(variant: Variant, status: CountStatus, reason: String) -> Self {
+        Self {
+            variant,
+            status,
+            reason: Some(reason),
+            remarks: Vec::new(),
+            figures: Vec::new(),
+            syscalls: BTreeMap::new(),
+            callers: Vec::new(),
+            functions: Vec::new(),
+            stacks: BTreeMap::new(),
+        }
+    }
+
+    /// The figure of a metric, refused ones included.
+    #[must_use]
+    pub fn figure(&self, metric: Metric) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.metric == metric)
+    }
+
+    /// The value of a metric and its spread.
+    #[must_use]
+    pub fn value(&self, metric: Metric) -> Option<(f64, f64)> {
+        let figure = self.figure(metric)?;
+        Some((figure.value?, figure.spread.unwrap_or(0.0)))
+    }
+
+    /// The value of a metric at the first start layout, which is the only one at which the null is counted.
+    #[must_use]
+    pub fn at_first_layout(&self, metric: Metric) -> Option<f64> {
+        let figure = self.figure(metric)?;
+        figure
+            .value
+            .map(|mean| figure.by_layout.first().copied().unwrap_or(mean))
+    }
+}

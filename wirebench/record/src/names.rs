@@ -1,0 +1,250 @@
+//! What the names in records may hold. They become parts of paths, of command lines and of pages, so each is checked where a
+//! record is read, for every command alike: the fields say so, and nothing is read past them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize as _, Deserializer};
+
+use crate::metric::Metric;
+
+fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
+    !text.is_empty() && text.len() <= most && !text.starts_with('-') && text.chars().all(allowed)
+}
+
+/// What runs are called.
+#[must_use]
+pub fn is_run(text: &str) -> bool {
+    is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-')
+}
+
+/// What a scenario, a server or a driver is called: lower-case letters, digits, and hyphens that are not first. Older
+/// versions let names be longer than what may be declared now.
+#[must_use]
+pub fn is_declared(text: &str) -> bool {
+    is(text, 200, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// The same as it may be declared now: at most 100 characters.
+#[must_use]
+pub fn is_declarable(text: &str) -> bool {
+    text.len() <= 100 && is_declared(text)
+}
+
+/// `scenario@server@driver`.
+#[must_use]
+pub fn is_series(id: &str) -> bool {
+    id.split('@').count() == 3 && id.split('@').all(is_declared)
+}
+
+/// A path below the folder that a record lies in, or below the repository: relative, and leading nowhere else.
+#[must_use]
+pub fn is_path(text: &str) -> bool {
+    let part = |part: &str| !part.is_empty() && part != "." && part != "..";
+    is(text, 500, |c| c.is_ascii_alphanumeric() || "._-/+@".contains(c)) && text.split('/').all(part)
+}
+
+/// What a file of a folder is called.
+#[must_use]
+pub fn is_file(text: &str) -> bool {
+    is_path(text) && !text.contains('/') && !text.starts_with('.')
+}
+
+/// What a profile is called: anything on one line that can be seen, and is no flag.
+#[must_use]
+pub fn is_profile(text: &str) -> bool {
+    is(text, 100, |c| c.is_alphanumeric() || " ._-+".contains(c))
+}
+
+/// Hex digits of a commit, all of them or the first ones.
+#[must_use]
+pub fn is_commit(text: &str) -> bool {
+    is(text, 64, |c| c.is_ascii_hexdigit())
+}
+
+/// `yyyy-mm`, or nothing for runs that are in no history.
+#[must_use]
+pub fn is_month(text: &str) -> bool {
+    text.is_empty() || (text.len() == 7 && is_time(text) && text.as_bytes()[4] == b'-')
+}
+
+/// The signs of a time in RFC 3339, or nothing for a run that was only simulated.
+#[must_use]
+pub fn is_time(text: &str) -> bool {
+    text.is_empty() || is(text, 40, |c| c.is_ascii_digit() || "TtZz:.+-".contains(c))
+}
+
+fn wrong<E: serde::de::Error>(text: &str, expected: &str) -> E {
+    E::custom(format!("{text:?} is no {expected}"))
+}
+
+fn one<'de, D: Deserializer<'de>>(from: D, fits: fn(&str) -> bool, expected: &str) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    if fits(&text) {
+        Ok(text)
+    } else {
+        Err(wrong(&text, expected))
+    }
+}
+
+fn each<'de, D: Deserializer<'de>>(from: D, fits: fn(&str) -> bool, expected: &str) -> Result<Vec<String>, D::Error> {
+    let all = Vec::<String>::deserialize(from)?;
+    match all.iter().find(|text| !fits(text)) {
+        None => Ok(all),
+        Some(text) => Err(wrong(text, expected)),
+    }
+}
+
+fn or_null<'de, D: Deserializer<'de>>(
+    from: D,
+    fits: fn(&str) -> bool,
+    expected: &str,
+) -> Result<Option<String>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    match text.as_deref().filter(|text| !fits(text)) {
+        None => Ok(text),
+        Some(other) => Err(wrong(other, expected)),
+    }
+}
+
+/// What fields of records name in `deserialize_with`.
+macro_rules! fields {
+    ($($name:ident: $type:ty = $read:ident($fits:ident, $expected:literal);)*) => {$(
+        pub(super) fn $name<'de, D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
+            $read(from, $fits, $expected)
+        }
+    )*};
+}
+
+fields! {
+    run: String = one(is_run, "name of a run: letters, digits and hyphens");
+    declared: String = one(is_declared, "name: lower-case letters, digits, and hyphens that are not first");
+    series: String = one(is_series, "series: scenario@server@driver, of lower-case letters, digits and hyphens");
+    all_series: Vec<String> = each(is_series, "series: scenario@server@driver, of lower-case letters, digits and hyphens");
+    path_or_null: Option<String> = or_null(is_path, "path below the record's folder");
+    file: String = one(is_file, "name of a file");
+    profile: String = one(is_profile, "name of a profile");
+    commit: String = one(is_commit, "commit: hex digits");
+    commit_or_null: Option<String> = or_null(is_commit, "commit: hex digits");
+    month: String = one(is_month, "month: yyyy-mm");
+    time: String = one(is_time, "time: RFC 3339");
+}
+
+/// Paths by what they are about.
+pub(super) fn paths_by_metric<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<Metric, String>, D::Error> {
+    let all = BTreeMap::<Metric, String>::deserialize(from)?;
+    match all.values().find(|text| !is_path(text)) {
+        None => Ok(all),
+        Some(text) => Err(wrong(text, "path below the record's folder")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, prop_assert, prop_oneof, proptest};
+    use proptest::strategy::Strategy;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::comparison::Comparison;
+    use crate::run::Run;
+
+    const RUN: &str = include_str!("../../../results/reference/run.json");
+    const GOLDEN: &str = include_str!("../../cli/tests/golden/comparison/regressed.json");
+
+    fn nasty() -> [&'static str; 12] {
+        [
+            "",
+            "..",
+            "../x",
+            "/etc/x",
+            "a/b",
+            "-x",
+            "--help",
+            "a b@c@d",
+            "a\n::error::x",
+            "\u{1b}[2J",
+            "a\u{202e}b",
+            "a\\b",
+        ]
+    }
+
+    /// Every place of a run's and a comparison's record where a name becomes a path, or stands in a line to paste.
+    #[test]
+    fn no_record_with_a_name_that_leads_elsewhere_is_read() {
+        let run: Value = serde_json::from_str(RUN).unwrap();
+        let read = |value: &Value| serde_json::from_value::<Run>(value.clone()).map(drop);
+        assert!(read(&run).is_ok());
+        for place in [
+            "/id",
+            "/series/0/id",
+            "/series/0/scenario",
+            "/series/0/server",
+            "/series/0/driver",
+            "/profile",
+        ] {
+            for text in nasty()
+                .into_iter()
+                .filter(|text| place != "/profile" || !text.starts_with('.'))
+            {
+                let mut value = run.clone();
+                *value.pointer_mut(place).unwrap() = text.into();
+                assert!(read(&value).is_err(), "{place}: {text:?}");
+            }
+        }
+        let golden = serde_json::from_str::<Comparison>(GOLDEN).unwrap();
+        let golden = serde_json::to_value(golden).unwrap();
+        let read = |value: &Value| serde_json::from_value::<Comparison>(value.clone()).map(drop);
+        assert!(read(&golden).is_ok());
+        for place in [
+            "/baseline/run",
+            "/candidate/run",
+            "/series/0/id",
+            "/series/0/scenario",
+            "/baseline/revision/commit",
+            "/series/0/metrics/0/flame_graph",
+        ] {
+            for text in nasty()
+                .into_iter()
+                .filter(|text| !place.ends_with("graph") || *text != "a/b")
+            {
+                let mut value = golden.clone();
+                *value.pointer_mut(place).unwrap() = text.into();
+                assert!(read(&value).is_err(), "{place}: {text:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shard_a_stage_and_call_stacks_lead_nowhere_else_either() {
+        let mut value: Value = serde_json::from_str(RUN).unwrap();
+        value["stages"] = json!([{ "number": 1, "rounds": 1, "series": ["a@b@../c"], "why": "" }]);
+        assert!(
+            serde_json::from_value::<Run>(value)
+                .unwrap_err()
+                .to_string()
+                .contains("a@b@../c")
+        );
+        let counts = |path: &str| {
+            json!({ "variant": "candidate", "status": "ok", "reason": null, "remarks": [], "figures": [], "syscalls": {},
+                "functions": [], "stacks": { "instructions": path } })
+        };
+        let read = |path: &str| serde_json::from_value::<crate::counts::Counts>(counts(path)).is_ok();
+        assert!(
+            read("stacks/a@b@c/candidate.instructions.folded") && !read("../../etc/passwd") && !read("/etc/passwd")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_is_one_visible_part_of_a_path_and_no_flag(text in prop_oneof![any::<String>(), "[-a-z0-9@./ ]{0,12}".prop_map(String::from)]) {
+            for fits in [is_run, is_declared, is_series, is_file, is_commit, is_month, is_time] {
+                if fits(&text) {
+                    prop_assert!(text.is_ascii() && !text.starts_with('-') && !text.contains(['/', '\\', ' ', '\n']) && text != "..");
+                }
+            }
+            if is_path(&text) {
+                prop_assert!(!text.starts_with('/') && text.split('/').all(|part| part != ".." && !part.is_empty()));
+            }
+        }
+    }
+}

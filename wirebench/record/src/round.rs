@@ -1,0 +1,204 @@
+//! One round of a series: how it went, and everything that was measured in it.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::load::SearchStep;
+use crate::run::Variant;
+
+/// How a round went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RoundStatus {
+    /// Measured, and every check passed.
+    Ok,
+    /// Measured, but a check says that the numbers cannot be trusted.
+    Invalid,
+    /// Not measured: the server or the driver failed.
+    Failed,
+}
+
+/// Which side held the throughput back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// The driver used at least 85 % of its cores: its throughput is the client's ceiling.
+    Client,
+    /// The server used more than 90 % of its cores and the driver did not: a capacity figure.
+    Server,
+    /// Neither was busy: the throughput is what the connections could carry.
+    Neither,
+}
+
+/// One driver run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    /// Which side of a comparison it belongs to.
+    pub variant: Variant,
+    /// Round, from 0: the rounds of all variants with one number were measured back to back, as a pair.
+    pub round: u32,
+    /// Place in the whole run, or in that of its shard, from 0.
+    pub position: usize,
+    /// The stage it belongs to, from 1.
+    #[serde(default = "first_stage")]
+    pub stage: u32,
+    /// Why its pair is left out of every comparison although it is good: the machine was disturbed. Decided without
+    /// looking at which variant it was.
+    #[serde(default)]
+    pub dropped: Option<String>,
+    /// How it went.
+    pub status: RoundStatus,
+    /// Why it is not ok: every failed check, separated by `; `.
+    pub reason: Option<String>,
+    /// Wall time of the load, as the driver measured it.
+    pub elapsed_ns: Option<u64>,
+    /// Good answers.
+    pub ok_count: Option<u64>,
+    /// Everything else.
+    pub failed_count: Option<u64>,
+    /// Requests that the driver should have started (open loop) and did not: none was free to send them. Null when it does
+    /// not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped_count: Option<u64>,
+    /// Requests under way that the driver itself cut off when its time was over: neither answered nor refused, and no failure
+    /// of the server. Null when it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_off_count: Option<u64>,
+    /// Failures by kind: a status, or an error's text.
+    pub errors: BTreeMap<String, u64>,
+    /// Latency of good answers.
+    pub latency_ns: Option<Latency>,
+    /// Requests in flight on average, throughput × mean latency, as a share of the workers in thousandths (Little's law).
+    pub in_flight_permille: Option<u32>,
+    /// The server's CPU time during the load, all its processes.
+    pub server_cpu_ns: Option<CpuTime>,
+    /// The driver's CPU time, its own start and report included.
+    pub driver_cpu_ns: Option<CpuTime>,
+    /// Share of its cores the server used while it was loaded, in thousandths.
+    pub server_busy_permille: Option<u32>,
+    /// Share of its cores the driver used while it loaded, in thousandths.
+    pub driver_busy_permille: Option<u32>,
+    /// Which side held the throughput back.
+    pub bound: Option<Bound>,
+    /// The server's largest resident memory since its start, all its processes.
+    pub server_peak_rss_bytes: Option<u64>,
+    /// What each process of the server used during the load: the one that the driver asked, then those behind it, the nearest
+    /// first; empty where nothing can be watched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<ProcessUsage>,
+    /// Distinct connections the server was seen to hold during the load; null when it was too short to look.
+    pub connections_seen: Option<u32>,
+    /// CPU time the hypervisor gave to others during the load, all CPUs.
+    pub host_steal_ns: Option<u64>,
+    /// Body (HTTP) or message (gRPC) of one right answer.
+    pub payload_bytes: Option<u64>,
+    /// From exec to ready.
+    pub server_ready_ns: Option<u64>,
+    /// Every rate that a search tried, in order; the other figures are of the highest that passed. Empty without a search.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub search: Vec<SearchStep>,
+}
+
+impl Round {
+    /// A round of which nothing is known yet.
+    #[must_use]
+    pub const fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
+        Self {
+            variant,
+            round,
+            position,
+            stage,
+            dropped: None,
+            status: RoundStatus::Failed,
+            reason: None,
+            elapsed_ns: None,
+            ok_count: None,
+            failed_count: None,
+            dropped_count: None,
+            cut_off_count: None,
+            errors: BTreeMap::new(),
+            latency_ns: None,
+            in_flight_permille: None,
+            server_cpu_ns: None,
+            driver_cpu_ns: None,
+            server_busy_permille: None,
+            driver_busy_permille: None,
+            bound: None,
+            server_peak_rss_bytes: None,
+            processes: Vec::new(),
+            connections_seen: None,
+            host_steal_ns: None,
+            payload_bytes: None,
+            server_ready_ns: None,
+            search: Vec::new(),
+        }
+    }
+}
+
+const fn first_stage() -> u32 {
+    1
+}
+
+/// Quantiles by nearest rank over every good answer of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// Smallest.
+    pub min: u64,
+    /// Arithmetic mean, rounded.
+    pub mean: u64,
+    /// Half are at most this.
+    pub p50: u64,
+    /// 90 % are at most this.
+    pub p90: u64,
+    /// 95 % are at most this.
+    pub p95: u64,
+    /// 99 % are at most this.
+    pub p99: u64,
+    /// 99.9 % are at most this.
+    pub p999: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+/// What one process of a server, with those it started itself, used during a load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProcessUsage {
+    /// The tier's name; of the one that the driver asked, the server's.
+    pub name: String,
+    /// CPU time during the load.
+    pub cpu_ns: Option<CpuTime>,
+    /// Largest resident memory since its start.
+    pub peak_rss_bytes: Option<u64>,
+    /// Resident memory at the end of the load.
+    pub rss_bytes: Option<u64>,
+    /// Bytes of TCP payload that came in over all its connections, per second, between the first and the last look in which
+    /// it held the same ones; null when there were no two such looks.
+    pub received_bytes_per_s: Option<u64>,
+    /// Bytes of TCP payload that the other ends acknowledged, likewise.
+    pub sent_bytes_per_s: Option<u64>,
+    /// Distinct connections that it was seen to hold during the load; in a chain only those that it accepted.
+    pub connections_seen: Option<u32>,
+}
+
+/// CPU time, ns, by mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CpuTime {
+    /// In the program's own code.
+    pub user: u64,
+    /// In the kernel for it.
+    pub system: u64,
+}
+
+impl CpuTime {
+    /// User and system together, ns.
+    #[must_use]
+    pub const fn total(self) -> u64 {
+        self.user + self.system
+    }
+}

@@ -1,0 +1,317 @@
+//! The record of one run, `wirebench.run/v1`: what was asked, on what machine, and every round of it.
+//!
+//! The unit is in every name; times are integer nanoseconds, sizes integer bytes; null means not measured, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::accepted::Accepted;
+use crate::counts::Counts;
+pub use crate::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
+use crate::names;
+pub use crate::round::{Bound, CpuTime, Latency, ProcessUsage, Round, RoundStatus};
+use crate::shards::Shard;
+
+/// The schema's name, the value of [`Run::schema`].
+pub const SCHEMA: &str = "wirebench.run/v1";
+
+/// One measurement on one host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Always `wirebench.run/v1`.
+    pub schema: String,
+    /// Unique name: UTC start time and six hex digits.
+    #[serde(deserialize_with = "names::run")]
+    pub id: String,
+    /// What started it: `local`, or the name of the event in a workflow.
+    pub trigger: String,
+    /// The profile that was run.
+    #[serde(deserialize_with = "names::profile")]
+    pub profile: String,
+    /// Whether it ran to its end.
+    pub status: RunStatus,
+    /// Why it is not complete, in one sentence.
+    pub reason: Option<String>,
+    /// RFC 3339, UTC.
+    #[serde(deserialize_with = "names::time")]
+    pub started_at: String,
+    /// RFC 3339, UTC.
+    pub finished_at: String,
+    /// Wall time, ns, by part of the run.
+    pub spent: Spent,
+    /// The seed of the order of rounds; of several shards, the first's.
+    pub seed: u64,
+    /// Rounds planned for each series.
+    pub rounds_planned: u32,
+    /// The command that repeats it, from the project's folder.
+    pub repeat: String,
+    /// What was measured in each stage, and why; empty for a run of one variant.
+    #[serde(default)]
+    pub stages: Vec<Stage>,
+    /// Acceptances that are new in the candidate: a change they cover is meant.
+    #[serde(default)]
+    pub accepted: Vec<Accepted>,
+    /// The runs that were joined into this one, where several machines measured it; empty when one did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<Shard>,
+    /// The machine; of several, the first shard's.
+    pub host: Host,
+    /// Which cores the server and the driver ran on; of several machines, on the first shard's.
+    pub pinning: Pinning,
+    /// Every program used, with its version.
+    pub tools: Vec<ToolVersion>,
+    /// What was measured: the code's revisions.
+    pub variants: Vec<VariantRevision>,
+    /// The packages that were resolved for each side's interpreted programs, where the sides differ in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dependencies: Vec<Dependency>,
+    /// Every series, in the order of the plan.
+    pub series: Vec<Series>,
+}
+
+/// A package of which baseline and candidate run different versions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dependency {
+    /// The package's name.
+    pub name: String,
+    /// The version the baseline ran; null if it has none.
+    pub baseline: Option<String>,
+    /// The version the candidate ran; null if it has none.
+    pub candidate: Option<String>,
+}
+
+impl Run {
+    /// The shard that measured a series: its place in `shards`; none where one machine measured everything.
+    #[must_use]
+    pub fn shard_of(&self, series: &str) -> Option<usize> {
+        let measured = |shard: &Shard| shard.series.iter().any(|id| id == series);
+        self.shards.iter().position(measured)
+    }
+
+    /// The machine that measured a series.
+    #[must_use]
+    pub fn host_of(&self, series: &str) -> &Host {
+        let shard = self.shard_of(series).and_then(|place| self.shards.get(place));
+        shard.map_or(&self.host, |shard| &shard.host)
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    /// Every planned round was measured.
+    Complete,
+    /// It was interrupted; what was measured until then is here.
+    Incomplete,
+    /// At least one series failed; the others are whole.
+    Failed,
+}
+
+/// Where a run's wall time went, ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spent {
+    /// Building the servers.
+    pub build_ns: u64,
+    /// From the first server start to the last report, builds left out.
+    pub measure_ns: u64,
+    /// Drivers running, warm-up included.
+    pub load_ns: u64,
+    /// Servers from exec to ready.
+    pub start_ns: u64,
+    /// jq and quantiles.
+    pub normalise_ns: u64,
+    /// Counting, outside of what is measured in time.
+    #[serde(default)]
+    pub count_ns: u64,
+}
+
+/// The machine a run was made on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// As the kernel names it.
+    pub cpu_model: Option<String>,
+    /// CPUs this process may use.
+    pub cpu_count: u32,
+    /// Physical memory.
+    pub memory_bytes: Option<u64>,
+    /// Operating system and kernel release.
+    pub kernel: String,
+    /// The hosted runner's image, when there is one.
+    pub image: Option<String>,
+    /// The loopback interface's maximum transmission unit.
+    pub loopback_mtu_bytes: Option<u32>,
+    /// Twelve hex digits over the lines above: another fingerprint is another machine.
+    pub fingerprint: String,
+}
+
+/// Which cores the server and the driver ran on; empty lists mean they shared all of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pinning {
+    /// The server's cores.
+    pub server_cores: Vec<usize>,
+    /// The driver's cores.
+    pub driver_cores: Vec<usize>,
+}
+
+/// A program and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolVersion {
+    /// The program.
+    pub name: String,
+    /// Its version, as it says itself.
+    pub version: String,
+}
+
+/// Which side of a comparison a round belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// The code compared against.
+    Baseline,
+    /// The code in question; a run of one revision is a candidate alone.
+    Candidate,
+    /// A pinned revision measured beside the others, so that trends are ratios to it and a slower machine cancels out.
+    Reference,
+    /// The baseline's program once more, from another place: the embedded null. Any difference to the baseline is an error
+    /// of the measurement.
+    Null,
+}
+
+impl Variant {
+    /// Its name, as the record writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Candidate => "candidate",
+            Self::Reference => "reference",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// A stage of a run with a baseline: a screen first, then fresh rounds of what looked suspicious.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// 1: screen, 2: fresh rounds that decide.
+    pub number: u32,
+    /// Rounds of each variant planned for each of its series.
+    pub rounds: u32,
+    /// Ids of the series measured in it.
+    #[serde(deserialize_with = "names::all_series")]
+    pub series: Vec<String>,
+    /// Why these and so many, in one sentence.
+    pub why: String,
+}
+
+/// The code of one variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariantRevision {
+    /// Which side.
+    pub variant: Variant,
+    /// The commit, 40 hex digits; null outside a repository.
+    #[serde(default, deserialize_with = "names::commit_or_null")]
+    pub commit: Option<String>,
+    /// Whether tracked files differed from the commit.
+    pub modified: Option<bool>,
+    /// What the user called it: a revision, a folder, or a prebuilt command.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// When the commit was made, RFC 3339; orders commits in a history.
+    #[serde(default)]
+    pub committed_at: Option<String>,
+}
+
+/// The first twelve digits of a commit, by which it is shown and its files are named.
+#[must_use]
+pub fn short_commit(commit: &str) -> &str {
+    commit.char_indices().nth(12).map_or(commit, |(end, _)| &commit[..end])
+}
+
+/// One scenario, server and driver.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Series {
+    /// `scenario@server@driver`.
+    #[serde(deserialize_with = "names::series")]
+    pub id: String,
+    /// The scenario's name.
+    #[serde(deserialize_with = "names::declared")]
+    pub scenario: String,
+    /// The server's name.
+    #[serde(deserialize_with = "names::declared")]
+    pub server: String,
+    /// The driver's name.
+    #[serde(deserialize_with = "names::declared")]
+    pub driver: String,
+    /// What they spoke: `http`, `h2c`, `grpc`, `https`, `grpcs`, `grpc-web` or `process`.
+    #[serde(deserialize_with = "names::declared")]
+    pub protocol: String,
+    /// What was offered.
+    pub load: LoadRecord,
+    /// Twelve hex digits over all that defines the question; a changed digest breaks the trend.
+    pub digest: String,
+    /// The driver's command, with `{…}` where a value changes from round to round.
+    pub command: Vec<String>,
+    /// Whether its rounds are good.
+    pub status: SeriesStatus,
+    /// Why it is not, in one sentence.
+    pub reason: Option<String>,
+    /// The variant that does not declare this series: nothing is there to compare.
+    #[serde(default)]
+    pub missing_in: Option<Variant>,
+    /// True if baseline and candidate run the same program (equal code and data, started in the same way): they were not
+    /// measured against each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_program: bool,
+    /// The digest of the question as the baseline declares it, when that is another one.
+    #[serde(default)]
+    pub baseline_digest: Option<String>,
+    /// CPU time deliberately burnt in each request of the candidate, ns; only a self-test does this.
+    #[serde(default)]
+    pub injected_burn_ns: Option<u64>,
+    /// What was counted, one entry for each variant; empty for a series that is timed.
+    #[serde(default)]
+    pub counts: Vec<Counts>,
+    /// Every round, in the order measured; empty for a series that is counted.
+    pub rounds: Vec<Round>,
+}
+
+impl Series {
+    /// Whether it is counted; every other one is timed.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        self.load.counted.is_some()
+    }
+
+    /// What was counted of a variant.
+    #[must_use]
+    pub fn counts_of(&self, variant: Variant) -> Option<&Counts> {
+        self.counts.iter().find(|counts| counts.variant == variant)
+    }
+}
+
+/// How a series went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SeriesStatus {
+    /// Every round is ok.
+    Ok,
+    /// Some rounds are ok, others failed a check.
+    Partial,
+    /// No round is ok.
+    Failed,
+    /// Not every planned round was measured, because the run was interrupted.
+    Incomplete,
+    /// Not measured: this machine lacks the tools for it.
+    Skipped,
+}

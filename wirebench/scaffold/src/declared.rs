@@ -1,0 +1,253 @@
+//! What was seen of running servers, as a `wirebench.toml` in which each line says what it rests on.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::hints::Port;
+use crate::probe::{Because, Seen, Unseen};
+use crate::program::{Made, Program};
+use crate::proto::Call;
+use crate::write::{self, FOOT, list, scenarios, text};
+use wirebench_declare::args::Arg;
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::{GrpcOperation, HttpOperation, Operation, Program as Started, Ready, Server};
+
+const HEAD: &str = "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
+# Written by `wirebench init` from servers that were built, started and asked: the comment behind a line is its evidence.
+";
+
+/// Comments begin here, where a line is shorter.
+const COMMENT_AT: usize = 44;
+
+/// The whole file: servers that were seen, then, as comments, those that were not and every open question.
+pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], exposed: Option<u16>) -> String {
+    let mut out = HEAD.to_owned();
+    let speaks = |grpc: bool| {
+        seen.iter()
+            .any(|one| one.server.protocols.iter().any(|protocol| protocol.is_grpc() == grpc))
+    };
+    let drivers = [("hey", speaks(false)), ("ghz", speaks(true))];
+    let drivers: Vec<String> = drivers
+        .iter()
+        .filter(|(_, needed)| *needed)
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    let _ = writeln!(
+        out,
+        "\nbuiltin_drivers = {}   # load generators: hey (HTTP) and ghz (gRPC); there are also h2load and hyperfine (start-up)",
+        list(&drivers)
+    );
+    let mut operations = BTreeSet::new();
+    for one in seen {
+        server(&mut out, one);
+        operations.extend(one.server.operations.keys().cloned());
+    }
+    scenarios(&mut out, &operations);
+    for (program, why) in unseen {
+        let _ = writeln!(out, "\n# {}: not declared: {}", program.name, plain(&why.reason));
+        let mut guessed = String::new();
+        write::server(&mut guessed, program, calls, exposed, &mut BTreeSet::new());
+        for line in guessed.lines().filter(|line| !line.is_empty()) {
+            let _ = writeln!(out, "# {line}");
+        }
+    }
+    out.push_str(&questions(seen, unseen));
+    out + FOOT
+}
+
+/// Every question, one a line.
+pub(super) fn asked(seen: &[Seen], unseen: &[(Program, Unseen)]) -> Vec<String> {
+    let of_seen = seen.iter().map(|one| (&one.server.name, &one.questions));
+    let of_unseen = unseen.iter().map(|(program, why)| (&program.name, &why.questions));
+    of_seen
+        .chain(of_unseen)
+        .flat_map(|(name, questions)| {
+            questions
+                .iter()
+                .map(move |question| format!("{name}: {}", plain(question)))
+        })
+        .collect()
+}
+
+fn questions(seen: &[Seen], unseen: &[(Program, Unseen)]) -> String {
+    let all = asked(seen, unseen);
+    if all.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = all.iter().map(|line| format!("# {line}\n")).collect();
+    format!(
+        "\n# Questions that could not be answered from here:\n{}",
+        lines.concat()
+    )
+}
+
+fn server(out: &mut String, seen: &Seen) {
+    let Server { name, .. } = &seen.server;
+    let because = |key: &str| seen.because.get(key).map(String::as_str);
+    let _ = writeln!(out, "\n[servers.{name}]");
+    line(out, "about", &text(&seen.server.about), None);
+    let protocols: Vec<String> = seen.server.protocols.iter().map(|one| one.name().to_owned()).collect();
+    line(out, "protocols", &list(&protocols), because("protocols"));
+    match &seen.server.program {
+        Started::Package(package) => line(out, "package", &text(package), because("build")),
+        Started::Command(command) => {
+            if let Some(build) = &seen.server.build {
+                line(out, "build", &list(build), because("build"));
+            }
+            line(out, "command", &list(command), None);
+        }
+    }
+    let args: Vec<String> = seen
+        .server
+        .args
+        .iter()
+        .filter_map(Arg::one)
+        .map(str::to_owned)
+        .collect();
+    if !args.is_empty() {
+        line(out, "args", &list(&args), because("args"));
+    }
+    if !seen.server.env.is_empty() {
+        let pairs = seen
+            .server
+            .env
+            .iter()
+            .map(|(name, value)| format!("{name} = {}", text(value)));
+        let table = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
+        line(out, "env", &table, because("env"));
+    }
+    if let Some(port) = seen.server.port {
+        line(out, "port", &port.to_string(), because("port"));
+    }
+    let ready = match &seen.server.ready {
+        Ready::Http(path) => format!("{{ http = {} }}", text(path)),
+        Ready::GrpcHealth(service) => format!("{{ grpc_health = {} }}", text(service)),
+        Ready::Tcp(_) | Ready::AtOnce => "{ tcp = true }".to_owned(),
+    };
+    line(out, "ready", &ready, because("ready"));
+    let timeout = seen.server.ready_timeout.0.as_secs();
+    if timeout > 10 {
+        line(
+            out,
+            "ready_timeout",
+            &format!("\"{timeout}s\""),
+            Some("four times what its start took here"),
+        );
+    }
+    for (operation, declared) in &seen.server.operations {
+        let _ = writeln!(out, "\n[servers.{name}.operations.{operation}]");
+        self::operation(out, declared, &seen.operations[operation]);
+    }
+    if !seen.more.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n# {name} answers these too; they are not measured: {}",
+            plain(&seen.more.join(", "))
+        );
+    }
+}
+
+fn operation(out: &mut String, operation: &Operation, because: &Because) {
+    let (request, expect) = match operation {
+        Operation::Http(HttpOperation {
+            path,
+            status,
+            expected_body,
+            ..
+        }) => {
+            let body = expected_body.as_ref().map(|body| format!(", body = {}", text(body)));
+            (
+                format!("{{ path = {} }}", text(path)),
+                format!("{{ status = {status}{} }}", body.unwrap_or_default()),
+            )
+        }
+        Operation::Grpc(GrpcOperation {
+            proto,
+            proto_root,
+            call,
+            message,
+            expected_message,
+        }) => (
+            format!(
+                "{{ proto = {}, proto_root = {}, call = {}, message = {} }}",
+                text(proto),
+                text(proto_root),
+                text(call),
+                text(message)
+            ),
+            match expected_message {
+                Some(message) => format!("{{ message = {} }}", text(message)),
+                None => "{}".to_owned(),
+            },
+        ),
+        Operation::Bench(_) => return,
+    };
+    line(out, "request", &request, Some(&because.request));
+    line(out, "expect", &expect, Some(&because.expect));
+}
+
+/// `key = value   # why`.
+fn line(out: &mut String, key: &str, value: &str, why: Option<&str>) {
+    let written = format!("{key:<9} = {value}");
+    let _ = match why {
+        Some(why) => writeln!(out, "{written:<COMMENT_AT$} # {}", plain(why)),
+        None => writeln!(out, "{written}"),
+    };
+}
+
+/// A text on one line, without control characters, of a length that can be read.
+fn plain(text: &str) -> String {
+    const LONGEST: usize = 400;
+    let one_line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match one_line.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", &one_line[..cut]),
+        None => one_line,
+    }
+}
+
+/// A server in one line: `HTTP/1.1, port by PORT, 3 operations`.
+pub(super) fn summary(seen: &Seen) -> String {
+    let protocols: Vec<&str> = seen.server.protocols.iter().copied().map(Protocol::label).collect();
+    let args: Vec<String> = seen
+        .server
+        .args
+        .iter()
+        .filter_map(Arg::one)
+        .map(str::to_owned)
+        .collect();
+    let env = seen.server.env.iter().map(|(name, value)| format!("{name}={value}"));
+    let told: Vec<String> = env.chain(args).collect();
+    let port = match seen.server.port {
+        Some(port) => format!("port {port}, its own choice"),
+        None => format!("port by {}", told.join(" ")),
+    };
+    let many = seen.server.operations.len();
+    let operations: Vec<&str> = seen.server.operations.keys().map(String::as_str).collect();
+    let word = if many == 1 { "operation" } else { "operations" };
+    format!(
+        "{}, {port}, {many} {word}: {}",
+        protocols.join(" and "),
+        operations.join(", ")
+    )
+}
+
+/// What compose files of the repository start, as questions.
+pub(super) fn services(images: &[(String, String)]) -> Vec<String> {
+    let words = |(file, image): &(String, String)| {
+        format!("{file} starts {image}: does a server need it? Declare it as a tier, or start it before a run")
+    };
+    images.iter().map(words).collect()
+}
+
+/// A program as a list of what was found says it.
+pub(super) fn found(program: &Program) -> String {
+    let how = match &program.made {
+        Made::Package(package) => format!("cargo package {package}"),
+        Made::Command { command, .. } => shell_words::join(command),
+    };
+    let port = match &program.hints.port {
+        Port::Fixed(port) => format!(", port {port} in its source"),
+        Port::Arguments(_) | Port::Environment | Port::Unknown => String::new(),
+    };
+    format!("{} ({}: {how}{port})", program.name, program.about)
+}

@@ -1,0 +1,249 @@
+//! Looks at a program instead of guessing: builds it, starts it, finds out from /proc where it listens, speaks to it, and
+//! declares what was seen, with the evidence for each line.
+
+mod calls;
+mod confirm;
+mod http;
+mod openapi;
+mod reflection;
+mod speak;
+mod start;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::files::Files;
+use crate::probe::start::Running;
+use crate::program::{Made, Program};
+use crate::proto::Call;
+use crate::ways::{self, Way};
+use wirebench_declare::args::Arg;
+use wirebench_declare::profiles::Profiles;
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::{self, Ready, Server};
+use wirebench_declare::span::Span;
+use wirebench_engine::measure::build::Workshop;
+use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::measure::side::Side;
+use wirebench_engine::measure::tls::Pair;
+use wirebench_record::run::VariantRevision;
+
+/// What a probe needs besides the program.
+pub struct Scene<'a> {
+    /// The folder that commands run in.
+    pub root: &'a Path,
+    /// The code that is looked at, for the messages of a build.
+    pub revision: VariantRevision,
+    /// What servers show over TLS.
+    pub tls: &'a Pair,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+    /// Takes a line about what is done now.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// A server as it was seen, ready to be declared.
+#[derive(Debug, Clone)]
+pub(super) struct Seen {
+    /// What is declared.
+    pub(super) server: Server,
+    /// The evidence for keys of the declaration.
+    pub(super) because: BTreeMap<&'static str, String>,
+    /// The evidence for each operation.
+    pub(super) operations: BTreeMap<String, Because>,
+    /// What else answered and is not declared.
+    pub(super) more: Vec<String>,
+    /// What could not be found out, one question each.
+    pub(super) questions: Vec<String>,
+}
+
+/// Why an operation is declared as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Because {
+    /// Where the request comes from.
+    pub(super) request: String,
+    /// What the expected response rests on.
+    pub(super) expect: String,
+}
+
+/// Why a program could not be looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unseen {
+    /// The reason.
+    pub(super) reason: String,
+    /// What has to be answered first, where that is known.
+    pub(super) questions: Vec<String>,
+}
+
+impl From<String> for Unseen {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            questions: Vec::new(),
+        }
+    }
+}
+
+/// How long a server may take to get ready, at least.
+const READY_AT_LEAST: Duration = Duration::from_secs(10);
+
+/// Looks at one program.
+///
+/// # Errors
+/// When it cannot be built or started, listens nowhere, or nothing that it answers was found; in words.
+pub(super) fn look(scene: &Scene, files: &Files, program: &Program, calls: &[Call]) -> Result<Seen, Unseen> {
+    let draft = draft(program);
+    let (side, took) = build(scene, &draft)?;
+    (scene.say)(&format!("{}: starting it", program.name));
+    let place = tempfile::tempdir().map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
+    let cores = Cores::shared();
+    let stage = start::Stage {
+        scene,
+        side: &side,
+        folder: place.path(),
+        cores: &cores,
+    };
+    let (way, running) = stage.find(&draft, &ways::of(files, program))?;
+    let mut seen = Seen {
+        server: told(&draft, &way),
+        because: evidence(&way, &running, took),
+        operations: BTreeMap::new(),
+        more: Vec::new(),
+        questions: Vec::new(),
+    };
+    seen.questions.extend(running.unmeasured());
+    ask(scene, files, program, calls, &running, &mut seen)?;
+    let ready_after = running.listened_after;
+    running.stop();
+    let least = READY_AT_LEAST.max(Duration::from_secs((ready_after.as_secs() + 1) * 4));
+    seen.server.ready_timeout = Span(least);
+    confirm::confirm(&stage, &mut seen)?;
+    Ok(seen)
+}
+
+/// The declaration before anything was seen.
+fn draft(program: &Program) -> Server {
+    let (made, build) = match &program.made {
+        Made::Package(package) => (server::Program::Package(package.clone()), None),
+        Made::Command { build, command } => (server::Program::Command(command.clone()), build.clone()),
+    };
+    Server {
+        name: program.name.clone(),
+        about: program.about.clone(),
+        profiles: Profiles::all(),
+        protocols: vec![Protocol::Http],
+        program: made,
+        build,
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        port: None,
+        ready: Ready::Tcp(true),
+        ready_timeout: Span(READY_AT_LEAST),
+        tiers: Vec::new(),
+        before: Vec::new(),
+        operations: BTreeMap::new(),
+    }
+}
+
+/// A declaration that tells the port in this way.
+fn told(draft: &Server, way: &Way) -> Server {
+    Server {
+        args: way.args.iter().cloned().map(Arg::One).collect(),
+        env: way.env.clone(),
+        port: way.fixed,
+        ..draft.clone()
+    }
+}
+
+fn build(scene: &Scene, server: &Server) -> Result<(Side, Duration), Unseen> {
+    let with = match (&server.program, &server.build) {
+        (server::Program::Package(package), _) => format!("cargo build --release --package {package}"),
+        (_, Some(build)) => shell_words::join(build),
+        (server::Program::Command(_), None) => String::new(),
+    };
+    if !with.is_empty() {
+        (scene.say)(&format!("{}: building it with: {with}", server.name));
+    }
+    let began = Instant::now();
+    let mut side = Side::new(
+        scene.revision.clone(),
+        scene.root.to_path_buf(),
+        std::slice::from_ref(server),
+    );
+    let workshop = Workshop {
+        folder: scene.root.to_path_buf(),
+        ..Workshop::default()
+    };
+    side.build([server.name.as_str()].into_iter(), &workshop);
+    match side.broken.remove(&server.name) {
+        Some(reason) => Err(Unseen::from(format!("it cannot be built: {reason}"))),
+        None => Ok((side, began.elapsed())),
+    }
+}
+
+fn evidence(way: &Way, running: &Running, built: Duration) -> BTreeMap<&'static str, String> {
+    let mut because = BTreeMap::new();
+    because.insert("build", format!("worked, in {:.1} s", built.as_secs_f64()));
+    let after = running.listened_after.as_secs_f64();
+    let port = running.port;
+    let heard = match way.fixed {
+        Some(_) => format!(
+            "told {}, it listened on {} all the same, after {after:.1} s; better is a port that it is told",
+            running.tried, running.at
+        ),
+        None => format!(
+            "started with {} set to port {port}, it listened on {} after {after:.1} s",
+            way.names(),
+            running.at
+        ),
+    };
+    for key in ["args", "env", "port"] {
+        because.insert(key, heard.clone());
+    }
+    because
+}
+
+/// Speaks to the running server and declares what it answers.
+fn ask(
+    scene: &Scene,
+    files: &Files,
+    program: &Program,
+    calls: &[Call],
+    running: &Running,
+    seen: &mut Seen,
+) -> Result<(), Unseen> {
+    let address = format!("127.0.0.1:{}", running.port);
+    (scene.say)(&format!("{}: listens on {}; asking it", program.name, running.at));
+    let spoken = speak::to(&address, scene.tls);
+    if let Some(question) = spoken.question {
+        seen.questions.push(question);
+    }
+    let Some((first, _)) = spoken.protocols.first() else {
+        return Err(Unseen {
+            reason: format!(
+                "it listens on {}, but answers neither HTTP/1.1, HTTP/2 nor gRPC there",
+                running.at
+            ),
+            questions: std::mem::take(&mut seen.questions),
+        });
+    };
+    let first = *first;
+    seen.server.protocols = spoken.protocols.iter().map(|(protocol, _)| *protocol).collect();
+    let words: Vec<&str> = spoken.protocols.iter().map(|(_, words)| words.as_str()).collect();
+    seen.because.insert("protocols", words.join("; "));
+    if spoken.grpc {
+        calls::ask(scene, &address, calls, seen);
+    }
+    if first != Protocol::Grpc {
+        http::ask(files, program, &address, first, seen);
+    }
+    if seen.operations.is_empty() {
+        return Err(Unseen {
+            reason: "it answers, but no request with a good answer was found".into(),
+            questions: std::mem::take(&mut seen.questions),
+        });
+    }
+    Ok(())
+}

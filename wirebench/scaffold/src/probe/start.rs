@@ -1,0 +1,222 @@
+//! Starts a program in one way after another until it listens where it was told, and ends it again, whatever it started.
+
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::probe::{Scene, Unseen, told};
+use crate::ways::Way;
+use wirebench_declare::server::Server;
+use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::measure::listening::{self, Tree};
+use wirebench_engine::measure::process::{in_words, tail};
+use wirebench_engine::measure::side::Side;
+use wirebench_engine::measure::target::{Ground, Target};
+
+/// How long a program may take until it listens.
+const LONGEST: Duration = Duration::from_secs(30);
+/// How long it may take to open further ports after the first.
+const SETTLES: Duration = Duration::from_millis(250);
+const POLL: Duration = Duration::from_millis(20);
+
+/// What programs are started with.
+pub(super) struct Stage<'a> {
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) side: &'a Side,
+    /// Takes what they print.
+    pub(super) folder: &'a Path,
+    pub(super) cores: &'a Cores,
+}
+
+/// A program that listens.
+#[derive(Debug)]
+pub(super) struct Running {
+    target: Target,
+    /// The port of 127.0.0.1 at which it is asked.
+    pub(super) port: u16,
+    /// The address at which it listens there.
+    pub(super) at: SocketAddr,
+    /// Every address at which it listens.
+    listens: Vec<SocketAddr>,
+    /// From its start until it listened.
+    pub(super) listened_after: Duration,
+    /// For a port of its own choice: what was tried before.
+    pub(super) tried: String,
+}
+
+impl Stage<'_> {
+    pub(super) fn ground(&self) -> Ground<'_> {
+        Ground {
+            folder: self.folder,
+            cores: self.cores,
+            tls: self.scene.tls,
+            interrupt: self.scene.interrupt,
+        }
+    }
+
+    /// The first way that the program follows, and the program running; the port of its own choice where it follows none.
+    ///
+    /// # Errors
+    /// When it ends, or listens nowhere, in every way.
+    pub(super) fn find(&self, draft: &Server, ways: &[Way]) -> Result<(Way, Running), Unseen> {
+        let (mut failed, mut own): (Option<String>, Option<u16>) = (None, None);
+        let mut tried: Vec<String> = Vec::new();
+        for way in ways {
+            match self.start(&told(draft, way)) {
+                Ok(running) if running.is_as_told() => return Ok((way.clone(), running)),
+                Ok(running) => {
+                    own = own.or(running.reachable().map(|address| address.port()));
+                    if own.is_none() {
+                        failed.get_or_insert_with(|| running.unreachable());
+                    }
+                    tried.push(way.names());
+                    running.stop();
+                }
+                Err(reason) if self.scene.interrupt.asked() => return Err(reason.into()),
+                Err(reason) => {
+                    failed.get_or_insert(reason);
+                }
+            }
+        }
+        let Some(port) = own else {
+            return Err(failed.unwrap_or_else(|| "no way to start it is known".into()).into());
+        };
+        let way = Way {
+            fixed: Some(port),
+            ..Way::default()
+        };
+        let mut running = self.start(&told(draft, &way))?;
+        running.tried = tried.join(", then ");
+        if running.is_as_told() {
+            Ok((way, running))
+        } else {
+            Err(format!(
+                "it listens on another port at each start, the last time on {}",
+                running.at
+            )
+            .into())
+        }
+    }
+
+    /// Starts it and waits until it listens.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends, or does not listen in time; in words, with its last output.
+    fn start(&self, server: &Server) -> Result<Running, String> {
+        let target = Target::launch(self.side, server, &self.ground()).map_err(|error| error.to_string())?;
+        let port = target
+            .front
+            .address
+            .rsplit(':')
+            .next()
+            .and_then(|port| port.parse().ok());
+        let port = port.unwrap_or_default();
+        let (began, group) = (Instant::now(), target.front.group.id());
+        loop {
+            if !listening::of(group).is_empty() {
+                let listened_after = began.elapsed();
+                std::thread::sleep(SETTLES);
+                let listens = listening::of(group);
+                if let Some(at) = best(&listens, port) {
+                    return Ok(Running {
+                        target,
+                        port,
+                        at,
+                        listens,
+                        listened_after,
+                        tried: String::new(),
+                    });
+                }
+            }
+            if target.front.group.has_ended() {
+                let mut target = target;
+                let how = target
+                    .front
+                    .group
+                    .kill_and_reap()
+                    .map_or_else(|error| error.to_string(), in_words);
+                return Err(format!("it {how} before it listened{}", self.last_words()));
+            }
+            if began.elapsed() > LONGEST || self.scene.interrupt.asked() {
+                end(target);
+                return Err(format!(
+                    "it did not listen within {} s{}",
+                    LONGEST.as_secs(),
+                    self.last_words()
+                ));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn last_words(&self) -> String {
+        let said = ["server.stderr", "server.stdout"].map(|file| tail(&self.folder.join(file)));
+        match said.iter().find(|text| !text.is_empty()) {
+            Some(text) => format!("; its last words: {text}"),
+            None => String::new(),
+        }
+    }
+}
+
+/// The listener at that port; otherwise the first that clients on 127.0.0.1 reach, otherwise any.
+fn best(listens: &[SocketAddr], port: u16) -> Option<SocketAddr> {
+    let told = listens.iter().find(|one| one.port() == port && reaches(one));
+    told.or(listens.iter().find(|one| reaches(one)))
+        .or(listens.first())
+        .copied()
+}
+
+/// Whether a client that connects to 127.0.0.1 gets there.
+fn reaches(address: &SocketAddr) -> bool {
+    let ip = match address.ip() {
+        IpAddr::V4(four) => four.is_loopback() || four.is_unspecified(),
+        IpAddr::V6(six) => six.is_unspecified(),
+    };
+    let local = SocketAddr::from(([127, 0, 0, 1], address.port()));
+    ip && TcpStream::connect_timeout(&local, Duration::from_secs(1)).is_ok()
+}
+
+impl Running {
+    fn is_as_told(&self) -> bool {
+        self.at.port() == self.port && reaches(&self.at)
+    }
+
+    fn reachable(&self) -> Option<SocketAddr> {
+        Some(self.at).filter(reaches)
+    }
+
+    fn unreachable(&self) -> String {
+        format!(
+            "it listens on {} only, which clients of 127.0.0.1 do not reach; let it listen on 127.0.0.1",
+            self.at
+        )
+    }
+
+    /// What is said of the ports at which it listens beside the one that is measured.
+    pub(super) fn unmeasured(&self) -> Option<String> {
+        let mut others: Vec<u16> = self.listens.iter().map(SocketAddr::port).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|port| *port != self.port);
+        let list: Vec<String> = others.iter().map(u16::to_string).collect();
+        (!others.is_empty()).then(|| {
+            format!(
+                "it listens on port {} too: is that to be measured? Then declare a second server with that port",
+                list.join(" and ")
+            )
+        })
+    }
+
+    /// Ends the program and whatever it started.
+    pub(super) fn stop(self) {
+        end(self.target);
+    }
+}
+
+/// Ends a target, also processes of it that went into groups of their own.
+fn end(target: Target) {
+    let tree = Tree::of(target.front.group.id());
+    // An error means that it has ended already.
+    let _ = target.stop();
+    tree.kill();
+}

@@ -1,0 +1,108 @@
+//! A program that looks like a server: how it is made, started, and told its port.
+
+use std::collections::BTreeSet;
+
+use crate::hints::Hints;
+
+/// A program that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Program {
+    /// What it is called in `wirebench.toml`.
+    pub(super) name: String,
+    /// Where it was found, for people.
+    pub(super) about: String,
+    /// Whether it answers HTTP.
+    pub(super) http: bool,
+    /// Whether it answers gRPC.
+    pub(super) grpc: bool,
+    /// How it is made.
+    pub(super) made: Made,
+    /// What its sources say of port, health and paths.
+    pub(super) hints: Hints,
+    /// Its source files, those closest to its start first.
+    pub(super) sources: Vec<String>,
+}
+
+/// How a program is made and called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Made {
+    /// A package of the Cargo workspace at the top.
+    Package(String),
+    /// A command, made by another one where that is needed.
+    Command {
+        /// What makes it.
+        build: Option<Vec<String>>,
+        /// What starts it.
+        command: Vec<String>,
+    },
+}
+
+/// Texts as an argv.
+pub(super) fn words(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// A text as a name: lower-case letters, digits and single hyphens.
+pub(super) fn slug(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let mut slug = String::new();
+    let mut before = ' ';
+    for c in text.chars() {
+        // A word that begins in the middle: GetWeather → get-weather.
+        if c.is_ascii_uppercase() && (before.is_ascii_lowercase() || before.is_ascii_digit()) {
+            slug.push('-');
+        }
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+        before = c;
+    }
+    slug.truncate(LONGEST);
+    slug.trim_matches('-').to_owned()
+}
+
+/// The last part of a folder's or a module's path, as a name; none when it has no letters.
+pub(super) fn last_name(path: &str) -> Option<String> {
+    let version = |part: &&str| {
+        part.strip_prefix('v')
+            .is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+    };
+    let mut parts = path.split('/').rev().filter(|part| !part.is_empty() && !version(part));
+    parts.next().map(slug).filter(|name| !name.is_empty())
+}
+
+/// A name that is not taken yet, with a number where needed.
+pub(super) fn free(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let name = if name.is_empty() { "server" } else { name };
+    let mut free = name.to_owned();
+    let mut number = 2;
+    while !taken.insert(free.clone()) {
+        free = format!("{name}-{number}");
+        number += 1;
+    }
+    free
+}
+
+/// Gives every program a name of its own.
+pub(super) fn name_apart(programs: &mut [Program]) {
+    let mut taken = BTreeSet::new();
+    for program in programs {
+        program.name = free(&program.name, &mut taken);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_of_whatever_there_is() {
+        assert_eq!(slug("GetCurrentWeather"), "get-current-weather");
+        assert_eq!(slug("/api/v1/Users?x=y"), "api-v1-users-x-y");
+        assert_eq!(slug("---é---"), "");
+        assert_eq!(last_name("github.com/a/My_Server/v2").as_deref(), Some("my-server"));
+        assert_eq!(last_name(""), None);
+    }
+}

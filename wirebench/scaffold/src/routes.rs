@@ -1,0 +1,164 @@
+//! The routes that sources declare, each with the line it stands on: what a running server is then asked.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use crate::files::Files;
+
+/// A route as a source declares it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Route {
+    /// The method, upper case.
+    pub(super) method: String,
+    /// The path as written, parameters included.
+    pub(super) path: String,
+    /// Where it stands: `cmd/api/main.go:12`.
+    pub(super) place: String,
+}
+
+const METHOD: &str = "get|post|put|patch|delete|head|options";
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(&text.replace("METHOD", METHOD)).expect("a constant pattern")
+}
+
+/// `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor.
+static BY_METHOD: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?i)(?:[\w)]\.|#\[|@|^\s*)(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#)
+});
+/// `HandleFunc("GET /x"`, `Handle("/x"`.
+static HANDLE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"\bHandle(?:Func)?\(\s*"(?:(?P<method>[A-Z]+) )?(?P<path>/[^"\s]*)""#));
+/// `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`.
+static ROUTE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?i)(?:\.route|web::resource)\(\s*["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
+    )
+});
+/// `url: '/x'` of fastify.route, with its method before it.
+static BY_URL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*)?\burl:\s*['"`](?P<path>/[^'"`\s]*)['"`]"#)
+});
+/// `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that look at the path themselves.
+static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*)["'`](?P<path>/[^"'`\s]*)["'`]"#,
+    )
+});
+/// What routes may be mounted below: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
+static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route)\(\s*["'`](?P<path>/[\w/.-]+)["'`]|(?:\bprefix|url_prefix|basePath)\s*[=:]\s*["'`](?P<named>/[\w/.-]+)["'`]"#,
+    )
+});
+
+/// Every route of these files, in order; each method and path once.
+pub(super) fn of(files: &Files, sources: &[String]) -> Vec<Route> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for (source, text) in texts(files, sources) {
+        let mut of_file: Vec<(usize, Route)> = Vec::new();
+        for pattern in [&BY_METHOD, &HANDLE, &ROUTE, &BY_URL, &COMPARED] {
+            for one in pattern.captures_iter(text) {
+                of_file.extend(route(&one, source, text));
+            }
+        }
+        of_file.sort();
+        let routes = of_file.into_iter().map(|(_, route)| route);
+        found.extend(routes.filter(|route| seen.insert((route.method.clone(), route.path.clone()))));
+    }
+    found
+}
+
+/// Every prefix below which routes of these files may be mounted.
+pub(super) fn prefixes(files: &Files, sources: &[String]) -> BTreeSet<String> {
+    let all = texts(files, sources).flat_map(|(_, text)| PREFIX.captures_iter(text));
+    all.filter_map(|one| one.name("path").or(one.name("named")))
+        .map(|prefix| prefix.as_str().trim_end_matches('/').to_owned())
+        .filter(|prefix| !prefix.is_empty())
+        .collect()
+}
+
+fn texts<'a>(files: &'a Files, sources: &'a [String]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    sources
+        .iter()
+        .filter_map(|source| Some((source.as_str(), files.text(source)?)))
+}
+
+fn route(one: &Captures, source: &str, text: &str) -> Option<(usize, Route)> {
+    let path = one.name("path")?;
+    let usable = !path.as_str().contains(['\\', '$', '(', ' ']) && path.as_str().chars().all(|c| c.is_ascii_graphic());
+    let line = text[..path.start()].matches('\n').count() + 1;
+    let method = one.name("method").map_or("GET", |method| method.as_str());
+    let route = Route {
+        method: method.to_ascii_uppercase(),
+        path: path.as_str().to_owned(),
+        place: format!("{source}:{line}"),
+    };
+    usable.then_some((path.start(), route))
+}
+
+/// A path with its parameters filled in: `:id`, `{id}`, `{id:int}`, `<int:id>`, `*rest`; the same path when it has none.
+pub(super) fn filled(path: &str, value: &str) -> String {
+    static PARAMETER: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"\{[^}/]*\}|<[^>/]*>|:[A-Za-z_]\w*\??|\[[^\]/]*\]|\*\w*"));
+    PARAMETER.replace_all(path, value).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let files = Files::of(&[("a", text)]);
+        let routes = of(&files, &["a".to_owned()]);
+        routes
+            .iter()
+            .map(|one| format!("{} {}", one.method, one.path))
+            .collect()
+    }
+
+    #[test]
+    fn routes_are_found_in_the_words_of_each_framework() {
+        for (text, expected) in [
+            (".route(\"/users/{id}\", get(user))", "GET /users/{id}"),
+            (".route(\"/users\", axum::routing::post(f))", "POST /users"),
+            (".route(\"/x\", web::get().to(f))", "GET /x"),
+            ("#[get(\"/x/{id}\")]", "GET /x/{id}"),
+            ("r.GET(\"/ping\", func(c *gin.Context) {", "GET /ping"),
+            ("mux.HandleFunc(\"POST /users\", f)", "POST /users"),
+            ("http.HandleFunc(\"/old\", f)", "GET /old"),
+            ("app.get('/items/:id', (req, res) => {", "GET /items/:id"),
+            ("fastify.route({ method: 'GET', url: '/y' })", "GET /y"),
+            ("@app.get(\"/items/{item_id}\")", "GET /items/{item_id}"),
+            ("@app.route('/z', methods=['POST'])", "POST /z"),
+            ("@app.route('/hello/<name>')", "GET /hello/<name>"),
+            ("if self.path == '/users':", "GET /users"),
+            ("if (req.url === \"/x\")", "GET /x"),
+            ("    @GetMapping(\"/greeting\")", "GET /greeting"),
+        ] {
+            assert_eq!(found(text), [expected], "{text}");
+        }
+        assert_eq!(found("axios.get('https://example.org')"), [""; 0]);
+    }
+
+    #[test]
+    fn a_route_names_its_line_and_prefixes_are_known() {
+        let text = "\n\nv1 := r.Group(\"/v1\")\nv1.GET(\"/a\", f)\n";
+        let (files, sources) = (Files::of(&[("m.go", text)]), ["m.go".to_owned()]);
+        let routes = of(&files, &sources);
+        assert_eq!((routes.len(), routes[0].place.as_str()), (1, "m.go:4"));
+        assert_eq!(prefixes(&files, &sources).into_iter().collect::<Vec<_>>(), ["/v1"]);
+    }
+
+    #[test]
+    fn parameters_are_filled_in_any_spelling() {
+        for path in ["/a/:id/b", "/a/{id}/b", "/a/<int:id>/b", "/a/{id:[0-9]+}/b"] {
+            assert_eq!(filled(path, "1"), "/a/1/b", "{path}");
+        }
+        assert_eq!(filled("/files/*path", "1"), "/files/1");
+        assert_eq!(filled("/plain", "1"), "/plain");
+    }
+}

@@ -1,0 +1,192 @@
+//! Rust: binaries of packages that depend on a server framework.
+
+use std::collections::BTreeSet;
+
+use toml::{Table, Value};
+
+use crate::files::Files;
+use crate::hints;
+use crate::program::{Made, Program, slug, words};
+
+const HTTP: [&str; 10] = [
+    "axum",
+    "actix-web",
+    "warp",
+    "rocket",
+    "hyper",
+    "poem",
+    "salvo",
+    "tide",
+    "ntex",
+    "pavex",
+];
+const GRPC: [&str; 2] = ["tonic", "grpcio"];
+
+/// Every binary that looks like a server.
+pub(super) fn programs(files: &Files) -> Vec<Program> {
+    let of_package = |(folder, text): (&str, &str)| package(files, folder, text).unwrap_or_default();
+    files.named("Cargo.toml").flat_map(of_package).collect()
+}
+
+/// The servers of the package in one folder; none when it is no package, or serves nothing.
+fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
+    let manifest: Table = text.parse().ok()?;
+    let name = manifest.get("package")?.get("name")?.as_str()?;
+    let dependencies: BTreeSet<&str> = manifest
+        .get("dependencies")?
+        .as_table()?
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let uses = |known: &[&str]| known.iter().any(|one| dependencies.contains(one));
+    let (http, grpc) = (uses(&HTTP), uses(&GRPC));
+    if !(http || grpc) || !is_plain(name) {
+        return None;
+    }
+    let binaries = binaries(files, folder, &manifest, name);
+    let alone = binaries.len() == 1;
+    let program = |(binary, main): (String, String)| {
+        let sources = format!("{folder}src/");
+        let bins = format!("{sources}bin/");
+        let own = files.text(&main).into_iter();
+        let libraries = || {
+            files
+                .below(&sources, &["rs"])
+                .filter(|(path, _)| *path != main && !path.starts_with(&bins) && **path != *format!("{sources}main.rs"))
+        };
+        let others = libraries().map(|(_, text)| text);
+        let made = match (folder.is_empty() || files.has("Cargo.toml"), alone) {
+            (true, true) => Made::Package(name.to_owned()),
+            (true, false) => Made::Command {
+                build: Some(words(&[
+                    "cargo",
+                    "build",
+                    "--release",
+                    "--locked",
+                    "--package",
+                    name,
+                    "--bin",
+                    &binary,
+                ])),
+                command: vec![format!("target/release/{binary}")],
+            },
+            // A package of its own below a top that is not Cargo's.
+            (false, _) => Made::Command {
+                build: Some(words(&[
+                    "cargo",
+                    "build",
+                    "--release",
+                    "--locked",
+                    "--manifest-path",
+                    &format!("{folder}Cargo.toml"),
+                    "--bin",
+                    &binary,
+                ])),
+                command: vec![format!("{folder}target/release/{binary}")],
+            },
+        };
+        Program {
+            name: slug(&binary),
+            about: format!("{folder}Cargo.toml, binary {binary}"),
+            http,
+            grpc,
+            made,
+            hints: hints::of(&own.chain(others).collect::<Vec<_>>()),
+            sources: std::iter::once(main.clone())
+                .chain(libraries().map(|(path, _)| path.to_owned()))
+                .collect(),
+        }
+    };
+    Some(binaries.into_iter().map(program).collect())
+}
+
+/// Each binary's name and main file.
+fn binaries(files: &Files, folder: &str, manifest: &Table, package: &str) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let declared = manifest.get("bin").and_then(Value::as_array).into_iter().flatten();
+    for binary in declared {
+        let Some(name) = binary.get("name").and_then(Value::as_str) else {
+            continue;
+        };
+        let usual = if name == package {
+            "src/main.rs".to_owned()
+        } else {
+            format!("src/bin/{name}.rs")
+        };
+        let main = binary.get("path").and_then(Value::as_str).map_or(usual, str::to_owned);
+        found.push((name.to_owned(), format!("{folder}{main}")));
+    }
+    let main = format!("{folder}src/main.rs");
+    if files.has(&main) && found.iter().all(|(_, known)| *known != main) {
+        found.push((package.to_owned(), main));
+    }
+    let bin = format!("{folder}src/bin/");
+    for (path, _) in files.below(&bin, &["rs"]) {
+        let name = path[bin.len()..].trim_end_matches(".rs").trim_end_matches("/main");
+        if !name.contains('/') && found.iter().all(|(_, known)| known != path) {
+            found.push((name.to_owned(), path.to_owned()));
+        }
+    }
+    found.retain(|(name, _)| is_plain(name));
+    found
+}
+
+/// Whether Cargo could call something so.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hints::Port;
+
+    #[test]
+    fn a_package_with_a_server_framework_is_built_by_its_name() {
+        let files = Files::of(&[
+            ("Cargo.toml", "[workspace]\n"),
+            (
+                "api/Cargo.toml",
+                "[package]\nname = \"api\"\n[dependencies]\naxum = \"0.8\"\n",
+            ),
+            ("api/src/main.rs", "#[arg(long)]\nlisten: SocketAddr,\n"),
+            ("api/src/lib.rs", ".route(\"/users\", get(f))"),
+            (
+                "tool/Cargo.toml",
+                "[package]\nname = \"tool\"\n[dependencies]\nclap = \"4\"\n",
+            ),
+            ("tool/src/main.rs", ""),
+        ]);
+        let found = programs(&files);
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].made.clone(), found[0].http, found[0].grpc),
+            (Made::Package("api".into()), true, false)
+        );
+        assert_eq!(found[0].hints.port, Port::Arguments(words(&["--listen", "{address}"])));
+        assert_eq!(found[0].hints.path.as_deref(), Some("/users"));
+    }
+
+    #[test]
+    fn several_binaries_are_built_one_by_one_and_a_package_below_by_its_manifest() {
+        let toml = "[package]\nname = \"api\"\n[dependencies]\ntonic = \"0.14\"\n[[bin]]\nname = \"one\"\npath = \"src/main.rs\"\n";
+        let of = |folder: &str| {
+            let [toml_at, main, bin] =
+                ["Cargo.toml", "src/main.rs", "src/bin/two.rs"].map(|path| format!("{folder}{path}"));
+            programs(&Files::of(&[(&toml_at, toml), (&main, ""), (&bin, "")]))
+        };
+        let top = of("");
+        let names: Vec<&str> = top.iter().map(|program| program.name.as_str()).collect();
+        assert_eq!(names, ["one", "two"]);
+        assert!(top.iter().all(|program| program.grpc && !program.http));
+        let Made::Command {
+            build: Some(build),
+            command,
+        } = &of("server/")[1].made
+        else {
+            panic!("{top:?}")
+        };
+        assert!(build.contains(&"server/Cargo.toml".to_owned()), "{build:?}");
+        assert_eq!(command, &["server/target/release/two"]);
+    }
+}

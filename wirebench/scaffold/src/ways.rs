@@ -1,0 +1,135 @@
+//! The ways in which a program may be told its port, as its sources suggest: each is tried until one works.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::files::Files;
+use crate::hints::Port;
+use crate::program::Program;
+
+/// One way to tell a program its port.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Arguments, with placeholders.
+    pub(super) args: Vec<String>,
+    /// Environment variables, with placeholders.
+    pub(super) env: BTreeMap<String, String>,
+    /// A port of its own choice.
+    pub(super) fixed: Option<u16>,
+}
+
+/// More starts than these would take too long.
+const MOST: usize = 6;
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern")
+}
+
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?:[Gg]et[Ee]nv\(|LookupEnv\(|env::var(?:_os)?\(|environ(?:\.get\(|\[)|process\.env\[|env\s*=\s*)\s*["']([A-Z][A-Z0-9_]*)["']|process\.env\.([A-Z][A-Z0-9_]*)"#,
+    )
+});
+static FLAG: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r#"(?x) --(listen|addr|address|bind|http-addr|port|http-port|grpc-port)\b
+        | flag\.\w+\(\s*(?:&\w+\s*,\s*)?"(listen|addr|address|bind|http-addr|port|http-port|grpc-port)"
+        | \#\[arg\([^\]]*\blong\b[^\]]*\)\]\s*(?:pub\s+)?(listen|addr|address|bind|port)\s*:"#,
+    )
+});
+static FIRST_ARGUMENT: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"sys\.argv\[1\]|process\.argv\[2\]|os\.Args\[1\]|args\(\)\s*\.nth\(1\)"));
+
+/// Every way to try, the likeliest first: what the sources of the program say, then the variable PORT, which many frameworks
+/// read by themselves.
+pub(super) fn of(files: &Files, program: &Program) -> Vec<Way> {
+    let mut ways = Vec::new();
+    if let Port::Arguments(args) = &program.hints.port {
+        ways.push(by_args(args.clone()));
+    }
+    let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
+    let named = |pattern: &Regex| -> BTreeSet<String> {
+        let all = texts.iter().flat_map(|text| pattern.captures_iter(text));
+        all.filter_map(|one| one.iter().skip(1).flatten().next().map(|name| name.as_str().to_owned()))
+            .collect()
+    };
+    let variables = named(&VARIABLE);
+    if variables.contains("PORT") {
+        ways.push(by_variable("PORT"));
+    }
+    let telling = |name: &&String| {
+        ["PORT", "ADDR", "LISTEN", "BIND"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    ways.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
+    ways.extend(named(&FLAG).into_iter().map(|flag| {
+        let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
+        by_args(vec![format!("--{flag}"), value.to_owned()])
+    }));
+    if texts.iter().any(|text| FIRST_ARGUMENT.is_match(text)) {
+        ways.push(by_args(vec!["{port}".to_owned()]));
+    }
+    ways.push(by_variable("PORT"));
+    let mut unique: Vec<Way> = Vec::new();
+    for way in ways {
+        if !unique.contains(&way) {
+            unique.push(way);
+        }
+    }
+    unique.truncate(MOST);
+    unique
+}
+
+fn by_args(args: Vec<String>) -> Way {
+    Way { args, ..Way::default() }
+}
+
+fn by_variable(name: &str) -> Way {
+    let value = if name.contains("PORT") { "{port}" } else { "{address}" };
+    Way {
+        env: [(name.to_owned(), value.to_owned())].into(),
+        ..Way::default()
+    }
+}
+
+impl Way {
+    /// By what it is told, in words: `PORT`, `--addr`.
+    pub(super) fn names(&self) -> String {
+        let env = self.env.keys().map(String::as_str);
+        let args = self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('{'));
+        let all: Vec<&str> = env.chain(args).collect();
+        if all.is_empty() {
+            "an argument".into()
+        } else {
+            all.join(" and ")
+        }
+    }
+}
+
+impl std::fmt::Display for Way {
+    /// What was told, in words: `PORT`, `--addr {address}`.
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
+        let said: Vec<String> = env.chain(self.args.iter().cloned()).collect();
+        write!(to, "{}", said.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::go;
+
+    #[test]
+    fn what_the_sources_read_is_tried_before_what_frameworks_read() {
+        let text = "package main\nvar a = flag.String(\"http-port\", \"\", \"\")\nfunc main() { os.Getenv(\"LISTEN_ADDR\"); \
+                    os.Getenv(\"HOME\"); http.ListenAndServe(\":8080\", nil) }\n";
+        let files = Files::of(&[("go.mod", "module x\n"), ("main.go", text)]);
+        let program = go::programs(&files).remove(0);
+        let told: Vec<String> = of(&files, &program).iter().map(Way::to_string).collect();
+        assert_eq!(told, ["LISTEN_ADDR={address}", "--http-port {port}", "PORT={port}"]);
+    }
+}

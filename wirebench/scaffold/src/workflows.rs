@@ -1,0 +1,159 @@
+//! The workflow files that a repository gets.
+
+/// Files below `.github/workflows/` and the templates they are made of.
+const TEMPLATES: [(&str, &str); 2] = [
+    ("bench.yml", include_str!("../templates/bench.yml")),
+    ("bench-comment.yml", include_str!("../templates/bench-comment.yml")),
+];
+
+/// An action at a revision: `owner/name@ref`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// `owner/name`, perhaps with a folder.
+    pub repository: String,
+    /// A tag, branch or commit.
+    pub revision: String,
+}
+
+impl std::str::FromStr for Action {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let letters = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+        let good = |part: &str, slashes: bool| {
+            !part.is_empty() && part.chars().all(letters) && (!slashes || part.contains('/')) && !part.contains("..")
+        };
+        match text.split_once('@') {
+            Some((repository, revision)) if good(repository, true) && good(revision, false) => Ok(Self {
+                repository: repository.to_owned(),
+                revision: revision.to_owned(),
+            }),
+            _ => Err(format!(
+                "expected owner/name@revision, such as wirebench/wirebench@v1, found \"{text}\""
+            )),
+        }
+    }
+}
+
+/// What a repository's workflows need to know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// What they use.
+    pub action: Action,
+    /// The full commit that its revision names, which the workflows then use; none when that is not known.
+    pub commit: Option<String>,
+    /// The folder of wirebench.toml from the repository's top, `.` for the top.
+    pub config: String,
+    /// The branch whose pushes are kept.
+    pub branch: String,
+}
+
+/// Each workflow's file name and text.
+#[must_use]
+pub fn workflows(told: &Told) -> Vec<(&'static str, String)> {
+    let Action { repository, revision } = &told.action;
+    let reference = match &told.commit {
+        Some(commit) => format!("{commit} # {revision}"),
+        None => revision.clone(),
+    };
+    let pinned = if is_pinned(told) {
+        "Every action is used at one full commit, with its version beside it.".to_owned()
+    } else {
+        format!(
+            "{repository}@{revision} can be moved, and its commit is not known here: put the full commit SHA of that release in its place\n\
+             # (`wirebench init --commit SHA` writes it)."
+        )
+    };
+    let filled = |text: &str| {
+        text.replace("@PINNED@", &pinned)
+            .replace("@ACTION@", repository)
+            .replace("@REF@", &reference)
+            .replace("@CONFIG@", &scalar(&told.config))
+            .replace("@BRANCH@", &scalar(&told.branch))
+    };
+    TEMPLATES.iter().map(|(name, text)| (*name, filled(text))).collect()
+}
+
+/// Whether what they use is one commit for ever.
+#[must_use]
+pub fn is_pinned(told: &Told) -> bool {
+    told.commit.is_some() || is_commit(&told.action.revision)
+}
+
+/// Whether a text is a full commit.
+#[must_use]
+pub fn is_commit(text: &str) -> bool {
+    text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// A text as YAML reads it back: plain when nothing in it means anything, otherwise in double quotes as JSON has them.
+fn scalar(text: &str) -> String {
+    let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "._/-".contains(c));
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '.');
+    if is_plain && begins {
+        text.to_owned()
+    } else {
+        serde_json::Value::from(text).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_action_has_an_owner_a_name_and_a_revision() {
+        let action: Action = "a/b/c@v1".parse().unwrap();
+        assert_eq!((action.repository.as_str(), action.revision.as_str()), ("a/b/c", "v1"));
+        for text in ["a/b", "a@v1", "a/b@", "a/b@x y", "a/../b@v1", "a/b@v1\nx"] {
+            assert!(text.parse::<Action>().is_err(), "{text}");
+        }
+    }
+
+    fn told(config: &str, branch: &str) -> Told {
+        Told {
+            action: "a/b@v7".parse().unwrap(),
+            commit: None,
+            config: config.into(),
+            branch: branch.into(),
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_to_fill_in_and_it_is_yaml() {
+        for (config, branch) in [("services/api", "main"), ("a b: {c}\"", "release, [x]"), (".", "123")] {
+            for (name, text) in workflows(&told(config, branch)) {
+                assert!(text.contains("a/b") && text.contains("@v7"), "{name}");
+                for left in ["@ACTION@", "@REF@", "@CONFIG@", "@BRANCH@", "@PINNED@"] {
+                    assert!(!text.contains(left), "{name}: {left}");
+                }
+                let read: serde_json::Value =
+                    serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
+                if name == "bench.yml" {
+                    assert_eq!(read["on"]["push"]["branches"], serde_json::json!([branch]));
+                    let steps = read["jobs"]["measure"]["steps"].as_array().unwrap();
+                    assert!(steps.iter().any(|step| step["with"]["config"] == config), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_commit_stands_with_its_version_and_an_unknown_one_is_said() {
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        let known = Told {
+            commit: Some(commit.into()),
+            ..told(".", "main")
+        };
+        for (name, text) in workflows(&known) {
+            assert!(
+                text.contains(&format!("@{commit} # v7\n")) && !text.contains("@v7"),
+                "{name}"
+            );
+            assert!(text.contains("at one full commit"), "{name}");
+        }
+        for (name, text) in workflows(&told(".", "main")) {
+            assert!(text.contains("its commit is not known here"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What was found, as a `wirebench.toml` that a person finishes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::hints::{Hints, Port};
+use crate::program::{Made, Program, free, slug, words};
+use crate::proto::Call;
+
+/// What stands behind a line that was guessed.
+pub const CHANGE_THIS: &str = "# change this";
+
+/// Methods that a gRPC server is asked for; more only cost time.
+const MOST_CALLS: usize = 3;
+
+const HEAD: &str = "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
+# A line that was guessed says \"change this\"; `wirebench verify` starts every server and asks it once.
+";
+
+pub(super) const FOOT: &str = "
+# What change is ignored, and what gates. Server CPU per request gates, and so do counts; the rest informs.
+# [[margins]]
+# series = \"*@*@*\"
+# metric = \"server_cpu\"
+# margin = \"2%\"
+";
+
+/// The whole file.
+pub(super) fn toml(programs: &[Program], calls: &[Call], exposed: Option<u16>) -> String {
+    let made_up = [made_up()];
+    let programs = if programs.is_empty() { &made_up } else { programs };
+    let mut out = HEAD.to_owned();
+    let drivers: Vec<String> = [
+        ("hey", programs.iter().any(|one| one.http)),
+        ("ghz", programs.iter().any(|one| one.grpc)),
+    ]
+    .into_iter()
+    .filter(|(_, needed)| *needed)
+    .map(|(name, _)| name.to_owned())
+    .collect();
+    line(
+        &mut out,
+        &format!(
+            "\nbuiltin_drivers = {}   # who asks: hey (HTTP) and ghz (gRPC); there are also h2load and hyperfine (start-up)",
+            list(&drivers)
+        ),
+        false,
+    );
+    let mut operations = BTreeSet::new();
+    for program in programs {
+        server(&mut out, program, calls, exposed, &mut operations);
+    }
+    scenarios(&mut out, &operations);
+    out + FOOT
+}
+
+/// A scenario for each operation.
+pub(super) fn scenarios(out: &mut String, operations: &BTreeSet<String>) {
+    for operation in operations {
+        let about = format!("5 seconds of {operation} over 10 connections, one request at a time on each");
+        let _ = write!(
+            out,
+            "\n[scenarios.{operation}]\nabout     = {}\noperation = {}\nload      = {{ connections = 10, duration = \"5s\" }}\n",
+            text(&about),
+            text(operation)
+        );
+    }
+}
+
+/// What stands for a server when none was found.
+fn made_up() -> Program {
+    Program {
+        name: "server".into(),
+        about: "no server was found: this one is made up".into(),
+        http: true,
+        grpc: false,
+        made: Made::Command {
+            build: None,
+            command: words(&["./server"]),
+        },
+        hints: Hints {
+            port: Port::Unknown,
+            health: None,
+            path: None,
+            grpc_health: false,
+        },
+        sources: Vec::new(),
+    }
+}
+
+/// A server's table, with what was guessed marked so.
+pub(super) fn server(
+    out: &mut String,
+    program: &Program,
+    calls: &[Call],
+    exposed: Option<u16>,
+    operations: &mut BTreeSet<String>,
+) {
+    let Program { name, hints, .. } = program;
+    let protocols: Vec<String> = [("http", program.http), ("grpc", program.grpc)]
+        .into_iter()
+        .filter(|(_, speaks)| *speaks)
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    line(out, &format!("\n[servers.{name}]"), false);
+    line(out, &format!("about     = {}", text(&program.about)), false);
+    line(out, &format!("protocols = {}", list(&protocols)), protocols.len() > 1);
+    match &program.made {
+        Made::Package(package) => line(out, &format!("package   = {}", text(package)), false),
+        Made::Command { build, command } => {
+            if let Some(build) = build {
+                line(out, &format!("build     = {}", list(build)), false);
+            }
+            let guessed = command
+                .first()
+                .is_some_and(|first| first == "./server" || first == "npm");
+            line(out, &format!("command   = {}", list(command)), guessed);
+        }
+    }
+    port(out, &hints.port, exposed);
+    let grpc_only = program.grpc && !program.http;
+    match (&hints.health, grpc_only, hints.grpc_health) {
+        (Some(path), false, _) => line(out, &format!("ready     = {{ http = {} }}", text(path)), false),
+        (_, true, true) => line(out, "ready     = { grpc_health = \"\" }", false),
+        _ => line(out, "ready     = { tcp = true }", false),
+    }
+    if program.http {
+        let path = hints.path.as_deref().unwrap_or("/");
+        let operation = Some(slug(path))
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| "home".into());
+        line(out, &format!("\n[servers.{name}.operations.{operation}]"), false);
+        line(out, &format!("request = {{ path = {} }}", text(path)), true);
+        line(out, "expect  = { status = 200 }", false);
+        operations.insert(operation);
+    }
+    if program.grpc {
+        let mut own = BTreeSet::new();
+        for call in calls.iter().take(MOST_CALLS) {
+            let operation = free(&format!("call-{}", slug(&call.method)), &mut own);
+            line(out, &format!("\n[servers.{name}.operations.{operation}]"), false);
+            line(
+                out,
+                &format!(
+                    "request = {{ proto = {}, proto_root = {}, call = {}, message = \"{{}}\" }}",
+                    text(&call.proto),
+                    text(&call.root),
+                    text(&call.call)
+                ),
+                true,
+            );
+            operations.insert(operation);
+        }
+        if calls.is_empty() {
+            line(out, &format!("\n[servers.{name}.operations.call]"), false);
+            line(
+                out,
+                "request = { proto = \"service.proto\", proto_root = \".\", call = \"package.Service/Method\", message = \"{}\" }",
+                true,
+            );
+            operations.insert("call".into());
+        }
+    }
+}
+
+/// How the server is told its port, or which one it has.
+fn port(out: &mut String, port: &Port, exposed: Option<u16>) {
+    match (port, exposed) {
+        (Port::Arguments(args), _) => line(out, &format!("args      = {}", list(args)), false),
+        (Port::Environment, _) => line(out, "env       = { PORT = \"{port}\" }", false),
+        (&Port::Fixed(port), _) | (Port::Unknown, Some(port)) => {
+            line(
+                out,
+                "# A port of its own choice; better is one it is told: args or env with {port}.",
+                false,
+            );
+            line(out, &format!("port      = {port}"), true);
+        }
+        (Port::Unknown, None) => line(
+            out,
+            "env       = { PORT = \"{port}\" }   # or args = [\"--port\", \"{port}\"]",
+            true,
+        ),
+    }
+}
+
+/// One line, marked where it was guessed.
+fn line(out: &mut String, line: &str, guessed: bool) {
+    out.push_str(line);
+    if guessed {
+        out.push_str("   ");
+        out.push_str(CHANGE_THIS);
+    }
+    out.push('\n');
+}
+
+/// A text as TOML writes it, on one line; in single quotes where that saves escapes, as in JSON.
+pub(super) fn text(text: &str) -> String {
+    if text.contains('"') && !text.contains('\'') && !text.contains(char::is_control) {
+        return format!("'{text}'");
+    }
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A list of texts as TOML writes it, on one line.
+pub(super) fn list(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_back_as_it_was(given in any::<String>()) {
+            let table: toml::Table = format!("a = {}\n", text(&given)).parse().unwrap();
+            prop_assert_eq!(table["a"].as_str(), Some(given.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_port_that_nothing_tells_is_the_containers_or_the_environments() {
+        let written = |found: &Port, exposed| {
+            let mut out = String::new();
+            port(&mut out, found, exposed);
+            out
+        };
+        assert!(written(&Port::Unknown, Some(8080)).contains("port      = 8080   # change this"));
+        assert!(written(&Port::Unknown, None).contains("PORT"));
+        assert!(!written(&Port::Environment, Some(8080)).contains("8080"));
+        assert!(written(&Port::Fixed(3000), Some(8080)).contains("3000"));
+    }
+}

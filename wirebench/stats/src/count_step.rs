@@ -1,0 +1,152 @@
+//! Steps in a row of counts, which hardly vary: every change beyond what they vary by is one, at the push that shows it.
+
+use crate::change_point::{ChangePoint, Event, WINDOW};
+use crate::mann_whitney::Shift;
+use crate::quantile::median;
+
+/// The smallest step reported, as a change of the logarithm: half a percent.
+pub const SMALLEST_STEP: f64 = 0.005;
+/// Values of a level before anything is set against it.
+const LEAST_BEFORE: usize = 3;
+/// A step lies so many times further off than nine in ten values do.
+const TIMES: f64 = 4.0;
+/// Values within which a step that goes back to the old level is withdrawn.
+const WITHDRAWN_WITHIN: usize = 2;
+
+/// Follows one row of counts, as logarithms.
+#[derive(Debug, Clone, Default)]
+pub struct CountDetector {
+    values: Vec<f64>,
+    /// Of each value its distance from the level before it.
+    distances: Vec<f64>,
+    /// First values of levels, apart from the first.
+    steps: Vec<usize>,
+}
+
+impl CountDetector {
+    /// Takes the next value, a finite logarithm.
+    pub fn push(&mut self, value: f64) -> Option<Event> {
+        let withdrawn = self.goes_back(value);
+        if withdrawn {
+            self.steps.pop();
+        }
+        let distance = self.level().map_or(0.0, |level| value - level);
+        let is_step = self.values.len() - self.start() >= LEAST_BEFORE && distance.abs() > self.least();
+        self.values.push(value);
+        if is_step {
+            self.steps.push(self.values.len() - 1);
+            return Some(Event::Reported);
+        }
+        self.distances.push(distance.abs());
+        withdrawn.then_some(Event::Withdrawn)
+    }
+
+    /// Every step that is reported now, in order.
+    #[must_use]
+    pub fn change_points(&self) -> Vec<ChangePoint> {
+        (0..self.steps.len())
+            .filter_map(|number| self.described(number))
+            .collect()
+    }
+
+    /// The median of the newest values since the last step; none before the first value.
+    #[must_use]
+    pub fn level(&self) -> Option<f64> {
+        median(&self.values[self.start().max(self.values.len().saturating_sub(WINDOW))..])
+    }
+
+    /// The smallest step in the logarithm that is reported.
+    #[must_use]
+    pub fn least(&self) -> f64 {
+        let mut newest = self.distances[self.distances.len().saturating_sub(WINDOW)..].to_vec();
+        if newest.is_empty() {
+            return SMALLEST_STEP;
+        }
+        let place = (newest.len() * 9 / 10).min(newest.len() - 1);
+        let usual = *newest.select_nth_unstable_by(place, f64::total_cmp).1;
+        let few = 1.0 + 6.0 / f64::from(u32::try_from(newest.len()).unwrap_or(u32::MAX));
+        (TIMES * few * usual).max(SMALLEST_STEP)
+    }
+
+    fn start(&self) -> usize {
+        self.steps.last().copied().unwrap_or(0)
+    }
+
+    /// Whether the newest level has few values, and this one lies on the level before again.
+    fn goes_back(&self, value: f64) -> bool {
+        let Some(at) = self.steps.last().copied() else {
+            return false;
+        };
+        let before = self.steps.len().checked_sub(2).map_or(0, |place| self.steps[place]);
+        let old = median(&self.values[before.max(at.saturating_sub(WINDOW))..at]);
+        self.values.len() - at <= WITHDRAWN_WITHIN && old.is_some_and(|old| (value - old).abs() <= self.least())
+    }
+
+    fn described(&self, number: usize) -> Option<ChangePoint> {
+        let at = self.steps[number];
+        let start = number.checked_sub(1).map_or(0, |before| self.steps[before]);
+        let end = self.steps.get(number + 1).copied().unwrap_or(self.values.len());
+        let before = &self.values[start.max(at.saturating_sub(WINDOW))..at];
+        let after = &self.values[at..end.min(at + WINDOW)];
+        let (old, new) = (median(before)?, median(after)?);
+        let reach = |row: &[f64], level: f64| row.iter().map(|value| (value - level).abs()).fold(0.0, f64::max);
+        let spread = reach(before, old) + reach(after, new);
+        let estimate = new - old;
+        Some(ChangePoint {
+            last_before: at - 1,
+            first_after: at,
+            reported: at,
+            change: Shift {
+                estimate,
+                low: estimate - spread,
+                high: estimate + spread,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(row: &[f64]) -> (Vec<Option<Event>>, CountDetector) {
+        let mut detector = CountDetector::default();
+        let events = row.iter().map(|value| detector.push(value.ln())).collect();
+        (events, detector)
+    }
+
+    #[test]
+    fn a_step_of_one_percent_is_reported_at_its_own_push() {
+        let mut row: Vec<f64> = (0..10).map(|place| 15_600.0 + f64::from(place * 7 % 5)).collect();
+        row.extend([15_756.0, 15_758.0]);
+        let (events, detector) = of(&row);
+        assert_eq!(events[10], Some(Event::Reported));
+        let [step] = detector.change_points()[..] else {
+            panic!("one step")
+        };
+        assert_eq!((step.last_before, step.first_after, step.reported), (9, 10, 10));
+        assert!((step.change.estimate - 0.01).abs() < 0.001 && step.change.low <= step.change.estimate);
+    }
+
+    #[test]
+    fn a_single_value_off_the_level_is_withdrawn_and_noise_is_no_step() {
+        let mut row = vec![178.0; 8];
+        row.extend([180.0, 178.0, 178.0]);
+        let (events, detector) = of(&row);
+        assert_eq!((events[8], events[9]), (Some(Event::Reported), Some(Event::Withdrawn)));
+        assert_eq!(detector.change_points(), []);
+        // Half a percent up and down all the time.
+        let noisy: Vec<f64> = (0..60)
+            .map(|place| 45_000.0 + 60.0 * f64::from(place * 7 % 5))
+            .collect();
+        assert_eq!(of(&noisy).1.change_points(), []);
+        assert!(of(&noisy).1.least() > 0.01);
+    }
+
+    #[test]
+    fn two_steps_are_two() {
+        let row: Vec<f64> = [[3.0; 6], [4.0; 6], [3.0; 6]].concat();
+        let found: Vec<usize> = of(&row).1.change_points().iter().map(|step| step.first_after).collect();
+        assert_eq!(found, [6, 12]);
+    }
+}

@@ -1,0 +1,64 @@
+//! A history from a stated model, in which everything happens once that the dashboard has a word for. The older months are
+//! summaries alone; of the newest one every run is there whole.
+
+mod chance;
+mod counted;
+mod events;
+mod mishaps;
+mod months;
+mod pushes;
+mod rounds;
+mod runs;
+mod series;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+use wirebench_history::append::{Admit, append};
+use wirebench_history::index::{Months, index};
+use wirebench_record::history::{FACTS, Facts, Released};
+
+use pushes::{NEWEST_MONTH, Pushes, RELEASES};
+
+/// How it is made up, for everyone who looks at it.
+const MODEL: &str = "Made up to show this site: every series has levels that step at a few given pushes; around them its times \
+                     vary at random by 1 to 3 % (normal, seed 7), its counts not at all. Machines, commits, releases and \
+                     acceptances are invented; levels resemble those of results/reference.";
+
+/// Writes the history into a folder, which is made when missing; what lay there before is removed.
+pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
+    for part in ["months", "runs"] {
+        let part = folder.join(part);
+        if part.exists() {
+            fs::remove_dir_all(&part).with_context(|| part.display().to_string())?;
+        }
+    }
+    fs::create_dir_all(folder.join("months"))?;
+    let pushes = Pushes::new()?;
+    for month in months::before(NEWEST_MONTH, &pushes) {
+        json(&folder.join(format!("months/{}.json", month.month)), &month)?;
+    }
+    for run in runs::all(&pushes)? {
+        append(folder, &run, Admit::Committed)?;
+    }
+    index(folder, Months::All)?;
+    let released = RELEASES.map(|(place, name)| Released {
+        commit: pushes::commit(place),
+        name: name.into(),
+    });
+    let facts = Facts {
+        schema: FACTS.into(),
+        synthetic: Some(MODEL.into()),
+        repository: None,
+        releases: released.into(),
+    };
+    json(&folder.join("history.json"), &facts)
+}
+
+/// Writes a file as the library writes it: compact, with a newline at its end.
+fn json(file: &Path, content: &impl serde::Serialize) -> anyhow::Result<()> {
+    let mut bytes = serde_json::to_vec(content)?;
+    bytes.push(b'\n');
+    fs::write(file, bytes).with_context(|| file.display().to_string())
+}

@@ -1,0 +1,261 @@
+//! One comparison of the table, as a user makes it: the change on top of the base commit, and `wirebench run --baseline` in a
+//! process of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::project::Scratch;
+use crate::{Case, judge};
+use wirebench_declare::span::Span;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::measure::process::Launch;
+use wirebench_record::comparison::Comparison;
+use wirebench_record::truth::{Outcome, TruthTable};
+
+/// How long one comparison may take, the build of a change included.
+const LIMIT: Duration = Duration::from_secs(600);
+/// How long it may take to prepare one, or to build a server for the first time.
+const PREPARING: Duration = Duration::from_secs(1800);
+/// How long a comparison that is stopped may take to end its servers.
+const GRACE: Duration = Duration::from_secs(30);
+/// Length of the path that each further comparison of a row adds.
+const FILLER: usize = 8;
+
+/// Where the table is made.
+#[derive(Debug)]
+pub struct Work {
+    clone: Scratch,
+    /// The folder of clones and prepared programs, kept between tables.
+    scratch: PathBuf,
+    /// The project's folder within the repository.
+    prefix: PathBuf,
+    /// The folder of this table: logs and runs of each case.
+    results: PathBuf,
+    /// The program that compares.
+    program: PathBuf,
+    environment: BTreeMap<String, String>,
+    /// Wall time for rounds of load, in place of every row's own.
+    budget: Option<Span>,
+    interrupt: Interrupt,
+    /// Project and server of what was built already.
+    built: BTreeSet<(PathBuf, String)>,
+}
+
+/// What [`Work`] needs to know.
+#[derive(Debug)]
+pub struct Table<'a> {
+    /// The root of the repository.
+    pub repository: &'a Path,
+    /// The commit that rows change, 40 hex digits.
+    pub base: &'a str,
+    /// The project's folder within the repository.
+    pub prefix: &'a Path,
+    /// The folder for clones and prepared programs.
+    pub scratch: &'a Path,
+    /// The folder for logs and runs.
+    pub results: &'a Path,
+    /// The program that compares.
+    pub program: &'a Path,
+    /// Environment variables added for it.
+    pub environment: BTreeMap<String, String>,
+    /// Wall time for rounds of load, in place of every row's own.
+    pub budget: Option<Span>,
+}
+
+impl Work {
+    /// Makes the clone.
+    ///
+    /// # Errors
+    /// When git cannot; in words.
+    pub fn open(table: Table, interrupt: Interrupt) -> Result<Self, String> {
+        let clone = Scratch::open(table.repository, table.base, &table.scratch.join("project"))?;
+        Ok(Self {
+            clone,
+            scratch: table.scratch.to_path_buf(),
+            prefix: table.prefix.to_path_buf(),
+            results: table.results.to_path_buf(),
+            program: table.program.to_path_buf(),
+            environment: table.environment,
+            budget: table.budget,
+            interrupt,
+            built: BTreeSet::new(),
+        })
+    }
+
+    /// Compares a case and holds the comparison against its row; none when the user asked to stop.
+    #[must_use]
+    pub fn outcome(&mut self, case: Case) -> Option<Outcome> {
+        let prepared = self.prepare(case);
+        let started = Instant::now();
+        let comparison = prepared.and_then(|args| self.comparison(case, &args));
+        let seconds = (started.elapsed().as_secs_f64() * 10.0).round() / 10.0;
+        let reset = self.clone.reset();
+        if self.interrupt.asked() {
+            return None;
+        }
+        let comparison = comparison.and_then(|comparison| reset.map(|()| comparison));
+        Some(judge(case, comparison.as_ref().map_err(String::clone), seconds))
+    }
+
+    /// Makes the candidate of a case, builds what takes long, and gives the command line of the comparison.
+    fn prepare(&mut self, case: Case) -> Result<Vec<String>, String> {
+        let row = case.row;
+        self.clone.reset()?;
+        if let Some(patch) = &row.patch {
+            self.clone.apply(patch, &row.about)?;
+        }
+        let within = self.prefix.join(&row.project);
+        let candidate = match &row.candidate.clone {
+            None => self.clone.folder.join(&within),
+            Some(name) => {
+                let copy = Scratch::open(&self.clone.folder, &self.clone.base, &self.scratch.join(name))?;
+                copy.folder.join(&within)
+            }
+        };
+        let logs = self.results.join("logs");
+        fs::create_dir_all(&logs).map_err(|error| format!("{}: cannot be made: {error}", logs.display()))?;
+        for (step, command) in row.candidate.prepare.iter().enumerate() {
+            let words = self.filled(command, case);
+            self.run(
+                &words,
+                &candidate,
+                &self.log(case, &format!("prepare-{}", step + 1)),
+                PREPARING,
+            )?;
+        }
+        let args = self.arguments(case, &candidate, &within);
+        if self.built.insert((within, row.server.clone())) || row.long_build {
+            let out = self.results.join("builds").join(case.name());
+            let mut one = args.clone();
+            one.extend(["--rounds", "1", "--only", "timings", "--out"].map(str::to_owned));
+            one.push(out.to_string_lossy().into_owned());
+            // What goes wrong here goes wrong in the comparison too, and is told there.
+            let _ = self.run(&one, &self.clone.folder, &self.log(case, "build"), PREPARING);
+        }
+        Ok(args)
+    }
+
+    fn comparison(&self, case: Case, args: &[String]) -> Result<Comparison, String> {
+        let out = self.results.join("runs").join(case.name());
+        let mut args = args.to_vec();
+        args.extend(["--out".to_owned(), out.to_string_lossy().into_owned()]);
+        let ended = self.run(&args, &self.clone.folder, &self.log(case, "run"), LIMIT);
+        // A run that ends with an exit code above 0 may have compared all the same.
+        let stopped = || ended.err().unwrap_or_else(|| "the run left no comparison".into());
+        newest(&out).ok_or_else(stopped)?
+    }
+
+    /// The files that take what a command of a case says, without their endings.
+    fn log(&self, case: Case, kind: &str) -> PathBuf {
+        self.results.join("logs").join(format!("{}.{kind}", case.name()))
+    }
+
+    /// The command line of the comparison.
+    fn arguments(&self, case: Case, candidate: &Path, within: &Path) -> Vec<String> {
+        let row = case.row;
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let root = self.clone.folder.join(within);
+        let mut words = vec![text(&self.program), "--root".into(), text(&root), "run".into()];
+        words.extend(["--baseline".into(), self.clone.base.clone()]);
+        if let Some(command) = &row.candidate.command {
+            let command = self.filled(std::slice::from_ref(command), case).concat();
+            words.extend(["--candidate".into(), format!("{}={command}", row.server)]);
+        } else if row.candidate.clone.is_some() {
+            words.extend(["--candidate".into(), text(candidate)]);
+        }
+        words.extend(["--profile".into(), "quick".into()]);
+        let lists = [
+            ("--scenario", &row.scenarios),
+            ("--server", &vec![globset::escape(&row.server)]),
+            ("--driver", &row.drivers),
+        ];
+        for (flag, globs) in lists {
+            words.extend(globs.iter().flat_map(|glob| [flag.to_owned(), glob.clone()]));
+        }
+        let budget = self.budget.unwrap_or(row.budget).as_flag();
+        words.extend(["--budget".into(), budget, "--seed".into(), case.seed().to_string()]);
+        words
+    }
+
+    /// Words with their placeholders filled in.
+    fn filled(&self, words: &[String], case: Case) -> Vec<String> {
+        let elsewhere = self.scratch.join("elsewhere").to_string_lossy().into_owned();
+        let filler = "x".repeat(FILLER * case.number as usize);
+        let home = std::env::var("HOME").unwrap_or_default();
+        let cargo_home = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
+        let values = [
+            ("{elsewhere}", elsewhere.as_str()),
+            ("{filler}", filler.as_str()),
+            ("{cargo_home}", cargo_home.as_str()),
+        ];
+        let fill = |word: &String| {
+            values
+                .iter()
+                .fold(word.clone(), |word, (name, value)| word.replace(name, value))
+        };
+        words.iter().map(fill).collect()
+    }
+
+    /// Runs a command to its end, and stops it when the time is up or the user asks; what it says goes to `log.out` and
+    /// `log.err`.
+    fn run(&self, argv: &[String], folder: &Path, log: &Path, limit: Duration) -> Result<(), String> {
+        let file = |ending: &str| PathBuf::from(format!("{}.{ending}", log.display()));
+        let stderr = file("err");
+        let launch = Launch {
+            argv,
+            folder,
+            env: &self.environment,
+            stdout: file("out"),
+            stderr: stderr.clone(),
+            cores: &[],
+        };
+        let deadline = Instant::now() + limit;
+        let program = argv.first().map_or("", String::as_str);
+        let mut group = launch
+            .start()
+            .map_err(|error| format!("{program} cannot be started: {error}"))?;
+        while !group.has_ended() {
+            if self.interrupt.asked() || Instant::now() >= deadline {
+                let _ = group.stop(GRACE);
+                let minutes = limit.as_secs() / 60;
+                return Err(format!(
+                    "{program} did not end within {minutes} minutes and was stopped"
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let status = group.stop(GRACE).map_err(|error| error.to_string())?;
+        if status.success() {
+            return Ok(());
+        }
+        let said = fs::read_to_string(&stderr).unwrap_or_default();
+        let last = said
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default();
+        Err(format!("{program} failed ({status}): {}", last.trim()))
+    }
+}
+
+/// The comparison of the newest run in a folder; none when there is none.
+fn newest(out: &Path) -> Option<Result<Comparison, String>> {
+    let runs = fs::read_dir(out).ok()?.flatten();
+    let file = runs
+        .map(|entry| entry.path().join("comparison.json"))
+        .filter(|file| file.is_file())
+        .max()?;
+    let read = fs::read(&file).map_err(|error| format!("{}: cannot be read: {error}", file.display()));
+    Some(read.and_then(|text| {
+        serde_json::from_slice(&text).map_err(|error| format!("{}: is no comparison: {error}", file.display()))
+    }))
+}
+
+/// Whether a case is in a table already.
+#[must_use]
+pub fn has(table: &TruthTable, case: Case) -> bool {
+    let same = |one: &Outcome| one.row == case.row.name && one.number == case.number;
+    table.outcomes.iter().any(same)
+}
