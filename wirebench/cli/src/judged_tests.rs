@@ -12,12 +12,13 @@ use wirebench_judge::compare::{self, Rules};
 use wirebench_judge::selftest::{Model, Source as _};
 use wirebench_judge::summary::comparison::{Findings, Standing, contradiction};
 use wirebench_present::report::comparison::words::{effect, sentence, size};
-use wirebench_present::report::comparison::{headline, markdown, terminal};
+use wirebench_present::report::comparison::{headline, markdown, reasons, terminal};
 use wirebench_present::report::escape::prose;
 use wirebench_present::report::format::plain;
 use wirebench_record::comparison::{ComparedMetric, Comparison, Verdict};
 use wirebench_record::counts::{CountStatus, Counts, Figure};
 use wirebench_record::metric::{Better, Metric};
+use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
 use wirebench_record::run::{Bound, CpuTime, Latency, LoadRecord, Round, RoundStatus, Run, Series, Variant};
 
 /// A run without rounds, and its one series.
@@ -167,7 +168,11 @@ fn a_large_loss_of_throughput_gates_by_default_unless_the_client_was_the_limit()
         (comparison.verdict, lost.verdict, lost.primary),
         (Verdict::Regressed, Verdict::Regressed, true)
     );
-    assert_eq!(lost.reason, "worse by more than 10 %, from where it gates");
+    assert_eq!(lost.reason, MetricReason::WorseThanGate { percent: 10.0 });
+    assert_eq!(
+        reasons::metric(&lost.reason),
+        "worse by more than 10 %, from where it gates"
+    );
     assert!(
         terminal::one_line(&comparison).contains("✗ Regressed"),
         "{}",
@@ -177,7 +182,7 @@ fn a_large_loss_of_throughput_gates_by_default_unless_the_client_was_the_limit()
     let bound = judged(&timed(10, 20, waits(0.5), [Some(Bound::Neither), Some(Bound::Client)]));
     let lost = metric(&bound, Metric::LatencyP50);
     assert_eq!((lost.verdict, lost.primary), (Verdict::Regressed, false));
-    assert!(lost.reason.contains("client-bound"), "{}", lost.reason);
+    assert_eq!(lost.reason, MetricReason::WorseButClientBound { percent: 10.0 });
     assert_ne!(bound.verdict, Verdict::Regressed);
     let line = terminal::one_line(&bound);
     assert!(
@@ -231,10 +236,10 @@ fn where_time_is_short_what_may_have_changed_is_measured_anew_and_what_is_unsure
 fn why_there_are_no_fresh_rounds_is_said() {
     let why = |run: &Run| judged(run).method.no_second_stage;
     let none = why(&timed(10, 0, waits(0.0), [None, None])).unwrap();
-    assert!(none.contains("nothing looked changed"), "{none}");
+    assert_eq!(none, NoSecondStage::NothingLookedChanged);
     let calm = judged(&timed(10, 0, waits(0.0), [None, None]));
     assert!(
-        calm.notes.iter().all(|note| !note.contains("fresh")),
+        !calm.notes.iter().any(|note| matches!(note, Note::NoSecondStage { .. })),
         "{:?}",
         calm.notes
     );
@@ -247,12 +252,12 @@ fn why_there_are_no_fresh_rounds_is_said() {
     assert!(
         time.notes
             .iter()
-            .any(|note| note.contains("no time was left in the budget")),
+            .any(|note| reasons::note(note).contains("no time was left in the budget")),
         "{:?}",
         time.notes
     );
     let few = why(&timed(5, 0, waits(0.3), [None, None])).unwrap();
-    assert!(few.contains("had 5 rounds"), "{few}");
+    assert_eq!(few, NoSecondStage::TooFewRounds { rounds: 5, needed: 8 });
     assert_eq!(why(&timed(10, 20, waits(0.3), [None, None])), None);
 }
 
@@ -277,7 +282,7 @@ fn a_change_that_only_the_ranks_show_is_inconclusive() {
     let found = metric(&found, Metric::ServerCpu);
     assert!(found.p_worse.unwrap() < 0.01 && found.effect_low_percent.unwrap() < 0.0);
     assert_eq!(found.verdict, Verdict::Inconclusive);
-    assert!(found.reason.contains("rounds are far off"), "{}", found.reason);
+    assert_eq!(found.reason, MetricReason::Disputed);
 }
 
 #[test]
@@ -314,11 +319,7 @@ fn cpu_gates_where_instructions_do_not_compare_and_a_figure_refused_on_both_side
     let series = &neither.series[1];
     assert!(series.metrics.iter().all(|one| one.metric != Metric::Instructions));
     assert!(
-        series
-            .reason
-            .as_deref()
-            .unwrap()
-            .contains("refused on both sides: instructions per request")
+        reasons::series(series.reason.as_ref().unwrap()).contains("refused on both sides: instructions per request")
     );
     let one = with(Some(10_000.0), None);
     assert_eq!(one.verdict, Verdict::Invalid);
@@ -441,9 +442,6 @@ fn run() -> impl Strategy<Value = Run> {
     })
 }
 
-/// What a comment says of a text that it does not know.
-const ELSEWHERE: &str = "the run's own summary says why";
-
 /// A second stage admits it, and knows every reason.
 fn admitted(comparison: &Comparison) -> Result<(), TestCaseError> {
     let mut given = comparison.clone();
@@ -462,14 +460,15 @@ fn admitted(comparison: &Comparison) -> Result<(), TestCaseError> {
     let found = found.map_err(|why| TestCaseError::fail(format!("{why}: {comparison:#?}")))?;
     prop_assert_eq!(found.verdict, given.verdict);
     for (series, before) in found.series.iter().zip(&given.series) {
-        let known = series.reason.as_deref() != Some(ELSEWHERE) && series.reason.is_some() == before.reason.is_some();
+        let known =
+            series.reason != Some(SeriesReason::Elsewhere) && series.reason.is_some() == before.reason.is_some();
         prop_assert!(known, "{:?}", before.reason);
         for (one, before) in series.metrics.iter().zip(&before.metrics) {
-            prop_assert!(one.reason != ELSEWHERE, "{}", before.reason);
+            prop_assert!(one.reason != MetricReason::Elsewhere, "{:?}", before.reason);
         }
     }
     for note in &found.notes {
-        prop_assert!(!note.contains("more note"), "{:?}", given.notes);
+        prop_assert!(!matches!(note, Note::Elsewhere { .. }), "{:?}", given.notes);
     }
     Ok(())
 }
@@ -492,7 +491,7 @@ fn check(comparison: &Comparison) -> Result<(), TestCaseError> {
         }
         let Some(one) = row.metric else { continue };
         if row.standing == Standing::Unchanged {
-            prop_assert_eq!(&one.reason, &said, "the record's reason");
+            prop_assert_eq!(&reasons::metric(&one.reason), &said, "the reason on its own");
         }
         let worse = |percent: f64| if one.better == Better::Lower { percent } else { -percent };
         if let Some((low, high)) = one.effect_low_percent.zip(one.effect_high_percent) {

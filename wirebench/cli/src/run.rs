@@ -150,10 +150,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         profile: (name, profile),
         selection: &selection,
         series,
-        keeps: &|id, counted| {
-            chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted))
-                && mine.as_ref().is_none_or(|mine| mine.has(id))
-        },
+        keeps: &|id, counted| chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted)),
         part: mine.as_ref().map_or(Part::Whole, Mine::part),
         rounds,
         seed,

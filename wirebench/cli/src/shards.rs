@@ -83,16 +83,11 @@ impl ShardArgs {
 }
 
 impl Mine {
-    /// Whether this shard measures a series.
-    pub(super) fn has(&self, id: &str) -> bool {
-        self.series.contains(id)
-    }
-
     /// Which part of the run it is.
-    pub(super) const fn part(&self) -> Part {
-        match self.number {
-            1 => Part::FirstShard,
-            _ => Part::OtherShard,
+    pub(super) const fn part(&self) -> Part<'_> {
+        Part::Shard {
+            series: &self.series,
+            records_removed: self.number == 1,
         }
     }
 }

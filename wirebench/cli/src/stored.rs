@@ -7,7 +7,7 @@ use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value;
 
 use crate::UsageError;
-use wirebench_record::comparison::{Comparison, SCHEMA};
+use wirebench_record::comparison::{Comparison, SCHEMA, SCHEMA_V1};
 
 /// Its name in a run's folder.
 pub(super) const FILE: &str = "comparison.json";
@@ -46,7 +46,7 @@ pub(super) fn read(file: &Path) -> anyhow::Result<Comparison> {
         anyhow!("{name}: {what}: {error}; {MAKE}")
     })?;
     match value.get("schema").and_then(Value::as_str) {
-        Some(SCHEMA) => {}
+        Some(SCHEMA | SCHEMA_V1) => {}
         Some(other) => bail!("{name}: has schema {other:?}, expected {SCHEMA}"),
         None => bail!("{name}: has no schema, expected {SCHEMA}"),
     }
@@ -74,9 +74,9 @@ mod tests {
             ("{\"schema\": \"wirebench.comp", "is cut off"),
             ("comparison", "is not JSON"),
             ("[]", "has no schema"),
-            ("{\"schema\": \"wirebench.comparison/v2\"}", "wirebench.comparison/v2"),
+            ("{\"schema\": \"wirebench.comparison/v3\"}", "wirebench.comparison/v3"),
             (
-                "{\"schema\": \"wirebench.comparison/v1\", \"verdict\": \"fine\"}",
+                "{\"schema\": \"wirebench.comparison/v2\", \"verdict\": \"fine\"}",
                 "verdict: unknown variant",
             ),
         ] {

@@ -1,4 +1,4 @@
-//! The comparison of two variants, `wirebench.comparison/v1`: for every series and metric what changed, how sure that is,
+//! The comparison of two variants, `wirebench.comparison/v2`: for every series and metric what changed, how sure that is,
 //! and what could not have been seen.
 //!
 //! Percentages are of the metric's own value, candidate over baseline: throughput that falls is negative. Null means that it
@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::counts::Source;
 use crate::metric::{Better, Metric};
 use crate::names;
+use crate::reason::{self, MetricReason, NoSecondStage, Note, SeriesReason};
 use crate::run::{Host, ToolVersion, VariantRevision};
 
 /// The schema's name, the value of [`Comparison::schema`].
-pub const SCHEMA: &str = "wirebench.comparison/v1";
+pub const SCHEMA: &str = "wirebench.comparison/v2";
+/// The version before, which is still read: its reasons are sentences.
+pub const SCHEMA_V1: &str = "wirebench.comparison/v1";
 
 /// Margins, and what else a comparison agrees to ignore, are at most this large.
 pub const LARGEST_MARGIN_PERCENT: f64 = 100.0;
@@ -22,7 +25,7 @@ pub const LARGEST_MARGIN_PERCENT: f64 = 100.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Comparison {
-    /// Always `wirebench.comparison/v1`.
+    /// `wirebench.comparison/v2`, or `/v1` in files of older versions.
     pub schema: String,
     /// The verdict over all gating metrics: the first that occurs of regressed, invalid, inconclusive, improved,
     /// unchanged; not_judged when no gating metric is on both sides.
@@ -34,7 +37,8 @@ pub struct Comparison {
     /// Whether both were measured interleaved in one run; values of two runs can be shown, not judged.
     pub paired: bool,
     /// What to know before trusting it: other machine, other tools, interrupted.
-    pub notes: Vec<String>,
+    #[serde(deserialize_with = "reason::notes")]
+    pub notes: Vec<Note>,
     /// How it was judged.
     pub method: Method,
     /// The machine of the candidate's run.
@@ -76,9 +80,13 @@ pub struct Method {
     /// What gates where something was counted, in one sentence; null without counts.
     #[serde(default)]
     pub gates: Option<String>,
-    /// Why no fresh rounds were measured, in one sentence; null where there are some, or nothing is timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub no_second_stage: Option<String>,
+    /// Why no fresh rounds were measured; null where there are some, or nothing is timed.
+    #[serde(
+        default,
+        deserialize_with = "reason::no_second_stage",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub no_second_stage: Option<NoSecondStage>,
 }
 
 /// What is said of a metric, a series or a whole comparison.
@@ -139,7 +147,8 @@ pub struct ComparedSeries {
     /// Over its gating metrics, as for the whole; null when it is on one side only or nothing in it gates.
     pub verdict: Option<Verdict>,
     /// Why it is invalid, or what else to know of it.
-    pub reason: Option<String>,
+    #[serde(default, deserialize_with = "reason::series")]
+    pub reason: Option<SeriesReason>,
     /// True if both sides run the same program (equal code and data): nothing was measured, and nothing can have changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub same_program: bool,
@@ -192,8 +201,9 @@ pub struct ComparedMetric {
     pub primary: bool,
     /// What is said of it.
     pub verdict: Verdict,
-    /// The verdict in one sentence.
-    pub reason: String,
+    /// Why it has that verdict.
+    #[serde(deserialize_with = "reason::metric")]
+    pub reason: MetricReason,
     /// Why this worsening is meant, when accepted.toml says so: it does not gate then.
     pub accepted: Option<String>,
     /// Of the kept pairs: the centre of both medians less half of the estimated change, so that `candidate` ÷ `baseline` is
@@ -245,4 +255,27 @@ pub struct ComparedMetric {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it a reference")]
 const fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reason::{MetricReason, Note, SeriesReason};
+
+    /// Written by the last version whose reasons were sentences.
+    const V1: &str = include_str!("../../cli/tests/fixtures/comparison-v1.json");
+
+    #[test]
+    fn a_comparison_of_version_1_keeps_its_sentences() {
+        let comparison: Comparison = serde_json::from_str(V1).unwrap();
+        assert_eq!(comparison.schema, SCHEMA_V1);
+        let reasons: Vec<&SeriesReason> = comparison.series.iter().filter_map(|one| one.reason.as_ref()).collect();
+        assert!(!reasons.is_empty() && reasons.iter().all(|one| matches!(one, SeriesReason::Text { .. })));
+        let metrics = || comparison.series.iter().flat_map(|one| &one.metrics);
+        assert!(metrics().next().is_some());
+        assert!(metrics().all(|one| matches!(&one.reason, MetricReason::Text { text } if !text.is_empty())));
+        assert!(comparison.notes.iter().all(|note| matches!(note, Note::Text { .. })));
+        let again: Comparison = serde_json::from_str(&serde_json::to_string(&comparison).unwrap()).unwrap();
+        assert_eq!(again, comparison);
+    }
 }

@@ -8,6 +8,7 @@ pub mod imported;
 pub mod load;
 pub mod metric;
 pub mod names;
+pub mod reason;
 pub mod round;
 pub mod run;
 pub mod shards;

@@ -70,7 +70,8 @@ pub fn is_month(text: &str) -> bool {
 /// The signs of a time in RFC 3339, or nothing for a run that was only simulated.
 #[must_use]
 pub fn is_time(text: &str) -> bool {
-    text.is_empty() || is(text, 40, |c| c.is_ascii_digit() || "TtZz:.+-".contains(c))
+    let begins_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
+    text.is_empty() || (begins_with_digit && is(text, 40, |c| c.is_ascii_digit() || "TtZz:.+-".contains(c)))
 }
 
 fn wrong<E: serde::de::Error>(text: &str, expected: &str) -> E {

@@ -2,6 +2,7 @@
 
 use crate::Case;
 use wirebench_declare::percent::Percent;
+use wirebench_present::report::comparison::reasons;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Verdict};
 use wirebench_record::metric::Metric;
 use wirebench_record::truth::{Blame, Carrier, Expect, Finding, Outcome};
@@ -91,14 +92,14 @@ fn null(comparison: &Comparison, outcome: &mut Outcome) {
 fn reason_of(verdict: Verdict, comparison: &Comparison) -> String {
     let mut gating = metrics(comparison).filter(|(_, metric)| metric.primary && metric.verdict == verdict);
     let mut series = comparison.series.iter().filter(|one| one.verdict == Some(verdict));
-    let told = gating.next().map(|(_, metric)| metric.reason.clone());
-    told.or_else(|| series.find_map(|one| one.reason.clone()))
+    let told = gating.next().map(|(_, metric)| reasons::metric(&metric.reason));
+    told.or_else(|| series.find_map(|one| one.reason.as_ref()).map(reasons::series))
         .unwrap_or_else(|| "the comparison does not say why".into())
 }
 
 fn invalid(reason: &str, comparison: &Comparison, outcome: &mut Outcome) {
-    let mut told = comparison.series.iter().filter_map(|one| one.reason.as_deref());
-    let gave = told.any(|one| one.contains(reason));
+    let mut told = comparison.series.iter().filter_map(|one| one.reason.as_ref());
+    let gave = told.any(|one| reasons::series(one).contains(reason));
     (outcome.finding, outcome.reason) = match comparison.verdict {
         Verdict::Invalid if gave => (Finding::Right, String::new()),
         Verdict::Invalid => (Finding::Missed, format!("invalid, but no reason says {reason:?}")),
@@ -269,7 +270,8 @@ mod tests {
     #[test]
     fn an_invalid_comparison_is_right_only_with_the_rows_reason() {
         let comparison = golden("invalid");
-        let told = comparison.series.iter().find_map(|one| one.reason.clone()).unwrap();
+        let told = comparison.series.iter().find_map(|one| one.reason.as_ref()).unwrap();
+        let told = reasons::series(told);
         let with = |reason: &str| {
             let mut row = row(Expect::Invalid, &[], None);
             row.reason = Some(reason.to_owned());

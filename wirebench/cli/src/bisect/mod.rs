@@ -15,6 +15,7 @@ use wirebench_declare::Project;
 use wirebench_declare::count::PREFIX;
 use wirebench_declare::span::Span;
 use wirebench_engine::git;
+use wirebench_present::report::comparison::reasons;
 use wirebench_present::report::comparison::words::{effect, word};
 use wirebench_present::report::format::plain;
 use wirebench_record::comparison::{ComparedMetric, Comparison, Verdict};
@@ -141,7 +142,14 @@ fn judged(comparison: &Comparison, series: &str, metric: Metric) -> (Verdict, St
     let Some(found) = comparison.series.iter().find(|one| one.id == series) else {
         return (Verdict::Invalid, "the series is not in the comparison".into());
     };
-    let reason = || plain(found.reason.as_deref().unwrap_or("it could not be compared"));
+    let reason = || {
+        plain(
+            &found
+                .reason
+                .as_ref()
+                .map_or_else(|| "it could not be compared".into(), reasons::series),
+        )
+    };
     if found.verdict == Some(Verdict::Invalid) || !comparison.paired {
         return (Verdict::Invalid, reason());
     }
@@ -151,7 +159,7 @@ fn judged(comparison: &Comparison, series: &str, metric: Metric) -> (Verdict, St
     let of_it = |one: &&ComparedMetric| one.metric == metric;
     match found.metrics.iter().find(of_it) {
         Some(one) if one.effect_percent.is_some() => (one.verdict, effect(one)),
-        Some(one) => (one.verdict, plain(&one.reason)),
+        Some(one) => (one.verdict, plain(&reasons::metric(&one.reason))),
         None => (Verdict::Invalid, reason()),
     }
 }

@@ -43,7 +43,7 @@ impl Records {
         let done = self.command(&["compare"], &[&file]);
         assert_eq!(done.code, 0, "{}", done.stderr);
         let comparison = serde_json::from_slice(&fs::read(file.with_file_name("comparison.json")).unwrap()).unwrap();
-        crate::bench::assert_fits("comparison.v1.schema.json", &comparison);
+        crate::bench::assert_fits("comparison.v2.schema.json", &comparison);
         assert_admitted(&comparison);
         comparison
     }
@@ -125,10 +125,7 @@ fn a_suspicion_without_fresh_rounds_is_neither_regressed_nor_unchanged() {
     let records = Records::new();
     let comparison = records.judged(&run(0.10, 10, 0));
     assert_eq!(comparison["verdict"], "inconclusive");
-    assert!(
-        cpu(&comparison)["reason"].as_str().unwrap().contains("no fresh rounds"),
-        "{comparison:#}"
-    );
+    assert_eq!(cpu(&comparison)["reason"]["kind"], "unconfirmed", "{comparison:#}");
 }
 
 #[test]
@@ -136,11 +133,10 @@ fn too_few_rounds_are_inconclusive_and_no_good_rounds_invalid() {
     let records = Records::new();
     let comparison = records.judged(&run(0.5, 5, 0));
     assert_eq!(comparison["verdict"], "inconclusive");
-    assert!(
-        cpu(&comparison)["reason"]
-            .as_str()
-            .unwrap()
-            .contains("usable pairs of rounds; 8 are needed"),
+    let reason = &cpu(&comparison)["reason"];
+    assert_eq!(
+        (&reason["kind"], &reason["needed"]),
+        (&json!("too_few_pairs"), &json!(8)),
         "{comparison:#}"
     );
 
@@ -157,8 +153,10 @@ fn too_few_rounds_are_inconclusive_and_no_good_rounds_invalid() {
         (&comparison["verdict"], &comparison["series"][0]["verdict"]),
         (&json!("invalid"), &json!("invalid"))
     );
-    let reason = comparison["series"][0]["reason"].as_str().unwrap();
-    assert!(reason.contains("candidate") && reason.contains("7 of 100"), "{reason}");
+    assert_eq!(
+        comparison["series"][0]["reason"],
+        json!({"kind": "no_good_round", "side": "candidate", "why": "7 of 100 requests failed"})
+    );
     assert_eq!(records.gate(), 1);
 }
 
@@ -246,13 +244,13 @@ fn two_runs_are_shown_beside_each_other_and_never_judged() {
     let done = records.command(&words, &[&before, &after]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let comparison: Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
-    crate::bench::assert_fits("comparison.v1.schema.json", &comparison);
+    crate::bench::assert_fits("comparison.v2.schema.json", &comparison);
     assert_eq!(
         (&comparison["paired"], &comparison["verdict"]),
         (&json!(false), &json!("inconclusive"))
     );
     assert!(
-        comparison["notes"].to_string().contains("different machines"),
+        comparison["notes"].to_string().contains("different_machines"),
         "{comparison:#}"
     );
     assert!(cpu(&comparison)["effect_percent"].as_f64().unwrap() > 40.0);

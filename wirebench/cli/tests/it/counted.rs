@@ -74,7 +74,7 @@ fn equal_counts_are_unchanged_and_one_more_of_anything_exact_fails_the_gate() {
     let records = Records::new();
     let equal = records.judged(&changed(&[]));
     assert_eq!(equal["verdict"], "unchanged");
-    assert_eq!(metric(&equal, "syscalls")["reason"], "exactly equal");
+    assert_eq!(metric(&equal, "syscalls")["reason"]["kind"], "exactly_equal");
     assert_eq!(metric(&equal, "instructions")["verdict"], "unchanged");
     assert_eq!(records.gate(), 0);
     for (name, value) in [
@@ -225,16 +225,18 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     );
     refuse(&mut record["series"][0]["counts"][1]["figures"][0]);
     let gating = records.judged(&record);
-    let reason = metric(&gating, "instructions")["reason"].as_str().unwrap();
-    assert!(reason.contains("candidate") && reason.contains("3.1 %"), "{reason}");
+    assert_eq!(
+        metric(&gating, "instructions")["reason"],
+        json!({"kind": "figure_refused", "side": "candidate", "why": "spread 3.1 % is above 0.5 %"})
+    );
     assert_eq!(gating["verdict"], "invalid");
 
     refuse(&mut record["series"][0]["counts"][0]["figures"][0]);
     let both = records.judged(&record);
     assert_eq!(both["verdict"], "unchanged", "refused on both sides is no failure");
-    let reason = both["series"][0]["reason"].as_str().unwrap();
+    let reason = &both["series"][0]["reason"];
     assert!(
-        reason.contains("refused on both sides: instructions per request"),
+        reason["refused"].as_array().unwrap().contains(&json!("instructions")),
         "{reason}"
     );
 
@@ -246,7 +248,7 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     gone["series"][0]["counts"][1]["reason"] = json!("callgrind ended with signal 4");
     let gone = records.judged(&gone);
     assert!(
-        metric(&gone, "instructions")["reason"]
+        metric(&gone, "instructions")["reason"]["why"]
             .as_str()
             .unwrap()
             .contains("signal 4"),
@@ -261,7 +263,7 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     assert_eq!(failed["series"][0]["verdict"], "invalid");
     assert_eq!(
         failed["series"][0]["reason"],
-        "nothing was counted on the baseline: not ready within 90 s"
+        json!({"kind": "not_counted", "side": "baseline", "why": "not ready within 90 s"})
     );
 
     let mut skipped = run(0.0, 14, 0);
@@ -273,7 +275,7 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
         (&skipped["series"][1]["verdict"], &skipped["verdict"]),
         (&Value::Null, &json!("unchanged"))
     );
-    assert_eq!(skipped["series"][1]["reason"], "valgrind is not installed");
+    assert_eq!(skipped["series"][1]["reason"]["text"], "valgrind is not installed");
     assert_eq!(records.gate(), 0);
 }
 
@@ -347,7 +349,7 @@ fn counts_of_two_runs_are_shown_and_not_judged() {
     let done = records.command(&["compare", "--out", out.to_str().unwrap()], &[&before, &after]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let comparison: Value = serde_json::from_slice(&std::fs::read(&out).unwrap()).unwrap();
-    crate::bench::assert_fits("comparison.v1.schema.json", &comparison);
+    crate::bench::assert_fits("comparison.v2.schema.json", &comparison);
     let found = metric(&comparison, "instructions");
     assert_eq!(
         (&found["baseline"], &found["candidate"]),

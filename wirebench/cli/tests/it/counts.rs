@@ -85,7 +85,7 @@ fn a_dearer_request_is_regressed_named_by_its_function_and_fails_the_gate() {
     assert!(ended.stdout.contains("Regressed"), "{}", ended.stdout);
     let run = crate::bench::run_folder(&bench.path("results"));
     let comparison: Value = serde_json::from_slice(&std::fs::read(run.join("comparison.json")).unwrap()).unwrap();
-    assert_fits("comparison.v1.schema.json", &comparison);
+    assert_fits("comparison.v2.schema.json", &comparison);
     assert_eq!(comparison["verdict"], "regressed");
     let series = &comparison["series"][0];
     assert_eq!(series["functions"][0]["function"], "compute", "{series:#}");

@@ -31,7 +31,7 @@ fn every_verdict_reads_as_it_was_reviewed() {
     for name in all() {
         let text = fs::read_to_string(folder().join(format!("{name}.json"))).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
-        assert_fits("comparison.v1.schema.json", &value);
+        assert_fits("comparison.v2.schema.json", &value);
         let comparison: Comparison = serde_json::from_value(value).unwrap();
         for (ending, written) in [
             ("md", markdown::render(&comparison)),

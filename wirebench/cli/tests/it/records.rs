@@ -172,7 +172,7 @@ fn nothing_in_a_record_acts_on_a_terminal_or_in_a_log() {
 fn a_record_of_another_schema_and_a_broken_comparison_are_named_without_acting() {
     let schema = Downloaded::new().with("/schema", NASTY).written();
     let other = Downloaded::new().written();
-    let comparison = json!({ "schema": "wirebench.comparison/v1", "verdict": NASTY });
+    let comparison = json!({ "schema": "wirebench.comparison/v2", "verdict": NASTY });
     fs::write(other.folder().join("comparison.json"), comparison.to_string()).unwrap();
     for (place, args) in [(&schema, ["report"]), (&other, ["gate"])] {
         let done = place.run(&args);

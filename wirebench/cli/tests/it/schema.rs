@@ -27,7 +27,7 @@ fn the_committed_schema_is_current() {
         &schemars::schema_for!(wirebench_record::shards::ShardPlan),
     );
     assert_current(
-        "comparison.v1.schema.json",
+        "comparison.v2.schema.json",
         &schemars::schema_for!(wirebench_record::comparison::Comparison),
     );
     assert_current(

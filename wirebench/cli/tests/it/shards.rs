@@ -161,12 +161,12 @@ fn what_two_machines_measured_is_one_run() {
 
     let whole = run_folder(&bench.path("results"));
     let comparison = read(whole.join("comparison.json"));
-    assert_fits("comparison.v1.schema.json", &comparison);
+    assert_fits("comparison.v2.schema.json", &comparison);
     assert_eq!(comparison["series"].as_array().unwrap().len(), 2);
+    let notes = comparison["notes"].as_array().unwrap();
     assert!(
-        comparison["notes"]
-            .to_string()
-            .contains("Measured on 2 machines at once")
+        notes.contains(&json!({"kind": "several_machines", "machines": 2, "kinds": 1})),
+        "{notes:?}"
     );
     let report = fs::read_to_string(whole.join("report.md")).unwrap();
     assert!(report.contains("- shard 2 of 2, run `"), "{report}");

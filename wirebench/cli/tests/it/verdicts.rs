@@ -156,7 +156,7 @@ fn cut_off_foreign_and_edited_files_are_refused_by_name() {
     for (text, why) in [
         (whole[..whole.len() / 2].to_owned(), "cut off"),
         (
-            whole.replace("comparison/v1", "comparison/v9"),
+            whole.replace("comparison/v2", "comparison/v9"),
             "wirebench.comparison/v9",
         ),
         (

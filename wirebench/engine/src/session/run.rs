@@ -1,5 +1,6 @@
 //! A whole run, from what was asked for to its record.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -41,13 +42,32 @@ impl Purpose {
 
 /// How much of a run one machine measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Part<'a> {
     /// All of it.
     Whole,
-    /// The first of several shards, which also records the series that only the baseline declares.
-    FirstShard,
-    /// Another shard.
-    OtherShard,
+    /// One of several shards.
+    Shard {
+        /// The ids of its series.
+        series: &'a BTreeSet<String>,
+        /// Whether it also records the series that only the baseline declares, which are in no plan: one shard does.
+        records_removed: bool,
+    },
+}
+
+impl Part<'_> {
+    fn has(self, id: &str) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Shard { series, .. } => series.contains(id),
+        }
+    }
+
+    const fn records_removed(self) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Shard { records_removed, .. } => records_removed,
+        }
+    }
 }
 
 /// What is to be measured, and how.
@@ -65,7 +85,7 @@ pub struct Order<'a> {
     /// Whether a series, by id and by whether it is counted, is measured.
     pub keeps: &'a dyn Fn(&str, bool) -> bool,
     /// How much of the run this machine measures.
-    pub part: Part,
+    pub part: Part<'a>,
     /// Rounds of each series and variant in the first stage.
     pub rounds: u32,
     /// Seed of the order of rounds.
@@ -185,8 +205,8 @@ fn lined_up<'a>(order: &Order<'a>, opened: &[Opened]) -> anyhow::Result<(Vec<Pla
     let wanted = |id: &str, counted| order.purpose.wants(counted) && (order.keeps)(id, counted);
     lineup.narrow(
         &mut series,
-        |one| wanted(&one.id, one.load.is_counted()),
-        |one| order.part != Part::OtherShard && wanted(&one.id, one.is_counted()),
+        |one| order.part.has(&one.id) && wanted(&one.id, one.load.is_counted()),
+        |one| order.part.records_removed() && wanted(&one.id, one.is_counted()),
     );
     // A shard may be empty.
     if order.part == Part::Whole && lineup.entries.iter().all(|entry| entry.variants.is_empty()) {

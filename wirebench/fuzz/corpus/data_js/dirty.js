@@ -1,1 +1,1 @@
-../../../tests/fixtures/dirty.data.js
+../../../cli/tests/fixtures/dirty.data.js

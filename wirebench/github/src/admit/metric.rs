@@ -1,6 +1,6 @@
 //! One metric of a comparison out of an artifact: its numbers must be possible, and its verdict must fit them.
 
-use crate::admit::phrases;
+use crate::admit::reasons;
 use crate::{Refusal, refuse};
 use wirebench_record::comparison::{ComparedMetric, LARGEST_MARGIN_PERCENT, Verdict};
 use wirebench_record::metric::{Better, Metric};
@@ -8,7 +8,7 @@ use wirebench_record::metric::{Better, Metric};
 /// Values of metrics: nothing measured is larger.
 const LARGEST: f64 = 1e18;
 /// Changes, percent: nothing grows by more.
-const LARGEST_PERCENT: f64 = 1e12;
+pub(super) const LARGEST_PERCENT: f64 = 1e12;
 /// Pairs of rounds of one metric.
 const PAIRS: u32 = 100_000;
 /// How far a counted change may be from its two figures, percent.
@@ -57,8 +57,8 @@ fn one(metric: &ComparedMetric, open_percent: f64, place: &str) -> Result<Compar
     }
     Ok(ComparedMetric {
         unit: what.unit().into(),
-        reason: phrases::metric(metric),
-        accepted: metric.accepted.as_ref().map(|_| phrases::ACCEPTED.to_owned()),
+        reason: reasons::metric(metric, place)?,
+        accepted: metric.accepted.as_ref().map(|_| reasons::ACCEPTED.to_owned()),
         flame_graph: None,
         ..metric.clone()
     })

@@ -4,7 +4,7 @@
 //! Forged numbers cannot be told from true ones; they can only be held to be possible, and to be the pull request's own.
 
 mod metric;
-mod phrases;
+mod reasons;
 #[cfg(test)]
 mod tests;
 
@@ -14,10 +14,12 @@ use crate::said::said;
 use crate::{Refusal, refuse};
 use crate::{function_name, names};
 use wirebench_record::comparison::{
-    ComparedSeries, Comparison, FunctionChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA, Side, Verdict,
+    ComparedSeries, Comparison, FunctionChange, LARGEST_MARGIN_PERCENT, Method, Presence, SCHEMA, SCHEMA_V1, Side,
+    Verdict,
 };
 use wirebench_record::counts::Source;
 use wirebench_record::metric::Metric;
+use wirebench_record::reason::Note;
 use wirebench_record::run::{Host, ToolVersion, Variant, VariantRevision, short_commit};
 
 /// Series of one comparison, at most.
@@ -41,7 +43,8 @@ pub struct Of<'a> {
 /// # Errors
 /// At the first thing that this program would not have written; says where it stands, and repeats nothing of it.
 pub fn admit(value: Value, of: &Of) -> Result<Comparison, Refusal> {
-    if value.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+    let schema = value.get("schema").and_then(Value::as_str);
+    if schema != Some(SCHEMA) && schema != Some(SCHEMA_V1) {
         refuse!("the artifact's file is no {SCHEMA}");
     }
     let comparison: Comparison = serde_path_to_error::deserialize(value).map_err(|error| {
@@ -71,7 +74,7 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         repeat: _,
         series,
     } = given;
-    if schema != SCHEMA {
+    if schema != SCHEMA && schema != SCHEMA_V1 {
         refuse!("schema: is not {SCHEMA}");
     }
     if !paired || baseline.run != candidate.run || !names::is_run(&candidate.run) {
@@ -91,14 +94,14 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
     let verdict = worst;
     let measured = measured_base(&baseline)?;
     Ok(Comparison {
-        schema,
+        schema: SCHEMA.into(),
         verdict,
         baseline: side(Variant::Baseline, &measured, run.clone()),
         candidate: side(Variant::Candidate, of.head, run),
         paired,
         notes: another_base(&measured, of.base)
             .into_iter()
-            .chain(phrases::notes(&notes))
+            .chain(reasons::notes(notes))
             .collect(),
         method,
         host: self::host(host)?,
@@ -122,9 +125,12 @@ fn measured_base(baseline: &Side) -> Result<String, Refusal> {
 }
 
 /// Says both commits where the pull request is offered to another one now.
-fn another_base(measured: &str, now: &str) -> Option<String> {
+fn another_base(measured: &str, now: &str) -> Option<Note> {
     let (one, other) = (short_commit(measured), short_commit(now));
-    (measured != now).then(|| format!("Measured against {one}; this pull request is offered to {other} now."))
+    (measured != now).then(|| Note::OtherBase {
+        measured: one.to_owned(),
+        now: other.to_owned(),
+    })
 }
 
 fn side(variant: Variant, commit: &str, run: String) -> Side {
@@ -164,8 +170,8 @@ fn method(method: Method) -> Result<Method, Refusal> {
             LARGEST_MARGIN_PERCENT,
         )?,
         tests: method.tests,
-        gates: method.gates.map(|_| phrases::GATES.to_owned()),
-        no_second_stage: method.no_second_stage.map(|why| phrases::no_second_stage(&why)),
+        gates: method.gates.map(|_| reasons::GATES.to_owned()),
+        no_second_stage: method.no_second_stage.map(reasons::no_second_stage),
     })
 }
 
@@ -249,7 +255,7 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         scenario,
         presence,
         verdict,
-        reason: reason.and_then(|reason| phrases::series(&reason, whole)),
+        reason: reason.and_then(|reason| reasons::series(reason, whole)),
         same_program,
         functions: functions.collect::<Result<_, _>>()?,
         metrics,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::strict;
 use wirebench_record::comparison::ComparedMetric;
+use wirebench_record::reason::{MetricReason, SeriesReason};
 use wirebench_testing::golden;
 
 const OF: Of = Of {
@@ -76,7 +77,7 @@ fn two_runs_beside_each_other_are_no_pull_request() {
 fn what_this_program_would_not_write_is_refused_by_its_place() {
     let name = "counted-regressed";
     for (place, by) in [
-        ("/schema", "wirebench.comparison/v2".into()),
+        ("/schema", "wirebench.comparison/v3".into()),
         ("/verdict", "unchanged".into()),
         ("/verdict", "not_judged".into()),
         ("/series/0/metrics/0/verdict", "not_judged".into()),
@@ -202,14 +203,17 @@ fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stan
         found.repeat,
         format!("wirebench run --baseline {} --candidate {}", OF.base, OF.head)
     );
-    let note = "Measured against 3f9d2c71a0b8; this pull request is offered to 0123456789ab now.";
+    let note = Note::OtherBase {
+        measured: "3f9d2c71a0b8".into(),
+        now: "0123456789ab".into(),
+    };
     assert_eq!(found.notes[0], note);
     assert!(
         !checked(golden("regressed"), &OF)
             .unwrap()
             .notes
             .iter()
-            .any(|said| said == note)
+            .any(|said| *said == note)
     );
 }
 
@@ -247,7 +251,12 @@ fn unknown_keys_are_refused_everywhere_and_not_repeated() {
 #[test]
 fn no_text_of_a_record_is_left_but_names() {
     let mut given = golden("mixed");
-    given.notes.push("@everyone".into());
+    given.notes.push(Note::Text {
+        text: "@everyone".into(),
+    });
+    given.notes.push(Note::NotFinished {
+        why: "@everyone".into(),
+    });
     given.repeat = "wirebench run; curl evil.example".into();
     given.host.cpu_model = Some("An evil sentence".into());
     given.host.kernel = "see evil.example 1".into();
@@ -256,9 +265,12 @@ fn no_text_of_a_record_is_left_but_names() {
     given.candidate.revision.commit = Some("e".repeat(40));
     given.method.gates = Some("evil".into());
     for series in &mut given.series {
-        series.reason = series.reason.as_ref().map(|_| "evil".into());
+        series.reason = series
+            .reason
+            .as_ref()
+            .map(|_| SeriesReason::Text { text: "evil".into() });
         for metric in &mut series.metrics {
-            metric.reason = "evil".into();
+            metric.reason = MetricReason::Text { text: "evil".into() };
             metric.accepted = metric.accepted.as_ref().map(|_| "evil".into());
             metric.flame_graph = Some("https://evil.example".into());
         }

@@ -10,6 +10,7 @@ use wirebench_record::comparison::{
 };
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::{Better, Metric};
+use wirebench_record::reason::{MetricReason, Note, SeriesReason};
 use wirebench_record::run::{Round, Run, Series, Variant};
 use wirebench_stats::quantile::median;
 
@@ -67,32 +68,28 @@ pub fn across(baseline: &Run, candidate: &Run, rules: &Rules) -> Result<Comparis
     })
 }
 
-fn notes(baseline: &Run, candidate: &Run) -> Vec<String> {
-    let mut notes = vec![
-        "Measured at different times: shown, not judged. To judge, measure both side by side: wirebench run --baseline REV"
-            .to_owned(),
-    ];
+fn notes(baseline: &Run, candidate: &Run) -> Vec<Note> {
+    let mut notes = vec![Note::MeasuredAtDifferentTimes];
     let name = |run: &Run| {
         let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
         format!("{model}, {} CPUs ({})", run.host.cpu_count, run.host.fingerprint)
     };
     if baseline.host.fingerprint != candidate.host.fingerprint {
-        notes.push(format!(
-            "Measured on different machines: {} and {}.",
-            name(baseline),
-            name(candidate)
-        ));
+        notes.push(Note::DifferentMachines {
+            baseline: name(baseline),
+            candidate: name(candidate),
+        });
     }
     notes
 }
 
 /// Why two series of one name cannot stand beside each other; none when they can.
-fn other_question(baseline: &Run, base: &Series, candidate: &Run, head: &Series) -> Option<String> {
+fn other_question(baseline: &Run, base: &Series, candidate: &Run, head: &Series) -> Option<SeriesReason> {
     if base.digest != head.digest {
-        return Some(format!(
-            "another question: digest {} against {} (load, server arguments, expected answer or driver differ)",
-            base.digest, head.digest
-        ));
+        return Some(SeriesReason::OtherDigest {
+            baseline: base.digest.clone(),
+            candidate: head.digest.clone(),
+        });
     }
     let driver = head.command.first()?;
     let version = |run: &Run| {
@@ -102,7 +99,11 @@ fn other_question(baseline: &Run, base: &Series, candidate: &Run, head: &Series)
             .map(|tool| tool.version.clone())
     };
     let (before, after) = (version(baseline)?, version(candidate)?);
-    (before != after).then(|| format!("another driver: {driver} {before} against {after}"))
+    (before != after).then(|| SeriesReason::OtherDriver {
+        driver: driver.clone(),
+        baseline: before,
+        candidate: after,
+    })
 }
 
 fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, gates: &Gates) -> ComparedSeries {
@@ -129,7 +130,7 @@ fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, gates: &G
         } else {
             Verdict::Inconclusive
         }),
-        reason: question.or_else(|| metrics.is_empty().then(|| "no good round on one side".to_owned())),
+        reason: question.or_else(|| metrics.is_empty().then_some(SeriesReason::NoGoodRoundInOneRun)),
         metrics,
         same_program: false,
         functions: Vec::new(),
@@ -146,7 +147,7 @@ fn counts<'a>(base: &'a Series, head: &'a Series) -> Option<(&'a Counts, &'a Cou
 fn uncounted(base: &Series, head: &Series) -> ComparedSeries {
     let why = base.reason.clone().or_else(|| head.reason.clone());
     ComparedSeries {
-        reason: why.or_else(|| Some("nothing was counted in one of the runs".into())),
+        reason: Some(why.map_or(SeriesReason::NothingCountedInOneRun, |text| SeriesReason::Text { text })),
         ..alone(head, Presence::Both)
     }
 }
@@ -185,7 +186,7 @@ fn metric(base: &Series, head: &Series, what: Metric, gates: &Gates) -> Option<C
         better: what.better(),
         primary: margin.gate,
         verdict: Verdict::Inconclusive,
-        reason: "measured at different times: how much of the difference is the machine's cannot be told".into(),
+        reason: MetricReason::MeasuredAtDifferentTimes,
         accepted: None,
         baseline: Some(from),
         candidate: Some(to),

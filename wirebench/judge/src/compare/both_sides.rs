@@ -1,38 +1,41 @@
 //! The counts of both sides of a series, or why there are none.
 
 use wirebench_record::counts::{CountStatus, Counts};
+use wirebench_record::reason::SeriesReason;
 use wirebench_record::run::{Run, RunStatus, Series, SeriesStatus, Variant};
 
 /// Why a series has no figures to compare.
 pub(super) enum Without {
     /// Nothing was tried: no verdict. Says why.
-    Untried(String),
+    Untried(SeriesReason),
     /// Something went wrong. Says what.
-    Broken(String),
+    Broken(SeriesReason),
 }
 
 /// The counts of both sides, when both have some.
 pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Without> {
     let why = |reason: Option<&String>| reason.map_or_else(|| "no reason recorded".to_owned(), Clone::clone);
+    let text = |reason| SeriesReason::Text { text: why(reason) };
     if series.status == SeriesStatus::Skipped {
-        return Err(Without::Untried(why(series.reason.as_ref())));
+        return Err(Without::Untried(text(series.reason.as_ref())));
     }
     let side = |variant: Variant| {
-        let name = variant.name();
+        let not_counted = |reason| {
+            Without::Broken(SeriesReason::NotCounted {
+                side: variant,
+                why: why(reason),
+            })
+        };
         match series.counts_of(variant) {
-            Some(counts) if counts.status == CountStatus::Skipped => Err(Without::Untried(why(counts.reason.as_ref()))),
-            Some(counts) if counts.status == CountStatus::Failed => {
-                let reason = format!("nothing was counted on the {name}: {}", why(counts.reason.as_ref()));
-                Err(Without::Broken(reason))
+            Some(counts) if counts.status == CountStatus::Skipped => {
+                Err(Without::Untried(text(counts.reason.as_ref())))
             }
+            Some(counts) if counts.status == CountStatus::Failed => Err(not_counted(counts.reason.as_ref())),
             Some(counts) => Ok(counts),
             None if run.status == RunStatus::Incomplete => {
-                Err(Without::Untried("not counted: the run was interrupted".into()))
+                Err(Without::Untried(SeriesReason::InterruptedBeforeCounting))
             }
-            None => {
-                let reason = format!("nothing was counted on the {name}: {}", why(series.reason.as_ref()));
-                Err(Without::Broken(reason))
-            }
+            None => Err(not_counted(series.reason.as_ref())),
         }
     };
     match (side(Variant::Baseline), side(Variant::Candidate)) {

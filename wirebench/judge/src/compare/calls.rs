@@ -5,6 +5,7 @@ use crate::compare::functions::with_caller;
 use wirebench_record::comparison::FunctionChange;
 use wirebench_record::counts::{BLOCKING_CALLS, Counts};
 use wirebench_record::metric::Metric;
+use wirebench_record::reason::MetricReason;
 
 /// Calls that the candidate makes per request and the baseline does not, the most frequent first.
 fn new<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
@@ -22,11 +23,12 @@ fn new<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
 }
 
 /// Why the number of system calls is no all-clear; none without a new call in which a request waits.
-pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<String> {
+pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<MetricReason> {
     let (name, calls) = (new(base, head).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
-    Some(format!(
-        "a new system call in which requests wait: {name}, {calls:.2} per request"
-    ))
+    Some(MetricReason::NewBlockingCall {
+        call: name.to_owned(),
+        per_request: calls,
+    })
 }
 
 /// Adds the new calls that are not listed yet.

@@ -12,9 +12,12 @@ use wirebench_declare::compare::Margin;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::Metric;
+use wirebench_record::reason::{MetricReason, SeriesReason};
 use wirebench_record::run::{Run, Series};
 
 /// A rise from 0 has no percentage; it is accepted by an entry of this size, the largest that can be written.
+/// Where a record does not say why.
+const UNKNOWN: &str = "no reason recorded";
 const FROM_NOTHING_PERCENT: f64 = 999.0;
 
 /// What is said of a counted series of a run with a baseline.
@@ -24,7 +27,7 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
         scenario: series.scenario.clone(),
         presence: presence(series),
         verdict: None,
-        reason: series.reason.clone(),
+        reason: series.reason.clone().map(|text| SeriesReason::Text { text }),
         metrics: Vec::new(),
         same_program: false,
         functions: Vec::new(),
@@ -46,15 +49,22 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
             found.functions = functions::changes(base, head, &found.metrics);
             calls::add(base, head, &mut found.functions);
             found.verdict = over_gating(&found.metrics);
-            let refused = refused(base, head);
-            found.reason = if found.metrics.is_empty() {
-                Some(refused.unwrap_or_else(|| "nothing was counted on both sides".into()))
-            } else {
-                let remarks = remarks(base, head)
-                    .into_iter()
-                    .chain(refused)
-                    .reduce(|one, other| format!("{one}; {other}"));
-                declared_differently(series).map(str::to_owned).or(remarks)
+            let (refused, why) = refused(base, head);
+            found.reason = match (found.metrics.is_empty(), refused.is_empty()) {
+                (true, true) => Some(SeriesReason::NothingCounted),
+                (true, false) => Some(SeriesReason::Counts {
+                    remarks: Vec::new(),
+                    refused,
+                    why,
+                }),
+                (false, _) => declared_differently(series).or_else(|| {
+                    let remarks = remarks(base, head);
+                    (!remarks.is_empty() || !refused.is_empty()).then_some(SeriesReason::Counts {
+                        remarks,
+                        refused,
+                        why,
+                    })
+                }),
             };
         }
     }
@@ -62,18 +72,18 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
 }
 
 /// What to know before trusting the figures, each remark once.
-fn remarks(base: &Counts, head: &Counts) -> Option<String> {
-    let mut all: Vec<&str> = Vec::new();
+fn remarks(base: &Counts, head: &Counts) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
     for remark in base.remarks.iter().chain(&head.remarks) {
-        if !all.contains(&remark.as_str()) {
-            all.push(remark);
+        if !all.contains(remark) {
+            all.push(remark.clone());
         }
     }
-    (!all.is_empty()).then(|| all.join("; "))
+    all
 }
 
 /// The figures that both sides refused, and why: nothing is said of them.
-fn refused(base: &Counts, head: &Counts) -> Option<String> {
+fn refused(base: &Counts, head: &Counts) -> (Vec<Metric>, Option<String>) {
     let both = |metric: &Metric| {
         matches!(
             (figure(base, *metric), figure(head, *metric)),
@@ -81,28 +91,24 @@ fn refused(base: &Counts, head: &Counts) -> Option<String> {
         )
     };
     let all: Vec<Metric> = Metric::COUNTED.into_iter().filter(both).collect();
-    let first = all.first()?;
-    let why = base
-        .figure(*first)
-        .and_then(|figure| figure.refused.as_deref())
-        .unwrap_or("no reason recorded");
-    let names: Vec<&str> = all.iter().map(|metric| metric.label()).collect();
-    Some(format!("refused on both sides: {} ({why})", names.join(", ")))
+    let first = all.first().and_then(|metric| base.figure(*metric));
+    let why = first.and_then(|figure| figure.refused.clone());
+    (all, why)
 }
 
 /// A figure of one side, or why it cannot be used; none when the side has no such figure.
-fn figure(counts: &Counts, metric: Metric) -> Option<Result<Counted, String>> {
+fn figure(counts: &Counts, metric: Metric) -> Option<Result<Counted, MetricReason>> {
     let figure = counts.figure(metric)?;
-    let name = counts.variant.name();
+    let side = counts.variant;
     Some(match figure.value {
         Some(value) if value >= 0.0 => Ok(Counted {
             value,
             spread: figure.spread.unwrap_or(0.0).max(0.0),
         }),
-        Some(value) => Err(format!("the {name}'s figure, {value}, is no count")),
+        Some(value) => Err(MetricReason::FigureNegative { side, value }),
         None => {
-            let why = figure.refused.as_deref().unwrap_or("no reason recorded");
-            Err(format!("the {name}'s figure was refused: {why}"))
+            let why = figure.refused.clone().unwrap_or_else(|| UNKNOWN.into());
+            Err(MetricReason::FigureRefused { side, why })
         }
     })
 }
@@ -123,8 +129,10 @@ fn judged(
 ) -> Option<ComparedMetric> {
     let figures = (figure(sides.0, metric), figure(sides.1, metric));
     let missing = |counts: &Counts| {
-        let why = counts.reason.as_deref().unwrap_or("no reason recorded");
-        Err(format!("the {} has no such figure: {why}", counts.variant.name()))
+        Err(MetricReason::FigureMissing {
+            side: counts.variant,
+            why: counts.reason.clone().unwrap_or_else(|| UNKNOWN.into()),
+        })
     };
     let (base, head) = match figures {
         (None, None) => return None,
@@ -179,7 +187,7 @@ fn unjudged(metric: Metric, margin: Margin) -> ComparedMetric {
         better: metric.better(),
         primary: margin.gate,
         verdict: Verdict::Invalid,
-        reason: String::new(),
+        reason: MetricReason::Elsewhere,
         accepted: None,
         baseline: None,
         candidate: None,
@@ -211,7 +219,7 @@ pub(super) fn beside(base: &Counts, head: &Counts, metric: Metric, margin: Margi
     let said = judge(base, head, None, margin.margin.percent());
     Some(ComparedMetric {
         verdict: Verdict::Inconclusive,
-        reason: "counted at different times: shown, not judged; processor and system libraries change counts".into(),
+        reason: MetricReason::CountedAtDifferentTimes,
         baseline: Some(base.value),
         candidate: Some(head.value),
         effect_percent: said.effect,

@@ -3,8 +3,8 @@
 //!
 //! Everything is a difference of logarithms, candidate over baseline, so that a change and its reverse have one size.
 
-use crate::compare::verdict::no_worsening;
 use wirebench_record::comparison::Verdict;
+use wirebench_record::reason::MetricReason;
 
 /// What is left of two equal numbers after dividing and taking logarithms.
 const ROUNDING: f64 = 1e-9;
@@ -25,7 +25,7 @@ pub(super) struct Counted {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judgement {
     pub(super) verdict: Verdict,
-    pub(super) reason: String,
+    pub(super) reason: MetricReason,
     pub(super) effect: Option<f64>,
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
@@ -116,27 +116,34 @@ pub(super) fn judge(
     let spread =
         (baseline.relative_spread().zip(candidate.relative_spread())).map(|(one, other)| one.max(other) * 100.0);
     let worse = || match percent(effect) {
-        None => "0 on the baseline, and more on the candidate: a worsening without a percentage".to_owned(),
-        Some(_) if margin_percent <= 0.0 => "worse where nothing may change".to_owned(),
-        Some(_) if effect >= margin - ROUNDING => format!("worse by more than {margin_percent} %"),
-        Some(_) => format!("worse, and {margin_percent} % lies within the range"),
+        None => MetricReason::WorseFromZero,
+        Some(_) if margin_percent <= 0.0 => MetricReason::WorseWhereNothingMayChange,
+        Some(_) if effect >= margin - ROUNDING => MetricReason::WorseThan {
+            percent: margin_percent,
+        },
+        Some(_) => MetricReason::WorseAroundMargin {
+            percent: margin_percent,
+        },
     };
     Judgement {
         verdict,
         reason: match verdict {
             Verdict::Regressed => worse(),
-            Verdict::Improved if margin_percent > 0.0 => format!("better by more than {margin_percent} %"),
-            Verdict::Improved => "better where nothing may change".into(),
-            Verdict::Unchanged if same && exact => "exactly equal".into(),
-            Verdict::Unchanged => no_worsening(at_most.unwrap_or_default()),
-            _ => format!(
-                "the spread over repetitions is too wide: a worsening of {} % can be neither shown nor excluded",
-                if margin_percent > 0.0 {
+            Verdict::Improved if margin_percent > 0.0 => MetricReason::BetterThan {
+                percent: margin_percent,
+            },
+            Verdict::Improved => MetricReason::BetterWhereNothingMayChange,
+            Verdict::Unchanged if same && exact => MetricReason::ExactlyEqual,
+            Verdict::Unchanged => MetricReason::NoWorseningAbove {
+                percent: at_most.unwrap_or_default(),
+            },
+            _ => MetricReason::SpreadTooWide {
+                percent: if margin_percent > 0.0 {
                     margin_percent
                 } else {
                     EXACT_OPEN_PERCENT
-                }
-            ),
+                },
+            },
         },
         effect: percent(effect),
         low: percent(low),
@@ -208,10 +215,10 @@ mod tests {
         let of = |value| judge(counted(10_000.0, 20.0), counted(value, 20.0), None, 1.0);
         let nearly = of(10_095.0);
         assert_eq!(
-            (nearly.verdict, nearly.reason.as_str()),
-            (Verdict::Regressed, "worse, and 1 % lies within the range")
+            (nearly.verdict, nearly.reason),
+            (Verdict::Regressed, MetricReason::WorseAroundMargin { percent: 1.0 })
         );
-        assert_eq!(of(10_200.0).reason, "worse by more than 1 %");
+        assert_eq!(of(10_200.0).reason, MetricReason::WorseThan { percent: 1.0 });
     }
 
     #[test]
@@ -247,14 +254,17 @@ mod tests {
             [Verdict::Regressed, Verdict::Unchanged, Verdict::Improved]
         );
         let equal = judge(counted(163.0, 0.0), counted(163.0, 0.0), None, 0.0);
-        assert_eq!((equal.reason.as_str(), equal.at_most), ("exactly equal", Some(0.0)));
+        assert_eq!((equal.reason, equal.at_most), (MetricReason::ExactlyEqual, Some(0.0)));
     }
 
     #[test]
     fn a_spread_around_equal_values_says_what_it_excludes_until_it_is_too_wide() {
         let close = judge(counted(4.0, 0.01), counted(4.0, 0.0), None, 0.0);
         assert_eq!(close.verdict, Verdict::Unchanged);
-        assert_eq!(close.reason, "no worsening above 0.3 %");
+        let MetricReason::NoWorseningAbove { percent } = close.reason else {
+            panic!("{close:?}")
+        };
+        assert!((percent - 0.25).abs() < 0.01, "{percent}");
         assert_eq!(verdict((4.0, 0.25), (4.0, 0.0), 0.0), Verdict::Inconclusive);
         assert_eq!(verdict((100.0, 0.4), (100.0, 0.4), 1.0), Verdict::Unchanged);
         assert_eq!(verdict((100.0, 0.6), (100.0, 0.6), 1.0), Verdict::Inconclusive);
@@ -267,7 +277,7 @@ mod tests {
             (found.verdict, found.effect, found.high),
             (Verdict::Regressed, None, None)
         );
-        assert!(found.reason.contains("without a percentage"));
+        assert_eq!(found.reason, MetricReason::WorseFromZero);
         let gone = judge(counted(2.0, 0.0), counted(0.0, 0.0), None, 1.0);
         assert_eq!((gone.verdict, gone.effect), (Verdict::Improved, Some(-100.0)));
         let nothing = judge(counted(0.0, 0.0), counted(0.0, 0.0), None, 1.0);

@@ -15,6 +15,7 @@ use crate::compare::{
 use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict,
 };
+use wirebench_record::reason::{NoSecondStage, Note, SeriesReason};
 use wirebench_record::run::{Bound, Round, RoundStatus, Run, RunStatus, Series, Variant};
 use wirebench_stats::holm;
 
@@ -70,7 +71,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
         baseline,
         candidate,
         paired: true,
-        notes: notes(run, no_second_stage.as_deref()),
+        notes: notes(run, no_second_stage.as_ref()),
         method: Method {
             no_second_stage,
             ..method(run.seed, rules, tests, &gates)
@@ -150,10 +151,7 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
     } else {
         over_gating(&metrics)
     };
-    let reason = broken.or_else(|| {
-        let digest = declared_differently(series);
-        digest.or_else(|| client_bound(series)).map(str::to_owned)
-    });
+    let reason = broken.or_else(|| declared_differently(series).or_else(|| client_bound(series)));
     let unmeasured = presence == Presence::Both && verdict.is_none() && metrics.is_empty();
     ComparedSeries {
         id: series.id.clone(),
@@ -162,8 +160,8 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
         verdict: verdict.filter(|_| presence == Presence::Both),
         reason: reason.or_else(|| {
             unmeasured.then(|| match run.status {
-                RunStatus::Incomplete => "not measured: the run was interrupted".to_owned(),
-                _ => "no pair of good rounds".to_owned(),
+                RunStatus::Incomplete => SeriesReason::Interrupted,
+                _ => SeriesReason::NoPair,
             })
         }),
         same_program: false,
@@ -173,20 +171,20 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
 }
 
 /// Why a variant has no good round of a series.
-fn broken(series: &Series, variant: Variant) -> Option<String> {
+fn broken(series: &Series, variant: Variant) -> Option<SeriesReason> {
     let rounds = || series.rounds.iter().filter(|round| round.variant == variant);
     let good = |round: &Round| round.status == RoundStatus::Ok;
     if rounds().any(good) || rounds().next().is_none() {
         return None;
     }
     let why = rounds().find_map(|round| round.reason.clone()).unwrap_or_default();
-    Some(format!("no good round of the {}: {why}", variant.name()))
+    Some(SeriesReason::NoGoodRound { side: variant, why })
 }
 
-fn client_bound(series: &Series) -> Option<&'static str> {
+fn client_bound(series: &Series) -> Option<SeriesReason> {
     let good = || series.rounds.iter().filter(|round| round.status == RoundStatus::Ok);
     let bound = good().filter(|round| round.bound == Some(Bound::Client)).count();
-    (bound * 2 > good().count()).then_some("client-bound: its throughput and latency are the load generator's")
+    (bound * 2 > good().count()).then_some(SeriesReason::ClientBound)
 }
 
 /// Whether the load generator held back most of the candidate's rounds of a stage. Only the candidate's count: where it
@@ -200,61 +198,42 @@ fn held_back_by_client(series: &Series, stage: u32) -> bool {
 /// Packages shown of those whose versions differ.
 const PACKAGES: usize = 5;
 
-/// The packages of which the sides ran different versions: part of a change may be theirs.
-fn different_dependencies(run: &Run) -> Option<String> {
-    let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".into());
-    let each = run
-        .dependencies
-        .iter()
-        .take(PACKAGES)
-        .map(|one| format!("{} {} → {}", one.name, version(&one.baseline), version(&one.candidate)));
-    let each: Vec<String> = each.collect();
-    let more = match run.dependencies.len().saturating_sub(PACKAGES) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!each.is_empty()).then(|| {
-        format!(
-            "The sides run different versions of packages: {}{more}.",
-            each.join(", ")
-        )
+/// The packages of which the sides run different versions.
+fn different_packages(run: &Run) -> Option<Note> {
+    let more = run.dependencies.len().saturating_sub(PACKAGES);
+    (!run.dependencies.is_empty()).then(|| Note::DifferentPackages {
+        packages: run.dependencies.iter().take(PACKAGES).cloned().collect(),
+        more: u32::try_from(more).unwrap_or(u32::MAX),
     })
 }
 
-fn notes(run: &Run, no_second_stage: Option<&str>) -> Vec<String> {
+/// What to know before trusting it.
+fn notes(run: &Run, no_second_stage: Option<&NoSecondStage>) -> Vec<Note> {
     let mut notes = Vec::new();
-    // Nothing suspicious is no reason for doubt.
-    if let Some(why) = no_second_stage.filter(|why| why.contains("no time was left") || why.contains("a verdict needs"))
-    {
-        notes.push(format!("N{}.", &why[1..]));
+    if let Some(why @ (NoSecondStage::NoTime { .. } | NoSecondStage::TooFewRounds { .. })) = no_second_stage {
+        notes.push(Note::NoSecondStage { why: why.clone() });
     }
     if run.status == RunStatus::Incomplete {
-        let why = run.reason.as_deref().unwrap_or("incomplete");
-        notes.push(format!(
-            "The run did not reach its end ({why}): fewer pairs than planned."
-        ));
+        let why = run.reason.clone().unwrap_or_else(|| "incomplete".into());
+        notes.push(Note::NotFinished { why });
     }
-    if let Some(different) = different_dependencies(run) {
-        notes.push(different);
-    }
-    for variant in &run.variants {
-        if variant.modified == Some(true) && variant.variant != Variant::Null {
-            notes.push(format!(
-                "The {}'s files were modified beyond its commit.",
-                variant.variant.name()
-            ));
+    notes.extend(different_packages(run));
+    for side in &run.variants {
+        if side.modified == Some(true) && side.variant != Variant::Null {
+            notes.push(Note::Modified { side: side.variant });
         }
     }
     if !run.shards.is_empty() {
-        let hosts: BTreeSet<&str> = run.shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect();
-        let of = if hosts.len() > 1 { "different kinds" } else { "one kind" };
-        notes.push(format!(
-            "Measured on {} machines at once, of {of}; baseline and candidate of a series always on the same one.",
-            run.shards.len()
-        ));
+        let kinds: BTreeSet<&str> = run.shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        notes.push(Note::SeveralMachines {
+            machines: count(run.shards.len()),
+            kinds: count(kinds.len()),
+        });
     }
+    // Counting does without cores of its own.
     if run.pinning.server_cores.is_empty() && run.series.iter().any(|series| !series.is_counted()) {
-        notes.push("Server and load generator shared all cores.".into());
+        notes.push(Note::SharedCores);
     }
     notes
 }

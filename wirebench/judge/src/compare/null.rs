@@ -8,6 +8,7 @@ use crate::compare::verdict::percent;
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::Metric;
+use wirebench_record::reason::MetricReason;
 use wirebench_record::run::{Series, Variant};
 
 /// The probability, in each direction, below which rounds of the null differ from the baseline's. Rounds without any
@@ -66,15 +67,11 @@ fn doubt(found: &mut ComparedMetric) {
     if found.verdict == Verdict::Invalid {
         return;
     }
-    let size = found
-        .null_percent
-        .map_or_else(String::new, |percent| format!(" by {percent:+.1} %"));
     found.verdict = Verdict::Inconclusive;
     found.accepted = None;
-    found.reason = format!(
-        "the same code twice differs{size}: the baseline measured against its own copy from another place; this measurement cannot tell a \
-         change of the code"
-    );
+    found.reason = MetricReason::NullDiffers {
+        percent: found.null_percent,
+    };
 }
 
 #[cfg(test)]
@@ -165,10 +162,9 @@ mod tests {
         assert!(same.null_percent.unwrap().abs() < 0.5);
         let other = judged(1_000);
         assert_eq!(other.verdict, Verdict::Inconclusive);
-        assert!(
-            other.reason.contains("the same code twice differs by +10.0 %"),
-            "{}",
-            other.reason
-        );
+        let MetricReason::NullDiffers { percent: Some(percent) } = other.reason else {
+            panic!("{:?}", other.reason)
+        };
+        assert!((percent - 10.0).abs() < 0.05, "{percent}");
     }
 }

@@ -8,6 +8,7 @@ use crate::compare::gates::Gates;
 use crate::compare::{
     ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS,
 };
+use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::{Round, Run, RunStatus, Series, Stage};
 use wirebench_stats::location::pairs_to_resolve;
 
@@ -112,8 +113,8 @@ fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(
     found
 }
 
-/// Why a run with timed series has no fresh rounds, in one sentence; none where it has some, or nothing was timed.
-pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> Option<String> {
+/// Why a run with timed series has no fresh rounds; `None` where it has some, or nothing was timed.
+pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> Option<NoSecondStage> {
     let timed =
         || (run.series.iter()).filter(|series| series.missing_in.is_none() && pairs(series, 1).next().is_some());
     let fresh = run
@@ -128,15 +129,16 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
         .max()
         .unwrap_or(0);
     if (first as usize) < FEWEST_PAIRS {
-        return Some(format!(
-            "no fresh rounds: the first stage had {first} rounds of each variant, and a verdict needs {FEWEST_PAIRS}"
-        ));
+        return Some(NoSecondStage::TooFewRounds {
+            rounds: first,
+            needed: u32::try_from(FEWEST_PAIRS).unwrap_or(u32::MAX),
+        });
     }
     let open = timed().filter(|series| need(series, 1, gates, rules).is_some()).count();
-    Some(match open {
-        0 => "no fresh rounds: nothing looked changed in the first stage".into(),
-        _ if run.status == RunStatus::Incomplete => "no fresh rounds: the run was interrupted before them".into(),
-        n => format!("no fresh rounds: no time was left in the budget for the {n} series that need them"),
+    Some(match u32::try_from(open).unwrap_or(u32::MAX) {
+        0 => NoSecondStage::NothingLookedChanged,
+        _ if run.status == RunStatus::Incomplete => NoSecondStage::Interrupted,
+        series => NoSecondStage::NoTime { series },
     })
 }
 

@@ -1,6 +1,7 @@
 //! What is said of a series whether it is timed or counted.
 
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
+use wirebench_record::reason::SeriesReason;
 use wirebench_record::run::{Series, Variant};
 
 /// On which sides a series of one run is.
@@ -19,7 +20,7 @@ pub(super) fn same_program(series: &Series) -> ComparedSeries {
         scenario: series.scenario.clone(),
         presence: Presence::Both,
         verdict: Some(Verdict::Unchanged),
-        reason: Some("the same program on both sides: nothing was measured".into()),
+        reason: Some(SeriesReason::SameProgram),
         same_program: true,
         metrics: Vec::new(),
         functions: Vec::new(),
@@ -35,8 +36,9 @@ pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
 }
 
 /// What to know of a series of which the baseline asks something else.
-pub(super) fn declared_differently(series: &Series) -> Option<&'static str> {
-    series.baseline_digest.as_ref().map(|_| {
-        "the baseline declares this series differently (server.toml, scenario or driver): part of the difference may be the question's"
-    })
+pub(super) fn declared_differently(series: &Series) -> Option<SeriesReason> {
+    series
+        .baseline_digest
+        .as_ref()
+        .map(|_| SeriesReason::DeclaredDifferently)
 }

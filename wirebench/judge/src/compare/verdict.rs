@@ -5,6 +5,7 @@ use crate::compare::screen::Suspicion;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN};
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::metric::{Better, Metric};
+use wirebench_record::reason::MetricReason;
 use wirebench_record::run::{Bound, Run, Series};
 use wirebench_stats::location::{POWER, resolvable};
 
@@ -104,7 +105,6 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
     let smallest = (figures.sd.filter(|_| kept >= FEWEST_PAIRS))
         .map(|sd| worsening(what, resolvable(cell.log_margin(), sd, kept, alpha, family, POWER)));
     let (verdict, reason) = verdict(judged, at_most);
-    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let worse_by = location.map_or(0.0, |location| worsening(what, location.estimate));
     ComparedMetric {
         metric: what,
@@ -158,48 +158,38 @@ fn is_unconfirmed(judged: &Judged) -> bool {
     judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && (screened || looks_worse(judged))
 }
 
-/// `no worsening above 1.9 %`: with as many digits as reports show beside it.
-pub(super) fn no_worsening(at_most: f64) -> String {
-    match at_most {
-        p if p < 0.005 => "no worsening".into(),
-        p if p < 0.095 => format!("no worsening above {p:.2} %"),
-        p if p < 99.95 => format!("no worsening above {p:.1} %"),
-        p => format!("no worsening above {p:.0} %"),
-    }
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, String) {
+fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, MetricReason) {
     let margin = judged.cell.margin.margin.percent();
     let kept = judged.figures.kept.pairs.len();
     match at_most {
         _ if kept < FEWEST_PAIRS => (
             Verdict::Inconclusive,
-            format!("only {kept} usable pairs of rounds; {FEWEST_PAIRS} are needed"),
+            MetricReason::TooFewPairs {
+                usable: count(kept),
+                needed: count(FEWEST_PAIRS),
+            },
         ),
         _ if judged.found == Found::Worse => (Verdict::Regressed, worse(judged)),
-        _ if judged.found == Found::Better => (Verdict::Improved, format!("better by more than {margin} %")),
-        _ if is_unconfirmed(judged) => (
-            Verdict::Inconclusive,
-            "looks worse, and no fresh rounds were measured to confirm it".into(),
-        ),
-        _ if looks_worse(judged) => (
-            Verdict::Inconclusive,
-            "looks worse, but not beyond doubt over all that was tested".into(),
-        ),
-        _ if judged.found == Found::Disputed => (
-            Verdict::Inconclusive,
-            "some rounds are far off: the test sees a change, the interval of their differences does not".into(),
-        ),
-        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => (Verdict::Unchanged, no_worsening(bound)),
-        _ => (
-            Verdict::Inconclusive,
-            format!("a worsening above {INCONCLUSIVE_ABOVE_PERCENT} % is not excluded"),
-        ),
+        _ if judged.found == Found::Better => (Verdict::Improved, MetricReason::BetterThan { percent: margin }),
+        _ if is_unconfirmed(judged) => (Verdict::Inconclusive, MetricReason::Unconfirmed),
+        _ if looks_worse(judged) => (Verdict::Inconclusive, MetricReason::NotBeyondDoubt),
+        _ if judged.found == Found::Disputed => (Verdict::Inconclusive, MetricReason::Disputed),
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
+            (Verdict::Unchanged, MetricReason::NoWorseningAbove { percent: bound })
+        }
+        _ => {
+            let percent = INCONCLUSIVE_ABOVE_PERCENT;
+            (Verdict::Inconclusive, MetricReason::NotExcluded { percent })
+        }
     }
 }
 
 /// A confirmed worsening: beyond what, and whether it gates for its size.
-fn worse(judged: &Judged) -> String {
+fn worse(judged: &Judged) -> MetricReason {
     let margin = judged.cell.margin.margin.percent();
     let above = judged
         .cell
@@ -207,10 +197,10 @@ fn worse(judged: &Judged) -> String {
         .gate_above
         .map_or(margin, |above| above.percent().max(margin));
     if judged.gates_for_its_size() {
-        format!("worse by more than {above} %, from where it gates")
+        MetricReason::WorseThanGate { percent: above }
     } else if judged.beyond_default_gate() {
-        format!("worse by more than {above} %; it does not gate, as most of the candidate's rounds were client-bound")
+        MetricReason::WorseButClientBound { percent: above }
     } else {
-        format!("worse by more than {margin} %")
+        MetricReason::WorseThan { percent: margin }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::summary::Spread;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Presence, Verdict};
 use wirebench_record::metric::{Better, Metric};
+use wirebench_record::reason::SeriesReason;
 
 /// How a row stands, the most alarming first: its verdict, and whether that is to be acted upon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -201,13 +202,13 @@ impl<'a> Findings<'a> {
 
     /// What else is to be known of compared series, each remark once, with the ids it is about.
     #[must_use]
-    pub fn remarks(comparison: &'a Comparison) -> Vec<(&'a str, Vec<&'a str>)> {
-        let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    pub fn remarks(comparison: &'a Comparison) -> Vec<(&'a SeriesReason, Vec<&'a str>)> {
+        let mut found: Vec<(&SeriesReason, Vec<&str>)> = Vec::new();
         for series in &comparison.series {
             let judged = series.presence == Presence::Both && !series.metrics.is_empty();
             let Some(reason) = series
                 .reason
-                .as_deref()
+                .as_ref()
                 .filter(|_| judged && series.verdict != Some(Verdict::Invalid))
             else {
                 continue;

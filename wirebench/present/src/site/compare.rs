@@ -48,6 +48,7 @@ mod tests {
     use super::*;
     use crate::site::samples;
     use wirebench_record::counts::Source;
+    use wirebench_record::reason::{MetricReason, Note, SeriesReason};
     use wirebench_testing::golden;
 
     const ALL: [&str; 16] = [
@@ -139,7 +140,7 @@ mod tests {
     fn hostile_text_stays_text() {
         let mut comparison = golden("counted-regressed");
         let nasty = || samples::NASTY.to_owned();
-        comparison.notes = vec![nasty()];
+        comparison.notes = vec![Note::Text { text: nasty() }];
         comparison.baseline.revision.name = Some(nasty());
         comparison.candidate.revision.commit = Some(nasty());
         comparison.candidate.run = nasty();
@@ -147,14 +148,15 @@ mod tests {
         comparison.repeat = nasty();
         comparison.method.gates = Some(nasty());
         for series in &mut comparison.series {
-            (series.id, series.scenario, series.reason) = (nasty(), nasty(), Some(nasty()));
+            (series.id, series.scenario, series.reason) =
+                (nasty(), nasty(), Some(SeriesReason::Text { text: nasty() }));
             series.functions.iter_mut().for_each(|function| {
                 function.function = nasty();
                 function.caller = Some(nasty());
                 function.source = Some(Source { file: nasty(), line: 7 });
             });
             for metric in &mut series.metrics {
-                (metric.reason, metric.unit) = (nasty(), nasty());
+                (metric.reason, metric.unit) = (MetricReason::Text { text: nasty() }, nasty());
                 metric.accepted = Some(nasty());
                 metric.flame_graph = Some(nasty());
                 metric.effect_percent = Some(f64::MAX);

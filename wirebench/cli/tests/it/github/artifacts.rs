@@ -182,7 +182,7 @@ fn json_that_is_not_as_strict_as_ours_is_refused() {
         (changed("\"seed\":42", "\"seed\":NaN"), "refused"),
         (changed("\"stage\":1", "\"stage\":1e400"), "out of range"),
         (
-            changed("\"schema\":", "\"schema\":\"wirebench.comparison/v1\",\"schema\":"),
+            changed("\"schema\":", "\"schema\":\"wirebench.comparison/v2\",\"schema\":"),
             "twice",
         ),
         (
@@ -195,8 +195,8 @@ fn json_that_is_not_as_strict_as_ours_is_refused() {
             "as the schema says",
         ),
         (
-            changed("wirebench.comparison/v1", "wirebench.comparison/v2"),
-            "is no wirebench.comparison/v1",
+            changed("wirebench.comparison/v2", "wirebench.comparison/v3"),
+            "is no wirebench.comparison/v2",
         ),
         (changed("\"unit\":\"ns\"", "\"unit\":\"<b>ns</b>\""), "unit"),
         (changed("\"unit\":\"ns\"", "\"unit\":\"req/s\""), "unit"),

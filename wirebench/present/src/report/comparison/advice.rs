@@ -265,7 +265,7 @@ mod tests {
         let mut comparison = golden("inconclusive");
         let looks = &mut comparison.series[1].metrics[0];
         (looks.effect_low_percent, looks.effect_high_percent) = (Some(6.0), Some(12.0));
-        looks.reason = "+9.0 % (+6.0 to +12.0 %): looks worse, and no fresh rounds were measured to confirm it".into();
+        looks.reason = wirebench_record::reason::MetricReason::Unconfirmed;
         let text = advice(&comparison).text;
         assert!(
             text.contains("no fresh rounds") && text.contains("Repeat the measurement"),

@@ -6,7 +6,7 @@ use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::part::Part;
 use crate::report::comparison::sections::Brackets;
 use crate::report::comparison::words::{self, declared, effect, size, symbol, word};
-use crate::report::comparison::{functions, headline, sections};
+use crate::report::comparison::{functions, headline, reasons, sections};
 use crate::report::escape::{code, command, prose};
 use crate::report::format;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
@@ -58,7 +58,12 @@ fn head(comparison: &Comparison, findings: &Findings) -> String {
     if let Some(nulls) = sections::nulls(findings) {
         let _ = writeln!(out, "**Check:** {nulls}\n");
     }
-    let mut notes: Vec<String> = comparison.notes.iter().take(NOTES).map(|note| prose(note)).collect();
+    let mut notes: Vec<String> = comparison
+        .notes
+        .iter()
+        .take(NOTES)
+        .map(|note| prose(&reasons::note(note)))
+        .collect();
     notes.extend(sections::remarks(comparison, code, prose).into_iter().take(NOTES));
     if !notes.is_empty() {
         out.push_str("Before trusting it:\n\n");
@@ -203,7 +208,10 @@ fn both(metric: &ComparedMetric) -> String {
 }
 
 fn not_compared(series: &ComparedSeries, how: &str) -> String {
-    let why = series.reason.as_deref().map_or_else(|| "–".into(), prose);
+    let why = series
+        .reason
+        .as_ref()
+        .map_or_else(|| "–".into(), |why| prose(&reasons::series(why)));
     format!("| {how} | {} | {why} |\n", code(&series.id))
 }
 
@@ -301,11 +309,14 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use wirebench_record::reason::{MetricReason, Note, SeriesReason};
     use wirebench_testing::golden;
 
     /// Puts `text` in the place of everything that is free text.
     fn overwrite(value: &mut Value, text: &str) {
-        const WORDS: [&str; 11] = [
+        const WORDS: [&str; 13] = [
+            "kind",
+            "side",
             "schema",
             "verdict",
             "variant",
@@ -341,8 +352,13 @@ mod tests {
             side.run = text.to_owned();
             side.revision.commit = Some(text.to_owned());
         }
+        comparison.notes.push(Note::Text { text: text.to_owned() });
         for series in &mut comparison.series {
             (series.id, series.scenario) = (text.to_owned(), text.to_owned());
+            series.reason = Some(SeriesReason::Text { text: text.to_owned() });
+            for metric in &mut series.metrics {
+                metric.reason = MetricReason::Text { text: text.to_owned() };
+            }
             let drawn = series
                 .metrics
                 .iter_mut()

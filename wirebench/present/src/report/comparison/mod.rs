@@ -7,6 +7,7 @@ pub mod functions;
 pub mod headline;
 pub mod markdown;
 mod part;
+pub mod reasons;
 pub mod sections;
 pub mod terminal;
 pub mod words;

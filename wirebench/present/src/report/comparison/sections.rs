@@ -1,5 +1,6 @@
 //! The parts that comment and terminal have in common, as words without markup.
 
+use crate::report::comparison::reasons;
 use crate::report::comparison::words::{self, Inert, declared, size};
 use crate::report::format::{count, plain, shortened};
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
@@ -55,9 +56,9 @@ pub fn false_alarms(comparison: &Comparison) -> String {
     if gating + informative == 0 {
         let why = method
             .no_second_stage
-            .as_deref()
-            .unwrap_or("no fresh rounds were measured");
-        return format!("what is timed was not tested: {}", prose_free(why));
+            .as_ref()
+            .map_or_else(|| "no fresh rounds were measured".into(), reasons::no_second_stage);
+        return format!("what is timed was not tested: {}", prose_free(&why));
     }
     format!(
         "code that did not change is called regressed in at most {} of comparisons, by construction; \
@@ -175,7 +176,7 @@ pub fn remarks(comparison: &Comparison, name: Inert, prose: Inert) -> Vec<String
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            format!("{}{more}: {}", shown.join(", "), prose(reason))
+            format!("{}{more}: {}", shown.join(", "), prose(&reasons::series(reason)))
         })
         .collect()
 }

@@ -6,7 +6,7 @@ use crate::report::columns::Columns;
 use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::sections::Brackets;
 use crate::report::comparison::words::{self, effect, symbol, word};
-use crate::report::comparison::{functions, headline, sections};
+use crate::report::comparison::{functions, headline, reasons, sections};
 use crate::report::escape::command;
 use crate::report::format::{self, plain, shortened};
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
@@ -71,7 +71,7 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     if let Some(nulls) = sections::nulls(&findings) {
         let _ = writeln!(out, "Check: {nulls}");
     }
-    let notes = comparison.notes.iter().map(|note| plain(note));
+    let notes = comparison.notes.iter().map(|note| plain(&reasons::note(note)));
     for note in notes.chain(sections::remarks(comparison, plain, plain)) {
         let _ = writeln!(out, "Before trusting it: {note}");
     }
@@ -102,7 +102,8 @@ fn not_compared(findings: &Findings, out: &mut String) {
     for (how, all) in sections::by_presence(findings) {
         let (same, others): (Vec<&&ComparedSeries>, Vec<_>) = all.iter().partition(|series| series.same_program);
         lines.extend(others.into_iter().map(|series| {
-            let why = (series.reason.as_deref()).map_or_else(String::new, |why| format!(": {}", plain(why)));
+            let why = series.reason.as_ref();
+            let why = why.map_or_else(String::new, |why| format!(": {}", plain(&reasons::series(why))));
             format!("Not compared, {how}: {}{why}", plain(&series.id))
         }));
         let names: Vec<String> = same.into_iter().map(|series| plain(&series.id)).collect();
@@ -261,6 +262,7 @@ fn foot(comparison: &Comparison, findings: &Findings, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_record::reason::{Note, SeriesReason};
     use wirebench_testing::golden;
 
     #[test]
@@ -278,9 +280,13 @@ mod tests {
         let mut comparison = golden("mixed");
         for series in &mut comparison.series {
             series.id = "\u{1b}[2J\u{202e}x\ny".into();
-            series.reason = Some("\u{7}\r\n✓ improved".into());
+            series.reason = Some(SeriesReason::Text {
+                text: "\u{7}\r\n✓ improved".into(),
+            });
         }
-        comparison.notes = vec!["\u{1b}]0;title\u{7}".into()];
+        comparison.notes = vec![Note::Text {
+            text: "\u{1b}]0;title\u{7}".into(),
+        }];
         let shown = render(&comparison, None);
         assert!(
             !shown

@@ -1,5 +1,6 @@
 //! What stands for a verdict and how a change is written: the same words and shapes wherever a comparison is read.
 
+use crate::report::comparison::reasons;
 use crate::report::format::{bytes, count, number, three_digits, time};
 use wirebench_judge::summary::comparison::{Row, Standing};
 use wirebench_record::comparison::ComparedMetric;
@@ -44,25 +45,21 @@ pub fn sentence(row: &Row) -> String {
         return series_reason(row);
     };
     match row.standing {
-        Standing::Unchanged => no_worsening(metric).unwrap_or_else(|| metric.reason.clone()),
+        Standing::Unchanged => no_worsening(metric).unwrap_or_else(|| reasons::metric(&metric.reason)),
         Standing::Accepted => {
             let why = metric.accepted.as_deref().unwrap_or_default();
-            format!("{}, meant: {why}", metric.reason)
+            format!("{}, meant: {why}", reasons::metric(&metric.reason))
         }
         Standing::NotJudged => "shown, not judged".into(),
-        Standing::Inconclusive => {
-            let null = metric
-                .null_percent
-                .filter(|_| metric.reason.contains("the same code twice"));
-            let null = null.map_or_else(String::new, |percent| format!(" ({})", change(percent)));
-            format!("{}{null}", metric.reason)
+        Standing::Regressed | Standing::Improved | Standing::Inconclusive | Standing::Invalid => {
+            reasons::metric(&metric.reason)
         }
-        Standing::Regressed | Standing::Improved | Standing::Invalid => metric.reason.clone(),
     }
 }
 
 fn series_reason(row: &Row) -> String {
-    row.series.reason.clone().unwrap_or_else(|| "no reason recorded".into())
+    let reason = row.series.reason.as_ref();
+    reason.map_or_else(|| "no reason recorded".into(), reasons::series)
 }
 
 fn no_worsening(metric: &ComparedMetric) -> Option<String> {
@@ -71,11 +68,7 @@ fn no_worsening(metric: &ComparedMetric) -> Option<String> {
     if metric.metric.is_counted() && same(metric.effect_percent) && same(metric.worse_at_most_percent) {
         return Some("exactly equal".into());
     }
-    Some(if percent >= 0.005 {
-        format!("no worsening above {}", size(percent))
-    } else {
-        "no worsening".into()
-    })
+    Some(reasons::no_worsening(percent))
 }
 
 /// What an interval leaves open, and what could not have been seen; none without an interval.

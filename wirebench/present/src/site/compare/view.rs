@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::words::{self, effect, symbol, word};
-use crate::report::comparison::{functions, headline, markdown, sections};
+use crate::report::comparison::{functions, headline, markdown, reasons, sections};
 use crate::report::{escape, format};
 use crate::site::compare::effects::Axis;
 use crate::site::shown::{name, sentence};
@@ -97,7 +97,12 @@ impl View {
         let findings = Findings::of(comparison);
         let Advice { text, commands } = advice::of(comparison, &findings, name, sentence);
         let axis = Axis::of(findings.gating.iter().chain(&findings.informative));
-        let mut notes: Vec<String> = comparison.notes.iter().take(NOTES).map(|note| sentence(note)).collect();
+        let mut notes: Vec<String> = comparison
+            .notes
+            .iter()
+            .take(NOTES)
+            .map(|note| sentence(&reasons::note(note)))
+            .collect();
         notes.extend(sections::remarks(comparison, name, sentence).into_iter().take(NOTES));
         Self {
             verdict: headline::verdict(comparison),
@@ -114,7 +119,10 @@ impl View {
             not_compared: (sections::by_presence(&findings).into_iter())
                 .flat_map(|(how, all)| all.iter().map(move |series| (how, *series)))
                 .map(|(how, series)| {
-                    let why = series.reason.as_deref().map_or("–".into(), sentence);
+                    let why = series
+                        .reason
+                        .as_ref()
+                        .map_or("–".into(), |why| sentence(&reasons::series(why)));
                     [how.to_owned(), name(&series.id), why]
                 })
                 .collect(),

@@ -1,0 +1,137 @@
+//! Reasons and notes of a record that may be repeated: their kinds and numbers stay, free text goes.
+
+use wirebench_record::comparison::{ComparedMetric, Verdict};
+use wirebench_record::metric::Metric;
+use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
+
+use crate::admit::metric::LARGEST_PERCENT;
+use crate::{Refusal, names, refuse};
+
+/// What gates, without the names that the record adds.
+pub(super) const GATES: &str =
+    "counts gate where there are any, and server CPU per request informs then, unless wirebench.toml says otherwise";
+/// Why a worsening is meant: its own words are in the file.
+pub(super) const ACCEPTED: &str = "accepted.toml says why";
+
+/// Why a metric of the series at `place` has its verdict.
+///
+/// # Errors
+/// When the reason is one of another verdict, or has an impossible number.
+pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReason, Refusal> {
+    use MetricReason as Reason;
+    let (verdicts, percent): (&[Verdict], Option<f64>) = match &metric.reason {
+        Reason::WorseThan { percent }
+        | Reason::WorseThanGate { percent }
+        | Reason::WorseButClientBound { percent }
+        | Reason::WorseAroundMargin { percent } => (&[Verdict::Regressed], Some(*percent)),
+        Reason::WorseWhereNothingMayChange | Reason::WorseFromZero => (&[Verdict::Regressed], None),
+        Reason::BetterThan { percent } => (&[Verdict::Improved], Some(*percent)),
+        Reason::BetterWhereNothingMayChange => (&[Verdict::Improved], None),
+        Reason::ExactlyEqual => (&[Verdict::Unchanged], None),
+        Reason::NoWorseningAbove { percent } => (&[Verdict::Unchanged], Some(*percent)),
+        Reason::NotExcluded { percent } | Reason::SpreadTooWide { percent } => {
+            (&[Verdict::Inconclusive], Some(*percent))
+        }
+        Reason::NullDiffers { percent } => (&[Verdict::Inconclusive], percent.map(f64::abs)),
+        Reason::TooFewPairs { .. } | Reason::Unconfirmed | Reason::NotBeyondDoubt | Reason::Disputed => {
+            (&[Verdict::Inconclusive], None)
+        }
+        Reason::NewBlockingCall { per_request, .. } => (&[Verdict::Inconclusive], Some(*per_request)),
+        Reason::MeasuredAtDifferentTimes | Reason::CountedAtDifferentTimes => (&[Verdict::Inconclusive], None),
+        Reason::FigureRefused { .. } | Reason::FigureMissing { .. } => (&[Verdict::Invalid], None),
+        Reason::FigureNegative { value, .. } => (&[Verdict::Invalid], Some(-value)),
+        Reason::Elsewhere | Reason::Text { .. } => return Ok(Reason::Elsewhere),
+    };
+    if !verdicts.contains(&metric.verdict) {
+        refuse!("{place}.reason: is not one of this verdict");
+    }
+    if percent.is_some_and(|percent| !(0.0..=LARGEST_PERCENT).contains(&percent)) {
+        refuse!("{place}.reason: a number that is not possible");
+    }
+    Ok(match metric.reason.clone() {
+        Reason::NewBlockingCall { call, per_request } => Reason::NewBlockingCall {
+            call: names::syscall(&call),
+            per_request,
+        },
+        Reason::FigureRefused { side, .. } => Reason::FigureRefused {
+            side,
+            why: String::new(),
+        },
+        Reason::FigureMissing { side, .. } => Reason::FigureMissing {
+            side,
+            why: String::new(),
+        },
+        Reason::TooFewPairs { needed, .. } => Reason::TooFewPairs {
+            usable: metric.kept,
+            needed,
+        },
+        reason => reason,
+    })
+}
+
+/// What is to be known of a series; nothing where that is free text and the series is `whole` without it.
+pub(super) fn series(given: SeriesReason, whole: bool) -> Option<SeriesReason> {
+    use SeriesReason as Reason;
+    let nothing = String::new;
+    Some(match given {
+        Reason::NoGoodRound { side, .. } => Reason::NoGoodRound { side, why: nothing() },
+        Reason::NotCounted { side, .. } => Reason::NotCounted { side, why: nothing() },
+        Reason::Counts { refused, .. } => {
+            let refused: Vec<Metric> = refused.into_iter().filter(|metric| metric.is_counted()).collect();
+            if refused.is_empty() {
+                return (!whole).then_some(Reason::Elsewhere);
+            }
+            Reason::Counts {
+                remarks: Vec::new(),
+                refused: refused.into_iter().take(Metric::COUNTED.len()).collect(),
+                why: None,
+            }
+        }
+        // Two runs are never admitted.
+        Reason::OtherDigest { .. } | Reason::OtherDriver { .. } | Reason::Elsewhere | Reason::Text { .. } => {
+            return (!whole).then_some(Reason::Elsewhere);
+        }
+        other => other,
+    })
+}
+
+/// Why there are no fresh rounds.
+pub(super) fn no_second_stage(given: NoSecondStage) -> NoSecondStage {
+    match given {
+        NoSecondStage::Text { .. } => NoSecondStage::Elsewhere,
+        known => known,
+    }
+}
+
+/// The notes that hold no free text, each once, and how many do.
+pub(super) fn notes(given: Vec<Note>) -> Vec<Note> {
+    let mut notes: Vec<Note> = Vec::new();
+    let mut others = 0;
+    for note in given {
+        let ours = match note {
+            Note::NoSecondStage { why } => Note::NoSecondStage {
+                why: no_second_stage(why),
+            },
+            Note::NotFinished { .. } => Note::NotFinished { why: String::new() },
+            Note::DifferentPackages { .. } => Note::DifferentPackages {
+                packages: Vec::new(),
+                more: 0,
+            },
+            known @ (Note::Modified { .. }
+            | Note::SeveralMachines { .. }
+            | Note::SharedCores
+            | Note::MeasuredAtDifferentTimes) => known,
+            Note::DifferentMachines { .. } | Note::OtherBase { .. } | Note::Elsewhere { .. } | Note::Text { .. } => {
+                others += 1;
+                continue;
+            }
+        };
+        if !notes.contains(&ours) {
+            notes.push(ours);
+        }
+    }
+    if others > 0 {
+        notes.push(Note::Elsewhere { notes: others });
+    }
+    notes
+}

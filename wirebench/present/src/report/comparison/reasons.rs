@@ -1,0 +1,203 @@
+//! Reasons and notes of a comparison in words: the one place where a fact becomes a sentence. The words may hold text of the
+//! record, which whoever shows them makes inert.
+
+use wirebench_record::metric::Metric;
+use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
+use wirebench_record::run::Dependency;
+
+use crate::report::comparison::words::{change, declared, size};
+
+/// What stands for a reason that is left out here.
+const ELSEWHERE: &str = "the run's own summary says why";
+
+/// Why a metric has its verdict, without a full stop.
+#[must_use]
+pub fn metric(reason: &MetricReason) -> String {
+    use MetricReason as Reason;
+    match reason {
+        Reason::WorseThan { percent } => format!("worse by more than {}", declared(*percent)),
+        Reason::WorseThanGate { percent } => {
+            format!("worse by more than {}, from where it gates", declared(*percent))
+        }
+        Reason::WorseButClientBound { percent } => format!(
+            "worse by more than {}; it does not gate, as most of the candidate's rounds were client-bound",
+            declared(*percent)
+        ),
+        Reason::WorseAroundMargin { percent } => format!("worse, and {} lies within the range", declared(*percent)),
+        Reason::WorseWhereNothingMayChange => "worse where nothing may change".into(),
+        Reason::WorseFromZero => {
+            "0 on the baseline, and more on the candidate: a worsening without a percentage".into()
+        }
+        Reason::BetterThan { percent } => format!("better by more than {}", declared(*percent)),
+        Reason::BetterWhereNothingMayChange => "better where nothing may change".into(),
+        Reason::ExactlyEqual => "exactly equal".into(),
+        Reason::NoWorseningAbove { percent } => no_worsening(*percent),
+        Reason::NotExcluded { percent } => format!("a worsening above {} is not excluded", declared(*percent)),
+        Reason::SpreadTooWide { percent } => format!(
+            "the spread over repetitions is too wide: a worsening of {} can be neither shown nor excluded",
+            declared(*percent)
+        ),
+        Reason::TooFewPairs { usable, needed } => {
+            format!("only {usable} usable pairs of rounds; {needed} are needed")
+        }
+        Reason::Unconfirmed => "looks worse, and no fresh rounds were measured to confirm it".into(),
+        Reason::NotBeyondDoubt => "looks worse, but not beyond doubt over all that was tested".into(),
+        Reason::Disputed => {
+            "some rounds are far off: the test sees a change, the interval of their differences does not".into()
+        }
+        Reason::NullDiffers { percent } => {
+            let by = percent.map_or_else(String::new, |percent| format!(" by {}", change(percent)));
+            format!(
+                "the same code twice differs{by}: the baseline measured against its own copy from another place; this \
+                 measurement cannot tell a change of the code"
+            )
+        }
+        Reason::NewBlockingCall { call, per_request } => {
+            format!("a new system call in which requests wait: {call}, {per_request:.2} per request")
+        }
+        Reason::FigureRefused { side, why } => because(&format!("the {}'s figure was refused", side.name()), why),
+        Reason::FigureMissing { side, why } => because(&format!("the {} has no such figure", side.name()), why),
+        Reason::FigureNegative { side, value } => format!("the {}'s figure, {value}, is no count", side.name()),
+        Reason::MeasuredAtDifferentTimes => {
+            "measured at different times: how much of the difference is the machine's cannot be told".into()
+        }
+        Reason::CountedAtDifferentTimes => {
+            "counted at different times: shown, not judged; processor and system libraries change counts".into()
+        }
+        Reason::Elsewhere => ELSEWHERE.into(),
+        Reason::Text { text } => text.clone(),
+    }
+}
+
+/// `no worsening above 1.9 %`.
+#[must_use]
+pub fn no_worsening(above_percent: f64) -> String {
+    if above_percent < 0.005 {
+        "no worsening".into()
+    } else {
+        format!("no worsening above {}", size(above_percent))
+    }
+}
+
+/// Why a series is invalid or was not compared, or what else to know of it, without a full stop.
+#[must_use]
+pub fn series(reason: &SeriesReason) -> String {
+    use SeriesReason as Reason;
+    match reason {
+        Reason::SameProgram => "the same program on both sides: nothing was measured".into(),
+        Reason::DeclaredDifferently => {
+            "the baseline declares this series differently (server.toml, scenario or driver): part of the difference may be \
+             the question's"
+                .into()
+        }
+        Reason::ClientBound => "client-bound: its throughput and latency are the load generator's".into(),
+        Reason::NoGoodRound { side, why } => because(&format!("no good round of the {}", side.name()), why),
+        Reason::NotCounted { side, why } => because(&format!("nothing was counted on the {}", side.name()), why),
+        Reason::NothingCounted => "nothing was counted on both sides".into(),
+        Reason::Counts { remarks, refused, why } => counts(remarks, refused, why.as_deref()),
+        Reason::Interrupted => "not measured: the run was interrupted".into(),
+        Reason::InterruptedBeforeCounting => "not counted: the run was interrupted".into(),
+        Reason::NoPair => "no pair of good rounds".into(),
+        Reason::OtherDigest { baseline, candidate } => format!(
+            "another question: digest {baseline} against {candidate} (load, server arguments, expected answer or driver differ)"
+        ),
+        Reason::OtherDriver {
+            driver,
+            baseline,
+            candidate,
+        } => format!("another driver: {driver} {baseline} against {candidate}"),
+        Reason::NoGoodRoundInOneRun => "no good round on one side".into(),
+        Reason::NothingCountedInOneRun => "nothing was counted in one of the runs".into(),
+        Reason::Elsewhere => ELSEWHERE.into(),
+        Reason::Text { text } => text.clone(),
+    }
+}
+
+fn because(what: &str, why: &str) -> String {
+    if why.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {why}")
+    }
+}
+
+fn counts(remarks: &[String], refused: &[Metric], why: Option<&str>) -> String {
+    let mut said = remarks.to_vec();
+    if !refused.is_empty() {
+        let names: Vec<&str> = refused.iter().map(|metric| metric.label()).collect();
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+        said.push(format!("refused on both sides: {}{why}", names.join(", ")));
+    }
+    said.join("; ")
+}
+
+/// Why there was no second stage, without a full stop.
+#[must_use]
+pub fn no_second_stage(why: &NoSecondStage) -> String {
+    match why {
+        NoSecondStage::TooFewRounds { rounds, needed } => format!(
+            "no fresh rounds: the first stage had {rounds} rounds of each variant, and a verdict needs {needed}"
+        ),
+        NoSecondStage::NothingLookedChanged => "no fresh rounds: nothing looked changed in the first stage".into(),
+        NoSecondStage::Interrupted => "no fresh rounds: the run was interrupted before them".into(),
+        NoSecondStage::NoTime { series } => {
+            format!("no fresh rounds: no time was left in the budget for the {series} series that need them")
+        }
+        NoSecondStage::Elsewhere => format!("no fresh rounds: {ELSEWHERE}"),
+        NoSecondStage::Text { text } => text.clone(),
+    }
+}
+
+/// What to know before trusting a comparison: a whole sentence.
+#[must_use]
+pub fn note(note: &Note) -> String {
+    match note {
+        Note::NoSecondStage { why } => sentence(&no_second_stage(why)),
+        Note::NotFinished { why } if why.is_empty() => {
+            "The run did not reach its end: fewer pairs than planned.".into()
+        }
+        Note::NotFinished { why } => format!("The run did not reach its end ({why}): fewer pairs than planned."),
+        Note::DifferentPackages { packages, more } => different_packages(packages, *more),
+        Note::Modified { side } => format!("The {}'s files were modified beyond its commit.", side.name()),
+        Note::SeveralMachines { machines, kinds } => {
+            let of = if *kinds > 1 { "different kinds" } else { "one kind" };
+            format!(
+                "Measured on {machines} machines at once, of {of}; baseline and candidate of a series always on the same one."
+            )
+        }
+        Note::SharedCores => "Server and load generator shared all cores.".into(),
+        Note::MeasuredAtDifferentTimes => {
+            "Measured at different times: shown, not judged. To judge, measure both side by side: wirebench run --baseline REV"
+                .into()
+        }
+        Note::DifferentMachines { baseline, candidate } => {
+            format!("Measured on different machines: {baseline} and {candidate}.")
+        }
+        Note::OtherBase { measured, now } => {
+            format!("Measured against {measured}; this pull request is offered to {now} now.")
+        }
+        Note::Elsewhere { notes: 1 } => "One more note is in the run's own summary.".into(),
+        Note::Elsewhere { notes } => format!("{notes} more notes are in the run's own summary."),
+        Note::Text { text } => text.clone(),
+    }
+}
+
+fn different_packages(packages: &[Dependency], more: u32) -> String {
+    let version = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".into());
+    let each = |one: &Dependency| format!("{} {} → {}", one.name, version(&one.baseline), version(&one.candidate));
+    let each: Vec<String> = packages.iter().map(each).collect();
+    match (each.is_empty(), more) {
+        (true, _) => "The sides run different versions of packages.".into(),
+        (false, 0) => format!("The sides run different versions of packages: {}.", each.join(", ")),
+        (false, more) => format!(
+            "The sides run different versions of packages: {} and {more} more.",
+            each.join(", ")
+        ),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}

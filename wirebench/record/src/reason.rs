@@ -1,0 +1,332 @@
+//! Why a comparison says what it says: kinds with their numbers. `wirebench_present` turns them into sentences.
+//!
+//! Version 1 of the record held sentences; they are read as the kind `text`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::metric::Metric;
+use crate::run::{Dependency, Variant};
+
+/// Why a metric has its verdict. Percentages are sizes, never negative.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum MetricReason {
+    /// Worse by more than this, which is the margin.
+    WorseThan {
+        /// The margin, percent.
+        percent: f64,
+    },
+    /// Worse by more than the size from which a metric gates that otherwise only informs.
+    WorseThanGate {
+        /// That size, percent.
+        percent: f64,
+    },
+    /// As `worse_than_gate`, but it does not gate: the load generator held back most of the candidate's rounds.
+    WorseButClientBound {
+        /// The size from which it would gate, percent.
+        percent: f64,
+    },
+    /// A counted figure is worse, and the margin lies within the range that its spread leaves open.
+    WorseAroundMargin {
+        /// The margin, percent.
+        percent: f64,
+    },
+    /// A counted figure with a margin of 0 rose.
+    WorseWhereNothingMayChange,
+    /// A counted figure is 0 on the baseline and more on the candidate: a worsening without a percentage.
+    WorseFromZero,
+    /// Better by more than this, which is the margin.
+    BetterThan {
+        /// The margin, percent.
+        percent: f64,
+    },
+    /// A counted figure with a margin of 0 fell.
+    BetterWhereNothingMayChange,
+    /// A counted figure is the same on both sides, without spread.
+    ExactlyEqual,
+    /// It did not get worse by more than this.
+    NoWorseningAbove {
+        /// The worse end of the interval, percent.
+        percent: f64,
+    },
+    /// A worsening above this is not excluded.
+    NotExcluded {
+        /// The size, percent.
+        percent: f64,
+    },
+    /// The spread of a counted figure over repetitions leaves a worsening of this size open.
+    SpreadTooWide {
+        /// The size, percent.
+        percent: f64,
+    },
+    /// Fewer pairs of rounds could be used than a verdict needs.
+    TooFewPairs {
+        /// Pairs that could be used.
+        usable: u32,
+        /// Pairs that a verdict needs.
+        needed: u32,
+    },
+    /// Looks worse in the first stage, and no fresh rounds were measured to confirm it.
+    Unconfirmed,
+    /// Looks worse, but not beyond doubt over all that was tested.
+    NotBeyondDoubt,
+    /// The rank test sees a change that the interval of the paired differences does not show.
+    Disputed,
+    /// The baseline measured against its own copy differs too: this measurement cannot tell a change of the code.
+    NullDiffers {
+        /// By how much, percent with its sign; null where there is no such percentage.
+        percent: Option<f64>,
+    },
+    /// The candidate makes a system call in which requests wait, and the baseline does not.
+    NewBlockingCall {
+        /// The system call.
+        call: String,
+        /// How often it is made per request.
+        per_request: f64,
+    },
+    /// A side's figure was refused when it was counted.
+    FigureRefused {
+        /// The side.
+        side: Variant,
+        /// Why, as the count says it.
+        why: String,
+    },
+    /// A side has no such figure.
+    FigureMissing {
+        /// The side.
+        side: Variant,
+        /// Why, as the count says it.
+        why: String,
+    },
+    /// A side's figure is below 0.
+    FigureNegative {
+        /// The side.
+        side: Variant,
+        /// The figure.
+        value: f64,
+    },
+    /// Both sides were measured at different times: how much of the difference is the machine's cannot be told.
+    MeasuredAtDifferentTimes,
+    /// Both sides were counted at different times: processor and system libraries change counts.
+    CountedAtDifferentTimes,
+    /// Left out here; the run's own summary has it.
+    Elsewhere,
+    /// A sentence of version 1.
+    Text {
+        /// The sentence.
+        text: String,
+    },
+}
+
+/// Why a series is invalid or was not compared, or what else to know of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SeriesReason {
+    /// Both sides run the same program: nothing was measured.
+    SameProgram,
+    /// The baseline's declarations say something else of this series: part of the difference may be theirs.
+    DeclaredDifferently,
+    /// The load generator held back most rounds: throughput and latency are its own.
+    ClientBound,
+    /// No round of a side is good.
+    NoGoodRound {
+        /// The side.
+        side: Variant,
+        /// What the first bad round says.
+        why: String,
+    },
+    /// Nothing was counted on a side.
+    NotCounted {
+        /// The side.
+        side: Variant,
+        /// Why, as the count says it.
+        why: String,
+    },
+    /// Nothing was counted on both sides.
+    NothingCounted,
+    /// What to know of counts, and the figures that were refused on both sides.
+    Counts {
+        /// Remarks of both sides, each once.
+        remarks: Vec<String>,
+        /// The figures that were refused on both sides.
+        refused: Vec<Metric>,
+        /// Why the first of them was refused.
+        why: Option<String>,
+    },
+    /// The run was interrupted before this series was measured.
+    Interrupted,
+    /// The run was interrupted before this series was counted.
+    InterruptedBeforeCounting,
+    /// No pair of good rounds.
+    NoPair,
+    /// Two runs asked different things: their digests differ.
+    OtherDigest {
+        /// The digest in the baseline's run.
+        baseline: String,
+        /// The digest in the candidate's run.
+        candidate: String,
+    },
+    /// Two runs used different versions of the load generator.
+    OtherDriver {
+        /// The load generator.
+        driver: String,
+        /// Its version in the baseline's run.
+        baseline: String,
+        /// Its version in the candidate's run.
+        candidate: String,
+    },
+    /// One of two runs has no good round of it.
+    NoGoodRoundInOneRun,
+    /// One of two runs counted nothing of it.
+    NothingCountedInOneRun,
+    /// Left out here; the run's own summary has it.
+    Elsewhere,
+    /// What the run's record says of the series, or a sentence of version 1.
+    Text {
+        /// The sentence.
+        text: String,
+    },
+}
+
+/// Why no fresh rounds were measured in a second stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum NoSecondStage {
+    /// The first stage had fewer rounds of each variant than a verdict needs.
+    TooFewRounds {
+        /// Rounds of each variant in the first stage.
+        rounds: u32,
+        /// Rounds that a verdict needs.
+        needed: u32,
+    },
+    /// Nothing looked changed in the first stage.
+    NothingLookedChanged,
+    /// The run was interrupted before.
+    Interrupted,
+    /// No time was left in the budget.
+    NoTime {
+        /// Series that need fresh rounds.
+        series: u32,
+    },
+    /// Left out here; the run's own summary has it.
+    Elsewhere,
+    /// A sentence of version 1.
+    Text {
+        /// The sentence.
+        text: String,
+    },
+}
+
+/// What to know before trusting a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Note {
+    /// There was no second stage although something needed one.
+    NoSecondStage {
+        /// Why.
+        why: NoSecondStage,
+    },
+    /// The run did not reach its end: fewer pairs than planned.
+    NotFinished {
+        /// Why, as the run says it.
+        why: String,
+    },
+    /// The sides run different versions of packages.
+    DifferentPackages {
+        /// The first of them.
+        packages: Vec<Dependency>,
+        /// How many there are beyond these.
+        more: u32,
+    },
+    /// A side's files were modified beyond its commit.
+    Modified {
+        /// The side.
+        side: Variant,
+    },
+    /// Shards were measured on several machines; both sides of a series always on the same one.
+    SeveralMachines {
+        /// Machines.
+        machines: u32,
+        /// Kinds of machines among them.
+        kinds: u32,
+    },
+    /// Server and load generator shared all cores.
+    SharedCores,
+    /// Two runs: measured at different times, so shown and not judged.
+    MeasuredAtDifferentTimes,
+    /// Two runs on different machines.
+    DifferentMachines {
+        /// Processor, number of CPUs and fingerprint of the baseline's.
+        baseline: String,
+        /// The same of the candidate's.
+        candidate: String,
+    },
+    /// A pull request is offered to another commit than the one it was measured against.
+    OtherBase {
+        /// The commit it was measured against, shortened.
+        measured: String,
+        /// The commit it is offered to now, shortened.
+        now: String,
+    },
+    /// Notes that are left out here; the run's own summary has them.
+    Elsewhere {
+        /// How many.
+        notes: u32,
+    },
+    /// A sentence of version 1.
+    Text {
+        /// The sentence.
+        text: String,
+    },
+}
+
+/// What can be read from a sentence of version 1.
+trait FromText {
+    fn from_text(text: String) -> Self;
+}
+
+macro_rules! from_text {
+    ($($kind:ident),*) => { $(impl FromText for $kind {
+        fn from_text(text: String) -> Self {
+            Self::Text { text }
+        }
+    })* };
+}
+from_text!(MetricReason, SeriesReason, NoSecondStage, Note);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written<T> {
+    Text(String),
+    Fact(T),
+}
+
+impl<T: FromText> Written<T> {
+    fn read(self) -> T {
+        match self {
+            Self::Text(text) => T::from_text(text),
+            Self::Fact(fact) => fact,
+        }
+    }
+}
+
+/// Reads a metric's reason of either version.
+pub(crate) fn metric<'de, D: Deserializer<'de>>(from: D) -> Result<MetricReason, D::Error> {
+    Written::deserialize(from).map(Written::read)
+}
+
+/// Reads a series' reason of either version, or null.
+pub(crate) fn series<'de, D: Deserializer<'de>>(from: D) -> Result<Option<SeriesReason>, D::Error> {
+    Ok(Option::deserialize(from)?.map(Written::read))
+}
+
+/// Reads why there is no second stage, of either version, or null.
+pub(crate) fn no_second_stage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<NoSecondStage>, D::Error> {
+    Ok(Option::deserialize(from)?.map(Written::read))
+}
+
+/// Reads notes of either version.
+pub(crate) fn notes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Note>, D::Error> {
+    Ok(Vec::deserialize(from)?.into_iter().map(Written::read).collect())
+}
