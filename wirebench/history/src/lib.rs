@@ -24,5 +24,4 @@ pub mod trend;
 mod wild;
 
 pub use files::{newest_run, run_file};
-pub use load::side_by_side;
 pub use row::{SegmentPlaces, StepPlaces};

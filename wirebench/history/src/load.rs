@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use jiff::Timestamp;
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::error::HistoryError;
 use crate::files::{MonthFiles, json_files, months, read};
@@ -119,7 +117,7 @@ pub(super) fn load(history: Option<&Path>, beside: &[Run]) -> Result<Loaded, His
     };
     let mut skipped = Vec::new();
     let mut months: Vec<Month> = Vec::new();
-    for read in side_by_side(&summaries, |file| read::<Month>(file)) {
+    for read in summaries.par_iter().map(|file| read::<Month>(file)).collect::<Vec<_>>() {
         match read.and_then(sound) {
             Ok(month) => months.push(month),
             Err(error) => skipped.push(format!("{error}; write it anew with: wirebench history index DIR")),
@@ -200,31 +198,4 @@ fn sound(month: Month) -> Result<Month, HistoryError> {
         &file,
         "has columns of other lengths than it has runs",
     ))
-}
-
-/// Does the same with every item on all cores; the results keep the items' order.
-pub fn side_by_side<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(items.len()));
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((place, item)) = take(&next, items) {
-                    let result = work(item);
-                    done.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push((place, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
-fn take<'a, T>(next: &AtomicUsize, items: &'a [T]) -> Option<(usize, &'a T)> {
-    let place = next.fetch_add(1, Ordering::Relaxed);
-    Some((place, items.get(place)?))
 }

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use globset::GlobMatcher;
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::error::HistoryError;
 use crate::groups::grouped;
 use crate::import::rows;
-use crate::load::{Stored, load, side_by_side};
+use crate::load::{Stored, load};
 use crate::row::{Context, Judged, Names, Point, Row, Rules, SegmentPlaces, Timeline, judge};
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::history::{StoredMetric, StoredRun, StoredSeries};
@@ -144,13 +145,13 @@ pub(super) fn of_runs<T: Send>(
             names.number(&from.digest);
         }
     }
-    let traces = side_by_side(&rows, |(id, months, metric)| {
+    let traces = rows.par_iter().map(|(id, months, metric)| {
         let columns = columns(months, *metric);
         let row = row(id, &columns, *metric, stored, &contexts, &names);
         let judged = || judge(&row, timeline, question.rules(), &names);
         (!row.points.is_empty()).then(|| keep(judged(), &columns))
     });
-    traces.into_iter().flatten().collect()
+    traces.collect::<Vec<_>>().into_iter().flatten().collect()
 }
 
 /// The columns of a metric, by month.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::{Outcome, UsageError, folder, history, report, stored, there};
 use wirebench_declare::compare::{Compare, Margins};
@@ -14,8 +15,8 @@ use wirebench_engine::install;
 use wirebench_engine::session::prepare;
 use wirebench_history::follow::{Followed, follow};
 use wirebench_history::import::{is_name, keep, name_of, parse};
+use wirebench_history::run_file;
 use wirebench_history::trend::{NEWEST, Question};
-use wirebench_history::{run_file, side_by_side};
 use wirebench_judge::compare::{Rules, paired};
 use wirebench_present::site::{Built, Input, PagedRun, build};
 use wirebench_record::history::{Released, StoredRun};
@@ -243,9 +244,9 @@ fn paged(
         margins: &margins,
     };
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
-    let mut found: Vec<PagedRun> = side_by_side(&newest, |known| one(history, local, known, &rules))
-        .into_iter()
-        .flatten()
+    let mut found: Vec<PagedRun> = newest
+        .par_iter()
+        .filter_map(|known| one(history, local, known, &rules))
         .collect();
     found.reverse();
     Ok(found)

@@ -18,6 +18,8 @@ use crate::measure::side::Side;
 use crate::measure::slot::Bench;
 use crate::measure::stage::LAYOUTS;
 use crate::normalise::Jq;
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::{ParallelBridge as _, ParallelIterator as _};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
 use wirebench_record::counts::{CountStatus, Counts};
@@ -146,19 +148,13 @@ impl Counter<'_> {
             }
             say(done.fetch_add(1, Ordering::Relaxed) + 1, turns.len());
         };
+        let workers = ThreadPoolBuilder::new().num_threads(self.workers(jobs)).build();
+        let workers = workers.map_err(std::io::Error::other)?;
         // What kind of program a server is, the plain runs tell.
         let (plain, tools): (Vec<_>, Vec<_>) = turns.iter().partition(|turn| turn.tool == Tool::Plain);
         for (looks, turns) in [(true, plain), (false, tools)] {
-            let next = AtomicUsize::new(0);
-            std::thread::scope(|scope| {
-                for _ in 0..self.workers(jobs) {
-                    scope.spawn(|| {
-                        while let Some(turn) = turns.get(next.fetch_add(1, Ordering::Relaxed)) {
-                            take(turn);
-                        }
-                    });
-                }
-            });
+            // In the plan's order: what fails first is not tried again.
+            workers.install(|| turns.into_iter().par_bridge().for_each(take));
             if looks && !self.bench.interrupt.asked() {
                 self.say_what_can_be_counted(jobs, &runs);
             }

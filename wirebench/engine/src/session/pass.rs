@@ -9,6 +9,7 @@ use crate::measure::slot::Measured;
 use crate::session::rates::Unmeasured;
 use crate::session::{Ending, Session, Setup};
 use log::Level;
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use wirebench_declare::span::nanos;
 
 use crate::normalise::{self, Jq, failed_round};
@@ -172,25 +173,8 @@ impl<'a> Session<'a> {
 
     /// One round for each raw output, in the same order.
     fn normalise(&self, raws: &[Raw]) -> Vec<Round> {
-        let workers = self.setup.prepared.bench.cores.available.clamp(1, 8);
-        let next = std::sync::atomic::AtomicUsize::new(0);
-        let done = std::sync::Mutex::new(Vec::new());
         let jq = self.setup.jq;
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                scope.spawn(|| {
-                    loop {
-                        let turn = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                        let Some(raw) = raws.get(turn) else { break };
-                        let round = round(jq, raw);
-                        done.lock().expect("no holder of this lock panics").push((turn, round));
-                    }
-                });
-            }
-        });
-        let mut done = done.into_inner().expect("no holder of this lock panics");
-        done.sort_by_key(|(turn, _)| *turn);
-        done.into_iter().map(|(_, round)| round).collect()
+        raws.par_iter().map(|raw| round(jq, raw)).collect()
     }
 }
 

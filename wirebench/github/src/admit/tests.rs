@@ -208,13 +208,7 @@ fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stan
         now: "0123456789ab".into(),
     };
     assert_eq!(found.notes[0], note);
-    assert!(
-        !checked(golden("regressed"), &OF)
-            .unwrap()
-            .notes
-            .iter()
-            .any(|said| *said == note)
-    );
+    assert!(!checked(golden("regressed"), &OF).unwrap().notes.contains(&note));
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Imported suites → rows of values that can be judged.
 
 use jiff::Timestamp;
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::import::check::sound_values;
 use crate::import::direction::proper;
 use crate::import::unit::scale;
-use crate::load::side_by_side;
 use crate::row::{Context, Judged, Names, Point, Row, Rules, Timeline, judge};
 use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite};
 use wirebench_record::trend::{Basis, Push};
@@ -49,9 +49,10 @@ pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, wanted: impl Fn(
         .iter()
         .filter(|series| series.occurrence == 1 && wanted(&series.name))
         .collect();
-    let found = side_by_side(&chosen, |series| {
-        trace(&source, suite, series, &order, &timeline, rules).ok_or_else(|| series.name.clone())
-    });
+    let found = chosen
+        .par_iter()
+        .map(|series| trace(&source, suite, series, &order, &timeline, rules).ok_or_else(|| series.name.clone()))
+        .collect::<Vec<_>>();
     let (mut rows, mut without) = (Vec::new(), Vec::new());
     for one in found {
         match one {

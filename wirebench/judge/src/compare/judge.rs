@@ -159,7 +159,7 @@ fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> Compare
         presence,
         verdict: verdict.filter(|_| presence == Presence::Both),
         reason: reason.or_else(|| {
-            unmeasured.then(|| match run.status {
+            unmeasured.then_some(match run.status {
                 RunStatus::Incomplete => SeriesReason::Interrupted,
                 _ => SeriesReason::NoPair,
             })

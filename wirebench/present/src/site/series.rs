@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Serialize;
 
 use crate::site::SiteError;
@@ -12,7 +13,6 @@ use crate::site::gather::{Drawn, Series, Source};
 use crate::site::series_page;
 use crate::site::timeline::pushes;
 use crate::site::write::Writer;
-use wirebench_history::side_by_side;
 use wirebench_history::standing::Standing;
 use wirebench_record::site::ColumnHead;
 
@@ -38,7 +38,7 @@ pub(super) fn write(
     for (number, part) in pushes(source.line, with_page).iter().enumerate() {
         writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
     }
-    let made = side_by_side(&source.series, |series| Made {
+    let made = source.series.par_iter().map(|series| Made {
         page: series_page::render(site, source, series, stills, with_page),
         data: series
             .metrics
@@ -46,7 +46,7 @@ pub(super) fn write(
             .flat_map(|drawn| data(source, series, drawn))
             .collect(),
     });
-    for (series, made) in source.series.iter().zip(made) {
+    for (series, made) in source.series.iter().zip(made.collect::<Vec<_>>()) {
         writer.page(&format!("series/{}.html", series.page), made.page)?;
         for (name, content) in made.data {
             let content = content.map_err(|error| SiteError::unwritable(Path::new(&name), error.into()))?;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::report::stills::{self, Still};
@@ -12,7 +13,6 @@ use crate::site::SiteError;
 use crate::site::buckets::stretches;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::write::Writer;
-use wirebench_history::side_by_side;
 use wirebench_record::site::MOST_POINTS;
 use wirebench_stats::quantile::median;
 
@@ -33,7 +33,10 @@ pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Sourc
         .flat_map(|source| &source.series)
         .flat_map(|series| series.metrics.iter().map(move |drawn| (series, drawn)))
         .collect();
-    let made = side_by_side(&figures, |(series, drawn)| still(writer, series, drawn));
+    let made = figures
+        .par_iter()
+        .map(|(series, drawn)| still(writer, series, drawn))
+        .collect::<Vec<_>>();
     let (mut now, mut wanted) = (BTreeMap::new(), Vec::new());
     for ((_, drawn), still) in figures.iter().zip(made) {
         let name = format!("charts/{}.svg", drawn.column);
