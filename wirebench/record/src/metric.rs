@@ -71,6 +71,70 @@ pub enum Metric {
     StartUpInstructions,
 }
 
+/// What is known of a metric beside how it is read.
+struct Facts {
+    metric: Metric,
+    /// Its name in every file.
+    name: &'static str,
+    /// One or two words.
+    short: &'static str,
+    /// Its name for people.
+    label: &'static str,
+    /// The unit of its values.
+    unit: &'static str,
+    better: Better,
+}
+
+const fn row(
+    metric: Metric,
+    name: &'static str,
+    short: &'static str,
+    label: &'static str,
+    unit: &'static str,
+    better: Better,
+) -> Facts {
+    Facts {
+        metric,
+        name,
+        short,
+        label,
+        unit,
+        better,
+    }
+}
+
+/// Every metric, in the order of [`Metric`]: name, short name, label, unit, and which way is better.
+#[rustfmt::skip]
+const TABLE: [Facts; 16] = [
+    row(Metric::Throughput, "throughput", "throughput", "throughput", "req/s", Better::Higher),
+    row(Metric::LatencyP50, "latency_p50", "p50", "latency p50", "ns", Better::Lower),
+    row(Metric::LatencyP99, "latency_p99", "p99", "latency p99", "ns", Better::Lower),
+    row(Metric::ServerCpu, "server_cpu", "server CPU", "server CPU per request", "ns", Better::Lower),
+    row(Metric::DriverCpu, "driver_cpu", "driver CPU", "driver CPU per request", "ns", Better::Lower),
+    row(Metric::PeakRss, "peak_rss", "peak RSS", "server peak RSS", "bytes", Better::Lower),
+    row(Metric::Instructions, "instructions", "instructions", "instructions per request", "instructions", Better::Lower),
+    row(Metric::Allocations, "allocations", "allocations", "allocations per request", "allocations", Better::Lower),
+    row(Metric::AllocatedBytes, "allocated_bytes", "allocated", "bytes allocated per request", "bytes", Better::Lower),
+    row(Metric::Syscalls, "syscalls", "system calls", "system calls per request", "system calls", Better::Lower),
+    row(Metric::WireBytesSent, "wire_bytes_sent", "bytes sent", "wire bytes sent per request", "bytes", Better::Lower),
+    row(Metric::WireBytesReceived, "wire_bytes_received", "bytes received", "wire bytes received per request", "bytes", Better::Lower),
+    row(Metric::SegmentsSent, "segments_sent", "segments", "segments sent per request", "segments", Better::Lower),
+    row(Metric::PayloadBytes, "payload_bytes", "payload", "payload of an answer", "bytes", Better::Lower),
+    row(Metric::BinaryBytes, "binary_bytes", "program size", "program size", "bytes", Better::Lower),
+    row(Metric::StartUpInstructions, "start_up_instructions", "start-up", "start-up instructions", "instructions", Better::Lower),
+];
+
+const _: () = {
+    let mut place = 0;
+    while place < TABLE.len() {
+        assert!(
+            TABLE[place].metric as usize == place,
+            "the table is in the order of the enum"
+        );
+        place += 1;
+    }
+};
+
 impl Metric {
     /// What is counted of single functions and system calls, by name.
     pub const BY_NAME: [Self; 4] = [
@@ -109,78 +173,38 @@ impl Metric {
         Self::OF_SERVER.into_iter().chain(Self::COUNTED)
     }
 
+    const fn facts(self) -> &'static Facts {
+        &TABLE[self as usize]
+    }
+
     /// Its name in every file.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::LatencyP50 => "latency_p50",
-            Self::LatencyP99 => "latency_p99",
-            Self::ServerCpu => "server_cpu",
-            Self::DriverCpu => "driver_cpu",
-            Self::PeakRss => "peak_rss",
-            Self::Instructions => "instructions",
-            Self::Allocations => "allocations",
-            Self::AllocatedBytes => "allocated_bytes",
-            Self::Syscalls => "syscalls",
-            Self::WireBytesSent => "wire_bytes_sent",
-            Self::WireBytesReceived => "wire_bytes_received",
-            Self::SegmentsSent => "segments_sent",
-            Self::PayloadBytes => "payload_bytes",
-            Self::BinaryBytes => "binary_bytes",
-            Self::StartUpInstructions => "start_up_instructions",
-        }
+        self.facts().name
+    }
+
+    /// Its name in one or two words, for charts.
+    #[must_use]
+    pub const fn short(self) -> &'static str {
+        self.facts().short
     }
 
     /// Its name for people.
     #[must_use]
     pub const fn label(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::LatencyP50 => "latency p50",
-            Self::LatencyP99 => "latency p99",
-            Self::ServerCpu => "server CPU per request",
-            Self::DriverCpu => "driver CPU per request",
-            Self::PeakRss => "server peak RSS",
-            Self::Instructions => "instructions per request",
-            Self::Allocations => "allocations per request",
-            Self::AllocatedBytes => "bytes allocated per request",
-            Self::Syscalls => "system calls per request",
-            Self::WireBytesSent => "wire bytes sent per request",
-            Self::WireBytesReceived => "wire bytes received per request",
-            Self::SegmentsSent => "segments sent per request",
-            Self::PayloadBytes => "payload of an answer",
-            Self::BinaryBytes => "program size",
-            Self::StartUpInstructions => "start-up instructions",
-        }
+        self.facts().label
     }
 
     /// The unit of its values.
     #[must_use]
     pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Throughput => "req/s",
-            Self::LatencyP50 | Self::LatencyP99 | Self::ServerCpu | Self::DriverCpu => "ns",
-            Self::Instructions | Self::StartUpInstructions => "instructions",
-            Self::Allocations => "allocations",
-            Self::Syscalls => "system calls",
-            Self::SegmentsSent => "segments",
-            Self::PeakRss
-            | Self::AllocatedBytes
-            | Self::WireBytesSent
-            | Self::WireBytesReceived
-            | Self::PayloadBytes
-            | Self::BinaryBytes => "bytes",
-        }
+        self.facts().unit
     }
 
     /// Which way is better.
     #[must_use]
     pub const fn better(self) -> Better {
-        match self {
-            Self::Throughput => Better::Higher,
-            _ => Better::Lower,
-        }
+        self.facts().better
     }
 
     /// Whether it is counted, hence a figure of [`crate::counts::Counts`] and nothing of a round.
@@ -221,5 +245,18 @@ impl Metric {
         let enough = self != Self::LatencyP99 || round.ok_count? >= ENOUGH_FOR_P99;
         self.of(round)
             .filter(|value| enough && value.is_finite() && *value > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_every_metric_under_the_name_that_files_have() {
+        for facts in &TABLE {
+            assert_eq!(serde_json::to_value(facts.metric).unwrap(), facts.name);
+        }
+        assert!(Metric::all().chain([Metric::DriverCpu]).count() == TABLE.len());
     }
 }

@@ -32,6 +32,13 @@ pub enum Bound {
     Neither,
 }
 
+impl Bound {
+    /// From this share of its cores on, ‰, the driver is what limits.
+    pub const CLIENT_FROM_PERMILLE: u32 = 850;
+    /// Above this share of its cores, ‰, the server is what limits, if the driver is not.
+    pub const SERVER_ABOVE_PERMILLE: u32 = 900;
+}
+
 /// One driver run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

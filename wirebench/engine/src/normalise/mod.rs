@@ -139,9 +139,9 @@ fn summary(mut latencies: Vec<u64>) -> Option<Latency> {
 }
 
 fn bound((server_permille, driver_permille): (u32, u32)) -> Bound {
-    if driver_permille >= 850 {
+    if driver_permille >= Bound::CLIENT_FROM_PERMILLE {
         Bound::Client
-    } else if server_permille > 900 {
+    } else if server_permille > Bound::SERVER_ABOVE_PERMILLE {
         Bound::Server
     } else {
         Bound::Neither

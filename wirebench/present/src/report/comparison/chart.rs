@@ -7,7 +7,6 @@
 use std::fmt::Write as _;
 
 use wirebench_judge::summary::comparison::{Findings, Row};
-use wirebench_record::metric::Metric;
 
 /// Bars, at most.
 const BARS: usize = 12;
@@ -55,7 +54,7 @@ fn bar(row: &Row) -> Option<(String, f64)> {
     let effect = metric.effect_percent?;
     let way = if effect > 0.0 { "up" } else { "down" };
     Some((
-        label(&row.series.id, &format!("{} {way}", short(metric.metric))),
+        label(&row.series.id, &format!("{} {way}", metric.metric.short())),
         effect,
     ))
 }
@@ -94,28 +93,6 @@ fn axis(largest: f64) -> f64 {
         0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, 200.0, 300.0, 500.0, LONGEST,
     ];
     ENDS.into_iter().find(|end| *end >= largest).unwrap_or(LONGEST)
-}
-
-/// One or two words.
-const fn short(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "throughput",
-        Metric::LatencyP50 => "p50",
-        Metric::LatencyP99 => "p99",
-        Metric::ServerCpu => "server CPU",
-        Metric::DriverCpu => "driver CPU",
-        Metric::PeakRss => "peak RSS",
-        Metric::Instructions => "instructions",
-        Metric::Allocations => "allocations",
-        Metric::AllocatedBytes => "allocated",
-        Metric::Syscalls => "system calls",
-        Metric::WireBytesSent => "bytes sent",
-        Metric::WireBytesReceived => "bytes received",
-        Metric::SegmentsSent => "segments",
-        Metric::PayloadBytes => "payload",
-        Metric::BinaryBytes => "program size",
-        Metric::StartUpInstructions => "start-up",
-    }
 }
 
 #[cfg(test)]

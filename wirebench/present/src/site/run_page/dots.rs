@@ -8,7 +8,7 @@ use crate::site::svg::{Anchor, Path, Picture, Svg};
 use crate::site::trust::{why, word};
 use wirebench_judge::summary::Spread;
 use wirebench_record::metric::{Better, Metric};
-use wirebench_record::run::{Round, RoundStatus, Series, Variant};
+use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 
 /// One picture with the words above it.
 #[derive(Debug, Clone)]
@@ -37,9 +37,6 @@ struct Quantity {
 /// What is drawn of each series, the most telling first.
 const METRICS: [Metric; 5] = Metric::OF_SERVER;
 
-/// From this share of its cores on, the driver is what limits.
-const CLIENT_BOUND_PERCENT: f64 = 85.0;
-
 const MIB: f64 = 1_048_576.0;
 
 const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
@@ -51,7 +48,7 @@ pub(super) fn panels(series: &Series) -> Vec<Panel> {
         title: "driver busy, % of its cores",
         hint: "line: client-bound",
         metric: None,
-        rule: Some(CLIENT_BOUND_PERCENT),
+        rule: Some(f64::from(Bound::CLIENT_FROM_PERMILLE) / 10.0),
         step: 1.0,
     });
     quantities
