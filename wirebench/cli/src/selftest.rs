@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Measure nothing, replay recorded rounds: a run's folder or its run.json, or a folder of several runs.
     #[arg(long, value_name = "RUN", conflicts_with = "simulate")]
     from: Option<PathBuf>,
-    /// Measure nothing, draw rounds from the model of docs/METHODOLOGY.md at this spread, such as 3%.
+    /// Measure nothing, draw rounds from the model of docs/VERDICT.md at this spread, such as 3%.
     #[arg(long, value_name = "C")]
     simulate: Option<Percent>,
     /// How much slower the candidate is made; measured servers get --burn-ns, replayed ones have their CPU time raised.
