@@ -1,7 +1,8 @@
 //! Callgrind's file format, version 1, as valgrind writes it with `--dump-instr=yes`: who spent what at which address.
 //!
-//! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are inclusive, a
-//! sum over costs that stand elsewhere in the file: they only weigh the places that a function is called from.
+//! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are
+//! inclusive: sums over costs that are listed elsewhere in the file. They are used only to weigh the callers of a
+//! function.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -43,7 +44,7 @@ pub(super) struct Call {
     pub(super) instructions: u64,
 }
 
-/// All that is read of a file.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct Costs<'a> {
     /// Every context that is mentioned, in the order of the file.
@@ -52,7 +53,7 @@ pub(super) struct Costs<'a> {
     pub(super) costs: Vec<Cost>,
     /// Calls, in the order of the file.
     pub(super) calls: Vec<Call>,
-    /// What callgrind says that it counted.
+    /// The total that callgrind reports.
     pub(super) total: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Callgrind's contexts and addresses → call stacks of named functions.
+//! Resolves callgrind's contexts and addresses to call stacks of named functions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -23,9 +23,9 @@ pub(super) type Blamed = Option<(FrameId, Option<usize>)>;
 /// What is known of an address.
 #[derive(Clone)]
 pub(super) struct Place {
-    /// The physical function; none without a symbol.
+    /// The physical function; `None` without a symbol.
     physical: Option<FrameId>,
-    /// What was inlined there, outermost first.
+    /// The functions inlined there, outermost first.
     pub(super) chain: Rc<[FrameId]>,
     /// The innermost function of the project's there.
     pub(super) blamed: Blamed,
