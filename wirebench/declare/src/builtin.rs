@@ -1,5 +1,5 @@
-//! The drivers that come with the program: this repository's own, used for every name that a project's `drivers/` does not
-//! declare.
+//! Built-in drivers: this repository's own, compiled into the program, and used for every name that a project's
+//! `drivers/` does not declare.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub const NAMES: [&str; 15] = [
     "wrk",
 ];
 
-/// Those of a project that does not say which it wants.
+/// The built-in drivers of a project that does not set `builtin_drivers`.
 pub const USUAL: [&str; 4] = ["ghz", "h2load", "hey", "hyperfine"];
 
 macro_rules! embedded {
@@ -36,7 +36,7 @@ macro_rules! embedded {
     };
 }
 
-/// What they consist of: path below the drivers' folder, and text.
+/// Their files: path below the drivers' folder, and text.
 pub const FILES: [(&str, &str); 39] = embedded![
     "ab/driver.toml",
     "ab/normalise.jq",
@@ -95,10 +95,10 @@ pub fn folder() -> PathBuf {
     Path::new("drivers").join(digits)
 }
 
-/// Those named, as drivers of the project in `root`; their files need not be there yet.
+/// The named drivers, for the project in `root`; their files need not be written yet.
 ///
 /// # Errors
-/// Never while this repository's own drivers are well-formed, which a test sees to.
+/// Never, as long as this repository's own drivers are well-formed, which a test checks.
 pub(super) fn drivers(root: &Path, names: &[&str]) -> Result<Vec<Driver>, DeclareError> {
     let all = root.join(".wirebench").join(folder());
     let one = |(path, text): (&str, &str)| {
@@ -135,7 +135,8 @@ mod tests {
         folders.sort();
         assert_eq!(folders, NAMES);
         assert!(USUAL.iter().all(|name| NAMES.contains(name)));
-        // What a driver runs or reads lies beside its driver.toml; what only this repository uses does not come along.
+        // Files that a driver runs or reads are in its folder and embedded; files that only this repository uses are
+        // not.
         let own = ["go.mod", "go.sum", "package.json", "package-lock.json"];
         for name in NAMES.into_iter().chain(["lib"]) {
             for entry in std::fs::read_dir(here.join(name)).unwrap().flatten() {
