@@ -1,5 +1,5 @@
-//! A comparison out of an artifact → one that may be shown: names by what names may hold, numbers within sane ranges,
-//! verdicts that agree with each other, and no text that somebody else wrote.
+//! Admits a comparison from an artifact: names must fit their grammar, numbers must be in plausible ranges, verdicts
+//! must be consistent, and no foreign text is kept.
 //!
 //! Forged numbers cannot be told from true ones; they can only be held to be possible, and to be the pull request's own.
 
@@ -27,7 +27,7 @@ const FUNCTIONS: usize = 60;
 /// Programs, and notes, at most.
 const FEW: usize = 64;
 
-/// What the API says a comparison is of.
+/// The commits of a comparison, from the API.
 #[derive(Debug, Clone, Copy)]
 pub struct Of<'a> {
     /// The commit at the pull request's head, 40 hex digits.
@@ -39,7 +39,7 @@ pub struct Of<'a> {
 /// Admits what [`crate::strict::parse`] read.
 ///
 /// # Errors
-/// At the first thing that this program would not have written; says where it stands, and repeats nothing of it.
+/// At the first value that this program would not have written; the error names its place and repeats nothing of it.
 pub fn admit(value: Value, of: &Of) -> Result<Comparison, Refusal> {
     if value.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
         refuse!("the artifact's file is no {SCHEMA}");
@@ -121,7 +121,7 @@ fn measured_base(baseline: &Side) -> Result<String, Refusal> {
     })
 }
 
-/// Says both commits where the pull request is offered to another one now.
+/// Names both commits if the pull request's base has changed.
 fn another_base(measured: &str, now: &str) -> Option<String> {
     let (one, other) = (short_commit(measured), short_commit(now));
     (measured != now).then(|| format!("Measured against {one}; this pull request is offered to {other} now."))

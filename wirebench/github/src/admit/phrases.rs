@@ -1,14 +1,14 @@
-//! Texts of a record that are known by how they begin or what they hold, each replaced by words of our own; others are
-//! not repeated.
+//! Replaces known texts of a record, recognised by their beginning or a part, with wirebench's own wording; other texts
+//! are dropped.
 
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 
-/// What gates, without the names that the record adds.
+/// The sentence on which metrics gate, without the names in the record.
 pub(super) const GATES: &str =
     "counts gate where there are any, and server CPU per request informs then, unless wirebench.toml says otherwise";
 /// Why a worsening is meant: its own words are in the file.
 pub(super) const ACCEPTED: &str = "accepted.toml says why";
-/// What cannot be repeated here.
+/// The replacement for a text that is dropped.
 const ELSEWHERE: &str = "the run's own summary says why";
 
 const NOTES: [(&str, &str); 7] = [
@@ -150,7 +150,7 @@ pub(super) fn notes(given: &[String]) -> Vec<String> {
     notes
 }
 
-/// What is to be known of a series; nothing where that is not known and the series is `whole` without it.
+/// The reason of a series; `None` if it is unknown and the series is `whole` without it.
 pub(super) fn series(given: &str, whole: bool) -> Option<String> {
     let otherwise = (!whole).then_some(ELSEWHERE);
     known(&SERIES, given).or(otherwise).map(str::to_owned)
@@ -163,7 +163,7 @@ pub(super) fn no_second_stage(given: &str) -> String {
         .to_owned()
 }
 
-/// Why a metric is called what it is called, with its own numbers.
+/// The reason of a metric's verdict, with its own numbers.
 pub(super) fn metric(metric: &ComparedMetric) -> String {
     let margin = metric.margin_percent;
     if let Some(ours) = known(&METRIC, &metric.reason) {
