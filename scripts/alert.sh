@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# alert.sh: open, update or close the issue that says what is worse on the default branch.
+# alert.sh: open, update or close the issue about worsenings on the default branch.
 #
 # Usage: scripts/alert.sh [CONFIG]     (CONFIG: the folder with wirebench.toml and accepted.toml; the current folder if not given)
 # Clones the branch `data` of the remote `origin`, and runs `wirebench alert` on its history. Without that branch it does nothing.
