@@ -53,7 +53,7 @@ pub enum DeclareError {
 pub struct Place {
     /// The file.
     pub file: PathBuf,
-    /// The dotted table in it, such as `servers.api`; empty for the whole file.
+    /// The dotted table in it, such as `servers.api`; `None` for the whole file.
     pub table: Option<String>,
 }
 

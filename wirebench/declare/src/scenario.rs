@@ -26,9 +26,9 @@ pub struct Scenario {
     pub operation: String,
     /// The load.
     pub load: Load,
-    /// The protocols it is for; empty means every one that fits the load.
+    /// The protocols it is for; `None` means every one that fits the load.
     pub protocols: Option<Vec<Protocol>>,
-    /// The drivers it is for, also if they do not take part in the profile; empty means every driver of the profile.
+    /// The drivers it is for, also if they do not take part in the profile; `None` means every driver of the profile.
     pub drivers: Option<Vec<String>>,
 }
 

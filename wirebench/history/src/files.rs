@@ -205,7 +205,7 @@ pub(super) fn replace(file: &Path, content: &[u8]) -> Result<(), HistoryError> {
     Ok(())
 }
 
-/// Writes the content to a temporary file in the same folder, with the permissions of the folder.
+/// Writes the content to a temporary file in the same folder, readable by everyone who may read the folder.
 fn beside(file: &Path, content: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

@@ -28,7 +28,7 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
     files.named("Cargo.toml").flat_map(of_package).collect()
 }
 
-/// The servers of the package in one folder; empty if it is no package or has no server.
+/// The servers of the package in one folder; `None` if it is no package or has no server.
 fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
     let manifest: Table = text.parse().ok()?;
     let name = manifest.get("package")?.get("name")?.as_str()?;

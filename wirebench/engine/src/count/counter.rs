@@ -147,7 +147,7 @@ impl Counter<'_> {
             }
             say(done.fetch_add(1, Ordering::Relaxed) + 1, turns.len());
         };
-        // The kinds of programs, from the plain runs.
+        // The plain runs come first: they show which kind of program each server is.
         let (plain, tools): (Vec<_>, Vec<_>) = turns.iter().partition(|turn| turn.tool == Tool::Plain);
         for (looks, turns) in [(true, plain), (false, tools)] {
             let next = AtomicUsize::new(0);

@@ -27,7 +27,7 @@ pub struct Side {
     pub programs: BTreeMap<String, Vec<String>>,
     /// Which of `programs` were built as packages of a Cargo workspace; they need no file beside them.
     pub packages: BTreeSet<String>,
-    /// The staged native programs (see [`crate::measure::stage`]); empty before they are staged.
+    /// The folder from which its native programs are started (see [`crate::measure::stage`]); `None` before they are staged.
     pub stage: Option<PathBuf>,
     /// Environment variables of this side: the Python environment that its build commands fill.
     pub environment: BTreeMap<String, String>,
