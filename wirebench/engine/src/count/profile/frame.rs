@@ -1,6 +1,6 @@
-//! One function in a call stack, and whose it is.
+//! One function in a call stack, and its owner: the project, other code, the standard library, or an allocator.
 
-/// Whose function it is: what decides who is charged for a cost.
+/// The owner of the function, which decides what function a cost is charged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The project's own: its source file lies in the repository.

@@ -40,7 +40,7 @@ mod tests {
     use super::Rule;
     use crate::count::profile::frame::{Frame, Origin};
 
-    /// `name`, or `+name` when inlined; `std:` and `alloc:` say whose it is.
+    /// `name`, or `+name` when inlined; `std:` and `alloc:` mark the owner.
     fn frame(said: &str) -> Frame {
         let (inlined, rest) = said.strip_prefix('+').map_or((false, said), |rest| (true, rest));
         let origin = match rest.split(':').next() {

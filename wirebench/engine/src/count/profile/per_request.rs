@@ -42,7 +42,7 @@ pub fn per_request(few: &[&Stacks], many: &[&Stacks], more_requests: u64) -> Per
     slopes
 }
 
-/// What one function costs per request, in the unit of what was counted.
+/// The cost of one function per request, in the metric's unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
     /// Its name.

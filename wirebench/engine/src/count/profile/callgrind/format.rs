@@ -1,4 +1,5 @@
-//! Callgrind's file format, version 1, as valgrind writes it with `--dump-instr=yes`: who spent what at which address.
+//! Callgrind's file format, version 1, as valgrind writes it with `--dump-instr=yes`: the cost of each function at each
+//! address.
 //!
 //! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are
 //! inclusive: sums over costs that are listed elsewhere in the file. They are used only to weigh the callers of a
@@ -40,7 +41,7 @@ pub(super) struct Call {
     pub(super) address: u64,
     /// How many there were.
     pub(super) times: u64,
-    /// Instructions that these calls spent, those of further calls included.
+    /// Instructions of these calls, including the calls that they make.
     pub(super) instructions: u64,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, Profile
     Ok(reader.read)
 }
 
-/// What the next line of numbers is.
+/// The kind of the next line of numbers.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// A function's own cost.
