@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# advisories.sh: hold every crate against the newest known vulnerabilities; fetches their database, which test.sh never does.
+# advisories.sh: check every crate against the newest known vulnerabilities; fetches their database, which test.sh never does.
 #
 # Usage: scripts/advisories.sh
 set -euo pipefail

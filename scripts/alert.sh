@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# alert.sh: open, update or close the issue that says what is worse on the default branch.
+# alert.sh: open, update or close the issue about worsenings on the default branch.
 #
-# Usage: scripts/alert.sh [CONFIG]     (CONFIG: the folder with wirebench.toml, whose acceptances count; without it, this one)
-# Reads the history on the branch `data` of the remote origin; does nothing where there is none. $WIREBENCH names the wirebench to use.
-# GITHUB_TOKEN reads the branch and writes the issue; GITHUB_REPOSITORY names the repository.
+# Usage: scripts/alert.sh [CONFIG]     (CONFIG: the folder with wirebench.toml and accepted.toml; the current folder if not given)
+# Clones the branch `data` of the remote `origin`, and runs `wirebench alert` on its history. Without that branch it does nothing.
+# Environment: GITHUB_TOKEN (reads the branch, writes the issue), GITHUB_REPOSITORY (OWNER/NAME), WIREBENCH (the program; wirebench on PATH).
 set -euo pipefail
 
 # shellcheck source=scripts/lib/credentials.sh

@@ -2,7 +2,7 @@
 # bench.sh: print wirebench's own speed and size: its commands, its filters, its servers. It judges nothing.
 #
 # Usage: scripts/bench.sh      (about two minutes; leave the machine alone meanwhile)
-# What a whole run spends outside of load stands in every report, under "Machine, tools, repeat".
+# The time that a run spends outside of load is in every report, under "Machine, tools, repeat".
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

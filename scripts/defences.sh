@@ -19,7 +19,7 @@ without() {
   local file found
   file="$copy/$(of "$1" .file)"
   found="$(jq --raw-input --slurp --arg find "$(of "$1" .find)" 'split($find) | length - 1' "$file")"
-  if [[ "$found" -ne 1 ]]; then say "$1: its text stands $found times in ${file#"$copy/"}" && return 1; fi
+  if [[ "$found" -ne 1 ]]; then say "$1: its text occurs $found times in ${file#"$copy/"}" && return 1; fi
   jq --raw-input --slurp --join-output --arg find "$(of "$1" .find)" --arg replace "$(of "$1" .replace)" 'split($find) | join($replace)' "$file" >"$file.new"
   cat "$file.new" >"$file" && rm "$file.new"
 }
@@ -41,7 +41,7 @@ main() {
   trap 'git -C "$root" worktree remove --force "$copy"' EXIT
   git -C "$root" worktree add --quiet --detach "$copy" HEAD
   ln -s "${WIREBENCH_TOOLS:-$root/.tools}" "$copy/.tools"
-  # Never the project's own folder: what is built here lacks a defence.
+  # Build into a target folder of its own: these programs have a defence removed and must not replace the project's.
   export CARGO_TARGET_DIR="$root/target/defences"
   for name in "${names[@]}"; do
     without "$name" || { missed=1 && continue; }

@@ -5,9 +5,10 @@
 #   --version VERSION  a release such as v0.1.0, or `source` for this checkout; without it, the release that this checkout is of
 #   --to DIR           .tools/install in this checkout
 #   --released         a release whose attestation is verified, or nothing: never built here. For every job whose token may write
-# A release is fetched from $GITHUB_SERVER_URL/$WIREBENCH_REPOSITORY (https://github.com, wirebench/wirebench), or from a mirror's
-# $WIREBENCH_RELEASES/VERSION/. The archive must match the .sha256 file beside it. Where gh is installed and GH_TOKEN is set, gh verifies
-# the attestation: release.yml of $WIREBENCH_REPOSITORY built the archive from the tag VERSION. Without --version, and where the release cannot be had, it is built here: Rust and Go are needed then, and some minutes.
+# The archive comes from the releases of the repository $WIREBENCH_REPOSITORY (wirebench/wirebench) on $GITHUB_SERVER_URL (https://github.com).
+# With $WIREBENCH_RELEASES, the URL of a mirror, it comes from $WIREBENCH_RELEASES/VERSION/ instead. It must match its .sha256 file, which is fetched too.
+# If gh is installed and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the tag VERSION.
+# Without --version, if the release cannot be fetched, the programs are built here: that needs Rust and Go, and takes some minutes.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

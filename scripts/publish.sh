@@ -3,7 +3,7 @@
 #
 # Usage: scripts/publish.sh HISTORY [REMOTE]     (origin)
 # Every file below HISTORY/runs/ is added as it is. Nothing is pushed when one of them is not a run (runs/YYYY/MM/NAME.json, at most 8 MiB),
-# or when the branch has it with other content. A branch that is missing is begun. Who was quicker is never overwritten: fetch, commit on top, push again.
+# or when the branch has it with other content. A missing branch is created. A push that came first is never overwritten: this one fetches, commits on top and pushes again.
 # No checkout is touched. git's own credentials are used, and GITHUB_TOKEN for GitHub's server where it is set.
 set -euo pipefail
 

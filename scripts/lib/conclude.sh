@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# conclude.sh: what follows a run in a workflow: its summary, the comparison for the comment, and after a push what is published.
+# conclude.sh: the end of a run in a workflow: write its summary, the comparison for the comment, and after a push the files to publish.
 #
 # Usage: scripts/lib/conclude.sh CONFIG DIR     (of the newest run of the project in CONFIG; wirebench is on PATH)
 # DIR/result takes comparison.json; DIR/history, after a push, the run as a history keeps it and export/ for github-action-benchmark.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# scenarios.sh: which scenarios a workflow was asked for, as flags of wirebench, one a line; nothing when it was asked for all.
+# scenarios.sh: print the scenarios that a workflow selects as flags of wirebench, one a line; nothing for all scenarios.
 #
 # Usage: scripts/lib/scenarios.sh     ($SCENARIOS: globs, separated by blanks; wirebench is on PATH)
-# A run that was started anew by a comment `/bench GLOB…` carries no inputs of its own: the comment says which.
+# A run that was restarted by a comment `/bench GLOB…` has no inputs: the globs are in the comment.
 set -euo pipefail
 
 main() {

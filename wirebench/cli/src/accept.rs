@@ -1,4 +1,4 @@
-//! `wirebench accept`: says that a change for the worse is meant.
+//! `wirebench accept`: records in accepted.toml that a worsening is intended.
 
 use std::collections::BTreeSet;
 
@@ -27,13 +27,13 @@ pub(super) struct Args {
     /// Only this metric; without it, every metric.
     #[arg(long, value_parser = metric)]
     metric: Option<Metric>,
-    /// The largest worsening that is meant, such as 8%.
+    /// The largest worsening that is intended, such as 8%.
     #[arg(long, value_name = "PERCENT")]
     at_most: Percent,
     /// The commit that brought it, 7 to 40 hex digits; without it, the change that adds this entry.
     #[arg(long, value_name = "SHA")]
     commit: Option<String>,
-    /// Why it is meant.
+    /// Why it is intended.
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }
@@ -62,11 +62,11 @@ fn matches_a_series(project: &Project, glob: &str) -> anyhow::Result<()> {
     let matcher = Glob::new(glob).map_err(wrong)?.compile_matcher();
     let mut known = BTreeSet::new();
     for (name, profile) in &project.config.profiles {
-        // A profile in which nothing fits together is none to match.
+        // Skips profiles that have no series.
         let series = plan::series(project, profile, &SelectionArgs::whole(Some(name.clone())).selection());
         known.extend(series.into_iter().flatten().map(|one| one.id));
     }
-    // A project that declares nothing is there for its history, whose series are not known here.
+    // A project without declarations only has a history, whose series are not known here, so that any glob is valid.
     if known.is_empty() || known.iter().any(|id| matcher.is_match(id)) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! `wirebench alert`: says in one issue what is worse on the default branch.
+//! `wirebench alert`: keeps one GitHub issue that lists what got worse on the default branch.
 
 use std::path::PathBuf;
 

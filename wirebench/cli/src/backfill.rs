@@ -1,8 +1,8 @@
-//! `wirebench backfill`: measures past commits beside a reference and keeps their runs in a history, so that there is a trend
-//! on the first day.
+//! `wirebench backfill`: measures past commits together with a reference and adds their runs to a history, so that
+//! there is a trend on the first day.
 //!
-//! Every commit is measured by a process of its own. One that the history has already is passed over, so that a backfill
-//! that was stopped goes on where it was.
+//! Every commit is measured by a process of its own. Commits that the history already has are skipped, so that a
+//! backfill that was stopped can be continued.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,8 @@ pub(super) struct Args {
     /// Only commits with a tag that looks like a version.
     #[arg(long, conflicts_with = "every")]
     tags: bool,
-    /// The revision measured beside each commit, so that a machine that is slower for an hour cancels out; without it,
-    /// `compare.reference` of wirebench.toml, and without that NEW.
+    /// The revision measured together with each commit, so that a machine that is slower for an hour cancels out;
+    /// without it, `compare.reference` of wirebench.toml, and without that NEW.
     #[arg(long, value_name = "REV")]
     reference: Option<String>,
     /// Profile of every run; without it, the default profile of wirebench.toml.
@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// Wall time for measuring each commit, such as 5m; without it, `compare.budget` of wirebench.toml.
     #[arg(long, value_name = "TIME")]
     budget: Option<Span>,
-    /// Say which commits would be measured, and measure none.
+    /// Print which commits would be measured, and measure none.
     #[arg(long)]
     dry_run: bool,
 }
@@ -94,7 +94,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     Ok(Outcome::Failed)
 }
 
-/// The commits that are asked for, oldest first.
+/// The commits selected by the arguments, oldest first.
 fn chosen(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     let Some((old, new)) = args
         .range
@@ -119,7 +119,7 @@ fn chosen(root: &Path, args: &Args) -> anyhow::Result<Vec<String>> {
     Ok(chosen)
 }
 
-/// Every so manyth commit, counted back from the last one.
+/// Every `step`th commit, counted back from the last one.
 fn every(commits: &[String], step: usize) -> Vec<String> {
     let mut chosen: Vec<String> = commits.iter().rev().step_by(step).cloned().collect();
     chosen.reverse();
@@ -130,7 +130,7 @@ fn resolve(root: &Path, revision: &str) -> Result<String, UsageError> {
     git::resolve(root, revision).map_err(|why| UsageError(format!("{revision:?} is no revision: {why}")))
 }
 
-/// The commit that all of them are measured beside: one for all, or their ratios would not be of one trend.
+/// The reference: one commit for all runs, otherwise their ratios would not form one trend.
 fn reference(project: &Project, args: &Args, chosen: &[String]) -> anyhow::Result<String> {
     let named = args.reference.as_ref().or(project.config.compare.reference.as_ref());
     match (named, chosen.last()) {
@@ -140,7 +140,7 @@ fn reference(project: &Project, args: &Args, chosen: &[String]) -> anyhow::Resul
     }
 }
 
-/// Measures a commit beside the reference, in a process of its own, and keeps its run in the history.
+/// Measures a commit together with the reference, in a separate process, and adds its run to the history.
 fn measured(project: &Project, args: &Args, commit: &str, reference: &str) -> anyhow::Result<()> {
     let out = results(&project.root).join("backfill").join(short_commit(commit));
     let mut command = wirebench_spawn::command(std::env::current_exe().context("this program cannot find itself")?);

@@ -1,4 +1,4 @@
-//! `wirebench claims`: what a run says of the comparisons that others published.
+//! `wirebench claims`: compares a run with the comparisons that others published.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     Ok(Outcome::Done)
 }
 
-/// Writes claims.md beside the record of a run that was made for claims, and says where it lies.
+/// Writes claims.md into the folder of a run whose profile is for claims, and prints its path.
 pub(super) fn leave(project: &Project, run: &Run, folder: &Path) -> anyhow::Result<()> {
     let made_for = project.config.profiles.get(&run.profile);
     if !made_for.is_some_and(|profile| profile.claims) {
@@ -53,7 +53,7 @@ pub(super) fn leave(project: &Project, run: &Run, folder: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// The way from a document to a file, for a link; the file's own path where they have nothing in common.
+/// The relative path from a document to a file, for a link; the file's own path if they have no folder in common.
 fn relative(document: &Path, file: &Path) -> String {
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let (document, file) = (whole(document), whole(file));

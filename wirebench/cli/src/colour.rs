@@ -1,4 +1,4 @@
-//! Colour for verdicts on a terminal; none in a pipe, with NO_COLOR or on a terminal that says it is dumb.
+//! Colours verdicts on a terminal; not in a pipe, with NO_COLOR, or with TERM=dumb.
 
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// What is coloured: a verdict's sign and word, and how a line of `verify` or `doctor` begins.
+/// The words that are coloured: a verdict's sign and word, and the first word of a line of `verify` or `doctor`.
 static WORDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?m)(?<bad>✗ \*{0,2}[Rr]egressed|^FAILED\b)|(?<good>✓ \*{0,2}[Ii]mproved|= \*{0,2}[Uu]nchanged|^ok\b)|(?<doubt>\? \*{0,2}(?:[Ii]nconclusive|[Cc]an't tell)|! \*{0,2}[Ii]nvalid|~ \*{0,2}[Aa]ccepted|^warning\b)",
@@ -15,14 +15,14 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 });
 const COLOURS: [(&str, &str); 3] = [("bad", "31"), ("good", "32"), ("doubt", "33")];
 
-/// Whether standard output takes colour.
+/// True if standard output shows colour.
 static WANTED: LazyLock<bool> = LazyLock::new(|| {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
     std::io::stdout().is_terminal() && !refused && !dumb
 });
 
-/// A text as standard output takes it.
+/// The text with colour if standard output shows it.
 pub(super) fn for_stdout(text: &str) -> Cow<'_, str> {
     if *WANTED { coloured(text) } else { Cow::Borrowed(text) }
 }

@@ -1,7 +1,7 @@
-//! `wirebench comment`: the second stage. Reads what a pull request's own run left behind, trusts nothing of it, and says
-//! on the pull request what it found.
+//! `wirebench comment`: the second stage. Reads the untrusted artifact of a pull request's own run, checks it, and
+//! writes the comparison as a comment and a check.
 //!
-//! The order is that of docs/SECURITY.md; whatever is refused on the way, nothing has been written by then.
+//! The order of steps is that of docs/SECURITY.md. Writing comes last, so that a refusal leaves nothing written.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +29,7 @@ const FILE: &str = "comparison.json";
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
 Exit codes: 0 written, or the pull request has moved on; 1 refused, and why: nothing is written then.")]
 pub(super) struct Args {
-    /// The number of the run whose comparison is shown; without it, the one that GITHUB_EVENT_PATH says has ended.
+    /// The number of the workflow run whose comparison is shown; without it, the run of the event in GITHUB_EVENT_PATH.
     #[arg(long, value_name = "ID")]
     run: Option<u64>,
     /// The workflow that measures pull requests.
@@ -76,7 +76,7 @@ fn stage(api: &Api, args: &Args, workflow: &str) -> Result<(), Refusal> {
     let zip = artifact::download(api, artifact)?;
     let comparison = read(&zip, &run, &pull)?;
     let notes = notes(api, &comparison, pull.number)?;
-    // The pull request may have moved on while all this was read.
+    // The head of the pull request may have changed while the artifact was read.
     let now: Pull = api.get(&format!("/pulls/{}", pull.number))?;
     if now.head.sha != run.head_sha {
         moved(&run, pull.number);
@@ -118,7 +118,7 @@ fn read(zip: &[u8], run: &Checked, pull: &Pull) -> Result<Comparison, Refusal> {
     }
 }
 
-/// What is said of lines of the diff; the files are asked for only when there can be something.
+/// Annotations on lines of the diff. The diff is requested only if there can be an annotation.
 fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<annotations::Note>, Refusal> {
     if !annotations::possible(comparison) {
         return Ok(Vec::new());
@@ -130,11 +130,11 @@ fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<annotation
     Ok(annotations::notes(comparison, &files, message))
 }
 
-/// What is to be said.
+/// What is written to the pull request.
 struct Found {
     comparison: Comparison,
     notes: Vec<annotations::Note>,
-    /// Other pull requests that offer the same commit.
+    /// Numbers of other pull requests with the same head commit.
     others: Vec<u64>,
 }
 
@@ -173,17 +173,17 @@ fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) ->
     Ok(())
 }
 
-/// The file that a variable of the workflow names.
+/// The path in an environment variable of the workflow.
 pub(super) fn environment_file(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
 }
 
-/// A workflow file as it is named on the command line.
+/// Parses a workflow file's path from the command line.
 ///
 /// # Errors
-/// When it is not where workflows are.
+/// When it is not below `.github/workflows/`.
 pub(super) fn workflow_file(text: &str) -> Result<&str, UsageError> {
     if names::is_workflow(text) {
         return Ok(text);

@@ -1,4 +1,4 @@
-//! `wirebench compare`: judges a stored run again, or puts two stored runs beside each other.
+//! `wirebench compare`: judges a stored run again, or shows two stored runs next to each other.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
-    // Judging needs only records: outside a project the margins are the defaults.
+    // Judging needs only records. Outside a project the default margins apply.
     let here = project(root);
     let (compare, margins) = match &here {
         Ok(project) => (project.config.compare.clone(), project.config.margins.clone()),

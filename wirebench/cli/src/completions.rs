@@ -1,4 +1,4 @@
-//! `wirebench completions SHELL`, and what the scripts it prints ask for: names of this project and of its runs.
+//! `wirebench completions SHELL`, and the candidates that its scripts request: names of this project and of its runs.
 
 use clap_complete::Shell;
 use clap_complete::engine::CompletionCandidate;
@@ -7,7 +7,7 @@ use clap_complete::env::Shells;
 use crate::{Outcome, UsageError, folder, report, results};
 use wirebench_declare::Project;
 
-/// The environment variable by which a shell asks this program for completions.
+/// The environment variable by which a shell requests completions from this program.
 pub(super) const VARIABLE: &str = "COMPLETE";
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The project around; nothing is completed where there is none.
+/// The project of the current folder; `None` outside a project, so that nothing is completed.
 fn names(of: impl Fn(&Project) -> Vec<(String, String)>) -> Vec<CompletionCandidate> {
     let project = folder(None).ok().and_then(|root| Project::read(&root).ok());
     let named = project.map(|project| of(&project)).unwrap_or_default();

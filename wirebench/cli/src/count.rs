@@ -1,4 +1,4 @@
-//! `wirebench count`: what a request costs, counted instead of timed.
+//! `wirebench count`: counts the cost of a request: instructions, allocations, system calls, bytes.
 
 use std::path::PathBuf;
 
@@ -90,7 +90,7 @@ fn line(series: &Series) -> Line<'_> {
     }
 }
 
-/// Every figure by its metric's name; a value that is not known is null, with the reason.
+/// Every figure by its metric's name; a refused figure is null, with the reason.
 fn figures(counts: &Counts) -> Map<String, Value> {
     let figure = |metric: Metric| {
         let value = match counts.figure(metric) {

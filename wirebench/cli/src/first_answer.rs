@@ -1,4 +1,5 @@
-//! `wirebench first-answer FILE`: what a driver of protocol `process` times.
+//! `wirebench first-answer FILE`: the command that a driver of protocol `process` times: start, first good response,
+//! stop.
 
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use wirebench_engine::measure::startup;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The file that describes server and answer.
+    /// The JSON file that describes the server and the expected response.
     file: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! Flame graphs of every count that changed, drawn into a run's folder and named in its comparison.
+//! Draws flame graphs of every count that changed into a run's folder, and adds their paths to its comparison.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -30,7 +30,8 @@ pub(super) fn draw(run: &Run, comparison: &mut Comparison, folder: &Path) {
     }
 }
 
-/// The difference's picture, relative to the run's folder; none when no stacks were kept of that metric.
+/// The path of the difference's picture, relative to the run's folder; `None` if no call stacks of that metric were
+/// kept.
 fn graph(series: &Series, metric: &ComparedMetric, folder: &Path) -> Option<Result<String, String>> {
     let stacks = |variant| series.counts_of(variant)?.stacks.get(&metric.metric);
     let (baseline, candidate) = (stacks(Variant::Baseline)?, stacks(Variant::Candidate)?);
@@ -41,7 +42,7 @@ fn graph(series: &Series, metric: &ComparedMetric, folder: &Path) -> Option<Resu
     Some(drawn().map(|drawn| drawn.difference))
 }
 
-/// A file of the run's folder; a record may have been edited, so no path leads out of it.
+/// A path in the run's folder. The record may have been edited, so paths that lead out of the folder are rejected.
 fn read(folder: &Path, relative: &str) -> Result<String, String> {
     let inside = Path::new(relative)
         .components()

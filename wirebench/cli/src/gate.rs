@@ -39,7 +39,7 @@ pub(super) struct Args {
 enum FailOn {
     /// A gating metric got worse by more than its margin.
     Regressed,
-    /// A worsening worth knowing of can be neither shown nor excluded.
+    /// A relevant worsening can be neither shown nor excluded.
     Inconclusive,
     /// A gating metric cannot be judged.
     Invalid,
@@ -83,8 +83,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     Ok(outcome(&comparison, &fail_on))
 }
 
-/// What a comparison means to a script: what is regressed or named fails it with a code of its own; what was not judged
-/// is not passed off as good.
+/// Maps a comparison to an exit code: 3 for regressed or a verdict in --fail-on, 4 for not judged, 1 for invalid.
 fn outcome(comparison: &Comparison, fail_on: &[Verdict]) -> Outcome {
     match comparison.verdict {
         _ if !comparison.paired => Outcome::Failed,

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Command;
 
-/// What each group is called and holds; a command that is shown in none is missing from `--help`.
+/// The groups and their commands. A command in no group is missing from `--help`.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Start", &["init", "doctor", "list", "verify", "completions"]),
     ("Measure", &["run", "count", "soak", "plan", "merge"]),

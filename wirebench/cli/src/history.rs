@@ -1,4 +1,4 @@
-//! `wirebench history`: runs kept over time, and what they say.
+//! `wirebench history`: runs kept over time, and the steps in them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ use wirebench_record::metric::Metric;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Verb {
-    /// Adds one run as a file of its own; looks at nothing else.
+    /// Adds one run as a file of its own; reads no other file.
     Append(AppendArgs),
     /// Brings the monthly summaries up to date, so that trends are quick to read.
     Index(IndexArgs),
     /// Shows where each series stepped, by how much, and whether that was meant.
     Trend(TrendArgs),
-    /// Takes over a history that github-action-benchmark kept.
+    /// Imports a history that github-action-benchmark kept.
     Import(ImportArgs),
 }
 
@@ -36,7 +36,7 @@ pub(super) struct AppendArgs {
     /// The history's folder; made when missing.
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
-    /// Lets a run in whose files differed from its commit.
+    /// Accepts a run whose files differed from its commit.
     #[arg(long)]
     allow_modified: bool,
 }
@@ -78,12 +78,12 @@ pub(super) struct ImportArgs {
     /// The history's folder; made when missing.
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
-    /// What to call it there: lower-case letters, digits, hyphens; without it, the file's name.
+    /// Its name in the history: lower-case letters, digits, hyphens; without it, the file's name.
     #[arg(long)]
     name: Option<String>,
 }
 
-/// What to do without a history.
+/// Advice for when there is no history.
 pub(super) const MAKE_ONE: &str = "make one with: wirebench history append --to DIR";
 
 pub(super) fn execute(root: Option<PathBuf>, verb: &Verb) -> anyhow::Result<Outcome> {
@@ -96,7 +96,7 @@ pub(super) fn execute(root: Option<PathBuf>, verb: &Verb) -> anyhow::Result<Outc
 }
 
 fn add(root: Option<PathBuf>, args: &AppendArgs) -> anyhow::Result<Outcome> {
-    // A run that is named needs no project.
+    // A run given by path needs no project.
     let root = if args.run.is_some() {
         PathBuf::new()
     } else {
@@ -135,7 +135,7 @@ fn summarise(args: &IndexArgs) -> anyhow::Result<Outcome> {
     Ok(named(&done.skipped))
 }
 
-/// Names what was left out; that makes the command fail, after it has done all it could.
+/// Prints which files were skipped. The command then fails, after reading all others.
 pub(super) fn named(skipped: &[String]) -> Outcome {
     for one in skipped {
         log::error!("error: skipped: {one}");
@@ -180,7 +180,7 @@ fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// The acceptances of the project around, when there is one.
+/// The acceptances of the project of the current folder, if there is one.
 pub(super) fn acceptances(root: Option<PathBuf>) -> anyhow::Result<Vec<Acceptance>> {
     let wanted = root.is_some();
     let folder = match folder(root) {

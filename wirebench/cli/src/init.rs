@@ -1,4 +1,4 @@
-//! `wirebench init`: the files with which a repository begins to be measured.
+//! `wirebench init`: writes wirebench.toml and the workflows into a repository.
 
 use std::fs;
 use std::io::Write as _;
@@ -25,16 +25,16 @@ GET and with gRPC calls that the repository's .proto files declare.
 It writes wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and a .gitignore where there is none. A file that
 is there already is left as it is; then the exit code is 1.")]
 pub(super) struct Args {
-    /// The folder of the servers to measure; without it, the one stood in.
+    /// The folder of the servers to measure; without it, the current folder.
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// The action that the workflows use.
+    /// The GitHub action that the workflows use.
     #[arg(long, value_name = "OWNER/REPO@REF", default_value = RELEASE)]
     action: Action,
-    /// The full commit of that action; without it, the one that this release was built from, where that is known.
+    /// The full commit of that action; without it, the commit that this release was built from, if known.
     #[arg(long, value_name = "SHA", value_parser = commit)]
     commit: Option<String>,
-    /// Builds, starts and asks the programs; this is the default.
+    /// Builds and starts the programs and sends them requests; this is the default.
     #[arg(long, overrides_with = "no_probe")]
     probe: bool,
     /// Starts nothing: the declaration is guessed from the sources, and guesses are marked.
@@ -48,7 +48,7 @@ pub(super) struct Args {
     print: bool,
 }
 
-/// The action of this release.
+/// The GitHub action of this release.
 const RELEASE: &str = concat!("wirebench/wirebench@v", env!("CARGO_PKG_VERSION"));
 /// The commit that this program was built from; scripts/release.sh sets it.
 const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");
@@ -58,14 +58,14 @@ fn commit(text: &str) -> Result<String, String> {
     good.ok_or_else(|| "expected the 40 hex digits of a commit".to_owned())
 }
 
-/// The commit of the action, as far as it is known.
+/// The commit of the action, if known.
 fn commit_of(args: &Args) -> Option<String> {
     let own = format!("{}@{}", args.action.repository, args.action.revision) == RELEASE;
     let built_from = || commit(BUILT_FROM.filter(|_| own)?).ok();
     args.commit.clone().or_else(built_from)
 }
 
-/// What git need not keep.
+/// The lines for .gitignore.
 const IGNORED: [&str; 2] = ["/.wirebench/", "/results/"];
 
 /// One file to write.
@@ -140,7 +140,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     Ok(if kept == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
-/// Looks at running programs; progress goes to stderr.
+/// Starts the programs and probes them; progress goes to stderr.
 fn probed(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
     let interrupt = Interrupt::watch()?;
     let scene = Scene {
@@ -157,7 +157,7 @@ fn probed(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
     Ok(found)
 }
 
-/// Says what is declared, what is not, and what is left to be answered.
+/// Prints what is declared, what is not, and the open questions.
 fn summarise(found: &Found) {
     if found.servers.is_empty() {
         println!("no server was found; wirebench.toml has a made-up one");
@@ -177,7 +177,7 @@ fn is_ignored(folder: &Path, path: &str) -> bool {
     repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')))
 }
 
-/// Every file that may be written.
+/// Every file that init may write.
 fn files(folder: &Path, found: &Found, told: &Told) -> Vec<Made> {
     let mut files = vec![Made {
         file: folder.join("wirebench.toml"),
@@ -200,7 +200,7 @@ fn files(folder: &Path, found: &Found, told: &Told) -> Vec<Made> {
     files
 }
 
-/// Writes a file that is not there; says whether it did.
+/// Writes a file that does not exist yet, and prints whether it did.
 fn write_new(made: &Made) -> anyhow::Result<bool> {
     let unwritable = || format!("{}: cannot be written", made.file.display());
     if let Some(folder) = made.file.parent() {
@@ -218,7 +218,7 @@ fn write_new(made: &Made) -> anyhow::Result<bool> {
     }
 }
 
-/// A path from the folder where it lies below, whole otherwise.
+/// A path relative to the folder, if it is below it; otherwise the full path.
 fn shown(file: &Path, folder: &Path) -> String {
     file.strip_prefix(folder).unwrap_or(file).display().to_string()
 }

@@ -1,4 +1,4 @@
-//! Records made by hand or by chance, judged and rendered: every figure, sentence and verdict of a row must agree.
+//! Hand-made and random records, judged and rendered: every number, sentence and verdict of a row must agree.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn needs_second_stage(run: &Run) -> bool {
     second_stage(run, 3600).is_some()
 }
 
-/// The second stage of a run in which a pair takes a second, with so many seconds left.
+/// The second stage of a run in which a pair takes one second and the given number of seconds is left.
 fn second_stage(run: &Run, left: u64) -> Option<compare::Second> {
     let (compare, margins) = (Compare::default(), Margins::default());
     let rules = Rules {
@@ -55,7 +55,7 @@ fn second_stage(run: &Run, left: u64) -> Option<compare::Second> {
     compare::second_stage(run, &rules, &time)
 }
 
-/// Of one round: logarithms by which CPU, elapsed time, p50 and p99 exceed 10 µs, 1 s, 1 ms and 5 ms.
+/// One round: the logarithms by which CPU, elapsed time, p50 and p99 exceed 10 µs, 1 s, 1 ms and 5 ms.
 type Bad = [f64; 4];
 
 #[expect(
@@ -90,7 +90,8 @@ fn round(variant: Variant, number: u32, stage: u32, bad: Bad, bound: Option<Boun
     }
 }
 
-/// A run of one timed series: `first` pairs in stage 1 and `second` in stage 2, each as `of` says of its number.
+/// A run of one timed series: `first` pairs in stage 1 and `second` in stage 2; `of` gives the values of a pair by its
+/// number.
 fn timed(first: u32, second: u32, of: impl Fn(u32) -> (Bad, Bad), bound: [Option<Bound>; 2]) -> Run {
     let (mut run, mut series) = empty();
     for number in 0..first + second {
@@ -113,7 +114,7 @@ fn noise(number: u32) -> f64 {
     f64::from(number * 7 % 11) * 0.001
 }
 
-/// Equal CPU, the rest slower by this logarithm.
+/// Equal CPU; all other metrics slower by this logarithm.
 fn waits(by: f64) -> impl Fn(u32) -> (Bad, Bad) {
     move |number| {
         let (one, other) = (noise(number), noise(number + 3));
@@ -385,7 +386,7 @@ fn one_program_on_both_sides_is_unchanged_and_nothing_else_is_said_of_it() {
     assert!(!text.contains("not measured:"), "{text}");
 }
 
-/// Logarithms of one metric's pairs: a change, noise, and now and then a round far off.
+/// Logarithms of one metric's pairs: a change, noise, and sometimes an outlier.
 fn arms(pairs: u32) -> impl Strategy<Value = Vec<(Bad, Bad)>> {
     let one = || prop_oneof![12 => -0.05_f64..0.05, 1 => -0.9_f64..0.9];
     let bad = move || [one(), one(), one(), one()];

@@ -66,11 +66,11 @@ use wirebench_declare::read::DeclareError;
 use wirebench_engine::session::NothingToMeasure;
 pub use wirebench_present::report::format::printable;
 
-/// Why standard output took no more, once it did not.
+/// The first error of writing to standard output.
 static CLOSED: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Writes to standard output. Whoever reads it may stop early, as `head` does: the command goes on, so that nothing measured is
-/// lost, and [`Cli::execute`] returns the error at its end.
+/// Writes to standard output. The reader may close the pipe early, as `head` does. The command then continues, so that
+/// no measurement is lost, and [`Cli::execute`] returns the error at the end.
 fn write_out(text: &str) {
     let printable = printable(text);
     let text = colour::for_stdout(&printable);
@@ -102,11 +102,11 @@ impl log::Log for Terminal {
 pub enum Outcome {
     /// 0: done.
     Done,
-    /// 1: something failed; it was said where.
+    /// 1: something failed, and a message was printed.
     Failed,
-    /// 3: a gating metric regressed, or the gate was told to fail on what it found.
+    /// 3: a gating metric regressed, or the verdict is one that --fail-on names.
     Regressed,
-    /// 4: the gate found nothing that was judged.
+    /// 4: no gating metric was judged.
     NotJudged,
 }
 
@@ -144,61 +144,61 @@ pub struct Cli {
 enum Verb {
     /// Writes wirebench.toml and the workflows into a repository, with what can be found out about it.
     Init(init::Args),
-    /// Says what there is and what is missing, without a build and without load.
+    /// Checks whether a run can work here, and how to install what is missing; no build, no load.
     Doctor(doctor::Args),
-    /// Shows every series (scenario@server@driver) that fits together.
+    /// Lists every series (scenario@server@driver).
     List(list::Args),
-    /// Checks tools, builds servers, and asks each one for each operation once, without load.
+    /// Checks tools, builds servers, and sends each one a request for each operation, without load.
     Verify(verify::Args),
     /// Builds, measures, normalises and reports.
     Run(run::Args),
-    /// Splits a run over several machines: who measures what.
+    /// Splits the series of a run over several machines.
     Plan(plan::Args),
-    /// Joins what several machines measured into one run, and judges it.
+    /// Joins the runs of several machines into one, and judges it.
     Merge(merge::Args),
-    /// Counts what a request costs: instructions, allocations, system calls, bytes on the wire.
+    /// Counts the cost of a request: instructions, allocations, system calls, bytes on the wire.
     Count(count::Args),
     /// Shows a stored run again, and draws its report and charts anew.
     Report(report::Args),
-    /// Shows and passes on in a workflow what a run found: job summary, outputs, warnings at the changed lines.
+    /// Writes a run's results into a workflow: job summary, outputs, warnings at the changed lines.
     Summary(summary::Args),
-    /// Exits with 3 when a comparison says regressed, and says what did.
+    /// Exits with 3 if a comparison regressed, and prints which metrics did.
     Gate(gate::Args),
-    /// Judges a stored run again, or puts two stored runs beside each other.
+    /// Judges a stored run again, or shows two stored runs next to each other.
     Compare(compare::Args),
     /// Finds the commit that brought a worsening.
     Bisect(bisect::Args),
-    /// Measures past commits beside a reference and keeps them in a history.
+    /// Measures past commits together with a reference, and adds their runs to a history.
     Backfill(backfill::Args),
-    /// Says of comparisons that others published, claim by claim, what a run found.
+    /// Compares a run with published comparisons, claim by claim.
     Claims(claims::Args),
     /// Writes a stored run in another program's format.
     Export(export::Args),
-    /// Measures how often the rule is wrong: equal code that is flagged, slowed code that is not.
+    /// Measures how often the verdict is wrong: equal code that is flagged, slower code that is not.
     Selftest(selftest::Args),
-    /// Compares known changes with known right answers, and says how often the verdict is true.
+    /// Compares changes whose right verdict is known, and shows how often the verdict is right.
     Truth(truth::Args),
-    /// Loads one server for long and says whether its memory stays flat.
+    /// Loads one server for a long time and checks whether its memory stays flat.
     Soak(soak::Args),
-    /// Keeps runs over time and says where a series stepped.
+    /// Keeps runs over time and shows where a series stepped.
     #[command(subcommand)]
     History(history::Verb),
-    /// Builds the dashboard, and shows it on this machine.
+    /// Builds the dashboard, and serves it on this machine.
     #[command(subcommand)]
     Site(site::Verb),
-    /// Says that a change for the worse is meant.
+    /// Records that a worsening is intended.
     Accept(accept::Args),
-    /// The second stage of a pull request: checks what its run measured, and says it in a comment and a check.
+    /// The second stage of a pull request: checks its run's artifact, and writes a comment and a check.
     Comment(comment::Args),
-    /// Says in one issue what is worse on the default branch.
+    /// Keeps one GitHub issue that lists what got worse on the default branch.
     Alert(alert::Args),
     /// Answers a `/bench` comment on a pull request: measures its head again.
     Rerun(rerun::Args),
-    /// Brings one recorded driver output into the common shape; for writing a driver.
+    /// Converts recorded output of a driver to the common shape; for writing a driver.
     Normalise(normalise::Args),
     /// Prints a completion script for a shell.
     Completions(completions::Args),
-    /// Starts a server, waits for its first good answer and stops it; drivers of protocol `process` time this.
+    /// Starts a server, waits for its first good response and stops it; drivers of protocol `process` time this.
     #[command(hide = true)]
     FirstAnswer(first_answer::Args),
     /// Reads server streams and prints the time of every message; the driver `messages` runs this.
@@ -210,7 +210,7 @@ impl Cli {
     /// The command line of this process; wrong usage, `--help` and `--version` end it here.
     #[must_use]
     pub fn from_arguments() -> Self {
-        // A shell that completes a word asks by an environment variable; then this answers and ends the process.
+        // A shell requests completions by an environment variable; this prints them and ends the process.
         clap_complete::CompleteEnv::with_factory(Self::command)
             .var(completions::VARIABLE)
             .complete();
@@ -240,7 +240,7 @@ impl Cli {
         } else {
             log::LevelFilter::Info
         };
-        // A second command line in one process keeps the first one's logger.
+        // Only one logger can be set in a process; a second command line keeps the first.
         if log::set_logger(&Terminal).is_ok() {
             log::set_max_level(level);
         }
@@ -278,18 +278,18 @@ impl Cli {
     }
 }
 
-/// The user called it wrongly.
+/// Wrong usage: exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
 
-/// Whether an error is the caller's: wrong usage or a wrong declaration.
+/// True if an error is wrong usage or a wrong declaration, so that the exit code is 2.
 #[must_use]
 pub fn is_usage(error: &anyhow::Error) -> bool {
     error.is::<UsageError>() || error.is::<NothingToMeasure>() || error.is::<PlanError>() || error.is::<DeclareError>()
 }
 
-/// An error with its causes, each said once.
+/// An error with its causes, each once.
 #[must_use]
 pub fn in_words(error: &anyhow::Error) -> String {
     let mut words: Vec<String> = Vec::new();
@@ -301,10 +301,10 @@ pub fn in_words(error: &anyhow::Error) -> String {
     words.join(": ")
 }
 
-/// Whether a folder that is read from is there.
+/// Checks that a folder to be read exists.
 ///
 /// # Errors
-/// When it is not; the message names the flag or argument, and what to do.
+/// When it does not exist; the message names the flag or argument, and what to do.
 fn there(folder: &Path, what: &str, remedy: &str) -> Result<(), UsageError> {
     if folder.is_dir() {
         return Ok(());
@@ -335,7 +335,7 @@ fn folder(root: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(found.ok_or_else(missing)?.to_path_buf())
 }
 
-/// Where runs are kept when nothing else is said.
+/// The default folder for runs.
 fn results(root: &Path) -> PathBuf {
     root.join("results")
 }

@@ -1,4 +1,4 @@
-//! `wirebench list`: every series that fits together.
+//! `wirebench list`: prints every series.
 
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     Ok(Outcome::Done)
 }
 
-/// A load as a person says it: `100,000 requests, 100 × 1`.
+/// A load as text: `100,000 requests, 100 × 1`.
 fn in_words(load: &Load) -> String {
     let over = format!("{} connections × {} streams", load.connections, load.streams);
     let paced = match (load.rate, load.search, load.pause) {

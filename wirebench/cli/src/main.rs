@@ -1,4 +1,4 @@
-//! argv → command; the only place where an error becomes text and an exit code.
+//! Runs the command of the arguments; the only place where an error becomes text and an exit code.
 
 use std::process::ExitCode;
 
@@ -17,6 +17,6 @@ fn main() -> ExitCode {
             if is_usage(error) { 2 } else { 1 }
         }
     };
-    // As shells say it: 130 after Ctrl-C.
+    // 128 + signal, as shells do: 130 after Ctrl-C.
     ExitCode::from(interrupt::received().map_or(code, |signal| 128 + signal))
 }

@@ -1,4 +1,4 @@
-//! `wirebench messages`: the driver of that name: reads server streams and prints the time of every message.
+//! `wirebench messages`: the driver `messages`: reads server streams and prints the time of every message.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use wirebench_engine::measure::stream::{self, Streams, Until};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// What the server speaks.
+    /// The server's protocol.
     #[arg(long, value_parser = ["http", "grpc"])]
     protocol: String,
-    /// Where it is: host and port.
+    /// The server's host and port.
     #[arg(long)]
     address: String,
     /// The method.

@@ -14,7 +14,7 @@ pub(super) struct Args {
     /// What the driver printed.
     #[arg(long, value_name = "FILE")]
     stdout: PathBuf,
-    /// What the driver wrote by itself, when it does.
+    /// The file that the driver wrote to {raw}, if it has one.
     #[arg(long, value_name = "FILE")]
     raw: Option<PathBuf>,
 }

@@ -11,11 +11,11 @@ use wirebench_declare::Project;
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Only {
-    /// What a request costs; as `wirebench count`.
+    /// Counts only; as `wirebench count`.
     Counts,
     /// Rounds of load.
     Timings,
-    /// What a public comparison needs: its letter or name.
+    /// Only the series of a public comparison: its letter or name.
     Claims(String),
 }
 
@@ -44,14 +44,14 @@ impl Display for Only {
 /// The series that are left.
 #[derive(Debug)]
 pub(super) enum Chosen {
-    /// Every counted one, or every timed one.
+    /// Every counted series, or every timed one.
     Counted(bool),
     /// These.
     Ids(BTreeSet<String>),
 }
 
 impl Chosen {
-    /// Whether a series, counted or timed, is left.
+    /// True if the series is selected.
     pub(super) fn has(&self, id: &str, counted: bool) -> bool {
         match self {
             Self::Counted(wanted) => counted == *wanted,
@@ -61,10 +61,10 @@ impl Chosen {
 }
 
 impl Only {
-    /// What it leaves of a profile's series.
+    /// The selected series of a profile.
     ///
     /// # Errors
-    /// When the project has no such public comparison, or the profile none of its series.
+    /// When the project has no such public comparison, or the profile has none of its series.
     pub(super) fn chosen(&self, project: &Project, profile: &str) -> Result<Chosen, UsageError> {
         let word = match self {
             Self::Counts => return Ok(Chosen::Counted(true)),

@@ -1,4 +1,4 @@
-//! `wirebench plan`: which machine measures what, when several share a run.
+//! `wirebench plan`: distributes the series of a run over several machines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,22 +22,22 @@ Then on each machine: wirebench run --plan FILE --shard N …; and on one of the
 How long a series takes is read off a stored run (--from); without one, 20,000 answers a second, 50 ms a start and 20 s to count
 a variant are assumed. What is compared with each other stays on one machine where that makes no machine wait.")]
 pub(super) struct Args {
-    /// How many machines measure.
+    /// The number of machines.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), required_unless_present = "check")]
     shards: Option<u32>,
     /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Reckon with runs that measure a baseline too, in rounds as `compare` says.
+    /// Expect runs that measure a baseline too, with the rounds of `[compare]`.
     #[arg(long)]
     baseline_expected: bool,
-    /// A stored run whose times are taken: its folder or its run.json.
+    /// A stored run from which durations are estimated: its folder or its run.json.
     #[arg(long, value_name = "RUN")]
     from: Option<PathBuf>,
     /// Write the plan to this file too, as JSON.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Say whether this plan holds exactly the series there are now, and make none.
+    /// Only check that this plan holds exactly the series that are declared now.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "out", "from"])]
     check: Option<PathBuf>,
 }
@@ -117,7 +117,7 @@ fn show(plan: &ShardPlan) {
     }
 }
 
-/// Whether a plan is of today's declarations.
+/// Checks a plan against the current declarations.
 fn check(project: &Project, file: &Path) -> anyhow::Result<Outcome> {
     let plan = shards::read(file)?;
     let again = shards::again(file, &plan);

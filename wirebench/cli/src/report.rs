@@ -1,4 +1,4 @@
-//! `wirebench report`: a stored run, again.
+//! `wirebench report`: shows a stored run again, and writes its reports and charts.
 
 use std::fs;
 use std::io::IsTerminal as _;
@@ -85,7 +85,7 @@ pub(super) fn folder_of(root: &Path, run: Option<&Path>) -> anyhow::Result<PathB
     }
 }
 
-/// Reads the run named by its file, whatever that is called, or by its folder; without a name, the newest one.
+/// Reads a run by its file (of any name) or by its folder; without a path, the newest run.
 pub(super) fn read_at(root: &Path, run: Option<&Path>) -> anyhow::Result<Run> {
     match run {
         Some(file) if file.is_file() => read(file),
@@ -116,8 +116,8 @@ pub(super) fn newest_comparison(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(newest(root, stored::FILE, stored::MAKE)?.join(stored::FILE))
 }
 
-/// Whether a folder is that of one of the user's runs and holds such a file. Runs are named by their start time;
-/// results/reference/ is none of theirs.
+/// True if a folder is a run of the user and has this file. Runs are named by their start time, so results/reference/
+/// is not one.
 pub(super) fn is_run(folder: &Path, holding: &str) -> bool {
     let named_by_time = folder
         .file_name()
@@ -125,7 +125,7 @@ pub(super) fn is_run(folder: &Path, holding: &str) -> bool {
     named_by_time && folder.join(holding).is_file()
 }
 
-/// The folder of the newest run that holds such a file; `otherwise` says what to do when there is none.
+/// The folder of the newest run that has this file; `otherwise` is the advice in the error if none has.
 fn newest(root: &Path, holding: &str, otherwise: &str) -> anyhow::Result<PathBuf> {
     let results = results(root);
     let folders = fs::read_dir(&results)
@@ -160,7 +160,7 @@ pub(super) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
     write_page(run, None, folder)
 }
 
-/// Writes report.html beside run.json: the run, after what it says of its baseline.
+/// Writes report.html into the run's folder: the comparison, if there is one, then the run.
 pub(super) fn write_page(run: &Run, comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<()> {
     let file = folder.join("report.html");
     fs::write(&file, site::report(run, comparison)?).with_context(|| unwritable(&file))
@@ -170,7 +170,7 @@ fn unwritable(file: &Path) -> String {
     format!("{}: cannot be written", file.display())
 }
 
-/// Prints the table on stdout and where everything lies on stderr.
+/// Prints the table on stdout and the paths of the files on stderr.
 pub(super) fn print(run: &Run, folder: &Path) {
     print!("{}", terminal::render(run, terminal_width()));
     log::info!("\nrecord   {}", folder.join("run.json").display());
@@ -189,7 +189,7 @@ pub(super) fn show_comparison(comparison: &Comparison) {
     print!("{}", comparison::terminal::render(comparison, terminal_width()));
 }
 
-/// Prints a comparison on stdout, after something else, and where it lies on stderr.
+/// Prints a comparison on stdout, after other text, and its path on stderr.
 pub(super) fn print_comparison(comparison: &Comparison, folder: &Path) {
     println!();
     show_comparison(comparison);
@@ -197,7 +197,7 @@ pub(super) fn print_comparison(comparison: &Comparison, folder: &Path) {
     log::info!("comment     {}", folder.join("comparison.md").display());
 }
 
-/// The columns of the terminal that stdout is; none when it is not one.
+/// The width of the terminal on stdout; `None` if stdout is no terminal.
 pub(super) fn terminal_width() -> Option<u16> {
     std::io::stdout()
         .is_terminal()

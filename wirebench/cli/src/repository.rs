@@ -1,17 +1,17 @@
-//! What the user's clone says of itself, for those who set wirebench up.
+//! Facts about the user's clone, for init and doctor.
 
 use std::path::Path;
 
 use wirebench_engine::git::says;
 
-/// A folder's path from the repository's top, `.` for the top itself.
+/// A folder's path relative to the root of the repository, `.` for the root itself.
 pub(super) fn below_top(folder: &Path) -> String {
     let prefix = says(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let prefix = prefix.trim_end_matches('/');
     if prefix.is_empty() { ".".into() } else { prefix.into() }
 }
 
-/// The branch that pushes are kept of: the remote's default, else the one checked out, else `main`.
+/// The branch whose pushes are measured: the remote's default, else the current branch, else `main`.
 pub(super) fn default_branch(folder: &Path) -> String {
     let remote = says(
         folder,
@@ -25,19 +25,19 @@ pub(super) fn default_branch(folder: &Path) -> String {
         .unwrap_or_else(|| "main".into())
 }
 
-/// How many commits HEAD's history has here, and whether that is only a part of it; none without a commit.
+/// The number of commits of HEAD in this clone, and whether the clone is shallow; `None` without a commit.
 pub(super) fn depth(folder: &Path) -> Option<(usize, bool)> {
     let commits = says(folder, &["rev-list", "--count", "HEAD"])?.parse().ok()?;
     let shallow = says(folder, &["rev-parse", "--is-shallow-repository"])?;
     Some((commits, shallow == "true"))
 }
 
-/// Whether git ignores what lies at a path.
+/// True if git ignores a path.
 pub(super) fn is_ignored(folder: &Path, path: &str) -> bool {
     says(folder, &["check-ignore", "--quiet", path]).is_some()
 }
 
-/// Whether a branch is known here, of this clone or of its remote.
+/// True if this clone has a branch or a remote-tracking branch of that name.
 pub(super) fn knows_branch(folder: &Path, name: &str) -> bool {
     let exists = |reference: String| says(folder, &["rev-parse", "--verify", "--quiet", &reference]).is_some();
     exists(format!("refs/heads/{name}")) || exists(format!("refs/remotes/origin/{name}"))

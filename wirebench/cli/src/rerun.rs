@@ -1,7 +1,7 @@
 //! `wirebench rerun`: answers a `/bench` comment on a pull request by running its benchmark again.
 //!
-//! What is run again is a run that was there before the comment, with the commit, the token and the caches of its own: a
-//! comment never runs anything with more rights than the pull request had.
+//! It restarts an existing workflow run, with that run's commit, token and caches. So a comment never runs code with
+//! more rights than the pull request had.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,8 @@ pub(super) struct Args {
     /// The workflow that measures pull requests.
     #[arg(long, value_name = "FILE", default_value = ".github/workflows/bench.yml")]
     workflow: String,
-    /// Prints the globs that the newest comment of somebody of the project asks for, one a line; nothing for everything.
+    /// Prints the globs of the newest /bench comment by a member of the project, one a line; nothing means every
+    /// scenario.
     #[arg(long)]
     asked: bool,
 }
@@ -81,7 +82,7 @@ fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcom
     }
 }
 
-/// Starts the run again; gives its number.
+/// Restarts the run and returns its number.
 fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
     let pull: Pull = api.get(&format!("/pulls/{}", event.issue.number))?;
     let runs = ask::runs(api, workflow, &pull.head.sha)?;
@@ -95,7 +96,7 @@ fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
     Ok(run.id)
 }
 
-/// A sign on the comment; the answer does not need it.
+/// Adds a reaction to the comment. Failing to do so is no error.
 fn react(api: &Api, comment: u64, sign: &str) {
     let path = format!("/issues/comments/{comment}/reactions");
     if let Err(error) = api.send::<Value>("POST", &path, &json!({ "content": sign }), Again::Yes) {

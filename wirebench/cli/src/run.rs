@@ -1,4 +1,4 @@
-//! `wirebench run`: the main job.
+//! `wirebench run`: builds, measures, judges and reports.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -35,20 +35,20 @@ pub(super) struct Args {
     pub(super) selection: SelectionArgs,
     #[command(flatten)]
     pub(super) shard: ShardArgs,
-    /// Leave everything else out: `counts`, `timings`, or a public comparison by its letter or name, such as A.
+    /// Measure only this: `counts`, `timings`, or a public comparison by its letter or name, such as A.
     #[arg(long, value_name = "WHAT")]
     pub(super) only: Option<Only>,
-    /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`, to which a second
-    /// stage adds. With fewer than 8 there is no second stage, and no verdict.
+    /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`. A second
+    /// stage adds rounds. With fewer than 8 there is no second stage, and no verdict.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) rounds: Option<u32>,
     /// With a baseline: wall time for rounds of load, such as 10m; without it, `compare.budget` of wirebench.toml.
     #[arg(long, value_name = "TIME")]
     pub(super) budget: Option<Span>,
-    /// Seed of the order of rounds; without it, a new one, which the record keeps.
+    /// Seed of the order of rounds; without it, a random one. The record keeps it.
     #[arg(long)]
     pub(super) seed: Option<u32>,
-    /// Whether server and driver get cores of their own.
+    /// Whether server and driver get separate cores.
     #[arg(long, value_enum, default_value_t = Pin::Auto)]
     pub(super) pin: Pin,
     /// The folder that takes the run's folder; without it, results/ in the project.
@@ -111,7 +111,7 @@ pub(super) fn judge(project: &Project, run: &Run, folder: &Path) -> anyhow::Resu
     Ok(Some(judged))
 }
 
-/// How a command ends whose run ended so.
+/// The exit code for a run's status.
 pub(super) fn outcome(run: &Run) -> Outcome {
     if run.status == RunStatus::Complete {
         Outcome::Done
@@ -120,10 +120,10 @@ pub(super) fn outcome(run: &Run) -> Outcome {
     }
 }
 
-/// Measures what the arguments ask for; the record is in its folder.
+/// Measures the selected series and writes the record into the run's folder.
 ///
 /// # Errors
-/// When nothing can be measured; single series that fail are in the record.
+/// When nothing can be measured. A series that fails is no error: it is in the record.
 pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyhow::Result<Recorded> {
     let asked = args.sides.asked(project, &std::env::current_dir()?)?;
     let has_baseline = asked.iter().any(|side| side.variant == Variant::Baseline);

@@ -25,7 +25,7 @@ pub(super) struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    /// Everything that a profile measures, of the one named or that would be taken without a name.
+    /// Every series of a profile: the named one, or the default.
     pub(super) const fn whole(profile: Option<String>) -> Self {
         Self {
             profile,
@@ -35,12 +35,12 @@ impl SelectionArgs {
         }
     }
 
-    /// The profile's name and what it says.
+    /// The profile and its name.
     pub(super) fn profile<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
         self.profile_or(project, None)
     }
 
-    /// The same for a run with a baseline, which a project may want to be another one.
+    /// The same for a run with a baseline, for which a project may declare another profile.
     pub(super) fn profile_to_compare<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
         self.profile_or(project, project.config.compare.profile.as_ref())
     }

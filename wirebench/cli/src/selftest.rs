@@ -1,4 +1,4 @@
-//! `wirebench selftest`: how often the rule is wrong, on this machine, on recorded rounds, or on a model.
+//! `wirebench selftest`: how often the verdict is wrong, on this machine, on recorded rounds, or on a model.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,19 +33,19 @@ pub(super) struct Args {
     /// Rounds of each variant to measure.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(10..=1000))]
     rounds: u32,
-    /// Measure nothing, replay recorded rounds: a run's folder or its run.json, or a folder of several runs.
+    /// Measure nothing; replay recorded rounds: a run's folder or its run.json, or a folder of several runs.
     #[arg(long, value_name = "RUN", conflicts_with = "simulate")]
     from: Option<PathBuf>,
-    /// Measure nothing, draw rounds from the model of docs/METHODOLOGY.md at this spread, such as 3%.
+    /// Measure nothing; draw random rounds from the model of docs/VERDICT.md at this spread, such as 3%.
     #[arg(long, value_name = "C")]
     simulate: Option<Percent>,
-    /// How much slower the candidate is made; measured servers get --burn-ns, replayed ones have their CPU time raised.
+    /// How much slower the candidate is made: measured servers get --burn-ns, replayed rounds get more CPU time.
     #[arg(long, value_name = "PERCENT")]
     inject: Option<Percent>,
     /// Scenarios of the model.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
     scenarios: u16,
-    /// Seed of everything drawn.
+    /// Seed of all random numbers.
     #[arg(long, default_value_t = 1)]
     seed: u32,
     /// The folder that takes the measured run's folder; without it, results/ in the project.
@@ -95,7 +95,7 @@ fn print(totals: &Totals) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The project's folder beside itself: the same program twice.
+/// Baseline and candidate are both the project's folder: the same program twice.
 fn measuring(args: &Args, root: &Path) -> run::Args {
     let within = std::env::current_dir().is_ok_and(|folder| folder == root);
     let folder = if within { Path::new(".") } else { root };
@@ -130,7 +130,7 @@ fn simulated(args: &Args, c: Percent, worse: f64, rules: &Rules) -> anyhow::Resu
     Ok(tally.totals(&source, args.inject.map(Percent::percent)))
 }
 
-/// Assembles comparisons of recorded rounds; `worse` is added to what was measured.
+/// Assembles comparisons from recorded rounds; `worse` is added to the candidate's values.
 fn replayed(args: &Args, run: &Run, worse: f64, rules: &Rules) -> anyhow::Result<Totals> {
     let mut replay = Replay::new(run, rules.compare.rounds, worse, u64::from(args.seed))?;
     let mut tally = Tally::default();

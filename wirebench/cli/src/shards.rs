@@ -11,7 +11,7 @@ use wirebench_declare::project::Profile;
 use wirebench_engine::session::Part;
 use wirebench_record::shards::{SCHEMA, ShardPlan};
 
-/// Which part of a run is measured here.
+/// The shard that this machine measures.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct ShardArgs {
     /// Measure only one shard of this plan, which `wirebench plan` made.
@@ -30,10 +30,11 @@ pub(super) struct Mine {
 }
 
 impl ShardArgs {
-    /// The shard that was asked for; none when all is measured here. `series` is what flags and profile ask for.
+    /// The requested shard; `None` if this machine measures everything. `series` are those that flags and profile
+    /// select.
     ///
     /// # Errors
-    /// When the plan cannot be read, has no such shard, or is not of what the project declares now.
+    /// When the plan cannot be read, has no such shard, or does not fit the current declarations.
     pub(super) fn mine(
         &self,
         project: &Project,
@@ -92,7 +93,7 @@ impl Mine {
     }
 }
 
-/// How a plan differs from series there are, in words; none when it holds exactly these.
+/// How a plan differs from the declared series, as text; `None` if it does not.
 pub(super) fn differs<'a>(plan: &ShardPlan, series: impl Iterator<Item = &'a PlannedSeries<'a>>) -> Option<String> {
     let there: BTreeSet<&str> = series.map(|one| one.id.as_str()).collect();
     let planned: BTreeSet<&str> = plan.series().collect();
@@ -108,7 +109,7 @@ pub(super) fn differs<'a>(plan: &ShardPlan, series: impl Iterator<Item = &'a Pla
     }
 }
 
-/// The command that makes a plan anew.
+/// The command that writes the plan again.
 pub(super) fn again(file: &Path, plan: &ShardPlan) -> String {
     let words = [
         "wirebench",
@@ -126,7 +127,7 @@ pub(super) fn again(file: &Path, plan: &ShardPlan) -> String {
 /// Reads a plan.
 ///
 /// # Errors
-/// When it cannot be read, is no such plan, numbers its shards in another way, or has a series twice.
+/// When it cannot be read, is no plan, does not number its shards from 1, or has a series twice.
 pub(super) fn read(file: &Path) -> Result<ShardPlan, UsageError> {
     let wrong = |why: String| UsageError(format!("{}: {why}", file.display()));
     let make = "make one with: wirebench plan --shards 2 --out FILE";

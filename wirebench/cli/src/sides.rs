@@ -1,4 +1,4 @@
-//! SIDE on the command line → the code of one variant: a folder, a revision, or prebuilt commands.
+//! Parses SIDE on the command line: the code of one variant, as a folder, a revision, or prebuilt commands.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,29 +10,29 @@ use wirebench_engine::git;
 use wirebench_engine::session::{Asked, What};
 use wirebench_record::run::Variant;
 
-/// Which code is measured beside the project's own.
+/// The flags for the variants of a run.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct SideArgs {
-    /// Measure this too, interleaved, to compare against: a folder with a wirebench.toml, a git revision, or
-    /// SERVER=COMMAND for a program built already (may be given once for each server).
+    /// Measure this too, interleaved, and compare against it: a folder with a wirebench.toml, a git revision, or
+    /// SERVER=COMMAND for a program that is built already (may be given once for each server).
     #[arg(long, value_name = "SIDE")]
     pub(super) baseline: Vec<String>,
-    /// The code in question, a SIDE like the baseline; without it, the project's folder.
+    /// The code to judge, a SIDE like the baseline; without it, the project's folder.
     #[arg(long, value_name = "SIDE")]
     pub(super) candidate: Vec<String>,
-    /// A pinned SIDE that trends are ratios to; without it and with a baseline, `compare.reference` of wirebench.toml.
+    /// A pinned SIDE to which trends are ratios; without it and with a baseline, `compare.reference` of wirebench.toml.
     #[arg(long, value_name = "SIDE")]
     pub(super) reference: Vec<String>,
-    /// Measure servers that are the same program on both sides too: a null experiment. Otherwise they are left out.
+    /// Also measure servers that are the same program on both sides, which are skipped otherwise: a null experiment.
     #[arg(long)]
     pub(super) measure_identical: bool,
 }
 
 impl SideArgs {
-    /// The sides to measure: one candidate, and what it is measured beside. Folders are meant from `from`.
+    /// The sides to measure: one candidate, and baseline and reference if given. Relative folders start at `from`.
     ///
     /// # Errors
-    /// When a SIDE is nothing that can be measured.
+    /// When a SIDE is no folder with a wirebench.toml, no revision and no SERVER=COMMAND.
     pub(super) fn asked(&self, project: &Project, from: &Path) -> Result<Vec<Asked>, UsageError> {
         let mut reference = self.reference.clone();
         let mut reference_from = from;
@@ -117,7 +117,7 @@ fn command_of<'a>(servers: &[Server], word: &'a str) -> Option<(&'a str, &'a str
         .then_some((server, command))
 }
 
-/// A command's words; a program with a `/` is meant from a folder.
+/// Splits a command into words; a program with a `/` is relative to a folder.
 fn command_line(command: &str, from: &Path) -> Option<Vec<String>> {
     let mut words = shell_words::split(command).ok()?;
     let program = words.first_mut().filter(|program| !program.is_empty())?;

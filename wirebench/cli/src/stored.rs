@@ -1,4 +1,4 @@
-//! A comparison that was kept: where it lies, and reading it back without trusting it.
+//! Finds and reads a stored comparison, and checks it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use wirebench_record::comparison::{Comparison, SCHEMA, SCHEMA_V1};
 /// Its name in a run's folder.
 pub(super) const FILE: &str = "comparison.json";
 
-/// How a comparison comes to be, for whoever has none.
+/// Advice for when there is no comparison.
 pub(super) const MAKE: &str = "make one with: wirebench run --baseline main";
 
-/// The file named by itself or by the folder it lies in.
+/// A comparison's path, from the path of the file or of its folder.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no such file.
 pub(super) fn file_at(path: &Path) -> Result<PathBuf, UsageError> {
     let file = if path.is_dir() {
         path.join(FILE)
@@ -37,7 +37,7 @@ pub(super) fn file_at(path: &Path) -> Result<PathBuf, UsageError> {
 /// Reads a comparison.
 ///
 /// # Errors
-/// When it cannot be read, is cut off, has another schema, or a field is not as the schema says.
+/// When it cannot be read, is incomplete, or does not fit the schema.
 pub(super) fn read(file: &Path) -> anyhow::Result<Comparison> {
     let name = file.display();
     let text = fs::read(file).with_context(|| format!("{name}: cannot be read"))?;

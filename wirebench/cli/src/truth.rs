@@ -1,4 +1,4 @@
-//! `wirebench truth`: known changes with known right answers, compared and held against the verdict.
+//! `wirebench truth`: compares changes whose right verdict is known, and checks the verdicts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,19 +35,19 @@ pub(super) struct Args {
     /// Only rows whose name matches this glob; may be given several times.
     #[arg(long, value_name = "GLOB")]
     row: Vec<String>,
-    /// Only show the rows: name, comparisons, what is expected, and what is done.
+    /// Only list the rows: name, comparisons, expected verdict, and change.
     #[arg(long)]
     list: bool,
-    /// Go on with a table: its folder, or a file, which is left as it is. What it holds is not compared again.
+    /// Continue a table: its folder, or a file, which is not changed. Its comparisons are not repeated.
     #[arg(long, value_name = "TABLE")]
     resume: Option<PathBuf>,
-    /// Compare nothing, print the document of a table: its folder or its truth.json.
+    /// Compare nothing; print the document of a table, given its folder or its truth.json.
     #[arg(long, value_name = "TABLE", conflicts_with_all = ["resume", "list", "row"])]
     from: Option<PathBuf>,
-    /// Wall time for rounds of load in every comparison, such as 30s; without it, the row's.
+    /// Wall time for rounds of load in every comparison, such as 30s; without it, the row's own.
     #[arg(long, value_name = "TIME")]
     budget: Option<Span>,
-    /// The folder that takes the table's folder; without it, results/truth in the project.
+    /// The folder in which the table's folder is made; without it, results/truth in the project.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -109,7 +109,7 @@ fn rows(root: &Path, globs: &[String]) -> anyhow::Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The comparisons that a table does not hold.
+/// The comparisons that a table does not have yet.
 fn left(rows: &[Row], table: &TruthTable) -> Vec<String> {
     let made = |case: &Case| {
         let mut all = table.outcomes.iter();
@@ -147,7 +147,7 @@ fn list(rows: &[Row]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who compares: this program, here and now.
+/// The session: this program, this machine, now.
 fn session(root: &Path) -> anyhow::Result<Session> {
     let commit =
         git::resolve(root, "HEAD").map_err(|why| UsageError(format!("the truth table needs a commit: {why}")))?;
@@ -159,7 +159,7 @@ fn session(root: &Path) -> anyhow::Result<Session> {
     })
 }
 
-/// The table that takes the outcomes, and its folder: a new one, or the one to go on with.
+/// The table for the outcomes, and its folder: a new one, or the one to continue.
 fn begun(root: &Path, args: &Args, session: Session) -> anyhow::Result<(TruthTable, PathBuf)> {
     let table = match &args.resume {
         Some(from) => {
@@ -217,7 +217,7 @@ fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt
     Work::open(place, interrupt).map_err(anyhow::Error::msg)
 }
 
-/// Compares what is not in the table yet, and keeps the table after every case; whether all were compared.
+/// Runs the comparisons that the table does not have, and writes the table after each. Returns whether all were run.
 fn compare(work: &mut Work, cases: &[Case], table: &mut TruthTable, out: &Path) -> anyhow::Result<bool> {
     let left: Vec<&Case> = cases
         .iter()
@@ -247,7 +247,7 @@ fn compare(work: &mut Work, cases: &[Case], table: &mut TruthTable, out: &Path) 
     Ok(true)
 }
 
-/// Writes the table whole or not at all.
+/// Writes the table atomically.
 fn keep(table: &TruthTable, out: &Path) -> anyhow::Result<()> {
     let file = out.join(FILE);
     let mut part = tempfile::Builder::new().prefix(".truth").tempfile_in(out)?;

@@ -1,4 +1,4 @@
-//! `wirebench verify`: everything but the load.
+//! `wirebench verify`: checks tools, builds and starts servers, and probes each operation; everything but the load.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,7 @@ pub(super) struct Args {
     json: bool,
 }
 
-/// One check, as `--json` says it.
+/// One check, as `--json` prints it.
 #[derive(Serialize)]
 struct Line<'a> {
     ok: bool,
@@ -68,7 +68,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     }
     match prepare::gnuplot(&project.root) {
         Some((_, tool)) => say(true, &format!("gnuplot {}", tool.version), ""),
-        // Only charts need it: nothing fails without.
+        // Only charts need gnuplot, so a missing one fails nothing.
         None => say(
             true,
             "gnuplot",
@@ -114,7 +114,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     Ok(if faults == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
-/// Starts the server, asks it once, stops it; says how fast it was ready and how large the answer is.
+/// Starts the server, sends one probe and stops it; prints how fast it was ready and how large the response is.
 fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, TargetError> {
     let bench = &prepared.bench;
     let server = series.server;

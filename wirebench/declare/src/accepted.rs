@@ -1,4 +1,4 @@
-//! `accepted.toml`: the changes that are meant, in the project's folder, one reviewed entry each.
+//! `accepted.toml` in the project's folder: worsenings that are intended, one reviewed entry each.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::read::{DeclareError, toml_file};
 use wirebench_record::accepted::Accepted;
 
-/// What a new file begins with.
+/// The header of a new file.
 const HEADER: &str = "# Changes for the worse that are meant: an alert that an entry covers stays quiet and says why.\n\
                       # Entries are added by `wirebench accept` and reviewed like code.\n";
 
@@ -27,7 +27,7 @@ pub fn file(folder: &Path) -> PathBuf {
     folder.join("accepted.toml")
 }
 
-/// Reads the entries of the project in `folder`; none when it has no such file.
+/// Reads the entries of the project in `folder`; empty if it has no such file.
 ///
 /// # Errors
 /// When the file cannot be read, or an entry's glob, commit, size or reason is wrong; names the entry and the key.
@@ -44,11 +44,11 @@ pub fn read(folder: &Path) -> Result<Vec<Accepted>, DeclareError> {
     Ok(content.accepted)
 }
 
-/// Adds an entry at the end and leaves everything else as it is written. The file is replaced only when it then reads as the
-/// old entries and the new one.
+/// Adds an entry at the end and leaves everything else as it is written. The file is replaced only if the new text
+/// parses to the old entries and the new one.
 ///
 /// # Errors
-/// When the entry or the file is wrong, or the file cannot be written. It is as before then.
+/// When the entry or the file is wrong, or the file cannot be written. The file is then unchanged.
 pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     let file = file(folder);
     check(entry).map_err(|(key, message)| DeclareError::key(&file, key, message))?;
@@ -89,7 +89,7 @@ pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     Err(DeclareError::key(&file, "accepted", message))
 }
 
-/// The key that is wrong with an entry, and what was expected.
+/// The wrong key of an entry, and what was expected.
 fn check(entry: &Accepted) -> Result<(), (&'static str, String)> {
     if let Err(error) = entry.clone().compile() {
         return Err(("series", format!("expected a glob such as \"*@http@*\": {error}")));

@@ -20,7 +20,7 @@ pub enum Arg {
     Group(Vec<String>),
 }
 
-/// What a placeholder stands for.
+/// The value of a placeholder.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// One text.
@@ -44,7 +44,7 @@ pub struct MissingValue {
     pub name: String,
 }
 
-/// Double braces are another language's (a Go template's) and stay as they are.
+/// Double braces belong to another language (Go templates) and are kept.
 static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{\{.*?\}\}|\{([a-z_]+)\}").expect("a constant pattern"));
 
@@ -55,7 +55,7 @@ fn names(text: &str) -> impl Iterator<Item = String> + '_ {
 }
 
 impl Arg {
-    /// The argument that stands alone; `None` for a group.
+    /// The single argument; `None` for a group.
     #[must_use]
     pub fn one(&self) -> Option<&str> {
         match self {
@@ -115,7 +115,7 @@ pub fn expand<K: Borrow<str> + Ord>(args: &[Arg], values: &BTreeMap<K, Value>) -
     Ok(out)
 }
 
-/// Fills in the placeholders of one text that have a value; of a list, the one in its turn.
+/// Fills in the placeholders of one text that have a value; of a list, the item at this index.
 #[must_use]
 pub fn fill<K: Borrow<str> + Ord>(text: &str, values: &BTreeMap<K, Value>, turn: usize) -> String {
     let replace = |found: &regex::Captures| match found.get(1).and_then(|name| values.get(name.as_str())) {

@@ -1,5 +1,5 @@
-//! The drivers that come with the program: this repository's own, used for every name that a project's `drivers/` does not
-//! declare.
+//! Built-in drivers: this repository's own, compiled into the program, and used for every name that a project's
+//! `drivers/` does not declare.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::read::{DeclareError, Place, toml_text};
 
 include!(concat!(env!("OUT_DIR"), "/drivers.rs"));
 
-/// Those of a project that does not say which it wants.
+/// The built-in drivers of a project that does not set `builtin_drivers`.
 pub const USUAL: [&str; 4] = ["ghz", "h2load", "hey", "hyperfine"];
 
 /// The folder below `.wirebench/` that takes their files, for jq to read: `drivers/<12 hex digits of their content>`.
@@ -29,10 +29,10 @@ pub fn folder() -> PathBuf {
     Path::new("drivers").join(digits)
 }
 
-/// Those named, as drivers of the project in `root`; their files need not be there yet.
+/// The named drivers, for the project in `root`; their files need not be written yet.
 ///
 /// # Errors
-/// Never while this repository's own drivers are well-formed, which a test sees to.
+/// Never, as long as this repository's own drivers are well-formed, which a test checks.
 pub(super) fn drivers(root: &Path, names: &[&str]) -> Result<Vec<Driver>, DeclareError> {
     let all = root.join(".wirebench").join(folder());
     let one = |(path, text): (&str, &str)| {

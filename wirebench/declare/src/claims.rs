@@ -13,7 +13,7 @@ pub struct PublicComparison {
     pub name: String,
     /// The letter by which it is chosen: `--only A`.
     pub letter: String,
-    /// What it is called, in a few words.
+    /// Its title.
     pub title: String,
     /// What was run: shape, endpoints, tools, load.
     pub ran: String,
@@ -21,17 +21,17 @@ pub struct PublicComparison {
     pub advice: String,
     /// What differs here from what they ran, each a sentence.
     pub differs: Vec<String>,
-    /// Why the claims hold or not, in words: what the experiments come to.
+    /// The conclusion, as text: why the claims hold or not.
     pub why: Option<String>,
-    /// What was asked, with the claims made of it.
+    /// The compared pairs, with the claims about them.
     pub questions: Vec<Question>,
-    /// Every figure as it was printed, those too that nothing here repeats.
+    /// Every published figure as printed, also those that no series here repeats.
     pub published: Vec<Published>,
-    /// What was published and is not among these figures, with the reason.
+    /// Published figures that are not in the list, with the reason.
     pub left_out: Vec<String>,
-    /// What the figures say against each other.
+    /// Checks of the figures against each other.
     pub audits: Vec<Audit>,
-    /// Jobs that somebody has for one of the two sides, each answered by a pair of series.
+    /// Use cases for which one of the two sides is chosen, each decided by a pair of series.
     pub jobs: Vec<Job>,
 }
 
@@ -55,7 +55,7 @@ pub struct Audit {
     pub check: Check,
     /// What likely explains a contradiction.
     pub explained_by: Option<String>,
-    /// What shows the explanation: an experiment or a test. Without it the explanation is an inference.
+    /// The experiment or test that supports the explanation. Without it the explanation is an inference.
     pub shown_by: Option<String>,
 }
 
@@ -72,21 +72,21 @@ pub enum Check {
         /// Connections × requests at once on each.
         in_flight: f64,
     },
-    /// Bytes a second, shared among the answers of a second, are the bytes of an answer.
+    /// Bytes per second ÷ responses per second are the bytes of a response.
     BytesPerAnswer {
         /// 10^6 bytes a second.
         mb_per_s: f64,
         /// Requests/s.
         throughput_rps: f64,
-        /// The least and the most bytes that an answer has.
+        /// The smallest and the largest size of a response, bytes.
         bytes: [f64; 2],
     },
-    /// Percentiles rise.
+    /// Percentiles must not decrease.
     Rising {
         /// From the lowest percentile to the highest.
         percentiles_ms: Vec<f64>,
     },
-    /// Requests ÷ time is the rate.
+    /// Requests ÷ time must be the rate.
     Total {
         /// Requests in all.
         requests: f64,
@@ -95,7 +95,7 @@ pub enum Check {
         /// Requests/s.
         throughput_rps: f64,
     },
-    /// A stated percentage is that of its two figures.
+    /// A stated percentage must follow from its two figures.
     MorePercent {
         /// The figure that is 100 %.
         from: f64,
@@ -104,22 +104,22 @@ pub enum Check {
         /// What was stated.
         percent: f64,
     },
-    /// The two sides were not asked the same, as scripts or flags show.
+    /// The two sides did not get the same requests, as scripts or flags show.
     NotTheSame {
         /// What differs, in one sentence.
         because: String,
     },
 }
 
-/// A job that one of two sides is chosen for.
+/// A use case for which one of two sides is chosen.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The job with its conditions, in a few words.
+    /// The use case with its conditions.
     pub job: String,
     /// The names of the two sides.
     pub sides: [String; 2],
-    /// The two series that answer it.
+    /// The two series that decide it.
     pub pair: [String; 2],
 }
 
@@ -127,23 +127,23 @@ pub struct Job {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// What was compared, in a few words.
+    /// What was compared.
     pub about: String,
     /// The names of the two sides, such as HTTP and gRPC.
     pub sides: [String; 2],
     /// The two series that repeat it the way it was measured.
     pub theirs: [String; 2],
-    /// The two series that ask the same on equal terms; none where the first way is equal already.
+    /// The two series on equal terms; `None` if `theirs` is equal already.
     pub equal: Option<[String; 2]>,
     /// What was reported.
     pub claims: Vec<Claim>,
-    /// Repetitions in which one thing alone is changed.
+    /// Repetitions in which only one thing is changed.
     #[serde(default)]
     pub experiments: Vec<Experiment>,
 }
 
 impl Question {
-    /// The series of equal terms: its own, or those of the way it was measured.
+    /// The series on equal terms: `equal`, or else `theirs`.
     #[must_use]
     pub fn on_equal_terms(&self) -> &[String; 2] {
         self.equal.as_ref().unwrap_or(&self.theirs)
@@ -169,7 +169,7 @@ pub struct Claim {
     pub values: [f64; 2],
 }
 
-/// What a claim is about; the unit is in the name.
+/// The quantity of a claim; the unit is in the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -196,7 +196,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// Whether more of it is better.
+    /// True if more is better.
     #[must_use]
     pub const fn more_is_better(self) -> bool {
         matches!(self, Self::ThroughputRps)
@@ -226,9 +226,9 @@ impl Quantity {
 pub struct Experiment {
     /// The one thing that is changed.
     pub changes: String,
-    /// The two series; a side that is left alone is the same as in `theirs`.
+    /// The two series; an unchanged side is the same as in `theirs`.
     pub pair: [String; 2],
-    /// What this thing does, and why it matters to the claim.
+    /// The effect of the change, and why it matters to the claim.
     pub cause: String,
 }
 
@@ -319,7 +319,7 @@ impl PublicComparison {
         self.questions.iter().flat_map(Question::series).chain(jobs).collect()
     }
 
-    /// Whether it is meant by this word: its letter or its name.
+    /// True if this word is its letter or its name.
     #[must_use]
     pub fn is_called(&self, word: &str) -> bool {
         self.letter.eq_ignore_ascii_case(word) || self.name == word

@@ -12,7 +12,7 @@ use crate::span::Span;
 use wirebench_record::comparison::LARGEST_MARGIN_PERCENT;
 use wirebench_record::metric::Metric;
 
-/// From which confirmed worsening on throughput and latency gate, unless the project says whether they do, percent.
+/// Throughput and latency gate from this confirmed worsening on, percent, unless the project sets `gate`.
 pub const GATE_ABOVE_PERCENT: f64 = 10.0;
 
 /// `[compare]` of `wirebench.toml`; every key has a default.
@@ -25,9 +25,9 @@ pub struct Compare {
     pub budget: Span,
     /// Rounds of each variant in the first stage.
     pub rounds: u32,
-    /// The profile of a run with a baseline that names none; short rounds, and many of them, tell more in the same time.
+    /// The default profile of a run with a baseline. Many short rounds give more precision than few long ones.
     pub profile: Option<String>,
-    /// What trends are ratios to: a revision, a folder or a prebuilt command, as `--reference` takes it.
+    /// The reference, to which trends are ratios: a revision, a folder or a prebuilt command, as for `--reference`.
     pub reference: Option<String>,
 }
 
@@ -57,16 +57,16 @@ pub struct MarginRule {
     pub gate: Option<bool>,
 }
 
-/// What holds for one metric of one series.
+/// The margin of one metric of one series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Margin {
     /// The worsening that is agreed to be ignored.
     pub margin: Percent,
-    /// Whether a regression fails the gate. Never with a margin of 0 on what is timed, which may only warn.
+    /// Whether a regression fails the gate. Never with a margin of 0 on a timed metric, which may only warn.
     pub gate: bool,
-    /// Whether a rule of the project says if it gates; a default may give way to other gates.
+    /// Whether a rule of the project sets `gate`; defaults depend on the other gates.
     pub gate_declared: bool,
-    /// From which confirmed worsening on a metric that informs gates after all; none where it never does.
+    /// The confirmed worsening from which an informative metric gates; `None` if it never does.
     pub gate_above: Option<Percent>,
 }
 
@@ -80,7 +80,7 @@ impl Margins {
     /// Compiles the rules read from `file`.
     ///
     /// # Errors
-    /// When a series is not a glob, or a rule says nothing.
+    /// When a series is not a glob, or a rule sets nothing.
     pub fn new(file: &Path, rules: Vec<MarginRule>) -> Result<Self, DeclareError> {
         let mut compiled = Vec::new();
         for (place, rule) in rules.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Counting: what `[count]` of `wirebench.toml` says, and the scenarios that come of it.
+//! Counting: `[count]` of `wirebench.toml`, and the scenarios made from it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::profiles::Profiles;
 use crate::scenario::{Amount, Load, Scenario};
 use crate::server::Server;
 
-/// What the name of every counted scenario begins with; the operation's name follows.
+/// The prefix of the name of every counted scenario; the operation's name follows.
 pub const PREFIX: &str = "count-";
 
 /// `[count]` of `wirebench.toml`; every key has a default.
@@ -42,7 +42,7 @@ impl Default for Count {
 }
 
 impl Count {
-    /// What is wrong with it: the key within `[count]`, and why.
+    /// The wrong key within `[count]`, and why it is wrong.
     #[must_use]
     pub fn fault(&self) -> Option<(&'static str, String)> {
         let (few, many) = self.requests;
@@ -62,7 +62,7 @@ impl Count {
             })
     }
 
-    /// What to say of a glob over operations that fits none of those that servers declare; nothing when each fits one.
+    /// The message for a glob that matches no declared operation; `None` if each matches one.
     #[must_use]
     pub fn names_no_operation(&self, servers: &[Server]) -> Option<String> {
         let operations = operations(servers);
@@ -78,7 +78,7 @@ impl Count {
         ))
     }
 
-    /// One scenario for each operation that a server declares and that is to be counted; none when counting is off.
+    /// One scenario for each declared operation that is counted; empty if counting is off.
     #[must_use]
     pub fn scenarios(&self, servers: &[Server]) -> Vec<Scenario> {
         let wanted: Vec<GlobMatcher> = self.operations.iter().map(|text| matcher(text)).collect();
@@ -103,7 +103,7 @@ impl Count {
     }
 }
 
-/// Every operation that some server declares, by name.
+/// Every operation of any server, by name.
 fn operations(servers: &[Server]) -> BTreeSet<&String> {
     servers.iter().flat_map(|server| server.operations.keys()).collect()
 }

@@ -1,4 +1,4 @@
-//! A driver: a load generator, how it is called for each protocol, and which version of it is trusted.
+//! A driver: a load generator, its command line for each protocol, and the version of it that is accepted.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ use crate::read::{DeclareError, Place};
 pub struct Driver {
     /// The folder's name.
     pub name: String,
-    /// One line for people.
+    /// A description of one line.
     pub about: String,
     /// The profiles it takes part in.
     pub profiles: Profiles,
     /// Its folder.
     pub folder: PathBuf,
-    /// The folder that holds what filters share.
+    /// The folder of the files that filters share.
     pub library: PathBuf,
     /// The program and its version.
     pub tool: Tool,
@@ -39,15 +39,15 @@ pub struct Driver {
 pub struct Tool {
     /// The executable's name.
     pub program: String,
-    /// The one version that is trusted.
+    /// The only accepted version.
     pub version: Option<String>,
-    /// The oldest version that is trusted, for tools that the distribution packages.
+    /// The oldest accepted version, for tools that distributions package.
     pub at_least: Option<String>,
     /// The command that prints the version; `{program}` is the executable's path.
     pub version_command: Vec<String>,
     /// A regular expression with one group that finds the version in what that command prints.
     pub version_pattern: String,
-    /// What a person runs to install it.
+    /// The command that installs it.
     pub install: String,
 }
 
@@ -64,19 +64,19 @@ pub struct Mode {
     /// Whether it can change the number of connections in stages, and let workers pause.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stages: bool,
-    /// What it opens whatever the load says: for a driver that shows what a tool does when it is left to itself.
+    /// The connections that it opens independent of the load: for a driver that shows a tool's defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<Opens>,
-    /// Requests it keeps in flight on each connection whatever the load says; likewise.
+    /// Requests that it keeps in flight on each connection, independent of the load; for the same purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<std::num::NonZeroU32>,
-    /// The most cores it can use; none means as many as it is given.
+    /// The most cores it can use; `None` means all that it gets.
     pub cores_at_most: Option<std::num::NonZeroUsize>,
-    /// The least share of the workers' time that lies inside a request by the driver's own clock. A driver whose clock
+    /// The smallest share of the workers' time that is inside a request by the driver's clock. A driver whose clock
     /// leaves out its own waiting (dispatching, queueing before the send) needs less than the usual 0.97.
     #[serde(default = "usual_share")]
     pub in_flight_at_least: f64,
-    /// The status, as the driver prints it, of a good answer; none means the protocol's usual one.
+    /// The status of a good response, as the driver prints it; `None` means the protocol's usual one.
     pub good: Option<String>,
     /// Arguments with placeholders.
     pub args: Vec<Arg>,
@@ -115,15 +115,15 @@ impl Mode {
             .map_or(load.workers(), |streams| load.connections.saturating_mul(streams.get()))
     }
 
-    /// Whether it can be told to offer this load: it can carry its streams, it can keep its rate, or does without one, and its
-    /// arguments name its amount, or no amount at all.
+    /// True if the driver can offer this load: it supports the streams and the rate, if there is one, and its arguments
+    /// have a placeholder for the amount, or for no amount at all.
     #[must_use]
     pub fn takes(&self, load: &Load) -> bool {
         let needs_rate = self.args.iter().any(|arg| match arg {
             Arg::One(_) => arg.placeholders().iter().any(|name| name == "rate"),
             Arg::Group(_) => false,
         });
-        // A share of the capacity is found in a closed loop first.
+        // For a share of the capacity, the capacity is measured in a closed loop first.
         let closed = !load.is_open() || matches!(load.rate, Some(Rate::OfCapacity(_)));
         let rate = (self.rate || !load.is_open()) && !(needs_rate && closed);
         let paced = load.has_stages() || load.pause.is_some();
@@ -217,7 +217,7 @@ impl Driver {
     /// Checks what is written in the `driver.toml` at a place; filters share what is in `library`.
     ///
     /// # Errors
-    /// When it says something impossible.
+    /// When a value is impossible or contradicts another one.
     pub(super) fn check(table: Table, place: &Place, name: String, library: PathBuf) -> Result<Self, DeclareError> {
         let Table {
             about,
@@ -339,7 +339,7 @@ mod tests {
             [false, false, true, false]
         );
         assert_eq!(taken(r#"args = ["{samples}"]"#), [false, false, false, true]);
-        // A driver whose script knows by itself how much there is to do.
+        // A driver whose script contains the amount of load.
         assert_eq!(taken("args = []"), [true, true, false, true]);
     }
 

@@ -67,7 +67,7 @@ impl Kind {
 /// place and name.
 ///
 /// # Errors
-/// At the first that cannot be read, is wrong, or has a name that is wrong or taken.
+/// At the first declaration that cannot be read, is wrong, or has an invalid or duplicate name.
 pub(super) fn all<Table: DeserializeOwned, T>(
     kind: Kind,
     root: &Path,
@@ -79,10 +79,10 @@ pub(super) fn all<Table: DeserializeOwned, T>(
     })
 }
 
-/// The same where one declaration may stand for several things, each with a name of its own.
+/// The same for declarations that are expanded to several things, each with its own name.
 ///
 /// # Errors
-/// As `all`, and when a name that comes of a declaration is taken.
+/// As `all`, and when an expanded name is a duplicate.
 pub(super) fn several<Table: DeserializeOwned, T>(
     kind: Kind,
     root: &Path,
@@ -134,7 +134,7 @@ fn well_named(name: &str, place: &Place) -> Result<(), DeclareError> {
     })
 }
 
-/// What lies in a folder, in order; nothing when there is no such folder.
+/// The entries of a folder, sorted; empty if there is no such folder.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, DeclareError> {
     let unreadable = |source| DeclareError::Unreadable {
         file: folder.to_path_buf(),

@@ -1,5 +1,5 @@
-//! Declarations: the TOML files that say what is asked, who answers and who asks: tables of `wirebench.toml`, or found by
-//! folder.
+//! Declarations: the TOML files of scenarios, servers, drivers and claims, found by folder or as tables of
+//! `wirebench.toml`.
 
 pub mod accepted;
 pub mod args;
@@ -49,7 +49,7 @@ pub struct Project {
     pub servers: Vec<Server>,
     /// Drivers by name, in order.
     pub drivers: Vec<Driver>,
-    /// Public comparisons that are put to the test, by name, in order.
+    /// Public comparisons, by name, in order.
     pub claims: Vec<PublicComparison>,
 }
 
@@ -90,7 +90,7 @@ impl Project {
         })
     }
 
-    /// Whether each driver that a scenario names is declared.
+    /// Checks that each driver that a scenario names is declared.
     fn check_drivers(root: &Path, scenarios: &[Scenario], drivers: &[Driver]) -> Result<(), DeclareError> {
         let unknown = |name: &&String| drivers.iter().all(|driver| driver.name != **name);
         for scenario in scenarios {
@@ -104,7 +104,7 @@ impl Project {
         Ok(())
     }
 
-    /// Reads only the servers of the project in `root`, whatever else its `wirebench.toml` says.
+    /// Reads only the servers of the project in `root`, and ignores other keys of its `wirebench.toml`.
     ///
     /// # Errors
     /// At the first one that cannot be read or is wrong.
@@ -129,7 +129,8 @@ impl Project {
         let declared = |name: &str| drivers.iter().any(|driver| driver.name == name);
         let wanted = |name: &&str| config.builtin_drivers.iter().any(|wanted| wanted == name) && !declared(name);
         let names: Vec<&str> = builtin::NAMES.into_iter().filter(wanted).collect();
-        // Whoever names a driver that comes with the program wants it; its profiles are this repository's.
+        // A project that lists a built-in driver uses it in every profile; the `profiles` in its file are for this
+        // repository.
         drivers.extend(builtin::drivers(root, &names)?.into_iter().map(|driver| Driver {
             profiles: Profiles::all(),
             ..driver
@@ -138,7 +139,7 @@ impl Project {
         Ok(drivers)
     }
 
-    /// Whether something of what comes with the program has to lie below `.wirebench/` before jq can read it.
+    /// True if files of built-in drivers must be written below `.wirebench/` before jq can read them.
     #[must_use]
     pub fn uses_builtin_files(&self) -> bool {
         let builtin = self.root.join(".wirebench").join(builtin::folder());

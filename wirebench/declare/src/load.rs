@@ -1,4 +1,4 @@
-//! A load: how much is asked, over what, and what decides when the next request starts.
+//! A load: the amount of requests, the connections, and what decides when the next request starts.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use crate::span::Span;
 /// The most requests one driver run may send: beyond it hey and ghz stop keeping latencies.
 pub const MOST_REQUESTS: u64 = 1_000_000;
 
-/// How much work is offered, and over what.
+/// The amount of work offered, and the connections.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Load {
-    /// Connections opened; of stages, the most of any.
+    /// Connections opened; with load stages, the most of any.
     pub connections: u32,
     /// Requests in flight at once on each connection.
     pub streams: u32,
     /// When the load ends.
     #[serde(flatten)]
     pub amount: Amount,
-    /// What is offered whatever the answers do (open loop); none means each worker waits for its answer.
+    /// The rate offered (open loop); `None` means a closed loop.
     pub rate: Option<Rate>,
-    /// The same load for this long first, thrown away.
+    /// The length of the warm-up: the same load, whose results are discarded.
     pub warmup: Option<Span>,
-    /// How long one driver run may take before it is stopped; derived from the load when none is given.
+    /// How long one driver run may take before it is stopped; derived from the load if `None`.
     pub timeout: Option<Span>,
-    /// How long a worker waits after each answer before it asks again.
+    /// How long a worker waits after each response before its next request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<Span>,
-    /// Which rate is looked for: the highest at which an objective holds.
+    /// The search for the highest rate that keeps an objective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
 }
@@ -44,7 +44,7 @@ pub enum Amount {
     Duration(Span),
     /// After this many process starts.
     Starts(u32),
-    /// Not timed at all: the server is run several times, for few and for many requests, and what they cost is counted.
+    /// Counting instead of timing: several server runs, with few and with many requests.
     Counted {
         /// Requests of the shorter runs.
         few: u64,
@@ -57,7 +57,7 @@ pub enum Amount {
     Stages(Vec<LoadStage>),
 }
 
-/// One stage of a load: the connections go from where they stand to this number in this time.
+/// One load stage: the number of connections changes evenly to this number in this time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LoadStage {
@@ -114,31 +114,31 @@ impl Load {
         }
     }
 
-    /// Whether its cost is counted instead of timed.
+    /// True if the load is for counting.
     #[must_use]
     pub const fn is_counted(&self) -> bool {
         matches!(self.amount, Amount::Counted { .. })
     }
 
-    /// Whether drivers do without a server that runs meanwhile: process starts and benchmarks.
+    /// True if no server runs during the load: process starts and benchmarks.
     #[must_use]
     pub const fn is_without_server(&self) -> bool {
         matches!(self.amount, Amount::Starts(_) | Amount::Samples(_))
     }
 
-    /// Whether requests start at a rate of their own, whatever the answers do.
+    /// True for an open loop.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.rate.is_some() || self.search.is_some()
     }
 
-    /// Whether connections or workers do something else than ask all the time.
+    /// True with load stages or a pause.
     #[must_use]
     pub const fn has_stages(&self) -> bool {
         matches!(self.amount, Amount::Stages(_))
     }
 
-    /// The same at a fixed rate for as long, as a step of a search and a rate of a share of the capacity ask it.
+    /// The same load at a fixed rate: for a search step, and for a share of the capacity.
     #[must_use]
     pub fn at(&self, per_second: u32) -> Self {
         Self {
@@ -148,10 +148,10 @@ impl Load {
         }
     }
 
-    /// The closed loop over the same connections whose throughput is the capacity.
+    /// The closed loop over the same connections that measures the capacity.
     #[must_use]
     pub fn for_capacity(&self) -> Self {
-        /// Long enough for the mean of a server that is warm.
+        /// Long enough for a stable mean of a warm server.
         const LENGTH: Span = Span(Duration::from_secs(3));
         let length = match self.amount {
             Amount::Duration(span) => span.min(LENGTH),
@@ -166,20 +166,20 @@ impl Load {
     }
 }
 
-/// How long all stages of a load take.
+/// The total length of all load stages.
 #[must_use]
 pub fn total(stages: &[LoadStage]) -> Duration {
     stages.iter().map(|stage| stage.duration.0).sum()
 }
 
-/// Stages as drivers are told them: `30s:100,60s:500`.
+/// Load stages in the form for drivers: `30s:100,60s:500`.
 #[must_use]
 pub fn as_flag(stages: &[LoadStage]) -> String {
     let one = |stage: &LoadStage| format!("{}:{}", stage.duration.as_flag(), stage.connections);
     stages.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
-/// Stages cut so that they take no longer than this in all: each by the same share, and 1 ms at least.
+/// Load stages shortened to this total length: each by the same share, to 1 ms at least.
 #[must_use]
 pub fn cut(stages: &[LoadStage], at_most: Option<Span>) -> Vec<LoadStage> {
     let whole = total(stages);

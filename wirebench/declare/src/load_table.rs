@@ -1,4 +1,4 @@
-//! `load` of a scenario as it is written: what goes together is checked, and numbers that are listed make several loads.
+//! The `load` table of a scenario: checks which keys go together, and expands lists of numbers to several loads.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::span::Span;
 const MOST_WORKERS: u32 = 100_000;
 /// The most loads that one table may make.
 const MOST_POINTS: usize = 100;
-/// What is said when a load ends twice, or never.
+/// The message for a load with two ends, or with none.
 const ONE_END: &str = "expected exactly one of requests, duration, starts, samples and stages";
 /// The highest rate that a search may try.
 const HIGHEST_RATE: u32 = 10_000_000;
@@ -35,7 +35,7 @@ pub(super) struct LoadTable {
     timeout: Option<Span>,
 }
 
-/// One number, or several to be gone through.
+/// One number, or a list to be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged, expecting = "expected a whole number from 1, or a list of such numbers")]
 enum Listed {
@@ -43,7 +43,7 @@ enum Listed {
     Each(Vec<u32>),
 }
 
-/// One load that comes of a table, and which of its numbers were listed there.
+/// One load of a table, and which of its numbers were listed.
 #[derive(Debug)]
 pub(super) struct Point {
     pub(super) load: Load,
@@ -64,7 +64,7 @@ impl Point {
         part(self.connections, 'c', self.load.connections) + &part(self.streams, 's', self.load.streams)
     }
 
-    /// The same for people; nothing when no number was listed.
+    /// The same as text; empty if no number was listed.
     pub(super) fn in_words(&self) -> String {
         let Load {
             connections, streams, ..
@@ -79,7 +79,7 @@ impl Point {
 }
 
 impl Listed {
-    /// Its numbers; an error says what is wrong with them.
+    /// Its numbers; the error says what is wrong with them.
     fn numbers(&self) -> Result<&[u32], &'static str> {
         let numbers = match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -149,7 +149,7 @@ impl LoadTable {
         Ok(points)
     }
 
-    /// The one end of the load, with all that depends on it alone.
+    /// The end of the load, and the checks that depend on it alone.
     fn amount(&self, place: &Place) -> Result<Amount, DeclareError> {
         let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
         if let Some(samples) = self.samples {
@@ -226,7 +226,7 @@ impl LoadTable {
     }
 }
 
-/// What connections, streams and requests must keep to among each other.
+/// Checks connections, streams and requests against each other.
 fn check_workers(load: &Load, place: &Place) -> Result<(), DeclareError> {
     let workers = load.connections.checked_mul(load.streams);
     let Some(workers) = workers.filter(|count| *count <= MOST_WORKERS) else {

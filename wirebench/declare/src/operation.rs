@@ -1,4 +1,4 @@
-//! An operation: one kind of request that a server answers, and the right answer.
+//! An operation: one kind of request, and the expected response.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::read::{DeclareError, Place};
 
-/// One kind of request and its one right answer.
+/// One kind of request and its expected response.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -31,7 +31,7 @@ pub struct HttpOperation {
     pub path: String,
     /// Header lines `name: value`; `{env:NAME}` and `{env:NAME:default}` stand for environment variables.
     pub headers: Vec<String>,
-    /// The request's body; the same stand for the same in it.
+    /// The request's body; the same variables are replaced in it.
     pub body: Option<String>,
     /// The status of a right answer.
     pub status: u16,
@@ -49,7 +49,7 @@ pub struct HttpOperation {
 }
 
 impl HttpOperation {
-    /// A request without headers and body, whose right answer has this status and this body, or any.
+    /// A request without headers and body, and an expected response with this status and this body, or any body.
     #[must_use]
     pub fn new(method: &str, path: String, status: u16, expected_body: Option<String>) -> Self {
         Self {
@@ -81,10 +81,10 @@ pub struct GrpcOperation {
     pub expected_message: Option<String>,
 }
 
-/// One benchmark, whose iterations a driver times inside the program itself.
+/// One benchmark, whose iterations are timed inside the program itself.
 #[derive(Debug, Clone, Serialize)]
 pub struct BenchOperation {
-    /// What the program calls it.
+    /// Its name in the program.
     pub id: String,
 }
 
@@ -126,7 +126,7 @@ struct ExpectTable {
 }
 
 impl ExpectTable {
-    /// Whether it says something of an HTTP body.
+    /// True if it expects something of an HTTP body.
     fn names_a_body(&self) -> bool {
         self.body.is_some() || self.pattern.is_some() || !self.json.is_empty() || self.graphql.is_some()
     }
@@ -145,10 +145,10 @@ impl ExpectTable {
     }
 }
 
-/// A longer body is no request that a load generator should repeat.
+/// The longest request body.
 const LONGEST_BODY: u64 = 16 << 20;
 
-/// The body in a file, which is meant from the folder of the file that names it.
+/// Reads the body from a file, whose path is relative to the file that names it.
 ///
 /// # Errors
 /// When it cannot be read, is not UTF-8, or is too long; in words.
@@ -164,7 +164,7 @@ fn body_of(place: &Place, name: &str) -> Result<String, String> {
     fs::read_to_string(&file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))
 }
 
-/// Whether every `{env:` of a text is one that can be filled in.
+/// Checks that every `{env:` of a text is well-formed.
 fn names_variables_well(text: &str) -> bool {
     static VARIABLE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\{env:[A-Za-z_][A-Za-z0-9_]*(?::[^{}]*)?\}").expect("a constant pattern"));
@@ -175,7 +175,7 @@ impl Table {
     /// Checks what is written at `key`, a place within the server's file.
     ///
     /// # Errors
-    /// When it says something impossible.
+    /// When a value is impossible or contradicts another one.
     pub(super) fn check(self, place: &Place, key: &str) -> Result<Operation, DeclareError> {
         let wrong = |what: &str, message: &str| Err(place.wrong(&format!("{key}.{what}"), message));
         let RequestTable {

@@ -1,4 +1,4 @@
-//! A share as people write it in a declaration: "5%", "0.5%".
+//! A share as written in a declaration: "5%", "0.5%".
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! A file of prices: what a core, memory and traffic cost the user, for `wirebench report --cost`.
+//! A file of prices of cores, memory and traffic, for `wirebench report --cost`.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::read::{DeclareError, toml_file};
 
-/// What a price file says. Money is in its currency.
+/// The contents of a price file. Money is in its currency.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {

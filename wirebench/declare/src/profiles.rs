@@ -25,7 +25,7 @@ impl Profiles {
         self.0.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
     }
 
-    /// The names written down; none when the key is not there.
+    /// The listed names; `None` without the key.
     #[must_use]
     pub fn named(&self) -> Option<&[String]> {
         self.0.as_deref()

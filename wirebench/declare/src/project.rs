@@ -15,10 +15,10 @@ use crate::span::Span;
 use crate::{builtin, scenario, server};
 use wirebench_record::names::is_profile;
 
-/// What `wirebench.toml` says.
+/// The contents of `wirebench.toml`.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The drivers that come with the program and that the project uses beside its own.
+    /// The built-in drivers that the project uses in addition to its own.
     pub builtin_drivers: Vec<String>,
     /// The profile used when none is named.
     pub default_profile: String,
@@ -28,7 +28,7 @@ pub struct Config {
     pub compare: Compare,
     /// What is counted, and how.
     pub count: Count,
-    /// What change of each metric is agreed to be ignored, and what gates.
+    /// The margin of each metric, and whether it gates.
     pub margins: Margins,
 }
 
@@ -73,7 +73,7 @@ pub struct Profile {
     /// The table's name; declarations that say `profiles` are asked whether they take part in it.
     #[serde(skip)]
     pub name: String,
-    /// One line for people.
+    /// A description of one line.
     pub about: String,
     /// Rounds of each series.
     pub rounds: u32,
@@ -94,10 +94,11 @@ pub struct Profile {
     /// Which drivers, when the command line names none.
     #[serde(default)]
     pub drivers: Vec<String>,
-    /// Globs over `scenario@server@driver`: when there are any, only series that match one; whatever the command line names.
+    /// Globs over `scenario@server@driver`: if there are any, only series that match one, independent of the command
+    /// line.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Whether the series that public comparisons (`claims/`) need are among these.
+    /// Whether it includes the series that public comparisons (`claims/`) need.
     #[serde(default)]
     pub claims: bool,
 }
@@ -130,10 +131,10 @@ fn usual_profiles() -> BTreeMap<String, Profile> {
 }
 
 impl Config {
-    /// Reads what `wirebench.toml` says of the whole project.
+    /// Reads the `wirebench.toml` of a project.
     ///
     /// # Errors
-    /// When the file cannot be read or says something impossible.
+    /// When the file cannot be read or a value is impossible.
     pub fn read(file: &Path) -> Result<Self, DeclareError> {
         Ok(Self::with_tables(file)?.0)
     }
@@ -147,7 +148,7 @@ impl Config {
         let mut written: ConfigFile = toml_file(file)?;
         if written.profiles.is_empty() {
             written.profiles = usual_profiles();
-            // Many short rounds see more than few long ones.
+            // Many short rounds give more precision than few long ones.
             written.compare.profile.get_or_insert_with(|| "quick".into());
         }
         for (name, profile) in &mut written.profiles {
@@ -235,7 +236,7 @@ impl Config {
     }
 }
 
-/// The profile used when none is named: the one that is said, or `full`, or the only one.
+/// The default profile: `default_profile`, or `full`, or the only one.
 fn default_profile(
     file: &Path,
     said: Option<String>,

@@ -49,7 +49,7 @@ impl Protocol {
         }
     }
 
-    /// The name people know it by.
+    /// Its usual name.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Protocol {
         }
     }
 
-    /// What a driver that knows nothing of gRPC or TLS says it spoke; none when it can only say the protocol's own name.
+    /// The protocol that a driver without knowledge of gRPC or TLS reports; `None` if it can only report this one.
     #[must_use]
     pub const fn carrier(self) -> Option<&'static str> {
         match self {
@@ -74,7 +74,7 @@ impl Protocol {
         }
     }
 
-    /// Whether calls of gRPC go over it, in whichever form.
+    /// True for gRPC in any form.
     #[must_use]
     pub const fn is_grpc(self) -> bool {
         matches!(self, Self::Grpc | Self::Grpcs | Self::GrpcWeb)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-/// What is wrong with a declaration, complete enough to mend it.
+/// An error in a declaration: file, key, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum DeclareError {
     /// A file or folder that cannot be read.
@@ -24,17 +24,17 @@ pub enum DeclareError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// Text that is not TOML, a key nobody knows, or a value of the wrong kind.
+    /// Text that is not TOML, an unknown key, or a value of the wrong type.
     #[error("{}: {key}{message}", file.display())]
     Invalid {
         /// The file.
         file: PathBuf,
-        /// The dotted key followed by `: `, or nothing when the whole file is meant.
+        /// The dotted key followed by `: `, or empty for the whole file.
         key: String,
         /// What was expected and what was found.
         message: String,
     },
-    /// Two declarations that claim one name.
+    /// Two declarations with one name.
     #[error("{kind} \"{name}\" is declared twice: {first} and {second}; rename one")]
     Twice {
         /// `scenario`, `server` or `driver`.
@@ -43,17 +43,17 @@ pub enum DeclareError {
         name: String,
         /// Where it was read first.
         first: String,
-        /// What repeats the name.
+        /// The place of the second one.
         second: String,
     },
 }
 
-/// Where a declaration stands: a file of its own, or a table of `wirebench.toml`.
+/// The place of a declaration: a file of its own, or a table of `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file.
     pub file: PathBuf,
-    /// The dotted table in it, such as `servers.api`; none means the whole file.
+    /// The dotted table in it, such as `servers.api`; `None` for the whole file.
     pub table: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Place {
         }
     }
 
-    /// A table of a file that holds more.
+    /// A table of a file with other tables.
     #[must_use]
     pub fn table(file: &Path, table: String) -> Self {
         Self {
@@ -116,7 +116,7 @@ pub fn toml_file<T: DeserializeOwned>(file: &Path) -> Result<T, DeclareError> {
     toml_text(&text, file)
 }
 
-/// Types one TOML document; `file` is what errors name.
+/// Parses one TOML document; errors name `file`.
 ///
 /// # Errors
 /// When it is not TOML, or does not fit `T`.

@@ -1,4 +1,4 @@
-//! A scenario: what is asked, how much of it, and over how many connections.
+//! A scenario: an operation, the amount of load, and the number of connections.
 
 use std::collections::BTreeSet;
 
@@ -16,19 +16,19 @@ pub use crate::load::{Amount, Load, MOST_REQUESTS};
 pub struct Scenario {
     /// The file's name without its ending, or the table's.
     pub name: String,
-    /// One line for people.
+    /// A description of one line.
     pub about: String,
     /// The profiles it takes part in.
     pub profiles: Profiles,
-    /// Whether profiles leave its load as it is, instead of cutting it.
+    /// True if profiles do not cap its load.
     pub whole: bool,
-    /// The operation asked for; each server says how it is asked.
+    /// The operation; each server declares its request for it.
     pub operation: String,
-    /// How much is asked, and how.
+    /// The load.
     pub load: Load,
-    /// The protocols it is meant for; none named means every one that fits the load.
+    /// The protocols it is for; `None` means every one that fits the load.
     pub protocols: Option<Vec<Protocol>>,
-    /// The drivers it is meant for, whether they take part in the profile or not; none named means every one that does.
+    /// The drivers it is for, also if they do not take part in the profile; `None` means every driver of the profile.
     pub drivers: Option<Vec<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Scenario {
     /// numbers that it lists.
     ///
     /// # Errors
-    /// When it says something impossible.
+    /// When a value is impossible or contradicts another one.
     pub(super) fn check(table: Table, place: &Place, name: &str) -> Result<Vec<(String, Self)>, DeclareError> {
         let Table {
             about,

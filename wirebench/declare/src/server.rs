@@ -1,4 +1,4 @@
-//! A server: how a program is built and started, when it is ready, and how it is asked for each operation.
+//! A server: how a program is built and started, when it is ready, and its request for each operation.
 
 use std::collections::BTreeMap;
 
@@ -18,26 +18,26 @@ use crate::tier::{self, Tier};
 pub struct Server {
     /// The folder's or the table's name.
     pub name: String,
-    /// One line for people.
+    /// A description of one line.
     #[serde(skip)]
     pub about: String,
     /// The profiles it takes part in.
     #[serde(skip)]
     pub profiles: Profiles,
-    /// What it answers.
+    /// The protocols it speaks.
     pub protocols: Vec<Protocol>,
-    /// How its program is made and named.
+    /// Where its program comes from.
     pub program: Program,
-    /// What makes the program before anything is measured: a command and its arguments, run in each side's own folder.
+    /// The build command and its arguments, run in each side's folder before anything is measured.
     #[serde(skip)]
     pub build: Option<Vec<String>>,
     /// Arguments, with `{address}`, `{host}`, `{port}`, `{threads}`, `{tls_cert}` and `{tls_key}` filled in.
     pub args: Vec<Arg>,
     /// Environment variables added for it; the placeholders of the arguments are filled in here too.
     pub env: BTreeMap<String, String>,
-    /// A fixed port, for a server that cannot be told one.
+    /// A fixed port, for a server whose port cannot be set.
     pub port: Option<u16>,
-    /// When it counts as ready.
+    /// The sign that it is ready.
     pub ready: Ready,
     /// How long it may take to get ready.
     #[serde(skip)]
@@ -48,7 +48,7 @@ pub struct Server {
     /// Commands that run one after the other at every start, once its tiers are ready and before it: a migration, a seed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<Vec<Arg>>,
-    /// How it is asked, by operation.
+    /// Its operations by name.
     pub operations: BTreeMap<String, Operation>,
 }
 
@@ -62,17 +62,17 @@ pub enum Program {
     Command(Vec<String>),
 }
 
-/// The sign that a server can be asked.
+/// The sign that a server is ready for requests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Ready {
     /// A GET of this path answers with a 2xx status.
     Http(String),
-    /// The gRPC health service says SERVING for this service ("" = the whole server).
+    /// The gRPC health service returns SERVING for this service ("" = the whole server).
     GrpcHealth(String),
     /// The port takes connections.
     Tcp(bool),
-    /// There is nothing to wait for: benchmarks have no server.
+    /// No sign: benchmarks have no server.
     #[serde(skip_deserializing)]
     AtOnce,
 }
@@ -118,7 +118,7 @@ impl Server {
     /// Checks what is written at a place.
     ///
     /// # Errors
-    /// When it says something impossible.
+    /// When a value is impossible or contradicts another one.
     pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
         let wrong = |key: &str, message: String| Err(place.wrong(key, message));
         let program = tier::program(place, "", table.package, table.command, table.build.as_ref())?;

@@ -1,16 +1,16 @@
-//! A length of time as people write it in a declaration: "10s", "300ms", "2m".
+//! A duration as written in a declaration: "10s", "300ms", "2m".
 
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A positive length of time, written with its unit.
+/// A positive duration, written with its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
 
 impl Span {
-    /// The text a load generator understands: whole seconds as `10s`, otherwise `300ms`.
+    /// The form for load generators: whole seconds as `10s`, otherwise `300ms`.
     #[must_use]
     pub fn as_flag(self) -> String {
         let millis = self.0.as_millis();

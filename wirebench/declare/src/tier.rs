@@ -1,4 +1,5 @@
-//! Tiers: the processes behind a server, such as a service and a repository, each of which may name those started before it.
+//! Tiers: the processes behind a server, such as a service and a repository, each of which may refer to those started
+//! before it.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -12,7 +13,7 @@ use crate::read::{DeclareError, Place};
 use crate::server::{DEFAULT_READY_TIMEOUT, PLACEHOLDERS, Program, Ready, Server};
 use crate::span::Span;
 
-/// The placeholder whose use says that a process answers over TLS.
+/// A process whose arguments use this placeholder serves TLS.
 const TLS_KEY: &str = "tls_key";
 
 /// The name of a tier is a placeholder too.
@@ -23,9 +24,9 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z_]+$").expect("
 pub struct Tier {
     /// Its name, by which later ones and the server name its address.
     pub name: String,
-    /// How its program is made and named.
+    /// Where its program comes from.
     pub program: Program,
-    /// What makes the program before anything is measured.
+    /// The build command.
     #[serde(skip)]
     pub build: Option<Vec<String>>,
     /// Arguments: a server's placeholders, and the names of earlier tiers for their addresses.
@@ -36,7 +37,7 @@ pub struct Tier {
     /// A fixed port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// When it counts as ready.
+    /// The sign that it is ready.
     #[serde(skip)]
     pub ready: Ready,
     /// How long it may take to get ready.
@@ -44,14 +45,14 @@ pub struct Tier {
     pub ready_timeout: Span,
 }
 
-/// What is declared of one process of a server: of a tier, or of its front, which drivers ask.
+/// The declaration of one process of a server: a tier, or its front.
 #[derive(Debug, Clone, Copy)]
 pub struct Part<'a> {
     /// The server's name.
     pub server: &'a str,
-    /// The tier's name; none for the front.
+    /// The tier's name; `None` for the front.
     pub tier: Option<&'a str>,
-    /// How its program is made and named.
+    /// Where its program comes from.
     pub program: &'a Program,
     /// What makes the program.
     pub build: Option<&'a Vec<String>>,
@@ -61,11 +62,11 @@ pub struct Part<'a> {
     pub env: &'a BTreeMap<String, String>,
     /// A fixed port.
     pub port: Option<u16>,
-    /// When it counts as ready.
+    /// The sign that it is ready.
     pub ready: &'a Ready,
     /// How long it may take to get ready.
     pub ready_timeout: Span,
-    /// The protocol in which it is asked whether it is ready.
+    /// The protocol of its readiness check.
     pub protocol: Protocol,
 }
 
@@ -96,7 +97,7 @@ impl Part<'_> {
 }
 
 impl Server {
-    /// The process that drivers ask.
+    /// The front.
     #[must_use]
     pub fn front(&self) -> Part<'_> {
         Part {
@@ -131,7 +132,7 @@ impl Server {
 }
 
 impl Tier {
-    /// Whom it is asked in: what its readiness says, over TLS when it is given a key.
+    /// The protocol of its readiness check: by its `ready`, over TLS if it has a key.
     fn protocol(&self) -> Protocol {
         let named = |text: &str| {
             Arg::One(text.to_owned())
@@ -210,10 +211,10 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
     Ok(tiers)
 }
 
-/// Where a program comes from: exactly one of package and command, `build` only beside the latter.
+/// Where a program comes from: either a package, or a command, which may have a `build`.
 ///
 /// # Errors
-/// When anything else is said; `prefix` stands before the key.
+/// When other keys are set; `prefix` is put before the key.
 pub(super) fn program(
     place: &Place,
     prefix: &str,
@@ -240,7 +241,7 @@ pub(super) fn program(
     }
 }
 
-/// Whether a readiness says something.
+/// Checks a readiness.
 ///
 /// # Errors
 /// When it is `tcp = false`.
@@ -251,10 +252,10 @@ pub(super) fn ready(place: &Place, key: &str, ready: &Ready) -> Result<(), Decla
     Ok(())
 }
 
-/// Whether arguments name only what is known: a server's placeholders and tiers started before.
+/// Checks that arguments name only known placeholders: a server's own, and tiers started before.
 ///
 /// # Errors
-/// At the first other one.
+/// At the first unknown one.
 pub(super) fn known_placeholders(place: &Place, key: &str, args: &[Arg], before: &[Tier]) -> Result<(), DeclareError> {
     let mut known = PLACEHOLDERS.to_vec();
     known.extend(before.iter().map(|tier| tier.name.as_str()));

@@ -1,5 +1,5 @@
-//! The project's git repository: which commit a revision is, and its files in a worktree of wirebench's own. The user's
-//! working tree, index and branches are only read.
+//! The project's git repository: resolves revisions, and checks their files out into worktrees of wirebench's own. The
+//! user's working tree, index and branches are only read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use crate::measure::own;
 use wirebench_record::run::{Variant, VariantRevision};
 
-/// Why a revision is none.
+/// Why a revision cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum Unresolved {
     /// No git, or no repository.
@@ -23,12 +23,12 @@ pub enum Unresolved {
     /// It may exist, but its history was not fetched.
     #[error("this clone is shallow and has no commit of that name; run: {fetch}")]
     Shallow {
-        /// What fetches it.
+        /// The command that fetches it.
         fetch: String,
     },
 }
 
-/// What git prints, when it succeeds.
+/// The output of git, if it succeeds.
 pub fn says(folder: &Path, args: &[&str]) -> Option<String> {
     let output = command(folder, args).output().ok()?;
     output
@@ -37,7 +37,8 @@ pub fn says(folder: &Path, args: &[&str]) -> Option<String> {
         .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// git in a folder, deaf to what a hook around us exported, with no hooks of its own, and never writing the index.
+/// A git command in a folder, without the environment of a surrounding hook, without hooks, and without writing the
+/// index.
 fn command(folder: &Path, args: &[&str]) -> Command {
     let mut git = wirebench_spawn::command("git");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
@@ -51,12 +52,12 @@ fn command(folder: &Path, args: &[&str]) -> Command {
     git
 }
 
-/// `owner/name` on GitHub, when that is where the project comes from.
+/// `owner/name` on GitHub, if the remote `origin` is there.
 pub fn github(root: &Path) -> Option<String> {
     owner_and_name(&says(root, &["remote", "get-url", "origin"])?)
 }
 
-/// What a remote's address names on GitHub: `https://github.com/owner/name.git`, `git@github.com:owner/name`.
+/// Parses `owner/name` from a remote's URL on GitHub: `https://github.com/owner/name.git`, `git@github.com:owner/name`.
 fn owner_and_name(url: &str) -> Option<String> {
     let (_, path) = url.split_once("github.com")?;
     let path = path.trim_start_matches([':', '/']).trim_end_matches('/');
@@ -65,7 +66,7 @@ fn owner_and_name(url: &str) -> Option<String> {
     (name.split('/').count() == 2 && name.chars().all(letters)).then(|| name.to_owned())
 }
 
-/// Tags that look like versions, each with the commit it stands for.
+/// Tags that look like versions, each with its commit.
 pub fn versions(root: &Path) -> Vec<(String, String)> {
     // An annotated tag names its commit in the second field.
     let format = "--format=%(refname:short) %(*objectname) %(objectname)";
@@ -82,8 +83,8 @@ pub fn top(root: &Path) -> Option<PathBuf> {
     says(root, &["rev-parse", "--show-toplevel"]).map(PathBuf::from)
 }
 
-/// Every file of the repository whose root is `top`, named from there: tracked, or new and not ignored; none when git
-/// cannot tell.
+/// Every file of the repository at `top`, with paths relative to it: tracked, or new and not ignored; `None` if git
+/// fails.
 pub fn files(top: &Path) -> Option<BTreeSet<String>> {
     let listed = says(top, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
     Some(
@@ -95,8 +96,8 @@ pub fn files(top: &Path) -> Option<BTreeSet<String>> {
     )
 }
 
-/// How a file, named from the repository's root `top`, differs between two commits, as a patch without context; empty
-/// when it does not, or git does not know.
+/// The diff of a file between two commits, without context; the path is relative to the repository's root `top`. Empty
+/// if the file is equal or git fails.
 pub fn patch(top: &Path, baseline: &str, candidate: &str, file: &str) -> String {
     let plain = [
         "--unified=0",
@@ -111,7 +112,7 @@ pub fn patch(top: &Path, baseline: &str, candidate: &str, file: &str) -> String 
     says(top, &args).unwrap_or_default()
 }
 
-/// How many commits of the project's history came after one; none when it is not part of it.
+/// The number of commits after one commit in the project's history; `None` if it is not in that history.
 pub fn commits_since(root: &Path, commit: &str) -> Option<usize> {
     says(root, &["merge-base", "--is-ancestor", commit, "HEAD"])?;
     says(root, &["rev-list", "--count", &format!("{commit}..HEAD")])?
@@ -122,7 +123,7 @@ pub fn commits_since(root: &Path, commit: &str) -> Option<usize> {
 /// The commit that a revision names, 40 hex digits.
 ///
 /// # Errors
-/// When there is no such commit, with what would bring it.
+/// When there is no such commit; the error says how to fetch it, if that may help.
 pub fn resolve(root: &Path, revision: &str) -> Result<String, Unresolved> {
     let shallow = says(root, &["rev-parse", "--is-shallow-repository"]).ok_or(Unresolved::NoRepository)?;
     let peeled = format!("{revision}^{{commit}}");
@@ -146,7 +147,7 @@ fn fetch(revision: &str) -> String {
     }
 }
 
-/// What is checked out in a folder, as the candidate of a run.
+/// The commit that is checked out in a folder, for the candidate of a run.
 pub fn state(folder: &Path) -> VariantRevision {
     let commit = says(folder, &["rev-parse", "--verify", "--quiet", "HEAD"]);
     let modified = commit
@@ -162,7 +163,7 @@ pub fn state(folder: &Path) -> VariantRevision {
     }
 }
 
-/// Whether a folder's repository holds exactly its commit's files, and none that git neither knows nor ignores.
+/// True if a folder's repository has exactly its commit's files, and no untracked files that are not ignored.
 pub fn is_clean(folder: &Path) -> bool {
     says(folder, &["status", "--porcelain"]).is_some_and(|text| text.is_empty())
 }
@@ -202,7 +203,7 @@ pub fn own(root: &Path, below: &str) -> anyhow::Result<PathBuf> {
     Ok(folder.join(below))
 }
 
-/// Puts a commit's files under `.wirebench/trees/`, unless they are there; returns the project's folder among them.
+/// Checks a commit out below `.wirebench/trees/`, unless it is there; returns the project's folder in it.
 ///
 /// # Errors
 /// When git cannot.
@@ -213,7 +214,7 @@ pub fn checkout(root: &Path, commit: &str) -> anyhow::Result<PathBuf> {
         if tree.exists() {
             fs::remove_dir_all(&tree).with_context(|| format!("{}: cannot be removed", tree.display()))?;
         }
-        // --force takes over a registration whose folder is gone.
+        // --force replaces a registered worktree whose folder is gone.
         let output = command(root, &["worktree", "add", "--quiet", "--force", "--detach"])
             .arg(&tree)
             .arg(commit)
@@ -229,9 +230,9 @@ pub fn checkout(root: &Path, commit: &str) -> anyhow::Result<PathBuf> {
     Ok(tree.join(prefix))
 }
 
-/// Whether a folder is a worktree of its own with exactly a commit's files.
+/// True if a folder is a separate worktree with exactly a commit's files.
 fn is_at(tree: &Path, commit: &str) -> bool {
-    // Without a .git of its own, git would speak of the repository around it.
+    // Without its own .git, git would report on the surrounding repository.
     let found = tree.join(".git").is_file().then(|| state(tree));
     found.is_some_and(|found| found.commit.as_deref() == Some(commit) && found.modified == Some(false))
 }

@@ -1,4 +1,4 @@
-//! How to get the programs that wirebench calls, as one command for this system.
+//! How to install the programs that wirebench calls, as one command for this system.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const PACKAGES: [(&str, &str, &str); 13] = [
     ("python3", "python3", "python"),
 ];
 
-/// Which packages a system has.
+/// The package manager of this system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum System {
     Apt,
@@ -48,12 +48,12 @@ impl System {
     }
 }
 
-/// What a person runs to get a program; none when only its own documentation can say.
+/// The command that installs a program; `None` if only its own documentation says how.
 pub fn known(program: &str) -> Option<String> {
     System::here().install(program)
 }
 
-/// The same in words, also for a program that is in no list.
+/// The same as a sentence, also for unknown programs.
 pub fn of(program: &str) -> String {
     known(program).unwrap_or_else(|| format!("install {program}, and put it on PATH"))
 }

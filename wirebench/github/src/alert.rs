@@ -1,6 +1,8 @@
-//! One issue about what is worse on the default branch: opened once, kept up to date, closed when nothing is worse any more.
+//! Keeps one issue about worsenings on the default branch: opens it, updates it, and closes it when nothing is worse
+//! any more.
 //!
-//! Ours has the marker for its first line and is by `github-actions[bot]`: anybody may write the marker, nobody else may be that.
+//! Recognised by the marker in its first line and by its author `github-actions[bot]`: anybody can write the marker,
+//! but not as that author.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,10 +15,10 @@ use crate::sticky::AUTHOR;
 /// The first line of the issue.
 pub const MARKER: &str = "<!-- wirebench: trend -->";
 
-/// What the issue is to say.
+/// The wanted state of the issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted<'a> {
-    /// Something is worse. `new`: an issue is opened when there is none.
+    /// Something is worse. With `new`, an issue is opened if there is none.
     Worse {
         /// One line.
         title: &'a str,
@@ -25,7 +27,7 @@ pub enum Wanted<'a> {
         /// Whether something of it is new.
         new: bool,
     },
-    /// Nothing is worse: an open issue is closed, and says this.
+    /// Nothing is worse: an open issue is closed with this text.
     Nothing {
         /// Begins with the marker.
         body: &'a str,
@@ -37,7 +39,7 @@ pub enum Wanted<'a> {
 pub enum Done {
     /// An issue was opened.
     Opened(u64),
-    /// The open issue says it now.
+    /// The open issue was updated.
     Updated(u64),
     /// The open issue was closed.
     Closed(u64),
@@ -60,10 +62,10 @@ struct Made {
     number: u64,
 }
 
-/// Brings the issue in line with what is wanted.
+/// Opens, updates or closes the issue.
 ///
 /// # Errors
-/// When GitHub does not say which issues there are, or does not take what is written.
+/// When GitHub does not list the issues, or rejects the change.
 pub fn write(api: &Api, wanted: Wanted) -> Result<Done, Refusal> {
     let open: Vec<Issue> = api.list("/issues?state=open&creator=github-actions%5Bbot%5D", None)?;
     let ours = open.iter().find(|issue| is_ours(issue)).map(|issue| issue.number);

@@ -89,7 +89,7 @@ fn place<'a>(change: &FunctionChange, files: &'a [Changed]) -> Option<(&'a str, 
     Some((&file.filename, nearest(file.patch.as_deref()?, source.line)?))
 }
 
-/// The added line nearest to a line, in the hunk that holds it; none when no hunk does, or it adds nothing.
+/// The added line nearest to a line, in the hunk that contains it; `None` if no hunk does, or the hunk adds no line.
 fn nearest(patch: &str, wanted: u32) -> Option<u32> {
     let mut line = None;
     let (mut added, mut holds) = (Vec::new(), false);

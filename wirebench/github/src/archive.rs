@@ -41,7 +41,7 @@ pub fn only_file(zip: &[u8], name: &str) -> Result<Vec<u8>, Refusal> {
     Ok(bytes)
 }
 
-/// Walks the layout; the size that the file says it has. None when it ends too early.
+/// Reads the layout, and returns the size that the file states; `None` if it ends too early.
 fn check(zip: &[u8], name: &str) -> Option<Result<u64, Refusal>> {
     let refused = |why: &str| {
         Some(Err(Refusal::new(format!(

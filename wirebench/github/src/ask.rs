@@ -20,7 +20,7 @@ pub struct Comment {
     pub user: Option<Account>,
     /// When, RFC 3339, UTC.
     pub created_at: String,
-    /// What its author is to the repository: `OWNER`, `MEMBER`, `COLLABORATOR` or less.
+    /// The author's association with the repository: `OWNER`, `MEMBER`, `COLLABORATOR` or less.
     #[serde(default)]
     pub author_association: String,
 }
@@ -38,7 +38,7 @@ pub struct Commented {
     pub repository: Repository,
 }
 
-/// What a comment is on.
+/// The issue or pull request of a comment.
 #[derive(Debug, Deserialize)]
 pub struct Issue {
     /// Its number.
@@ -61,7 +61,7 @@ struct Permission {
     permission: String,
 }
 
-/// Whether somebody may write to the repository.
+/// Whether a user may write to the repository.
 ///
 /// # Errors
 /// When the API does not say.
@@ -90,7 +90,7 @@ pub fn runs(api: &Api, workflow: &str, head: &str) -> Result<Vec<Run>, Refusal> 
 /// The run to be repeated for a comment of that time.
 ///
 /// # Errors
-/// When there is none, it is younger than the comment, has not ended, or waits for somebody's consent.
+/// When there is none, it is newer than the comment, has not ended, or waits for approval.
 pub fn choose<'a>(runs: &'a [Run], pull: &Pull, workflow: &str, commented_at: &str) -> Result<&'a Run, Refusal> {
     let number = pull.number;
     if pull.state != "open" {
@@ -109,7 +109,7 @@ pub fn choose<'a>(runs: &'a [Run], pull: &Pull, workflow: &str, commented_at: &s
                 .as_ref()
                 .is_some_and(|repository| repository.id == from.id)
     };
-    // The newest of all, not of those before the comment: a commit that left and came back was not there all the time.
+    // The newest of all runs, not only of those before the comment: a commit may have been replaced and restored.
     let newest = runs
         .iter()
         .filter(of_pull)
@@ -117,7 +117,7 @@ pub fn choose<'a>(runs: &'a [Run], pull: &Pull, workflow: &str, commented_at: &s
     let Some(run) = newest else {
         refuse!("pull request {number}: {workflow} has not measured its head; wait for it to start, or push again");
     };
-    // Within one second nobody can say which was first.
+    // Within one second the order is unknown.
     if run.created_at.as_str() >= commented_at {
         refuse!("pull request {number}: its head was pushed after the comment; look at it and comment again");
     }

@@ -1,7 +1,7 @@
-//! The check run `wirebench` on the commit that was measured: a word beside the commit, and up to five lines of the diff.
+//! The check run `wirebench` on the measured commit: a conclusion, and up to five annotations on lines of the diff.
 //!
-//! GitHub keeps check runs by commit, and several pull requests may offer one commit. Each has a check run of its own there,
-//! and as long as there are several none of them says yes or no.
+//! GitHub stores check runs by commit, and several pull requests may have the same head commit. Each gets its own check
+//! run, and as long as there are several all are neutral.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -57,8 +57,8 @@ struct Output {
 }
 
 impl Said<'_> {
-    /// What the verdict is to the pull request: nothing to hold it up where nobody can tell, nor where the check run is seen
-    /// on other pull requests too.
+    /// The conclusion of a verdict: neutral if nothing was decided, or if the check run is also visible on other pull
+    /// requests.
     #[must_use]
     pub const fn conclusion(&self) -> &'static str {
         match self.verdict {

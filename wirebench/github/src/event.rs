@@ -1,4 +1,4 @@
-//! What started a workflow: the event's file, and the run that it speaks of, held against what it must be.
+//! Reads the event that started a workflow, and checks the workflow run in it.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -142,7 +142,7 @@ pub fn ours(repository: &Repository, api: &Api) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Holds a run against what it must be before anything of it is looked at.
+/// Checks a workflow run before any of its data is read.
 ///
 /// # Errors
 /// At the first thing that is otherwise.

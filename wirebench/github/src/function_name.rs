@@ -1,5 +1,5 @@
-//! What a function may be called where this program says it in its own name: the grammar of names in Rust, Go, C, C++ and
-//! scripts, narrow enough that a sentence does not fit. What is no such name is not shown.
+//! The grammar of function names that may be shown: names of Rust, Go, C, C++ and scripts, narrow enough that a
+//! sentence does not fit. Other names are not shown.
 
 /// The longest name.
 const LONGEST: usize = 120;
@@ -7,7 +7,7 @@ const LONGEST: usize = 120;
 const WORDS: usize = 3;
 /// Commas of a name: a list of types, not of words.
 const COMMAS: usize = 3;
-/// What stands in place of a name that is none.
+/// The replacement for an invalid name.
 pub const OTHER: &str = "a function of this file";
 
 /// Words of a language beside which a blank may stand within brackets.

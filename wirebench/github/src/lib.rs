@@ -1,7 +1,7 @@
-//! The second stage: what GitHub and a pull request's own artifact say is read, checked and admitted here, and what this
-//! program says in return is written here. Everything that a pull request can choose is refused or rebuilt from numbers.
+//! The second stage: reads and checks data from GitHub and from a pull request's artifact, and writes comment, check
+//! and issue. Everything that a pull request can choose is refused or rebuilt from numbers.
 //!
-//! docs/SECURITY.md says against whom.
+//! docs/SECURITY.md has the threat model.
 
 pub mod admit;
 pub mod alert;
@@ -27,7 +27,7 @@ pub mod strict;
 pub struct Refusal(String);
 
 impl Refusal {
-    /// Says why; text that somebody else wrote must have gone through [`said::said`].
+    /// The reason. Foreign text in it must be escaped by [`said::said`].
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }

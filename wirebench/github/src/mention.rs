@@ -1,4 +1,4 @@
-//! `/bench GLOB…`: what a comment asks for. Only its first line is read.
+//! Parses `/bench GLOB…` in a comment. Only the first line is read.
 
 use globset::Glob;
 
@@ -9,7 +9,7 @@ pub const MOST: usize = 10;
 /// Characters of one glob, at most.
 const LONGEST: usize = 100;
 
-/// The globs that a comment asks for, none for everything; nothing when it does not ask.
+/// The globs of a /bench comment, empty for everything; `None` if it is no such comment.
 ///
 /// # Errors
 /// When it asks for something that no scenario can be called.

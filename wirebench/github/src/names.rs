@@ -1,4 +1,4 @@
-//! What may be shown as it is: each kind of name by a list of what it may hold. Everything else is refused or rebuilt.
+//! Allow-lists for each kind of name that may be shown unchanged. Everything else is refused or rebuilt.
 
 use wirebench_record::counts::Source;
 use wirebench_record::names;
@@ -138,7 +138,7 @@ pub fn syscall(text: &str) -> String {
     if known { text.to_owned() } else { "a system call".into() }
 }
 
-/// A place in the repository; none when it could be anything else.
+/// A path in the repository; `None` if it is not clearly one.
 #[must_use]
 pub fn source(source: Source) -> Option<Source> {
     (is_path(&source.file) && (1..=10_000_000).contains(&source.line)).then_some(source)

@@ -1,4 +1,4 @@
-//! Where the API and the repository are: from the environment that a workflow gives, each held against what it may be.
+//! The addresses of the API and the repository, from the workflow's environment; each is checked.
 
 use std::env;
 

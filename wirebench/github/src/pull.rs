@@ -1,4 +1,5 @@
-//! Which pull request a run is about: asked of the API, by commit and by where that commit is, never of the run's files.
+//! Finds the pull request of a workflow run: from the API, by head commit and head repository, never from the run's
+//! files.
 //!
 //! A run does not say it for pull requests from forks, and `commits/SHA/pulls` does not know commits of forks; the list of
 //! open pull requests of one branch does.

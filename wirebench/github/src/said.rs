@@ -1,4 +1,4 @@
-//! Text that somebody else wrote, made safe for a line of a workflow's log.
+//! Escapes foreign text for a line of a workflow's log.
 //!
 //! A runner takes a line that begins with `::` or holds `##[` for a command, and undoes `%0A`: no such text is left.
 

@@ -1,6 +1,7 @@
 //! One comment on a pull request, written once and then kept up to date.
 //!
-//! Ours has the marker for its first line and is by `github-actions[bot]`: anybody may write the marker, nobody else may be that.
+//! Recognised by the marker in its first line and by its author `github-actions[bot]`: anybody can write the marker,
+//! but not as that author.
 
 use serde::Deserialize;
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! JSON read strictly: nothing nested deeply, no key twice, no number that is none, nothing long, not much of anything.
+//! Strict JSON: limits on nesting, on the length of strings and on the number of values; rejects duplicate keys, NaN
+//! and infinities.
 //!
 //! No text of the input is part of any words.
 

@@ -1,4 +1,4 @@
-//! Puts one run into a history. Looks at nothing else there, so it costs the same however long the history is.
+//! Appends one run to a history. Reads no other file there, so its cost does not depend on the history's length.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use wirebench_record::run::{Run, Variant};
 
 pub use crate::files::Written;
 
-/// Which runs are let in.
+/// Which runs are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admit {
     /// Only those whose files were as committed.
@@ -22,8 +22,8 @@ pub enum Admit {
 /// Appends a run to the history in `history`, which is made when missing. Returns its file, and whether it is new.
 ///
 /// # Errors
-/// When the run has no commit, no sound id or time, modified files that are not admitted, or a burn injected by a self-test;
-/// when another content has its name; when the file cannot be written. Nothing is changed then.
+/// When the run has no commit, no valid id or time, modified files that are not admitted, or a burn injected by a
+/// self-test; when a file with other content has its name; when the file cannot be written. Nothing is changed then.
 pub fn append(history: &Path, run: &Run, admit: Admit) -> Result<(PathBuf, Written), HistoryError> {
     let file = place(history, run, admit).map_err(|reason| HistoryError::Refused {
         id: run.id.clone(),
@@ -37,7 +37,7 @@ pub fn append(history: &Path, run: &Run, admit: Admit) -> Result<(PathBuf, Writt
     Ok((file, written))
 }
 
-/// Where the run belongs, or why nowhere.
+/// The run's path in the history, or why it has none.
 fn place(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
     let candidate = run
         .variants

@@ -1,4 +1,4 @@
-//! What can go wrong with a history, complete enough to mend it.
+//! Errors of a history: file, cause, and what to do.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub enum HistoryError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// A run that has no place in a history.
+    /// A run that cannot be appended.
     #[error("run {id} is not appended: {reason}")]
     Refused {
         /// The run's id.
@@ -29,7 +29,7 @@ pub enum HistoryError {
         /// Why, and what to do.
         reason: String,
     },
-    /// Another content under a name that is taken.
+    /// A file of this name with other content.
     #[error("{}: is there with other content; stored files are never changed. {advice}", file.display())]
     Differs {
         /// The file that is there.
@@ -62,7 +62,7 @@ impl HistoryError {
         }
     }
 
-    /// A folder without anything of a history in it.
+    /// A folder without a history.
     pub(super) fn empty(history: &Path) -> Self {
         let message =
             "holds no history: no runs/, months/ or imported/; append a run with: wirebench history append --to DIR";

@@ -1,4 +1,4 @@
-//! Where the files of a history lie, and how they are read and written without ever losing one.
+//! The paths of a history's files, and how to read and write them without losing any.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
@@ -13,12 +13,12 @@ use wirebench_record::history::{self, Facts, Month, StoredRun};
 use wirebench_record::imported::{self, Imported};
 use wirebench_record::run::{self, Run, short_commit};
 
-/// What happened to a file that was to be written once.
+/// The result of writing a file that must not change later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     /// It is new.
     New,
-    /// It was there already, with the same content.
+    /// It existed already with the same content.
     AlreadyThere,
 }
 
@@ -61,14 +61,14 @@ pub(super) fn months(history: &Path) -> Result<Vec<MonthFiles>, HistoryError> {
     Ok(found)
 }
 
-/// The file of a run that a history's summaries know.
+/// The path of a run that is in a summary.
 #[must_use]
 pub fn run_file(history: &Path, stored: &StoredRun) -> PathBuf {
     let month = stored.started_at.get(..7).unwrap_or_default();
     runs_folder(history, month).join(&stored.file)
 }
 
-/// The newest stored run of a commit, named by all or the first of its digits; none when there is none.
+/// The newest stored run of a commit, given by its full or shortened id; `None` if there is none.
 ///
 /// # Errors
 /// When a folder of the history cannot be read.
@@ -82,7 +82,7 @@ pub fn newest_run(history: &Path, commit: &str) -> Result<Option<PathBuf>, Histo
     Ok(newest)
 }
 
-/// The JSON files of a folder, in order; none when there is no such folder.
+/// The JSON files of a folder, in order; empty if there is no such folder.
 pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
     let mut found = names(folder)?;
     found.retain(|name| is_json(name));
@@ -112,7 +112,7 @@ fn is_json(name: &str) -> bool {
     !name.starts_with('.') && Path::new(name).extension().is_some_and(|ending| ending == "json")
 }
 
-/// A file's content that says of which schema it is.
+/// The content of a file with a `schema` key.
 pub(super) trait OfSchema: DeserializeOwned {
     /// The schema this program knows.
     const SCHEMA: &str;
@@ -148,7 +148,7 @@ impl OfSchema for Imported {
     }
 }
 
-/// Reads a file of one schema; another version of it is refused by name.
+/// Reads a file of one schema; an error names another version.
 pub(super) fn read<T: OfSchema>(file: &Path) -> Result<T, HistoryError> {
     #[derive(Deserialize)]
     struct Named {
@@ -177,7 +177,7 @@ fn other_schema(file: &Path, found: &str, expected: &str) -> HistoryError {
     HistoryError::broken(file, message)
 }
 
-/// Writes a file that must not change any more: whole or not at all, and never over another one.
+/// Writes a file that must not change later: atomically, and never over an existing one.
 pub(super) fn write_once(file: &Path, content: &[u8], advice: &str) -> Result<Written, HistoryError> {
     let beside = beside(file, content).map_err(HistoryError::unwritable(file))?;
     match beside.persist_noclobber(file) {
@@ -196,7 +196,7 @@ pub(super) fn write_once(file: &Path, content: &[u8], advice: &str) -> Result<Wr
     }
 }
 
-/// Replaces a derived file, whole or not at all.
+/// Replaces a derived file atomically.
 pub(super) fn replace(file: &Path, content: &[u8]) -> Result<(), HistoryError> {
     let beside = beside(file, content).map_err(HistoryError::unwritable(file))?;
     beside
@@ -205,7 +205,7 @@ pub(super) fn replace(file: &Path, content: &[u8]) -> Result<(), HistoryError> {
     Ok(())
 }
 
-/// The content in a temporary file of the folder it will stay in, readable by whoever may read the folder.
+/// Writes the content to a temporary file in the same folder, readable by everyone who may read the folder.
 fn beside(file: &Path, content: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

@@ -1,4 +1,4 @@
-//! A history with every value, for whoever draws it.
+//! A history with every value, for charts.
 
 use std::fs;
 use std::path::Path;
@@ -13,19 +13,19 @@ use wirebench_record::history::{Facts, StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::run::Run;
 use wirebench_record::trend::{Basis, Push, Trace, Trend};
 
-/// The timeline of a history's own runs; those of imported suites are called otherwise.
+/// The name of the timeline of a history's own runs; imported suites have other names.
 pub const RUNS: &str = "runs";
 
 /// Everything there is to draw.
 #[derive(Debug)]
 pub struct Followed {
-    /// What is known of the history as a whole.
+    /// Facts about the whole history.
     pub facts: Facts,
     /// What it says.
     pub trend: Trend,
     /// The pushes of every source: the history's runs first, if there are any, then imported suites.
     pub lines: Vec<Line>,
-    /// Of every trace of the trend, in the same order, its values.
+    /// The values of every trace of the trend, in the same order.
     pub rows: Vec<Values>,
 }
 
@@ -38,11 +38,11 @@ pub struct Line {
     pub repository: Option<String>,
     /// Its pushes.
     pub pushes: Vec<Push>,
-    /// What is kept of each run; empty for an imported suite.
+    /// The stored facts of each run; empty for an imported suite.
     pub runs: Vec<StoredRun>,
     /// Places of runs that are in no history.
     pub provisional: Vec<usize>,
-    /// Names of imported series without a value that may be judged.
+    /// Names of imported series without any judged value.
     pub without: Vec<String>,
 }
 
@@ -53,9 +53,9 @@ pub struct Values {
     pub line: usize,
     /// Value of each place of its line; NaN where there is none.
     pub values: Vec<f64>,
-    /// Ratio to the reference of each place; empty when its newest segment is judged by its values.
+    /// The ratio to the reference at each place; empty if its newest segment is judged by values.
     pub ratios: Vec<f64>,
-    /// Half of the 95 % interval of what is judged, in thousandths of it, of each place; empty when no place has one.
+    /// Half of the 95 % interval of the judged value, in thousandths, at each place; empty if no place has one.
     pub half_permille: Vec<f64>,
     /// Places without a value, and why.
     pub failures: Vec<(usize, String)>,
@@ -63,7 +63,7 @@ pub struct Values {
     pub segments: Vec<SegmentPlaces>,
 }
 
-/// Follows every wanted series through a history, and through runs that are in none.
+/// Follows every selected series through a history, and through runs that are in no history.
 ///
 /// # Errors
 /// When the folder cannot be read. Broken files are skipped and named in the trend; an empty folder has no traces.
@@ -116,7 +116,7 @@ pub fn follow(history: Option<&Path>, beside: &[Run], question: &Question) -> Re
     })
 }
 
-/// What `history.json` says; a broken one is named and says nothing.
+/// Reads `history.json`; a broken file is reported and ignored.
 fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
     let file = history.join("history.json");
     if !fs::exists(&file).unwrap_or(false) {
@@ -172,7 +172,7 @@ fn with_values(
     (judged, row)
 }
 
-/// Reasons by place, and those of values that are wild and alone.
+/// The reasons by place, including those of wild values.
 fn with_wild(mut reasons: Vec<(usize, String)>, wild: &[(usize, String)]) -> Vec<(usize, String)> {
     reasons.extend(wild.iter().cloned());
     reasons.sort_by_key(|(place, _)| *place);
@@ -199,7 +199,7 @@ fn imported_values(row: ImportedRow, line: usize, places: usize) -> (Trace, Valu
     (row.judged.trace, values)
 }
 
-/// As much of a text as fits a line.
+/// Shortens a text to one line.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= 40 {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Steps of many series → the pushes at which they happened: one push that moves forty series is one piece of news.
+//! Groups steps of many series by push: one push that moves forty series is one group.
 
 use std::cmp::Reverse;
 
@@ -6,8 +6,8 @@ use crate::row::{SegmentPlaces, StepPlaces};
 use crate::standing::taken_back;
 use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, Trace};
 
-/// Groups so few pushes apart are one, if the smaller one has less than half the steps: the place of a step is not always
-/// exact.
+/// Groups at most this many pushes apart are merged if the smaller one has less than half the steps, because the place
+/// of a step is not always exact.
 const APART: usize = 2;
 
 /// A step with its trace.
@@ -16,7 +16,7 @@ struct At<'a> {
     trace: &'a Trace,
     step: &'a ChangePoint,
     places: StepPlaces,
-    /// Whether it is an alert that no later step took back, in the newest segment.
+    /// True if it is an alert in the newest segment that no later step reverted.
     open: bool,
 }
 
@@ -46,7 +46,7 @@ fn of_source(judged: &[(&Trace, &[SegmentPlaces])]) -> Vec<Group> {
         .collect()
 }
 
-/// The fewest groups in which all ranges share a push: the range that ends first decides, again and again.
+/// The fewest groups in which all ranges share a push: greedy, by the range that ends first.
 fn pierced(mut steps: Vec<At>) -> Vec<Vec<At>> {
     steps.sort_by_key(|at| (at.places.first_after, at.places.last_before));
     let mut groups: Vec<(usize, Vec<At>)> = Vec::new();
@@ -137,7 +137,7 @@ fn grouped_step(at: &At) -> GroupedStep {
     }
 }
 
-/// How large a change is, as a number that can be ordered.
+/// The size of a change as a sortable number.
 #[expect(clippy::cast_possible_truncation, reason = "bounded")]
 fn thousandths(percent: f64) -> i64 {
     (1000.0 * percent.abs()).clamp(0.0, 1e15) as i64

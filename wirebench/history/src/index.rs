@@ -10,25 +10,25 @@ use crate::summarise::Columns;
 use wirebench_record::history::{Month, StoredRun};
 use wirebench_record::run::Run;
 
-/// Which months are summarised anew.
+/// Which months are summarised again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Months {
-    /// Those whose set of run files is not what their summary is made of.
+    /// Months whose summary is out of date because run files were added, removed or changed in length.
     Changed,
     /// All.
     All,
 }
 
-/// What indexing did.
+/// The result of indexing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indexed {
     /// Months whose summary was written, `yyyy-mm`, with the number of their runs.
     pub written: Vec<(String, usize)>,
     /// Months whose summary was current.
     pub current: usize,
-    /// Run files that were left out, and why.
+    /// Run files that were skipped, with the reason.
     pub skipped: Vec<String>,
-    /// Summaries of months that have no run files any more; they are left as they are.
+    /// Months with a summary but without run files; the summaries are kept.
     pub orphans: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     Ok(done)
 }
 
-/// Whether the file of a run is as long as when it was summarised: files are never changed, but may be cut off.
+/// True if a run file has the same length as when it was summarised: files are never changed, but may be truncated.
 fn is_as_it_was(files: &MonthFiles, run: &StoredRun) -> bool {
     run.bytes
         .is_none_or(|bytes| length(&files.folder.join(&run.file)) == Some(bytes))
@@ -79,7 +79,7 @@ fn length(file: &Path) -> Option<u64> {
     fs::metadata(file).ok().map(|about| about.len())
 }
 
-/// Reads the run files of a month; one that cannot be read is left out and named.
+/// Reads the run files of a month; unreadable files are skipped and reported.
 pub(super) fn summarised(files: &MonthFiles) -> (Month, Vec<String>) {
     let (mut columns, mut skipped) = (Columns::of(&files.month), Vec::new());
     for name in &files.names {

@@ -1,5 +1,5 @@
-//! A history: one immutable file for each run in a plain folder, monthly summaries that can be rebuilt from them, histories
-//! imported from other programs, and what all of these say about every series over time.
+//! A history: one immutable file for each run in a plain folder, monthly summaries that can be rebuilt from them,
+//! histories imported from other programs, and the trend of every series in all of these.
 //!
 //! ```text
 //! DIR/runs/<yyyy>/<mm>/<sha12>-<run id>.json   one run, never changed: two pushes never write the same file

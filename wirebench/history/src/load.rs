@@ -1,4 +1,4 @@
-//! Reads what a trend needs: the summaries, and the run files that are in none of them.
+//! Reads the input of a trend: the summaries, and the run files that are in no summary.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -15,24 +15,24 @@ use wirebench_record::history::{Month, StoredRun, StoredSeries};
 use wirebench_record::imported::{Fault, Imported, Suite};
 use wirebench_record::run::Run;
 
-/// What the runs beside a history have for a month.
+/// The month of runs that are in no history.
 const BESIDE: &str = "";
 
 /// The runs of a history in commit order.
 #[derive(Debug)]
 pub(super) struct Stored {
     months: Vec<Month>,
-    /// Month and place in it, in commit order; each run once.
+    /// Month and index in it, in commit order; each run once.
     order: Vec<(usize, usize)>,
 }
 
-/// Everything a trend is made of.
+/// The input of a trend.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) stored: Stored,
     /// By name.
     pub(super) imported: Vec<(String, Imported)>,
-    /// What was left out, and why.
+    /// Skipped files, with the reason.
     pub(super) skipped: Vec<String>,
     /// Runs that are in no summary.
     pub(super) not_indexed: usize,
@@ -100,13 +100,13 @@ fn key(run: &StoredRun) -> (Option<Timestamp>, Option<Timestamp>, String) {
 }
 
 impl Loaded {
-    /// Whether there is nothing in it at all, not even a broken file.
+    /// True if it is empty and has no broken file either.
     pub(super) fn is_empty(&self) -> bool {
         self.stored.months.is_empty() && self.imported.is_empty() && self.skipped.is_empty()
     }
 }
 
-/// Reads a history, and beside it runs that are in none.
+/// Reads a history, and runs that are in no history.
 ///
 /// # Errors
 /// When the folder cannot be read. A broken file is no error: it is skipped and named.
@@ -148,7 +148,7 @@ pub(super) fn load(history: Option<&Path>, beside: &[Run]) -> Result<Loaded, His
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match read::<Imported>(&file) {
             Ok(mut content) => {
-                // By today's rules, where others held when it was imported.
+                // Judges it by the current rules if it was imported under older ones.
                 content
                     .suites
                     .iter_mut()
@@ -176,13 +176,14 @@ fn files(history: &Path) -> Result<Files, HistoryError> {
     Ok((summaries, months(history)?, imports))
 }
 
-/// Whether a suite has faults that were once judged otherwise: zeros and wild values were refused, and units did not win.
+/// True if a suite has faults under older rules, by which zeros and wild values were refused and units did not win over
+/// tools.
 fn is_dated(suite: &Suite) -> bool {
     let once = [Fault::Zero, Fault::Absurd, Fault::Contradiction, Fault::UnitChange];
     suite.flags.iter().any(|flag| once.contains(&flag.fault))
 }
 
-/// A summary whose columns have as many places as it has runs; a hand-edited one may not.
+/// Checks that a summary's columns have as many places as it has runs, which a hand-edited one may not.
 fn sound(month: Month) -> Result<Month, HistoryError> {
     let places = month.runs.len();
     let fits = |column: &[f64], may_be_empty: bool| column.len() == places || (may_be_empty && column.is_empty());

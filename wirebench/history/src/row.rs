@@ -1,4 +1,4 @@
-//! One row of values in push order → its segments and change points.
+//! Judges one row of values in push order: its segments and change points.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::trend::{Basis, Newest, Push, Trace};
 
-/// The pushes that rows are made of, and what was accepted with each.
+/// The pushes of rows, with their acceptances.
 #[derive(Debug)]
 pub(super) struct Timeline {
     pub(super) pushes: Vec<Push>,
@@ -15,7 +15,7 @@ pub(super) struct Timeline {
     pub(super) accepted: Vec<(usize, Acceptance)>,
 }
 
-/// How rows are judged.
+/// The parameters of judging.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules<'a> {
     /// Acceptances of the project: those that name a commit.
@@ -24,7 +24,7 @@ pub(super) struct Rules<'a> {
     pub(super) newest: usize,
 }
 
-/// A value that may be judged.
+/// A value to judge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
     /// Its push.
@@ -33,14 +33,14 @@ pub(super) struct Point {
     pub(super) value: f64,
     /// What must stay the same within a segment.
     pub(super) context: Context,
-    /// The kind of machine that measured it, by number: ratios are brought to one kind.
+    /// The number of the machine kind that measured it: ratios are converted to one kind.
     pub(super) kind: u32,
 }
 
-/// What must stay the same for values to be followed, texts as numbers.
+/// The context that must stay equal within a segment, with texts as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Context {
-    /// The digest of what is asked.
+    /// The digest of the series.
     pub(super) question: u32,
     /// Ratios or values.
     pub(super) basis: Basis,
@@ -56,11 +56,11 @@ pub(super) struct Row<'a> {
     pub(super) metric: Option<Metric>,
     pub(super) unit: &'a str,
     pub(super) better: Option<Better>,
-    /// What the other thing is that breaks a row of values: `machine`, `processor` or `unit`.
+    /// The other cause of a new segment: `machine`, `processor` or `unit`.
     pub(super) breaker: &'a str,
     /// Why none of its values is judged.
     pub(super) not_judged: Option<String>,
-    /// Places without a value that could be judged, and why, in order; with the value where it is a number.
+    /// Places without a judged value, in order, with the reason, and with the value if it is a number.
     pub(super) left_out: Vec<(usize, Option<f64>, String)>,
     pub(super) points: Vec<Point>,
 }
@@ -70,7 +70,7 @@ pub(super) struct Row<'a> {
 pub(super) struct Judged {
     pub(super) trace: Trace,
     pub(super) segments: Vec<SegmentPlaces>,
-    /// Places of values that are wild and alone, and what is said of them.
+    /// Places of wild values that are left out, and the reasons.
     pub(super) wild: Vec<(usize, String)>,
 }
 
@@ -98,7 +98,7 @@ pub struct StepPlaces {
     pub reported: usize,
 }
 
-/// Texts that stand for numbers, so that contexts compare quickly.
+/// Interned texts, so that contexts compare quickly.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     texts: Vec<String>,
@@ -109,7 +109,7 @@ impl Names {
     /// Stands for no text.
     const NONE: u32 = u32::MAX;
 
-    /// The number of a text, given now if it has none yet.
+    /// The number of a text; a new one if it has none.
     pub(super) fn number(&mut self, text: &str) -> u32 {
         if let Some(known) = self.numbers.get(text) {
             return *known;
@@ -120,7 +120,7 @@ impl Names {
         number
     }
 
-    /// The number of a text that was given one.
+    /// The number of a known text.
     pub(super) fn find(&self, text: &str) -> u32 {
         self.numbers.get(text).copied().unwrap_or(Self::NONE)
     }
@@ -131,7 +131,7 @@ impl Names {
     }
 }
 
-/// Judges a row. `names` says what the numbers of its contexts stand for.
+/// Judges a row. `names` resolves the numbers in its contexts.
 pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, names: &Names) -> Judged {
     let (mut segments, mut places, mut wild) = (Vec::new(), Vec::new(), Vec::new());
     let mut previous: Option<Context> = None;
@@ -167,7 +167,7 @@ pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, names: &Names)
     }
 }
 
-/// What changed between two contexts, in words.
+/// What changed between two contexts, as text.
 fn broken_by(before: Context, now: Context, breaker: &str, names: &Names) -> String {
     let mut changes = Vec::new();
     let change = |what: &str, old: u32, new: u32| format!("{what} {} → {}", names.text(old), names.text(new));
@@ -192,7 +192,7 @@ fn broken_by(before: Context, now: Context, breaker: &str, names: &Names) -> Str
     changes.join(", ")
 }
 
-/// The newest value, and why it is not judged.
+/// The newest value, and the reason if it is not judged.
 fn newest(row: &Row, timeline: &Timeline, wild: &[(usize, String)]) -> Option<Newest> {
     let point = row.points.last().map(|point| {
         let why = wild.iter().find(|(place, _)| *place == point.place);

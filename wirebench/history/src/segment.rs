@@ -1,4 +1,4 @@
-//! A stretch of values that may be set against each other → its steps, and whom they are to be blamed on.
+//! Finds the steps of a segment, and whether the code or the machines caused them.
 
 use crate::row::{Point, Row, Rules, SegmentPlaces, StepPlaces, Timeline};
 use crate::wild::{BELIEVED, believed, logarithms};
@@ -18,7 +18,7 @@ const MIX: f64 = 0.5;
 pub(super) struct Found {
     /// With its places; none when none of its values is believed.
     pub(super) segment: Option<(Segment, SegmentPlaces)>,
-    /// Places of values that are wild and alone, and what is said of them.
+    /// Places of wild values that are left out, and the reasons.
     pub(super) wild: Vec<(usize, String)>,
 }
 

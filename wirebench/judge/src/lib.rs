@@ -1,4 +1,4 @@
-//! Record → record: what a run measured becomes summaries, comparisons and verdicts. Never measures, never prints.
+//! Judges records: derives summaries, comparisons and verdicts from a run. Never measures, never prints.
 
 pub mod claims;
 pub mod compare;

@@ -1,8 +1,8 @@
-//! The comparison of two variants, `wirebench.comparison/v2`: for every series and metric what changed, how sure that is,
-//! and what could not have been seen.
+//! The comparison of two variants, `wirebench.comparison/v2`: for every series and metric the change, its interval, and
+//! the smallest change that could have been found.
 //!
-//! Percentages are of the metric's own value, candidate over baseline: throughput that falls is negative. Null means that it
-//! cannot be said, never 0.
+//! Percentages are of the metric's own value, candidate over baseline: throughput that falls is negative. Null means
+//! unknown, never 0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

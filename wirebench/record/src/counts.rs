@@ -1,5 +1,4 @@
-//! What a request costs, counted instead of timed: the figures of one variant of a counted series, with the points they
-//! are the slope of, and the functions that carry them.
+//! Counts: the figures of one variant of a counted series, with the points of their slopes, and the costs of functions.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The runs of one month in columns, `wirebench.history-month/v1`: what a trend needs of them, quick to read. Derived from
-//! the run files and rebuildable from them.
+//! The runs of one month in columns, `wirebench.history-month/v1`: the values that a trend needs, in a form that is
+//! fast to read. Derived from the run files, and can be rebuilt from them.
 //!
 //! Every column has as many places as there are runs; null means that the run has no such value.
 

@@ -1,5 +1,6 @@
-//! A history kept by another program, in columns, `wirebench.imported/v1`: every value as it was written, what is wrong with
-//! it, and which way is better. Of a commit it holds the author's name and the first line of the message, as text; no address.
+//! A history kept by another program, in columns, `wirebench.imported/v1`: every value as written, its faults, and
+//! which direction is better. Of a commit it holds the author's name and the first line of the message, as text; no
+//! address.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The load of a series as the record keeps it, and what a search for a rate tried.
+//! The load of a series in the record, and the steps of a search for a rate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

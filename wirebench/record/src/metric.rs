@@ -1,4 +1,4 @@
-//! What is read off a round: each metric with its unit and the direction that is better.
+//! Metrics: each with its name, unit and the direction that is better.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! What the names in records may hold. They become parts of paths, of command lines and of pages, so each is checked where a
-//! record is read, for every command alike: the fields say so, and nothing is read past them.
+//! The grammar of names in records. Names become parts of paths, command lines and pages, so each is checked when a
+//! record is read: the fields' `deserialize_with` does it, for every command.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= most && !text.starts_with('-') && text.chars().all(allowed)
 }
 
-/// What runs are called.
+/// The grammar of run ids.
 #[must_use]
 pub fn is_run(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// What a scenario, a server or a driver is called: lower-case letters, digits, and hyphens that are not first. Older
-/// versions let names be longer than what may be declared now.
+/// The grammar of names of scenarios, servers and drivers: lower-case letters, digits, and hyphens that are not first.
+/// Older versions allowed longer names than can be declared now.
 #[must_use]
 pub fn is_declared(text: &str) -> bool {
     is(text, 200, |c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
@@ -43,13 +43,13 @@ pub fn is_path(text: &str) -> bool {
     is(text, 500, |c| c.is_ascii_alphanumeric() || "._-/+@".contains(c)) && text.split('/').all(part)
 }
 
-/// What a file of a folder is called.
+/// The grammar of file names.
 #[must_use]
 pub fn is_file(text: &str) -> bool {
     is_path(text) && !text.contains('/') && !text.starts_with('.')
 }
 
-/// What a profile is called: anything on one line that can be seen, and is no flag.
+/// The grammar of profile names: visible characters on one line, not beginning with `-`.
 #[must_use]
 pub fn is_profile(text: &str) -> bool {
     is(text, 100, |c| c.is_alphanumeric() || " ._-+".contains(c))
@@ -107,7 +107,7 @@ fn or_null<'de, D: Deserializer<'de>>(
     }
 }
 
-/// What fields of records name in `deserialize_with`.
+/// Functions for `deserialize_with` of the records' fields.
 macro_rules! fields {
     ($($name:ident: $type:ty = $read:ident($fits:ident, $expected:literal);)*) => {$(
         pub(super) fn $name<'de, D: Deserializer<'de>>(from: D) -> Result<$type, D::Error> {
@@ -169,7 +169,7 @@ mod tests {
         ]
     }
 
-    /// Every place of a run's and a comparison's record where a name becomes a path, or stands in a line to paste.
+    /// Every field of a run's and a comparison's record that becomes a path or a part of a command line.
     #[test]
     fn no_record_with_a_name_that_leads_elsewhere_is_read() {
         let run: Value = serde_json::from_str(RUN).unwrap();

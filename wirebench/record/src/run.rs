@@ -1,4 +1,4 @@
-//! The record of one run, `wirebench.run/v1`: what was asked, on what machine, and every round of it.
+//! The record of one run, `wirebench.run/v1`: its series, its machine, and every round.
 //!
 //! The unit is in every name; times are integer nanoseconds, sizes integer bytes; null means not measured, never 0.
 

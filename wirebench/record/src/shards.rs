@@ -1,5 +1,5 @@
-//! One measurement on several machines at once: `wirebench.shards/v1`, which says who measures what, and what is kept of
-//! each part once they are joined into one run.
+//! One measurement on several machines at once: `wirebench.shards/v1`, the plan that assigns series to machines, and
+//! the facts kept of each part after they are joined into one run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
-//! What the dashboard's scripts load: `wirebench.site/v1`, the manifest; `wirebench.pushes/v1`, a stretch of a timeline;
-//! `wirebench.column/v1`, one metric of one series; `wirebench.points/v1`, all its values.
+//! The files that the dashboard's scripts load: `wirebench.site/v1`, the manifest; `wirebench.pushes/v1`, a stretch of
+//! a timeline; `wirebench.column/v1`, one metric of one series; `wirebench.points/v1`, all its values.
 //!
 //! A place is the number of a push in its timeline, from 0, in commit order. Percentages are of the metric's own value:
-//! throughput that falls is negative. Null means that there is none.
+//! throughput that falls is negative. Null means no value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Every series followed through its runs, `wirebench.trend/v1`: where it stepped, by how much, and whether that was meant.
 //!
-//! Percentages are of the metric's own value: throughput that falls is negative. Null means that it cannot be said.
+//! Percentages are of the metric's own value: throughput that falls is negative. Null means unknown.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

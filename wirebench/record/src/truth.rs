@@ -1,4 +1,4 @@
-//! The truth table, `wirebench.truth/v1`: known changes and known nulls, and what a comparison of each one found.
+//! The truth table, `wirebench.truth/v1`: known changes and known nulls, with the result of each comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

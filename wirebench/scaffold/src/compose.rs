@@ -1,4 +1,4 @@
-//! The services that a compose file starts from images: what servers may need beside them.
+//! The services that a compose file starts from images: dependencies that servers may need.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! What was seen of running servers, as a `wirebench.toml` in which each line says what it rests on.
+//! Writes a `wirebench.toml` from probed servers. Each line has its evidence as a comment.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,10 +16,11 @@ const HEAD: &str = "# How wirebench measures the servers of this repository. Eve
 # Written by `wirebench init` from servers that were built, started and asked: the comment behind a line is its evidence.
 ";
 
-/// Comments begin here, where a line is shorter.
+/// The column of comments on shorter lines.
 const COMMENT_AT: usize = 44;
 
-/// The whole file: servers that were seen, then, as comments, those that were not and every open question.
+/// The whole file: tables for the probed servers; then, as comments, programs that could not be probed, and the open
+/// questions.
 pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], exposed: Option<u16>) -> String {
     let mut out = HEAD.to_owned();
     let speaks = |grpc: bool| {
@@ -231,7 +232,7 @@ pub(super) fn summary(seen: &Seen) -> String {
     )
 }
 
-/// What compose files of the repository start, as questions.
+/// The services of the repository's compose files, as questions.
 pub(super) fn services(images: &[(String, String)]) -> Vec<String> {
     let words = |(file, image): &(String, String)| {
         format!("{file} starts {image}: does a server need it? Declare it as a tier, or start it before a run")
@@ -239,7 +240,7 @@ pub(super) fn services(images: &[(String, String)]) -> Vec<String> {
     images.iter().map(words).collect()
 }
 
-/// A program as a list of what was found says it.
+/// A program as an item in the list of programs found.
 pub(super) fn found(program: &Program) -> String {
     let how = match &program.made {
         Made::Package(package) => format!("cargo package {package}"),

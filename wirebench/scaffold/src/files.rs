@@ -1,29 +1,29 @@
-//! The files of a repository that may say something about its servers, read with bounds.
+//! Reads the files of a repository from which servers can be recognised, with limits on number and size.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-/// Files by their path from the folder, with `/`; what is not text or too long is left out.
+/// Files by their path relative to the folder, with `/`; files that are too long or not text are skipped.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     texts: BTreeMap<String, String>,
-    /// Manifests of folders above, nearest first: `../` as often as needed, the name, the text.
+    /// Manifests of parent folders, nearest first: path (`../NAME`) and text.
     above: Vec<(String, &'static str, String)>,
-    /// The folder's own name; empty when that is not known.
+    /// The folder's own name; empty if unknown.
     name: String,
 }
 
-/// A file longer than this was not written by hand.
+/// Longer files are skipped: they are generated.
 const LONGEST: u64 = 256 * 1024;
-/// After so many entries, or so many bytes, the rest is not looked at.
+/// The most entries and the most bytes that are read.
 const MOST_ENTRIES: usize = 50_000;
 const MOST_BYTES: usize = 64 * 1024 * 1024;
-/// Deeper folders hold no programs.
+/// The deepest level of folders that is searched.
 const DEEPEST: usize = 10;
 
-/// Folders of others' code, of what a build made, and of tests.
+/// Folders of dependencies, of build output, and of tests.
 const NOT_LOOKED_AT: [&str; 14] = [
     "node_modules",
     "target",
@@ -41,7 +41,8 @@ const NOT_LOOKED_AT: [&str; 14] = [
     "results",
 ];
 const ENDINGS: [&str; 10] = ["go", "rs", "js", "mjs", "cjs", "ts", "py", "proto", "mod", "toml"];
-/// What is looked for above the folder too: what a build needs, and what a server needs beside it.
+/// Files that are also read from parent folders: manifests, which builds need, and compose files, which name a server's
+/// dependencies.
 const MANIFESTS: [&str; 13] = [
     "go.mod",
     "package.json",
@@ -74,8 +75,8 @@ const NAMES: [&str; 13] = [
 ];
 
 impl Files {
-    /// Reads what lies below a folder, and the manifests of the folders above it up to `top`. Links are not followed; what
-    /// cannot be read is left out.
+    /// Reads the files below a folder, and the manifests of its parent folders up to `top`. Links are not followed;
+    /// files that cannot be read are skipped.
     ///
     /// # Errors
     /// When the folder itself cannot be read.
@@ -152,7 +153,7 @@ impl Files {
         }
     }
 
-    /// The folder's own name; empty when that is not known.
+    /// The folder's own name; empty if unknown.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
@@ -207,7 +208,7 @@ fn is_telling(name: &str) -> bool {
     (by_ending || NAMES.contains(&name)) && !name.ends_with("_test.go") && !name.contains(".test.")
 }
 
-/// Of lock files only their being there tells something.
+/// Of lock files only their existence matters.
 fn text_of(path: &Path, name: &str) -> Option<String> {
     if name.contains("lock") {
         return path.is_file().then(String::new);

@@ -20,7 +20,7 @@ static GRPC: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"grpc\.NewServer\(")
 /// Every `main` package that looks like a server.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
     let modules: BTreeSet<&str> = files.named("go.mod").map(|(folder, _)| folder).collect();
-    // A folder inside of a module is built from where it is: Go looks upwards for go.mod by itself.
+    // A folder inside a module is built from that folder: Go finds go.mod in a parent folder.
     let outer = files.above("go.mod").filter(|_| !modules.contains(""));
     let outer = outer.map(|(_, text)| ("", text));
     files

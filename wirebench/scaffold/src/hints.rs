@@ -1,4 +1,4 @@
-//! What sources say of a server's port, its health and its paths, as far as a pattern can tell.
+//! Hints from sources about a server's port, health path and paths, found by patterns.
 
 use std::sync::LazyLock;
 
@@ -6,14 +6,14 @@ use regex::Regex;
 
 use crate::files::Files;
 
-/// How a program is told its port.
+/// How a program gets its port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Port {
     /// By these arguments.
     Arguments(Vec<String>),
     /// By the environment variable PORT.
     Environment,
-    /// Not at all: it always takes this one.
+    /// A fixed port.
     Fixed(u16),
     /// Nothing was found.
     Unknown,
@@ -23,7 +23,7 @@ pub(super) enum Port {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hints {
     pub(super) port: Port,
-    /// A path that says whether it is ready.
+    /// A path for readiness.
     pub(super) health: Option<String>,
     /// A path it answers to a GET.
     pub(super) path: Option<String>,
@@ -68,7 +68,7 @@ static GRPC_HEALTH: LazyLock<Regex> = LazyLock::new(|| {
 });
 static EXPOSE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?mi)^\s*EXPOSE\s+(\d{2,5})\b"));
 
-/// What a program's sources say, those closest to its start first.
+/// The hints in a program's sources, those closest to its main file first.
 pub(super) fn of(texts: &[&str]) -> Hints {
     let health = texts.iter().find_map(|text| first(&HEALTH, text));
     let is_plain = |path: &str| !path.contains([':', '{', '<', '*', '(']) && path.chars().all(|c| c.is_ascii_graphic());

@@ -1,5 +1,5 @@
-//! Looks at a repository that does not use wirebench yet, and writes the declarations it needs: what was found, and where it
-//! was guessed, a line that says "change this".
+//! Examines a repository that does not use wirebench yet, and writes its declarations. Guessed lines are marked "change
+//! this".
 
 mod compose;
 mod declared;
@@ -26,16 +26,16 @@ pub use write::CHANGE_THIS;
 use program::Program;
 use proto::Call;
 
-/// What is declared of a repository, as the text of its `wirebench.toml`.
+/// The declarations of a repository, as the text of its `wirebench.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Found {
-    /// The servers declared, each with what was seen of it; none found leaves one that is made up.
+    /// The declared servers, each with its description; if none was found, one made-up example.
     pub servers: Vec<String>,
-    /// Whether they are declared from what was seen of them running; otherwise from their sources alone.
+    /// True if they were probed while running; otherwise they are guessed from their sources.
     pub seen: bool,
-    /// Programs that could not be looked at, with the reason.
+    /// Programs that could not be probed, with the reason.
     pub unseen: Vec<String>,
-    /// What could not be found out, one question each.
+    /// The open questions.
     pub questions: Vec<String>,
     /// The file.
     pub toml: String,
@@ -50,7 +50,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Looks through the files of a folder, and the manifests of the folders above it up to `top`.
+    /// Searches the files of a folder, and the manifests of its parent folders up to `top`.
     ///
     /// # Errors
     /// When the folder itself cannot be read.
@@ -58,7 +58,7 @@ impl Programs {
         Ok(Self::among(Files::read(folder, top)?))
     }
 
-    /// The same of files that were read already.
+    /// The same for files that were read already.
     #[must_use]
     pub fn among(files: Files) -> Self {
         let mut programs: Vec<Program> = Vec::new();
@@ -76,10 +76,10 @@ impl Programs {
         self.programs.iter().map(declared::found).collect()
     }
 
-    /// Leaves out all but those named.
+    /// Keeps only the named programs.
     ///
     /// # Errors
-    /// When a name is none of theirs; the message names those that there are.
+    /// When a name is unknown; the message lists the known ones.
     pub fn only(&mut self, names: &[String]) -> Result<(), String> {
         let known: Vec<&str> = self.programs.iter().map(|program| program.name.as_str()).collect();
         if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
@@ -96,7 +96,7 @@ impl Programs {
         Ok(())
     }
 
-    /// Declares them as their sources suggest; what was guessed says so.
+    /// Declares them from their sources; guesses are marked.
     #[must_use]
     pub fn guessed(&self) -> Found {
         Found {
@@ -108,8 +108,8 @@ impl Programs {
         }
     }
 
-    /// Builds, starts and asks each of them, and declares what was seen. Where none could be looked at, they are declared as
-    /// their sources suggest.
+    /// Builds, starts and probes each of them, and declares the result. If none could be probed, they are declared from
+    /// their sources.
     #[must_use]
     pub fn probed(&self, scene: &Scene) -> Found {
         let (mut seen, mut unseen) = (Vec::new(), Vec::new());
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(parses(&files).servers.len(), 2);
     }
 
-    /// Parts of real files, so that chance hits the rules and not only their edges.
+    /// Parts of real files, so that random inputs reach the rules.
     fn text() -> impl Strategy<Value = String> {
         let parts = prop::sample::select(vec![
             "package main\n",

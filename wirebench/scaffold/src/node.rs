@@ -32,7 +32,7 @@ const USUAL: [&str; 8] = [
 /// Every started file that looks like a server.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
     let own = files.named("package.json");
-    // A folder inside of a package is started from where it is; its packages are installed above.
+    // A folder inside a package is started from that folder; its packages are installed in a parent folder.
     let outer = files.above("package.json").filter(|_| !files.has("package.json"));
     own.map(|(folder, text)| (folder, text, folder))
         .chain(outer.map(|(way, text)| ("", text, way)))
@@ -80,7 +80,7 @@ fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<P
             let command = words(&["node", &main]);
             found.extend(program(files, (folder, installed), &called, about, command, &main));
         } else if scripts.contains_key("start") {
-            // Started by something else than node, such as a framework's own command.
+            // Programs that are started by another command than node, such as a framework's own.
             let sources: Vec<&str> = files
                 .below(folder, &["js", "mjs", "cjs", "ts"])
                 .map(|(_, text)| text)
@@ -177,7 +177,7 @@ fn program(
     })
 }
 
-/// What brings the packages, exactly as locked where there is a lock.
+/// The command that installs the packages, from the lock file if there is one.
 fn install(files: &Files, folder: &str) -> Option<Vec<String>> {
     let has =
         |lock: &str| files.has(&format!("{folder}{lock}")) || files.above(lock).is_some_and(|(way, _)| way == folder);

@@ -1,4 +1,4 @@
-//! A program that looks like a server: how it is made, started, and told its port.
+//! A program that looks like a server: how it is built and started, and how it gets its port.
 
 use std::collections::BTreeSet;
 
@@ -7,32 +7,32 @@ use crate::hints::Hints;
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Program {
-    /// What it is called in `wirebench.toml`.
+    /// Its name in `wirebench.toml`.
     pub(super) name: String,
-    /// Where it was found, for people.
+    /// Where it was found, as text.
     pub(super) about: String,
     /// Whether it answers HTTP.
     pub(super) http: bool,
     /// Whether it answers gRPC.
     pub(super) grpc: bool,
-    /// How it is made.
+    /// How it is built.
     pub(super) made: Made,
-    /// What its sources say of port, health and paths.
+    /// Hints from its sources: port, health, paths.
     pub(super) hints: Hints,
     /// Its source files, those closest to its start first.
     pub(super) sources: Vec<String>,
 }
 
-/// How a program is made and called.
+/// How a program is built and started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Made {
     /// A package of the Cargo workspace at the top.
     Package(String),
-    /// A command, made by another one where that is needed.
+    /// A command, with a build command if needed.
     Command {
         /// What makes it.
         build: Option<Vec<String>>,
-        /// What starts it.
+        /// The command that starts it.
         command: Vec<String>,
     },
 }
@@ -63,7 +63,7 @@ pub(super) fn slug(text: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-/// The last part of a folder's or a module's path, as a name; none when it has no letters.
+/// The last part of a folder's or a module's path, as a name; `None` if it has no letters.
 pub(super) fn last_name(path: &str) -> Option<String> {
     let version = |part: &&str| {
         part.strip_prefix('v')

@@ -1,4 +1,4 @@
-//! Python: files that make an application of a server library.
+//! Python: files that create an application of a server library.
 
 use std::sync::LazyLock;
 
@@ -35,7 +35,7 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
     let mut hints = hints::of(&[text]);
     let packages = Packages::of(files, folder);
     let (command, http, grpc) = if let Some(found) = APPLICATION.captures(text) {
-        // The server is another program than the file, and takes these whatever the file says.
+        // The server is a separate program with these arguments, independent of the file.
         hints.port = Port::Arguments(words(&["--host", "{host}", "--port", "{port}"]));
         let command = serving(path, &packages.project, &found[1], &found[2])?;
         (command, true, false)
@@ -94,12 +94,12 @@ fn serving(path: &str, project: &str, application: &str, library: &str) -> Optio
 struct Packages {
     /// The folder that imports start from: the nearest one that declares packages, `""` or ending in `/`.
     project: String,
-    /// What installs them.
+    /// The command that installs them.
     install: Option<Vec<String>>,
 }
 
 impl Packages {
-    /// Looks in a file's folder, then upwards, also above the folder that is looked at.
+    /// Searches a file's folder, then its parent folders, also above the examined folder.
     fn of(files: &Files, folder: &str) -> Self {
         let mut place = Some(folder);
         while let Some(folder) = place {
@@ -137,7 +137,7 @@ impl Packages {
     }
 }
 
-/// What installs the packages that a folder's requirements.txt or pyproject.toml names.
+/// The command that installs the packages of a folder's requirements.txt or pyproject.toml.
 fn install<'a>(folder: &str, text: impl Fn(&str) -> Option<&'a str>) -> Option<Vec<String>> {
     let pip = ["python3", "-m", "pip", "install", "--quiet"];
     if text("requirements.txt").is_some() {

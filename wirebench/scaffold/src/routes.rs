@@ -1,4 +1,4 @@
-//! The routes that sources declare, each with the line it stands on: what a running server is then asked.
+//! The routes that sources declare, each with its line: the requests for the running server.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ pub(super) struct Route {
     pub(super) method: String,
     /// The path as written, parameters included.
     pub(super) path: String,
-    /// Where it stands: `cmd/api/main.go:12`.
+    /// Its file and line: `cmd/api/main.go:12`.
     pub(super) place: String,
 }
 
@@ -41,13 +41,13 @@ static ROUTE: LazyLock<Regex> = LazyLock::new(|| {
 static BY_URL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r#"(?i)(?:method:\s*['"`](?P<method>METHOD)['"`]\s*,\s*)?\burl:\s*['"`](?P<path>/[^'"`\s]*)['"`]"#)
 });
-/// `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that look at the path themselves.
+/// `if self.path == "/x"`, `case "/x":`, `req.url === '/x'`: handlers that compare the path themselves.
 static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?i)(?:(?:\bpath(?:name)?|\burl|\bURL\.Path)\s*={2,3}\s*|\bcase\s+|\.startswith\(\s*)["'`](?P<path>/[^"'`\s]*)["'`]"#,
     )
 });
-/// What routes may be mounted below: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
+/// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route)\(\s*["'`](?P<path>/[\w/.-]+)["'`]|(?:\bprefix|url_prefix|basePath)\s*[=:]\s*["'`](?P<named>/[\w/.-]+)["'`]"#,

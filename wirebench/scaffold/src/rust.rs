@@ -28,7 +28,7 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
     files.named("Cargo.toml").flat_map(of_package).collect()
 }
 
-/// The servers of the package in one folder; none when it is no package, or serves nothing.
+/// The servers of the package in one folder; `None` if it is no package or has no server.
 fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
     let manifest: Table = text.parse().ok()?;
     let name = manifest.get("package")?.get("name")?.as_str()?;
@@ -131,7 +131,7 @@ fn binaries(files: &Files, folder: &str, manifest: &Table, package: &str) -> Vec
     found
 }
 
-/// Whether Cargo could call something so.
+/// True if this is a valid name for Cargo.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
 }

@@ -1,4 +1,4 @@
-//! The ways in which a program may be told its port, as its sources suggest: each is tried until one works.
+//! The ways in which a program may get its port, suggested by its sources: they are tried until one works.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -9,14 +9,14 @@ use crate::files::Files;
 use crate::hints::Port;
 use crate::program::Program;
 
-/// One way to tell a program its port.
+/// One way to set a program's port.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Way {
     /// Arguments, with placeholders.
     pub(super) args: Vec<String>,
     /// Environment variables, with placeholders.
     pub(super) env: BTreeMap<String, String>,
-    /// A port of its own choice.
+    /// The program's own port.
     pub(super) fixed: Option<u16>,
 }
 
@@ -96,7 +96,7 @@ fn by_variable(name: &str) -> Way {
 }
 
 impl Way {
-    /// By what it is told, in words: `PORT`, `--addr`.
+    /// The name of the way: `PORT`, `--addr`.
     pub(super) fn names(&self) -> String {
         let env = self.env.keys().map(String::as_str);
         let args = self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('{'));
@@ -110,7 +110,7 @@ impl Way {
 }
 
 impl std::fmt::Display for Way {
-    /// What was told, in words: `PORT`, `--addr {address}`.
+    /// The way as text: `PORT`, `--addr {address}`.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
         let said: Vec<String> = env.chain(self.args.iter().cloned()).collect();

@@ -35,12 +35,12 @@ impl std::str::FromStr for Action {
     }
 }
 
-/// What a repository's workflows need to know of it.
+/// The facts about a repository that its workflows need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// What they use.
     pub action: Action,
-    /// The full commit that its revision names, which the workflows then use; none when that is not known.
+    /// The full commit of its revision, which the workflows then use; `None` if unknown.
     pub commit: Option<String>,
     /// The folder of wirebench.toml from the repository's top, `.` for the top.
     pub config: String,
@@ -74,7 +74,7 @@ pub fn workflows(told: &Told) -> Vec<(&'static str, String)> {
     TEMPLATES.iter().map(|(name, text)| (*name, filled(text))).collect()
 }
 
-/// Whether what they use is one commit for ever.
+/// True if the action is pinned to a full commit.
 #[must_use]
 pub fn is_pinned(told: &Told) -> bool {
     told.commit.is_some() || is_commit(&told.action.revision)
@@ -86,7 +86,7 @@ pub fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A text as YAML reads it back: plain when nothing in it means anything, otherwise in double quotes as JSON has them.
+/// Writes a text as YAML: plain if it has no special characters, otherwise in double quotes, escaped as in JSON.
 fn scalar(text: &str) -> String {
     let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "._/-".contains(c));
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '.');

@@ -1,4 +1,4 @@
-//! What was found, as a `wirebench.toml` that a person finishes.
+//! Writes a `wirebench.toml` from guesses, for the user to complete.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,10 +7,10 @@ use crate::hints::{Hints, Port};
 use crate::program::{Made, Program, free, slug, words};
 use crate::proto::Call;
 
-/// What stands behind a line that was guessed.
+/// The comment behind a guessed line.
 pub const CHANGE_THIS: &str = "# change this";
 
-/// Methods that a gRPC server is asked for; more only cost time.
+/// The most gRPC methods that are declared.
 const MOST_CALLS: usize = 3;
 
 const HEAD: &str = "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
@@ -67,7 +67,7 @@ pub(super) fn scenarios(out: &mut String, operations: &BTreeSet<String>) {
     }
 }
 
-/// What stands for a server when none was found.
+/// The example server if none was found.
 fn made_up() -> Program {
     Program {
         name: "server".into(),
@@ -88,7 +88,7 @@ fn made_up() -> Program {
     }
 }
 
-/// A server's table, with what was guessed marked so.
+/// A server's table, with guesses marked.
 pub(super) fn server(
     out: &mut String,
     program: &Program,
@@ -163,7 +163,7 @@ pub(super) fn server(
     }
 }
 
-/// How the server is told its port, or which one it has.
+/// How the server gets its port, or its fixed port.
 fn port(out: &mut String, port: &Port, exposed: Option<u16>) {
     match (port, exposed) {
         (Port::Arguments(args), _) => line(out, &format!("args      = {}", list(args)), false),
@@ -184,7 +184,7 @@ fn port(out: &mut String, port: &Port, exposed: Option<u16>) {
     }
 }
 
-/// One line, marked where it was guessed.
+/// One line, marked if guessed.
 fn line(out: &mut String, line: &str, guessed: bool) {
     out.push_str(line);
     if guessed {

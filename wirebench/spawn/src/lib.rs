@@ -1,10 +1,10 @@
-//! The one place where other programs are begun: none gets what belongs to the workflow around us, tokens and the files by which
-//! a step speaks to later ones.
+//! The only place that starts other programs. It removes the surrounding workflow's tokens and command files (such as
+//! GITHUB_ENV) from their environment.
 
 use std::ffi::OsStr;
 use std::process::Command;
 
-/// Variables that no child gets.
+/// Environment variables that no child process gets.
 const OURS: [&str; 9] = [
     "GITHUB_TOKEN",
     "GITHUB_ENV",
@@ -16,7 +16,7 @@ const OURS: [&str; 9] = [
     "GH_TOKEN",
     "GH_ENTERPRISE_TOKEN",
 ];
-/// Nor any that begins like this: addresses and tokens of the runner's own services.
+/// The prefix of further such variables: URLs and tokens of the runner's services.
 const RUNNER: &str = "ACTIONS_";
 
 /// A program to be started: measured servers, builds, drivers, filters, and tools.
@@ -35,7 +35,8 @@ fn is_kept_back(name: &OsStr) -> bool {
     OURS.iter().any(|ours| name == *ours) || name.as_encoded_bytes().starts_with(RUNNER.as_bytes())
 }
 
-/// The value of an environment variable that a child may have; `None` where it is not set, is no text, or is kept back.
+/// The value of an environment variable that a child process may have; `None` if it is not set, is not UTF-8, or is
+/// removed.
 #[must_use]
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|_| !is_kept_back(OsStr::new(name)))

@@ -108,7 +108,7 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// Takes the next value, a finite logarithm.
+    /// Adds the next value, a finite logarithm.
     pub fn push(&mut self, value: f64) -> Option<Event> {
         self.take(value);
         let withdrawn = self.look_again();

@@ -1,4 +1,4 @@
-//! Steps in a row of counts, which hardly vary: every change beyond what they vary by is one, at the push that shows it.
+//! Steps in a row of counts, which hardly vary: every change beyond their usual variation is a step at its own push.
 
 use crate::change_point::{ChangePoint, Event, WINDOW};
 use crate::mann_whitney::Shift;
@@ -6,9 +6,9 @@ use crate::quantile::median;
 
 /// The smallest step reported, as a change of the logarithm: half a percent.
 pub const SMALLEST_STEP: f64 = 0.005;
-/// Values of a level before anything is set against it.
+/// A level needs this many values before others are compared with it.
 const LEAST_BEFORE: usize = 3;
-/// A step lies so many times further off than nine in ten values do.
+/// A step is this many times further from the level than nine in ten values.
 const TIMES: f64 = 4.0;
 /// Values within which a step that goes back to the old level is withdrawn.
 const WITHDRAWN_WITHIN: usize = 2;
@@ -24,7 +24,7 @@ pub struct CountDetector {
 }
 
 impl CountDetector {
-    /// Takes the next value, a finite logarithm.
+    /// Adds the next value, a finite logarithm.
     pub fn push(&mut self, value: f64) -> Option<Event> {
         let withdrawn = self.goes_back(value);
         if withdrawn {
@@ -49,7 +49,7 @@ impl CountDetector {
             .collect()
     }
 
-    /// The median of the newest values since the last step; none before the first value.
+    /// The median of the newest values since the last step; `None` before the first value.
     #[must_use]
     pub fn level(&self) -> Option<f64> {
         median(&self.values[self.start().max(self.values.len().saturating_sub(WINDOW))..])

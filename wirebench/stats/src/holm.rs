@@ -1,4 +1,5 @@
-//! Holm's step-down correction: which of several tests pass when the chance of any false one is to stay below `alpha`.
+//! Holm's step-down correction: which of several tests pass if the probability of any false positive must stay below
+//! `alpha`.
 
 /// For each probability whether its test passes.
 #[must_use]

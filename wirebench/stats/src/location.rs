@@ -1,9 +1,10 @@
-//! Where differences lie: the Hodges–Lehmann estimate, its signed-rank interval, their spread, and what could have been seen.
+//! Location of differences: the Hodges–Lehmann estimate, its signed-rank interval, their standard deviation, and the
+//! resolvable effect.
 
 use crate::subset_sums::chances;
 use statrs::distribution::{ContinuousCDF as _, Normal};
 
-/// The chance, of those asked for, that a worsening of the resolvable size is found.
+/// The probability with which a worsening of the resolvable size is found.
 pub const POWER: f64 = 0.8;
 /// Standard deviation of the Hodges–Lehmann estimate of normal values is that of the mean divided by about this.
 const EFFICIENCY: f64 = 0.95;
@@ -13,15 +14,15 @@ const EFFICIENCY: f64 = 0.95;
 pub struct Location {
     /// Hodges–Lehmann estimate: the median of the means of all pairs of differences.
     pub estimate: f64,
-    /// Lower end of the two-sided 95 % interval; none from fewer than 6 differences.
+    /// Lower end of the two-sided 95 % interval; `None` for fewer than 6 differences.
     pub low: Option<f64>,
     /// Upper end of the two-sided 95 % interval.
     pub high: Option<f64>,
-    /// Upper end of the one-sided 95 % interval; none from fewer than 5 differences.
+    /// Upper end of the one-sided 95 % interval; `None` for fewer than 5 differences.
     pub at_most: Option<f64>,
 }
 
-/// Locates the differences; none without any.
+/// Locates the differences; `None` without differences.
 #[must_use]
 pub fn locate(differences: &[f64]) -> Option<Location> {
     let mut walsh = Vec::with_capacity(differences.len() * (differences.len() + 1) / 2);
@@ -45,8 +46,8 @@ pub fn locate(differences: &[f64]) -> Option<Location> {
     })
 }
 
-/// How many of the smallest Walsh averages lie outside an interval that misses on one side with at most the chance `tail`:
-/// the largest c with P(signed-rank statistic < c) ≤ `tail`; none when even leaving out none misses more often.
+/// How many of the smallest Walsh averages lie outside an interval that misses on one side with at most the chance
+/// `tail`: the largest c with P(signed-rank statistic < c) ≤ `tail`; `None` if even leaving out none misses more often.
 fn signed_rank_cut(count: usize, tail: f64) -> Option<usize> {
     let mut below = 0.0;
     for (c, probability) in chances(1..=count).iter().enumerate() {
@@ -58,7 +59,7 @@ fn signed_rank_cut(count: usize, tail: f64) -> Option<usize> {
     None
 }
 
-/// Sample standard deviation; none from fewer than two values.
+/// Sample standard deviation; `None` for fewer than two values.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts of rounds are small")]
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
@@ -79,7 +80,7 @@ pub fn resolvable(margin: f64, sd: f64, pairs: usize, alpha: f64, tests: usize, 
     margin + (z(1.0 - alpha / tests.max(1) as f64) + z(power)) * error
 }
 
-/// How many pairs make `effect` resolvable; none when it is not above the margin.
+/// The number of pairs that makes `effect` resolvable; `None` if it is not above the margin.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,

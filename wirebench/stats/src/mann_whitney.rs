@@ -1,11 +1,11 @@
-//! Two rows of numbers, before and after: do the ranks say that they differ, and by how much? (Mann–Whitney, Hodges–Lehmann)
+//! Compares two rows of numbers, before and after, by ranks: Mann–Whitney test and Hodges–Lehmann shift.
 
 use std::sync::LazyLock;
 
 /// The most values on either side that the tables hold.
 pub const LARGEST: usize = 30;
 
-/// How improbable ranks must be without a difference, one-sided.
+/// Significance levels, one-sided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// 0.001.
@@ -20,7 +20,7 @@ pub enum Level {
 
 const LEVELS: [f64; 4] = [0.001, 0.02, 0.025, 0.05];
 
-/// Least U whose upper tail is at most each level's, by `[after][before]`; none where no U is that improbable.
+/// Least U whose upper tail is at most each level's, by `[after][before]`; `None` if no U is that improbable.
 type Table = Vec<Vec<[Option<u16>; LEVELS.len()]>>;
 
 static TABLE: LazyLock<Table> = LazyLock::new(table);
@@ -82,7 +82,7 @@ pub fn twice_u(before: &[f64], after: &[f64]) -> usize {
     twice
 }
 
-/// Whether the rows differ at a level, and which way: true when the values after are higher.
+/// Whether the rows differ at a level; `Some(true)` if the values after are higher.
 #[must_use]
 pub fn differ(before: &[f64], after: &[f64], level: Level) -> Option<bool> {
     let needed = 2 * usize::from(critical(before.len(), after.len(), level)?);
@@ -91,7 +91,7 @@ pub fn differ(before: &[f64], after: &[f64], level: Level) -> Option<bool> {
     (twice.max(mirrored) >= needed).then_some(twice > mirrored)
 }
 
-/// How far the values after lie above those before.
+/// The shift of the values after against those before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// Hodges–Lehmann: the median of all differences between a value after and one before.

@@ -1,5 +1,5 @@
-//! Values that come from machines of several kinds, brought to one: what the kinds differ by is read from neighbours, so that
-//! a change of the mix is no step and a step is none of the mix.
+//! Converts values from several kinds of machines to one kind. The difference between kinds is estimated from
+//! neighbouring values, so that a change of the mix is no step, and a step does not change the estimate.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use crate::quantile::median;
 
 /// How far apart two values of different kinds may be in a row and still be neighbours.
 const NEIGHBOURS: usize = 3;
-/// Pairs of neighbours before two kinds are set against each other.
+/// Two kinds are compared from this many pairs of neighbours on.
 const LEAST_PAIRS: usize = 6;
 
-/// Values brought to their most frequent kind.
+/// Values converted to their most frequent kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Centred {
-    /// The values, less what their kind differs by.
+    /// The values minus the difference of their kind.
     pub values: Vec<f64>,
-    /// Of each value, whether its kind could be set against the most frequent one.
+    /// For each value, whether its kind could be compared with the most frequent one.
     pub comparable: Vec<bool>,
 }
 
-/// Brings logarithms of machines of several kinds to the most frequent kind. `kinds` has one for each value.
+/// Converts logarithms from several kinds of machines to the most frequent kind. `kinds` has one for each value.
 ///
 /// # Panics
 /// When there are not as many kinds as values.
@@ -51,7 +51,7 @@ fn most_frequent(kinds: &[u32]) -> u32 {
     most.map_or(0, |(kind, _)| *kind)
 }
 
-/// What neighbours of two kinds differ by, higher kind less lower one.
+/// The differences of neighbours of two kinds, higher kind minus lower kind.
 fn differences(values: &[f64], kinds: &[u32]) -> BTreeMap<(u32, u32), Vec<f64>> {
     let mut found: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for late in 1..values.len() {
@@ -74,7 +74,7 @@ fn differences(values: &[f64], kinds: &[u32]) -> BTreeMap<(u32, u32), Vec<f64>> 
     found
 }
 
-/// How far each kind lies above the first, along the best-known pairs.
+/// The distance of each kind from the first, along the best-known pairs.
 fn offsets(differences: &BTreeMap<(u32, u32), Vec<f64>>, first: u32) -> BTreeMap<u32, f64> {
     let mut known = BTreeMap::from([(first, 0.0)]);
     loop {
@@ -94,7 +94,7 @@ fn offsets(differences: &BTreeMap<(u32, u32), Vec<f64>>, first: u32) -> BTreeMap
     }
 }
 
-/// The median difference, nearer to none the less it stands out of its own standard error (James and Stein).
+/// The median difference, shrunk towards zero by its standard error (James and Stein).
 #[expect(clippy::cast_precision_loss, reason = "counts of values")]
 fn shrunk(differences: &[f64]) -> f64 {
     let Some(middle) = median(differences) else { return 0.0 };

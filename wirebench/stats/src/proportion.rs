@@ -1,4 +1,4 @@
-//! How sure a rate is that was counted: the exact (Clopper–Pearson) interval of a proportion.
+//! The exact (Clopper–Pearson) interval of a proportion.
 
 use statrs::distribution::{Beta, ContinuousCDF as _};
 

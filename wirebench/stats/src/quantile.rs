@@ -11,7 +11,7 @@ pub fn nearest_rank(sorted: &[u64], permille: u16) -> u64 {
     sorted[rank - 1]
 }
 
-/// The middle of the values: the mean of the two middle ones when their number is even; none without values.
+/// The median: the mean of the two middle values if their number is even; `None` without values.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

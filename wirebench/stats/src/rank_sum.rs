@@ -1,14 +1,15 @@
-//! The aligned rank-sum test for pairs measured back to back: is the second arm worse than the first by more than a margin?
+//! The aligned rank-sum test for pairs measured back to back: whether the second arm is worse than the first by more
+//! than a margin.
 //!
-//! It is valid because a coin decides which arm of a pair is measured first: were the second arm exactly the first one times
-//! the margin, exchanging the two values of any pair would change nothing, whatever drift, autocorrelation, outliers or
-//! distribution the machine has. Values are compared after their neighbourhood's level is taken away, so that slow drift
-//! does not widen the test (aligned ranks: Hodges and Lehmann, 1962).
+//! It is valid because a coin decides which arm of a pair is measured first: were the second arm exactly the first one
+//! times the margin, exchanging the two values of any pair would change nothing, whatever drift, autocorrelation,
+//! outliers or distribution the machine has. Values are compared after subtracting their neighbourhood's level, so that
+//! slow drift does not widen the test (aligned ranks: Hodges and Lehmann, 1962).
 
 use crate::quantile::median;
 use crate::subset_sums::chances;
 
-/// How far, in robust standard deviations from its neighbours, a value may lie before its pair is left out.
+/// A pair is left out if one of its values is further than this from its neighbours, in robust standard deviations.
 const FAR: f64 = 3.5;
 /// Pairs to each side that form a neighbourhood.
 const REACH: usize = 2;
@@ -26,9 +27,9 @@ pub struct Kept {
     pub far_second: usize,
 }
 
-/// Leaves out every pair of which either value is far from its neighbours, once what pairs usually differ by is taken away.
-/// Looks only at what stays the same when the two values of a pair are exchanged: the test stays exact, and a large effect,
-/// which all pairs share, is not taken for outliers.
+/// Leaves out every pair with a value far from its neighbours, after subtracting the median paired difference. The rule
+/// is symmetric in the two values of a pair: the test stays exact, and a large effect, which all pairs share, gives no
+/// outliers.
 ///
 /// # Panics
 /// When the arms are not equally long: they are the two halves of pairs.
@@ -40,7 +41,7 @@ pub fn keep(first: &[f64], second: &[f64]) -> Kept {
     let (off_first, off_second) = (off(&a), off(&b));
     let all: Vec<f64> = off_first.iter().chain(&off_second).copied().collect();
     let scale = MAD_TO_SD * median(&all).unwrap_or(0.0);
-    // Without any spread there is no measure of far.
+    // Without any spread there are no outliers.
     let far = |off: f64| scale > 0.0 && off > FAR * scale;
     Kept {
         pairs: (0..first.len())
@@ -51,7 +52,7 @@ pub fn keep(first: &[f64], second: &[f64]) -> Kept {
     }
 }
 
-/// Both arms with the greater value of each pair lowered by the distance that pairs usually have.
+/// Both arms, with the greater value of each pair lowered by the median distance within pairs.
 fn drawn_together(first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
     assert_eq!(first.len(), second.len(), "arms are the two halves of pairs");
     let apart: Vec<f64> = first.iter().zip(second).map(|(a, b)| (a - b).abs()).collect();
@@ -116,7 +117,7 @@ fn doubled_mid_ranks(values: &[f64]) -> Vec<i64> {
     ranks
 }
 
-/// Whether two aligned values are one: taking a level away rounds in the last digits, which must not break a tie.
+/// True if two aligned values are tied: subtracting a level rounds the last digits, which must not break a tie.
 fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12
 }

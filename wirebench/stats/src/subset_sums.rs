@@ -1,6 +1,7 @@
-//! How sums of random subsets are distributed: what exact tests on ranks and signs come down to.
+//! The distribution of sums of random subsets, for exact tests on ranks and signs.
 
-/// The chance of each sum, from 0 up to the sum of all `sizes`, when a fair coin decides for each size whether it is added.
+/// The probability of each sum, from 0 to the sum of all `sizes`, if a fair coin decides for each size whether it is
+/// added.
 #[must_use]
 pub fn chances(sizes: impl IntoIterator<Item = usize>) -> Vec<f64> {
     let mut chance = vec![1.0];

@@ -1,4 +1,4 @@
-//! docs/TRUTH.md: the confusion table, and one row for each change and each null, of a stored table.
+//! Renders docs/TRUTH.md from a stored table: the confusion table, and one row for each change and each null.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ const NAME: usize = 80;
 /// Characters of a reason that are shown.
 const REASON: usize = 200;
 
-/// The document. `left` names the comparisons of `truth/` that the table does not hold.
+/// The document. `left` are the comparisons of `truth/` that the table does not have.
 #[must_use]
 pub fn render(table: &TruthTable, left: &[String]) -> String {
     let mut out = String::from("# The truth table: is a verdict right?\n\n");
@@ -43,7 +43,7 @@ pub fn render(table: &TruthTable, left: &[String]) -> String {
     out
 }
 
-/// The confusion table alone, for a terminal too.
+/// Only the confusion table, also for a terminal.
 pub fn confusion(table: &TruthTable, out: &mut String) {
     out.push_str(
         "| code | changes | found | missed | false | unclear | error | wrong function | nulls | right | same program | false | unclear | error | minutes |\n\
@@ -91,7 +91,7 @@ fn is_null(outcome: &Outcome) -> bool {
     outcome.expect == Expect::Same
 }
 
-/// Whether a change was seen to be smaller than its row promises, so that it need not be found.
+/// True if the measured change is smaller than its row's smallest size, so that it need not be found.
 fn is_smaller(outcome: &Outcome) -> bool {
     let seen = outcome.carrier.as_ref().and_then(|carrier| carrier.effect_percent);
     match (seen, outcome.smallest_percent) {
@@ -100,7 +100,7 @@ fn is_smaller(outcome: &Outcome) -> bool {
     }
 }
 
-/// What the table must reach, and what it reached.
+/// The targets of the table, and the results.
 fn targets(table: &TruthTable, out: &mut String) {
     let (nulls, changes): (Vec<&Outcome>, Vec<&Outcome>) = table.outcomes.iter().partition(|one| is_null(one));
     let false_nulls = nulls.iter().filter(|one| one.finding == Finding::False).count();

@@ -1,4 +1,5 @@
-//! A comparison held against its row: found, missed, false or unclear, and whether the right function is blamed. Pure.
+//! Checks a comparison against its row: found, missed, false or unclear, and whether the right function is blamed.
+//! Pure.
 
 use crate::Case;
 use wirebench_declare::percent::Percent;
@@ -7,10 +8,10 @@ use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, F
 use wirebench_record::metric::Metric;
 use wirebench_record::truth::{Blame, Carrier, Expect, Finding, Outcome};
 
-/// Functions of a list that are kept.
+/// The most functions that are kept.
 const KEPT: usize = 5;
 
-/// What a comparison says of a case; `seconds` is what the case took.
+/// The outcome of a case, from its comparison; `seconds` is the time it took.
 #[must_use]
 pub fn judge(case: Case, comparison: Result<&Comparison, String>, seconds: f64) -> Outcome {
     let row = case.row;
@@ -88,7 +89,7 @@ fn null(comparison: &Comparison, outcome: &mut Outcome) {
     outcome.reason = reason_of(wanted, comparison);
 }
 
-/// What the first gating metric of a verdict says, or else the first series.
+/// The reason of the first gating metric with this verdict, or else of the first series.
 fn reason_of(verdict: Verdict, comparison: &Comparison) -> String {
     let mut gating = metrics(comparison).filter(|(_, metric)| metric.primary && metric.verdict == verdict);
     let mut series = comparison.series.iter().filter(|one| one.verdict == Some(verdict));
@@ -151,7 +152,7 @@ fn change(case: Case, comparison: &Comparison, outcome: &mut Outcome) {
     }
 }
 
-/// Looks the row's function up in the functions of the first of its metrics that has any.
+/// Looks for the row's function in the function list of the first of its metrics that has one.
 fn blame(function: Option<&str>, metrics: &[Metric], comparison: &Comparison, outcome: &mut Outcome) {
     let Some(function) = function else { return };
     let all: Vec<&FunctionChange> = comparison.series.iter().flat_map(|one| &one.functions).collect();
@@ -170,7 +171,7 @@ fn blame(function: Option<&str>, metrics: &[Metric], comparison: &Comparison, ou
     outcome.functions = list.iter().take(KEPT).map(|one| named(one)).collect();
 }
 
-/// What the list says of a change: the function, or a system call and the function that makes it.
+/// The name of a listed change: the function, or a system call and the function that makes it.
 fn named(change: &FunctionChange) -> String {
     match &change.caller {
         Some(caller) => format!("{} by {caller}", change.function),

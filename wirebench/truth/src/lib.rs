@@ -1,5 +1,5 @@
-//! Known changes with known right answers, run end to end: rows of `truth/`, a scratch clone in which each one is compared, and
-//! what the verdict is held against.
+//! The truth table: changes whose right verdict is known (`truth/`), compared end to end in a scratch clone, with a
+//! check of each verdict.
 
 pub mod document;
 mod judge;

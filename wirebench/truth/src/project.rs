@@ -1,4 +1,4 @@
-//! The clone that rows are compared in: the project at one commit, kept between rows so that builds stay warm.
+//! The clone in which rows are compared: the project at one commit, kept between rows so that builds are incremental.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Brings a repository's commit `base` into a folder, cloning the repository where the folder is not there yet.
+    /// Checks a repository's commit `base` out into a folder, and clones the repository if the folder does not exist.
     ///
     /// # Errors
-    /// When git cannot; in words.
+    /// When git fails; the error is a sentence.
     pub(super) fn open(repository: &Path, base: &str, folder: &Path) -> Result<Self, String> {
         if folder.join(".git").is_dir() {
             let from = repository.to_string_lossy();
             git(folder, &["fetch", "--quiet", "--no-tags", &from, base]).or_else(|_| {
-                // Older git fetches no bare commit; its branch has it.
+                // Older versions of git cannot fetch a commit by id; the branch contains it.
                 git(folder, &["fetch", "--quiet", "--no-tags", &from, "HEAD"])
             })?;
         } else {
@@ -37,10 +37,10 @@ impl Scratch {
         Ok(clone)
     }
 
-    /// Takes every file back to the base commit; what git ignores stays, built programs among it.
+    /// Resets every file to the base commit; ignored files stay, such as built programs.
     ///
     /// # Errors
-    /// When git cannot; in words.
+    /// When git fails; the error is a sentence.
     pub(super) fn reset(&self) -> Result<(), String> {
         git(&self.folder, &["reset", "--quiet", "--hard", &self.base])?;
         git(&self.folder, &["clean", "--quiet", "-fd"])
@@ -49,7 +49,7 @@ impl Scratch {
     /// Applies a patch as a commit on top of the base. Author and date are fixed, so that one patch is always one commit.
     ///
     /// # Errors
-    /// When it does not apply; in words.
+    /// When it does not apply; the error is a sentence.
     pub(super) fn apply(&self, patch: &Path, about: &str) -> Result<(), String> {
         let file = patch.to_string_lossy();
         git(&self.folder, &["apply", "--index", "--whitespace=nowarn", &file])?;
@@ -64,7 +64,7 @@ impl Scratch {
 /// Runs git in a folder.
 ///
 /// # Errors
-/// What git says, when it fails.
+/// The output of git if it fails.
 fn git(folder: &Path, args: &[&str]) -> Result<(), String> {
     let mut git = wirebench_spawn::command("git");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {

@@ -1,4 +1,4 @@
-//! `truth/NAME.toml` and `truth/NAME.patch`: one change, and what is true of it.
+//! `truth/NAME.toml` and `truth/NAME.patch`: one change, and its right verdict.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,25 +37,25 @@ pub struct Row {
     pub budget: Span,
     /// What is true.
     pub expect: Expect,
-    /// The metrics of which one has to carry the verdict, the most telling first; empty for nulls.
+    /// The metrics of which at least one must have the verdict, the most relevant first; empty for nulls.
     pub metrics: Vec<Metric>,
-    /// The smallest size of the change that has to be found.
+    /// The smallest size of the change that must be found.
     pub smallest: Option<Percent>,
-    /// Part of the name of the project's own function that is to blame.
+    /// Part of the name of the project's function that must be blamed.
     pub function: Option<String>,
     /// Part of the reason that an invalid comparison gives.
     pub reason: Option<String>,
-    /// How often the comparison is made.
+    /// The number of comparisons.
     pub repeat: u32,
-    /// Whether the candidate is built before the time of the comparison begins: much of it is compiled anew.
+    /// Whether the candidate is built before the comparison's time starts, because much of it must be compiled.
     pub long_build: bool,
     /// The patch, when the row has one.
     pub patch: Option<PathBuf>,
-    /// How the candidate comes to be, beside the patch.
+    /// How the candidate is made, in addition to the patch.
     pub candidate: Candidate,
 }
 
-/// What is done to the candidate before it is measured.
+/// Changes to the candidate before it is measured.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
@@ -73,7 +73,7 @@ pub struct Candidate {
 pub struct Case<'a> {
     /// The row.
     pub row: &'a Row,
-    /// Which of its comparisons, from 1.
+    /// The number of the comparison, from 1.
     pub number: u32,
 }
 
@@ -103,9 +103,9 @@ struct Written {
     candidate: Candidate,
 }
 
-/// Wall time for rounds of load where the row names none: enough for a second stage on a busy machine.
+/// The default wall time for rounds of load: enough for a second stage on a busy machine.
 const BUDGET: Span = Span(Duration::from_secs(180));
-/// Folders beside the clones.
+/// Further folders next to the clones.
 const TAKEN: [&str; 2] = ["project", "elsewhere"];
 /// Comparisons of one row, at most.
 const MOST: u32 = 100;
@@ -121,7 +121,7 @@ const fn once() -> u32 {
 /// Reads every row of a folder, in the order of their names.
 ///
 /// # Errors
-/// At the first row that cannot be read or says something impossible.
+/// At the first row that cannot be read or has an impossible value.
 pub fn read(folder: &Path) -> Result<Vec<Row>, DeclareError> {
     let unreadable = |source| DeclareError::Unreadable {
         file: folder.to_path_buf(),
@@ -168,7 +168,7 @@ impl Row {
         }
     }
 
-    /// The key that says something impossible, and why it is.
+    /// The key with an impossible value, and the reason.
     fn flaw(&self) -> Option<(&'static str, &'static str)> {
         let null = self.expect == Expect::Same;
         let invalid = self.expect == Expect::Invalid;

@@ -1,5 +1,5 @@
-//! One comparison of the table, as a user makes it: the change on top of the base commit, and `wirebench run --baseline` in a
-//! process of its own.
+//! Runs one comparison of the table as a user would: commits the change on top of the base commit, and runs `wirebench
+//! run --baseline` in a separate process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,7 @@ const GRACE: Duration = Duration::from_secs(30);
 /// Length of the path that each further comparison of a row adds.
 const FILLER: usize = 8;
 
-/// Where the table is made.
+/// The context in which the table is made.
 #[derive(Debug)]
 pub struct Work {
     clone: Scratch,
@@ -39,11 +39,11 @@ pub struct Work {
     /// Wall time for rounds of load, in place of every row's own.
     budget: Option<Span>,
     interrupt: Interrupt,
-    /// Project and server of what was built already.
+    /// Project and server of programs that are built already.
     built: BTreeSet<(PathBuf, String)>,
 }
 
-/// What [`Work`] needs to know.
+/// The parameters of [`Work`].
 #[derive(Debug)]
 pub struct Table<'a> {
     /// The root of the repository.
@@ -68,7 +68,7 @@ impl Work {
     /// Makes the clone.
     ///
     /// # Errors
-    /// When git cannot; in words.
+    /// When git fails; the error is a sentence.
     pub fn open(table: Table, interrupt: Interrupt) -> Result<Self, String> {
         let clone = Scratch::open(table.repository, table.base, &table.scratch.join("project"))?;
         Ok(Self {
@@ -84,7 +84,7 @@ impl Work {
         })
     }
 
-    /// Compares a case and holds the comparison against its row; none when the user asked to stop.
+    /// Runs the comparison of a case and checks it against its row; `None` if the user interrupted.
     #[must_use]
     pub fn outcome(&mut self, case: Case) -> Option<Outcome> {
         let prepared = self.prepare(case);
@@ -99,7 +99,7 @@ impl Work {
         Some(judge(case, comparison.as_ref().map_err(String::clone), seconds))
     }
 
-    /// Makes the candidate of a case, builds what takes long, and gives the command line of the comparison.
+    /// Makes the candidate of a case, builds it if that takes long, and returns the command line of the comparison.
     fn prepare(&mut self, case: Case) -> Result<Vec<String>, String> {
         let row = case.row;
         self.clone.reset()?;
@@ -131,7 +131,7 @@ impl Work {
             let mut one = args.clone();
             one.extend(["--rounds", "1", "--only", "timings", "--out"].map(str::to_owned));
             one.push(out.to_string_lossy().into_owned());
-            // What goes wrong here goes wrong in the comparison too, and is told there.
+            // An error here will occur in the comparison too, and is reported there.
             let _ = self.run(&one, &self.clone.folder, &self.log(case, "build"), PREPARING);
         }
         Ok(args)
@@ -147,7 +147,7 @@ impl Work {
         newest(&out).ok_or_else(stopped)?
     }
 
-    /// The files that take what a command of a case says, without their endings.
+    /// The paths of a case's log files, without their endings.
     fn log(&self, case: Case, kind: &str) -> PathBuf {
         self.results.join("logs").join(format!("{}.{kind}", case.name()))
     }
@@ -198,7 +198,7 @@ impl Work {
         words.iter().map(fill).collect()
     }
 
-    /// Runs a command to its end, and stops it when the time is up or the user asks; what it says goes to `log.out` and
+    /// Runs a command to its end, and stops it when the time is up or the user asks; its output goes to `log.out` and
     /// `log.err`.
     fn run(&self, argv: &[String], folder: &Path, log: &Path, limit: Duration) -> Result<(), String> {
         let file = |ending: &str| PathBuf::from(format!("{}.{ending}", log.display()));
@@ -240,7 +240,7 @@ impl Work {
     }
 }
 
-/// The comparison of the newest run in a folder; none when there is none.
+/// The comparison of the newest run in a folder; `None` if there is none.
 fn newest(out: &Path) -> Option<Result<Comparison, String>> {
     let runs = fs::read_dir(out).ok()?.flatten();
     let file = runs
@@ -253,7 +253,7 @@ fn newest(out: &Path) -> Option<Result<Comparison, String>> {
     }))
 }
 
-/// Whether a case is in a table already.
+/// True if a case is in a table already.
 #[must_use]
 pub fn has(table: &TruthTable, case: Case) -> bool {
     let same = |one: &Outcome| one.row == case.row.name && one.number == case.number;

@@ -168,7 +168,7 @@ async fn the_refusal_of_an_address_without_a_method_is_124_bytes_on_the_wire() {
     // The request for the connection's end alone adds a line, which keep-alive has not.
     assert_eq!(answer.replace("connection: close\r\n", "").len(), 124, "{answer}");
     serving.abort();
-    // Ours, which speaks gRPC-web, refuses such a question as what it is.
+    // This server speaks gRPC-web, and refuses the request with a gRPC-web error.
     let ours = PROGRAM.start(&["--grpc-web"]);
     let answer = String::from_utf8(raw_answer(ours.address).await).unwrap();
     assert!(answer.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{answer}");

@@ -31,7 +31,7 @@ Every step measures GOOD beside a commit; its run is kept under results/bisect/.
 pub(super) struct Args {
     /// A revision before the worsening.
     good: String,
-    /// A later revision that has it; only first parents between the two are looked at.
+    /// A later revision that has it; only first parents between the two are searched.
     bad: String,
     /// The series to follow, scenario@server@driver.
     #[arg(long, value_name = "ID")]
@@ -84,7 +84,7 @@ struct Answer {
     text: String,
 }
 
-/// Searches `commits`, oldest first, comparing each one asked for with the good one; says every step on stderr.
+/// Searches `commits`, oldest first, comparing each tested commit with the good one; prints every step on stderr.
 fn walk(
     good: &str,
     commits: &[String],
@@ -137,7 +137,7 @@ fn walk(
     })
 }
 
-/// What a comparison says of one metric of one series, with size and interval or with the reason.
+/// The verdict of a comparison on one metric of one series, with size and interval or with the reason.
 fn judged(comparison: &Comparison, series: &str, metric: Metric) -> (Verdict, String) {
     let Some(found) = comparison.series.iter().find(|one| one.id == series) else {
         return (Verdict::Invalid, "the series is not in the comparison".into());
@@ -164,7 +164,7 @@ fn judged(comparison: &Comparison, series: &str, metric: Metric) -> (Verdict, St
     }
 }
 
-/// What every step measures, and where its run is kept.
+/// What every step measures, and where its run is stored.
 struct Scope {
     root: PathBuf,
     flags: Vec<String>,
@@ -200,7 +200,7 @@ impl Scope {
         })
     }
 
-    /// Measures two commits side by side, in a process of its own, and reads what it made of them.
+    /// Measures two commits in one run, in a separate process, and reads its comparison.
     fn compare_revisions(&self, good: &str, commit: &str) -> anyhow::Result<Comparison> {
         let out = results(&self.root)
             .join("bisect")
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(args(counted, Some(Metric::Syscalls)).followed(), Metric::Syscalls);
     }
 
-    /// Follows six commits, named by their digits, of which some are as a golden comparison says and the others unchanged.
+    /// Searches six commits, named by digits: some give a golden comparison, the others are unchanged.
     fn walked(told: &[(&str, &str)]) -> Answer {
         let args = Args {
             good: "g".into(),

@@ -1,10 +1,11 @@
-//! The search for the first bad commit, where some commits cannot be judged. Pure: what a commit is, is asked for.
+//! Binary search for the first bad commit when some commits cannot be judged. Pure: a callback gives the verdict of a
+//! commit.
 
 use std::collections::BTreeSet;
 
 use wirebench_record::comparison::Verdict;
 
-/// Where the search ended, in places along the commits after the good one, the last of which is the bad one.
+/// The result of a search. Numbers are indices into the commits after the good one; the last index is the bad commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// The change came with one of these, both included; one commit when they are equal.
@@ -18,11 +19,11 @@ pub(super) enum Found {
     NotWorse(Verdict),
 }
 
-/// Halves `count` commits by `ask`, each at most once: a regressed one is bad, an unchanged or improved one is good, any
-/// other tells nothing and a neighbour is asked instead.
+/// Bisects `count` commits. `ask` gives a commit's verdict and is called at most once for each: regressed is bad,
+/// unchanged or improved is good; any other verdict is skipped and a neighbour is tested instead.
 ///
 /// # Errors
-/// The first of `ask`.
+/// The first error of `ask`.
 pub(super) fn search<E>(count: usize, mut ask: impl FnMut(usize) -> Result<Verdict, E>) -> Result<Found, E> {
     let Some(mut bad) = count.checked_sub(1) else {
         return Ok(Found::NotWorse(Verdict::Unchanged));
@@ -46,7 +47,7 @@ pub(super) fn search<E>(count: usize, mut ask: impl FnMut(usize) -> Result<Verdi
     Ok(Found::Among { first: open, last: bad })
 }
 
-/// The place nearest to the middle of those that may still tell something.
+/// The index nearest to the middle among the commits that are not tested yet.
 fn next(open: usize, bad: usize, silent: &BTreeSet<usize>) -> Option<usize> {
     let middle = open + (bad - open) / 2;
     (open..bad)
@@ -62,7 +63,8 @@ mod tests {
 
     use super::*;
 
-    /// Searches where `culprit` is the first bad commit and `silent` ones tell nothing; with every place asked, in order.
+    /// Runs a search in which `culprit` is the first bad commit and `silent` commits give no verdict. Also returns
+    /// every index tested, in order.
     fn searched(count: usize, culprit: usize, silent: &BTreeSet<usize>) -> (Found, Vec<usize>) {
         let mut asked = Vec::new();
         let found = search(count, |place| {

@@ -1,4 +1,4 @@
-//! `wirebench doctor`: what there is and what is missing, without a build and without load.
+//! `wirebench doctor`: checks whether a run can work here, without a build and without load.
 
 mod project;
 mod system;
@@ -18,27 +18,28 @@ pub(super) struct Args {
     /// One JSON object instead of a table.
     #[arg(long)]
     json: bool,
-    /// Only the names of packages that this system can install and a run would use, one a line; charts are not worth one.
+    /// Only the names of missing packages that this system can install and a run needs, one a line; packages for charts
+    /// are left out.
     #[arg(long, conflicts_with = "json")]
     packages: bool,
 }
 
-/// How one thing is.
+/// The result of one check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
-    /// There, and good.
+    /// Present and usable.
     Ok,
-    /// A run works, but has less, or measures worse.
+    /// A run works, but without some results, or less precisely.
     Warning,
     /// A run cannot work.
     Missing,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Debug, Clone, Serialize)]
 struct Check {
-    /// What was looked at.
+    /// What was checked.
     name: String,
     state: State,
     /// What was found.
@@ -118,7 +119,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     Ok(if ok { Outcome::Done } else { Outcome::Failed })
 }
 
-/// The packages that would bring what is missing, each once.
+/// The packages that install what is missing, each once.
 fn packages(checks: &[Check]) -> BTreeSet<&str> {
     let lacking = checks
         .iter()

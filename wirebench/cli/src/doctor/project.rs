@@ -1,4 +1,4 @@
-//! What is declared, and the repository it lies in.
+//! Checks of the declarations and of the git repository around them.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use wirebench_engine::install;
 use wirebench_engine::measure::{port, tools};
 use wirebench_scaffold::CHANGE_THIS;
 
-/// Declarations that can be read, the series they make, programs and ports.
+/// Checks that declarations can be read, that they make series, and their programs and ports.
 pub(super) fn declared(project: &Project) -> Vec<Check> {
     let profile = &project.config.profiles[&project.config.default_profile];
     let mut checks = vec![match plan::series(project, profile, &Selection::default()) {
@@ -47,7 +47,7 @@ pub(super) fn declared(project: &Project) -> Vec<Check> {
     checks
 }
 
-/// What starts or builds a server, as far as that is there before a build.
+/// Checks the programs that build or start a server, except those that a build makes.
 fn program(project: &Project, part: &Part) -> Option<Check> {
     let name = format!("server {}", part.label());
     let needed = match (part.program, part.build) {
@@ -68,7 +68,7 @@ fn program(project: &Project, part: &Part) -> Option<Check> {
     (!is_there).then(|| Check::missing(name, format!("{needed} is not there"), how))
 }
 
-/// A port that the server cannot be told otherwise.
+/// Checks a fixed port: one that the declaration does not let wirebench choose.
 fn fixed_port(part: &Part) -> Option<Check> {
     let name = format!("port {}", part.port?);
     let why = format!("of server {}", part.label());
@@ -82,7 +82,7 @@ fn fixed_port(part: &Part) -> Option<Check> {
     })
 }
 
-/// git, history, what git ignores, workflows, and the branch that keeps runs.
+/// Checks git, the clone's history, ignored folders, workflows, and the branch `data`.
 pub(super) fn repository(root: &Path) -> Vec<Check> {
     if tools::locate(root, "git").is_none() {
         return vec![Check::warning(
@@ -109,7 +109,7 @@ pub(super) fn repository(root: &Path) -> Vec<Check> {
         Some((commits, true)) => Check::ok("git", format!("a shallow clone of {commits} commits")),
         Some((commits, false)) => Check::ok("git", format!("{commits} commits")),
     }];
-    // .wirebench/ ignores itself once it is there.
+    // .wirebench/ has a .gitignore of its own once it exists.
     for path in [".wirebench/", "results/"] {
         let kept_on_purpose = path == "results/" && has_own_results(root);
         if !kept_on_purpose && !clone::is_ignored(root, &format!("{path}file")) {
@@ -141,7 +141,7 @@ pub(super) fn repository(root: &Path) -> Vec<Check> {
     checks
 }
 
-/// Whether the repository keeps some results on purpose.
+/// True if the repository keeps results of its own: results/README.md exists.
 fn has_own_results(root: &Path) -> bool {
     root.join("results/README.md").is_file()
 }

@@ -1,4 +1,4 @@
-//! The machine and its programs.
+//! Checks of the machine and its programs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use wirebench_engine::install;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::{tools, usage};
 
-/// jq, gnuplot, what the declared series ask with, and what counts.
+/// Checks jq, gnuplot, the drivers of the declared series, and the counting tools.
 pub(super) fn tools(project: &Project) -> Vec<Check> {
     let mut checks = vec![jq(&project.root), gnuplot(&project.root)];
     checks.extend(drivers(project));
@@ -36,7 +36,7 @@ fn jq(root: &Path) -> Check {
     }
 }
 
-/// Major and minor of `1.7.1`, `-1.6`, `1.6-dirty`.
+/// Parses major and minor version from `1.7.1`, `-1.6`, `1.6-dirty`.
 fn numbers(version: &str) -> Option<(u32, u32)> {
     let mut parts = version
         .split(|c: char| !c.is_ascii_digit())
@@ -44,7 +44,7 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// What draws the charts of a report.
+/// The program that draws the charts of a report.
 pub(super) const CHARTS: &str = "gnuplot";
 
 fn gnuplot(root: &Path) -> Check {
@@ -84,7 +84,7 @@ fn one_driver(root: &Path, driver: &Driver) -> Vec<Check> {
     let mut checks = match tools::check(root, driver) {
         Ok(found) => vec![Check::ok(name, format!("{} {}", driver.tool.program, found.version))],
         Err(error) => {
-            // The error ends with how to install it, in the driver's own words.
+            // The error ends with the driver's `install` text.
             let said = error.to_string();
             let found = said.split("; ").next().unwrap_or(&said).to_owned();
             let how = install::known(&driver.tool.program).unwrap_or_else(|| driver.tool.install.clone());
@@ -155,7 +155,7 @@ pub(super) fn machine() -> Vec<Check> {
     checks
 }
 
-/// What the hypervisor gave to others during a moment of waiting.
+/// Measures steal during a short wait.
 fn steal() -> Option<Check> {
     const LOOK: Duration = Duration::from_millis(300);
     let before = usage::steal_ns()?;

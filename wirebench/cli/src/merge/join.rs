@@ -1,4 +1,4 @@
-//! Several runs of the same code, each with series of its own → one run. Pure.
+//! Joins several runs of the same code, each with different series, into one run. Pure.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use wirebench_engine::session::conclude;
 use wirebench_record::run::{Run, RunStatus, Series, Spent, Stage, ToolVersion, Variant};
 use wirebench_record::shards::Shard;
 
-/// Joins runs: what they share must be equal, every series be in one of them.
+/// Joins runs. Their common fields must be equal, and each series must be in exactly one of them.
 ///
 /// # Errors
-/// When they are not parts of one measurement, with what differs and in which run.
+/// When they are not parts of one measurement; the message names the difference and the run.
 pub(super) fn join<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<Run, String> {
     let runs: Vec<&Run> = runs.collect();
     let Some(first) = runs.first() else {
@@ -55,7 +55,7 @@ pub(super) fn join<'a>(runs: impl Iterator<Item = &'a Run>) -> Result<Run, Strin
     })
 }
 
-/// Whether a run is of the same measurement as the first.
+/// Checks that a run belongs to the same measurement as the first.
 fn compatible(first: &Run, run: &Run) -> Result<(), String> {
     let revision = |run: &Run, variant| {
         let found = run.variants.iter().find(|one| one.variant == variant);
@@ -100,7 +100,7 @@ fn compatible(first: &Run, run: &Run) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a series may stand beside those there are already.
+/// Checks that a series can be added to those that are joined already.
 fn fits(known: &[Series], series: &Series) -> Result<(), String> {
     if known.iter().any(|one| one.id == series.id) {
         return Err(format!(
@@ -120,7 +120,7 @@ fn fits(known: &[Series], series: &Series) -> Result<(), String> {
     })
 }
 
-/// The order of a whole run: what is timed, what is counted, what only the baseline has.
+/// Sorts series as in an undivided run: timed, counted, then those that only the baseline has.
 fn order(series: &Series) -> (bool, bool, &str, &str, &str) {
     (
         series.missing_in == Some(Variant::Candidate),
@@ -131,7 +131,7 @@ fn order(series: &Series) -> (bool, bool, &str, &str, &str) {
     )
 }
 
-/// Unique, and the same whenever the same shards are joined: the earliest start, and digits over all ids.
+/// The id of the joined run: the earliest start, and a hash over all ids. The same shards always give the same id.
 fn id(runs: &[&Run]) -> String {
     let mut ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     ids.sort_unstable();
@@ -141,7 +141,7 @@ fn id(runs: &[&Run]) -> String {
     format!("{start}-{digits}")
 }
 
-/// Incomplete as soon as one shard is, else as its series say.
+/// Incomplete if any shard is, otherwise derived from the series.
 fn ended(runs: &[&Run], series: &[Series]) -> (RunStatus, Option<String>) {
     let broken = (1..).zip(runs).find(|(_, run)| run.status == RunStatus::Incomplete);
     match broken {
@@ -169,7 +169,7 @@ fn spent(runs: &[&Run]) -> Spent {
     }
 }
 
-/// Stages of one number and as many rounds are one; a second stage has other rounds on each machine.
+/// Joins stages that have the same number and the same rounds; second stages differ in rounds between machines.
 fn stages(runs: &[&Run], series: &[Series]) -> Vec<Stage> {
     let mut found: Vec<Stage> = Vec::new();
     for stage in runs.iter().flat_map(|run| &run.stages) {
@@ -194,7 +194,7 @@ fn stages(runs: &[&Run], series: &[Series]) -> Vec<Stage> {
     found
 }
 
-/// Every program in every version.
+/// All tools in all their versions.
 fn tools(runs: &[&Run]) -> Vec<ToolVersion> {
     let mut found: Vec<ToolVersion> = Vec::new();
     for tool in runs.iter().flat_map(|run| &run.tools) {
@@ -221,7 +221,7 @@ fn shard(run: &Run) -> Shard {
     }
 }
 
-/// A shard's command without what makes it one.
+/// A shard's command without its --plan and --shard.
 fn on_one_machine(repeat: &str) -> String {
     let Ok(words) = shell_words::split(repeat) else {
         return repeat.to_owned();

@@ -29,7 +29,7 @@ pub(super) struct Args {
     /// The plan that the shards followed: each of its series must have been measured.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// With --plan, when the shards were narrowed too: only scenarios that match this glob must be there.
+    /// With --plan, if the shards were run with --scenario: only scenarios that match this glob must be there.
     #[arg(long, value_name = "GLOB", requires = "plan")]
     scenario: Vec<String>,
     /// The same for servers.
@@ -72,10 +72,10 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     Ok(run::outcome(&whole))
 }
 
-/// Holds a run against the plan that its shards followed.
+/// Checks a run against the plan that its shards followed.
 ///
 /// # Errors
-/// When a series of the plan is in no shard, or the run is of another profile.
+/// When a series of the plan is in no shard, or the run has another profile.
 fn gaps(args: &Args, file: &Path, run: &Run) -> anyhow::Result<()> {
     let plan = shards::read(file)?;
     let name = file.display();
@@ -99,7 +99,7 @@ fn gaps(args: &Args, file: &Path, run: &Run) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Globs as one; none match everything.
+/// One matcher for several globs; without globs it matches everything.
 fn set(globs: &[String]) -> Result<GlobSet, UsageError> {
     let mut set = GlobSetBuilder::new();
     let all = ["*".to_owned()];

@@ -1,4 +1,4 @@
-//! A run taken apart and joined again is the same run.
+//! Splitting a run and joining the parts gives the same run.
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
@@ -8,7 +8,8 @@ use wirebench_declare::plan::shards::{Item, split};
 use wirebench_judge::compare::{Rules, paired};
 use wirebench_record::run::{Round, Run, RunStatus, Series, SeriesStatus, Stage, Variant};
 
-/// The recorded run as one with a baseline: a second stage of some series, and one series that only the baseline has.
+/// The recorded run, changed to have a baseline, a second stage of some series, and one series that only the baseline
+/// has.
 fn whole() -> Run {
     let mut run: Run = serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap();
     let mut baseline = run.variants[0].clone();
@@ -35,7 +36,7 @@ fn whole() -> Run {
     run
 }
 
-/// Both rounds of a pair, whose CPU time differs by what series and round say.
+/// Both rounds of a pair; their CPU times depend on the numbers of series and round.
 fn pair(model: &Round, round: u32, series: usize) -> [Round; 2] {
     [Variant::Baseline, Variant::Candidate].map(|variant| {
         let mut made = model.clone();
@@ -48,7 +49,7 @@ fn pair(model: &Round, round: u32, series: usize) -> [Round; 2] {
     })
 }
 
-/// One run for each shard, as such machines would have measured it.
+/// One run for each shard, as separate machines would have recorded it.
 fn parts(whole: &Run, count: u32) -> Vec<Run> {
     let planned = whole.series.iter().filter(|series| series.missing_in.is_none());
     let items: Vec<Item> = planned

@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// How many of the newest runs get a page of their own.
     #[arg(long, value_name = "N", default_value_t = 50)]
     run_pages: usize,
-    /// Leave the still pictures out, which readers without scripts and printers see.
+    /// Leave out the still pictures, which are for printers and for readers without scripts.
     #[arg(long)]
     no_stills: bool,
 }
@@ -130,7 +130,7 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
     Ok((followed, built))
 }
 
-/// Whether the history is of the project around it, as far as that can be seen: it has runs, and they were measured.
+/// True if the history may belong to the current project: it has runs, and they were measured.
 fn own(followed: &Followed) -> bool {
     followed.trend.runs > 0 && followed.facts.synthetic.is_none()
 }
@@ -149,7 +149,7 @@ fn gnuplot(args: &Args, project: Option<&Path>) -> Option<PathBuf> {
     found
 }
 
-/// `owner/name`, as GitHub allows them.
+/// Parses `owner/name` by GitHub's rules.
 fn repository(text: &str) -> Result<String, String> {
     let fits = |part: &str| {
         let letters = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -161,7 +161,7 @@ fn repository(text: &str) -> Result<String, String> {
     }
 }
 
-/// The files of `--from` as a history of their own, in a folder that goes away by itself.
+/// The files of `--from` as a history in a temporary folder.
 fn imported(files: &[PathBuf]) -> anyhow::Result<Option<tempfile::TempDir>> {
     if files.is_empty() {
         return Ok(None);
@@ -198,7 +198,7 @@ struct Local {
     folder: PathBuf,
 }
 
-/// Every whole run of a folder of runs, by name.
+/// Every complete run of a folder of runs, by name.
 fn runs_below(folder: &Path) -> anyhow::Result<Vec<Local>> {
     let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
     let mut files: Vec<PathBuf> = entries
@@ -221,7 +221,7 @@ fn runs_below(folder: &Path) -> anyhow::Result<Vec<Local>> {
     Ok(runs)
 }
 
-/// The newest runs, with what they say of their baselines, the newest last.
+/// The newest runs with their comparisons, the newest last.
 fn paged(
     history: Option<&Path>,
     local: &[Local],
@@ -252,7 +252,7 @@ fn paged(
     Ok(found)
 }
 
-/// A run with what it says of its baseline; none when only the month's summary of it is there.
+/// A run with its comparison; `None` if only the monthly summary has it.
 fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules) -> Option<PagedRun> {
     let own = local.iter().find(|local| local.run.id == known.id);
     let run = match own {
@@ -272,7 +272,7 @@ fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules
     })
 }
 
-/// What the history calls releases, and the project's version tags.
+/// The history's releases, and the project's version tags.
 fn releases(followed: &Followed, project: Option<&Path>) -> Vec<Released> {
     let mut found = followed.facts.releases.clone();
     if let Some(project) = project.filter(|_| own(followed)) {

@@ -1,4 +1,4 @@
-//! `wirebench site serve`: a built site on this machine's loopback, and nothing beside it.
+//! `wirebench site serve`: serves a built site, and no other file, on this machine's loopback.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Serves until it is interrupted. Only this machine can ask.
+/// Serves until interrupted. Listens on loopback only.
 async fn serve(args: &Args) -> anyhow::Result<()> {
     let site = args
         .site
@@ -61,8 +61,8 @@ async fn serve(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Lets through what is asked of this machine by its own name, and lies in the folder. A page of the web can make a browser
-/// ask here under another name.
+/// Serves a request only if its Host header is this machine's and its file is in the folder. A web page could make a
+/// browser send requests here under another host name (DNS rebinding).
 async fn guard(State(site): State<Arc<PathBuf>>, request: Request, next: Next) -> Response {
     if !is_ours(request.headers()) {
         return (
@@ -91,7 +91,7 @@ fn is_ours(headers: &HeaderMap) -> bool {
         .any(|ours| name.eq_ignore_ascii_case(ours))
 }
 
-/// Whether what lies at a path of the site is really elsewhere: a link, or something in a linked folder.
+/// True if a path of the site is a symbolic link or is in a linked folder, so that the file is elsewhere.
 fn leads_outside(site: &Path, path: &str) -> bool {
     let mut file = site.join(path.trim_start_matches('/'));
     if file.is_dir() {
@@ -100,7 +100,7 @@ fn leads_outside(site: &Path, path: &str) -> bool {
     file.canonicalize().is_ok_and(|real| !real.starts_with(site))
 }
 
-/// A path of an address with its `%2F` undone; none when that is no text.
+/// Decodes the percent escapes of a path; `None` if the result is not UTF-8.
 fn decoded(path: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = path.bytes();

@@ -1,4 +1,4 @@
-//! Whether memory stays flat: readings over time → first quarter, last quarter, drift. Pure.
+//! Whether memory stays flat: compares the first and the last quarter of readings over time. Pure.
 
 use serde::Serialize;
 
@@ -16,13 +16,13 @@ pub(super) struct Drift {
     pub(super) first_quarter_bytes: f64,
     /// The same over the last quarter.
     pub(super) last_quarter_bytes: f64,
-    /// How much more the last quarter is, in percent; negative when it is less.
+    /// Growth from the first to the last quarter, in percent; negative if memory shrank.
     pub(super) drift_percent: f64,
     /// Whether it grew by no more than 5 %.
     pub(super) flat: bool,
 }
 
-/// What readings in the order of time say; none when there are fewer than two.
+/// The drift of readings in order of time; `None` if there are fewer than two.
 #[expect(clippy::cast_precision_loss, reason = "memory stays far below 2^53 bytes")]
 pub(super) fn drift(process: &str, readings: &[u64]) -> Option<Drift> {
     if readings.len() < 2 {
@@ -62,7 +62,7 @@ mod tests {
         #[test]
         fn a_leak_is_never_flat_and_a_level_always(level in 1_000_000u64..1_000_000_000, n in 8usize..200) {
             prop_assert!(drift("p", &vec![level; n]).unwrap().flat);
-            // A twentieth more with each reading.
+            // Each reading is a twentieth larger.
             let leak: Vec<u64> = (0..n as u64).map(|turn| level + level / 20 * turn).collect();
             prop_assert!(!drift("p", &leak).unwrap().flat);
         }

@@ -48,10 +48,10 @@ pub(super) struct Args {
     /// The server.
     #[arg(long)]
     server: String,
-    /// The operation that it is asked for.
+    /// The operation to request.
     #[arg(long)]
     operation: String,
-    /// The driver; without it, one that can keep a rate, or else the first that fits.
+    /// The driver; without it, one that can keep a rate, otherwise the first that fits.
     #[arg(long)]
     driver: Option<String>,
     /// Connections.
@@ -76,9 +76,9 @@ struct Soak {
     driver: String,
     protocol: &'static str,
     connections: u32,
-    /// Good answers per second in the closed loop before.
+    /// Capacity: good responses per second in the closed loop before.
     capacity_per_s: u32,
-    /// What was offered; null in a closed loop.
+    /// The offered rate; null in a closed loop.
     rate_per_s: Option<u32>,
     /// Good answers per second over all slices.
     achieved_per_s: f64,
@@ -88,7 +88,7 @@ struct Soak {
     requests: u64,
     failures: u64,
     errors: BTreeMap<String, u64>,
-    /// What else the checks of a round found, by slice.
+    /// Other failed checks of a round, by slice.
     remarks: Vec<String>,
     memory: Vec<Drift>,
     /// Whether every process grew by no more than 5 %.
@@ -154,7 +154,7 @@ fn scenario(args: &Args) -> Scenario {
     }
 }
 
-/// The series to ask: of several drivers, one that can keep a rate.
+/// The series to use: of several drivers, one that can keep a rate.
 fn chosen<'a>(project: &'a Project, args: &Args) -> anyhow::Result<PlannedSeries<'a>> {
     let Some(server) = project.servers.iter().find(|server| server.name == args.server) else {
         let names: Vec<&str> = project.servers.iter().map(|server| &*server.name).collect();
@@ -193,12 +193,12 @@ fn chosen<'a>(project: &'a Project, args: &Args) -> anyhow::Result<PlannedSeries
     found.into_iter().next().ok_or_else(|| plan::PlanError::Empty.into())
 }
 
-/// Whether the driver can offer a rate as well as ask in a closed loop.
+/// True if the driver supports both a rate and a closed loop.
 fn keeps_a_rate(series: &PlannedSeries) -> bool {
     series.mode.takes(&series.load.at(1))
 }
 
-/// A soak under way.
+/// A soak while it runs.
 struct Soaking<'a> {
     held: Held<'a>,
     jq: &'a Jq,
@@ -206,7 +206,7 @@ struct Soaking<'a> {
 }
 
 impl Soaking<'_> {
-    /// Capacity, then slice after slice.
+    /// Measures the capacity, then slice after slice.
     fn all(&mut self, args: &Args, series: &PlannedSeries) -> anyhow::Result<Soak> {
         let (_, closed) = self.one(series)?;
         anyhow::ensure!(
@@ -268,7 +268,7 @@ impl Soaking<'_> {
         Ok(soak)
     }
 
-    /// One load, read and checked.
+    /// Runs one load, reads its output and checks it.
     fn one(&mut self, series: &PlannedSeries) -> anyhow::Result<(Measured, Round)> {
         let slot = Slot {
             position: 0,
@@ -293,7 +293,7 @@ fn rate(answers: u64, elapsed_ns: u64) -> f64 {
 }
 
 impl Soak {
-    /// Takes a slice in.
+    /// Adds a slice.
     fn add(&mut self, number: u32, round: &Round) {
         let failed = round.failed_count.unwrap_or(0);
         self.requests += round.ok_count.unwrap_or(0) + failed;
@@ -301,7 +301,7 @@ impl Soak {
         for (kind, times) in &round.errors {
             *self.errors.entry(kind.clone()).or_default() += times;
         }
-        // A slice that could not be read at all is a failure too: nobody knows what it was.
+        // A slice whose output cannot be read counts as a failure.
         if round.status == RoundStatus::Failed {
             self.failures += 1;
             self.requests += 1;

@@ -1,4 +1,4 @@
-//! How a long load is cut: into equal slices, each short enough for load generators to keep every latency. Pure.
+//! Cuts a long load into equal slices, each short enough for load generators to keep every latency. Pure.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use wirebench_declare::load::MOST_REQUESTS;
 
 /// The longest slice.
 const LONGEST: Duration = Duration::from_secs(20);
-/// Slices are no shorter than this, unless the whole is: some load generators take whole seconds only.
+/// The shortest slice, unless the whole load is shorter: some load generators take whole seconds only.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// As many readings of memory as there are slices: quarters should have some each.
+/// Wanted number of slices: memory is read after each, and each quarter of the readings should have some.
 const WANTED: u32 = 12;
 
-/// The number of slices of a load and the length of each, for so many requests per second at most.
+/// The number of slices of a load and the length of each, for the given highest rate (requests/s).
 pub(super) fn of(length: Duration, per_second: u32) -> (u32, Duration) {
-    // A tenth is room for a server that answers faster later.
+    // A tenth is reserved for a server that gets faster later.
     let most = Duration::from_secs(MOST_REQUESTS * 9 / 10 / u64::from(per_second.max(1)));
     let wanted = Duration::from_secs((length / WANTED).as_secs());
     let slice = wanted.min(most).clamp(SHORTEST, LONGEST).min(length);

@@ -1,4 +1,4 @@
-//! Which lines of a file a change added or altered, as git says it.
+//! The lines of a file that a change added or altered, from git diff.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use wirebench_engine::git;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::counts::Source;
 
-/// The lines that differ between the two commits of a comparison, looked up file by file.
+/// The lines that differ between the two commits of a comparison; each file is diffed when it is first needed.
 #[derive(Debug)]
 pub(super) struct Changed<'a> {
     top: PathBuf,
@@ -17,7 +17,7 @@ pub(super) struct Changed<'a> {
 }
 
 impl<'a> Changed<'a> {
-    /// None where a side has no commit, or the project is in no repository.
+    /// `None` if a side has no commit, or the project is in no repository.
     pub(super) fn between(comparison: &'a Comparison, root: &Path) -> Option<Self> {
         let commit = |side: &'a wirebench_record::comparison::Side| {
             let commit = side.revision.commit.as_deref()?;
@@ -30,7 +30,7 @@ impl<'a> Changed<'a> {
         })
     }
 
-    /// Whether the change added or altered this line.
+    /// True if the change added or altered this line.
     pub(super) fn holds(&mut self, source: &Source) -> bool {
         let Self { top, between, known } = self;
         let lines = known.entry(source.file.clone()).or_insert_with(|| {
@@ -42,7 +42,7 @@ impl<'a> Changed<'a> {
     }
 }
 
-/// The lines on the new side of a hunk: `@@ -1,2 +3,4 @@`; none when it only removes.
+/// The line range on the new side of a hunk header, such as `@@ -1,2 +3,4 @@`; `None` if the hunk only removes lines.
 fn added(line: &str) -> Option<Range<u32>> {
     let (_, rest) = line.strip_prefix("@@ -")?.split_once(" +")?;
     let (place, _) = rest.split_once(" @@")?;

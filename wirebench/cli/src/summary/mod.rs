@@ -1,5 +1,5 @@
-//! `wirebench summary`: what a workflow shows and passes on of a run: the job's summary, outputs of the step, warnings on
-//! the lines that a change made slower, and the comparison for the second stage.
+//! `wirebench summary`: writes a run's results into a workflow: job summary, outputs of the step, warnings on the lines
+//! that a change made slower, and the comparison for the second stage.
 
 mod changed;
 mod outputs;
@@ -53,14 +53,14 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     }
     if variable("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
         for line in comparison.iter().flat_map(|one| warnings::lines(one, &root)) {
-            // A command that is meant: each of its parts is escaped.
+            // Prints a workflow command. Its parts are escaped already.
             std::println!("{line}");
         }
     }
     Ok(Outcome::Done)
 }
 
-/// What is shown: the comparison, or of a run without a baseline its report without pictures, which have no address there.
+/// The Markdown shown: the comparison, or without a baseline the report without pictures, which have no URL there.
 fn text(run: &Run, comparison: Option<&Comparison>) -> String {
     match comparison {
         Some(comparison) => cut::within(
@@ -76,7 +76,7 @@ fn text(run: &Run, comparison: Option<&Comparison>) -> String {
     }
 }
 
-/// Appends to the job's summary, or prints where there is none.
+/// Appends to the job summary, or prints if there is none.
 fn show(text: &str) -> anyhow::Result<()> {
     match variable("GITHUB_STEP_SUMMARY") {
         Some(file) => append(Path::new(&file), text),
@@ -87,7 +87,7 @@ fn show(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// An environment variable that says something.
+/// The value of an environment variable, if it is not empty.
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
@@ -103,7 +103,7 @@ fn append(file: &Path, text: &str) -> anyhow::Result<()> {
     write().with_context(|| format!("{}: cannot be written", file.display()))
 }
 
-/// Leaves the comparison, without white space, as the only file of a folder.
+/// Writes the comparison, without white space, as the only file of a folder.
 fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(to).with_context(|| format!("{}: cannot be made", to.display()))?;
     for entry in fs::read_dir(to).with_context(|| format!("{}: cannot be read", to.display()))? {

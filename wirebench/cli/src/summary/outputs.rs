@@ -1,4 +1,4 @@
-//! What a step of a workflow passes on: `name=value` lines for GITHUB_OUTPUT.
+//! The outputs of a workflow step: `name=value` lines for GITHUB_OUTPUT.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use wirebench_record::comparison::Comparison;
 /// `verdict=`, `run=` and `report=`, each on a line.
 ///
 /// # Errors
-/// When a value is no text of one line: it could pass on what nobody meant.
+/// When a value has more than one line: a line break could add further outputs.
 pub(super) fn lines(comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<String> {
     let verdict = comparison.map_or("none".into(), |comparison| word(&comparison.verdict));
     let mut out = line("verdict", Some(&verdict))?;
@@ -16,7 +16,7 @@ pub(super) fn lines(comparison: Option<&Comparison>, folder: &Path) -> anyhow::R
     Ok(out)
 }
 
-/// A verdict as its record writes it.
+/// A verdict as written in the record.
 fn word(verdict: &impl serde::Serialize) -> String {
     let value = serde_json::to_value(verdict).ok();
     let word = value.as_ref().and_then(serde_json::Value::as_str);

@@ -1,4 +1,4 @@
-//! Warnings that GitHub shows at the changed lines: one for each function of the project that a regressed count is in.
+//! Warnings that GitHub shows at changed lines: one for each function of the project that carries a regressed count.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,11 +10,11 @@ use wirebench_present::report::comparison::words::effect;
 use wirebench_present::report::format::{plain, shortened};
 use wirebench_record::comparison::{Comparison, FunctionChange};
 
-/// Warnings of one run; more would hide each other.
+/// The most warnings of one run.
 const AT_MOST: usize = 5;
 
-/// Workflow commands `::warning file=…,line=…::…`, the most alarming first: functions that cost more than before and
-/// whose line the change touches.
+/// Workflow commands `::warning file=…,line=…::…` for functions that cost more than before and whose line the change
+/// touches, the largest change first.
 pub(super) fn lines(comparison: &Comparison, root: &Path) -> Vec<String> {
     let Some(mut changed) = Changed::between(comparison, root) else {
         return Vec::new();
@@ -58,12 +58,12 @@ fn name(text: &str) -> String {
     shortened(&plain(text), 120)
 }
 
-/// Text after the last `::` of a workflow command: it ends with the line.
+/// Escapes the text after the last `::` of a workflow command, which ends at a line break.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property of a workflow command.
+/// Escapes the value of a property of a workflow command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

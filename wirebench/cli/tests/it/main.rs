@@ -20,6 +20,7 @@ mod counts;
 mod declarations;
 mod demo;
 mod doctors;
+mod documents;
 mod examples;
 mod exports;
 mod failures;

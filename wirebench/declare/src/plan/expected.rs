@@ -8,7 +8,7 @@ use crate::scenario::{Amount, Load};
 use crate::span::nanos;
 use wirebench_record::run::{Round, RoundStatus, Run, Series};
 
-/// Good answers per second where nothing else is known.
+/// Good responses per second if nothing is known.
 const REQUESTS_PER_S: u64 = 20_000;
 /// One process start, to its first answer and its end.
 const START_NS: u64 = 50_000_000;
@@ -32,17 +32,17 @@ pub struct Repeats {
     pub counted: u32,
 }
 
-/// What a stored run took.
+/// The durations in a stored run.
 #[derive(Debug, Clone, Default)]
 pub struct Experience {
-    /// By series: requests or starts of a round (0 when it was timed) and the middle one of its loads, ns.
+    /// By series: requests or starts of a round (0 if it ended by time) and the median length of its loads, ns.
     loads: BTreeMap<String, (u64, u64)>,
     around_ns: Option<u64>,
     counting_ns: Option<u64>,
 }
 
 impl Experience {
-    /// Reads it off a run.
+    /// Extracts them from a run.
     #[must_use]
     pub fn of(run: &Run) -> Self {
         let rounds: u64 = run.series.iter().map(|series| series.rounds.len() as u64).sum();
@@ -59,7 +59,7 @@ impl Experience {
         }
     }
 
-    /// How long a series takes, ns: its rounds, each with all that is around its load, or counting it.
+    /// The expected time of a series, ns: its rounds with everything around their loads, or its counting.
     #[must_use]
     pub fn expected_ns(&self, id: &str, load: &Load, repeats: Repeats) -> u64 {
         if load.is_counted() {
@@ -80,7 +80,7 @@ impl Experience {
         u64::from(repeats.timed) * (u64::from(repeats.rounds) * loads * round + capacity)
     }
 
-    /// The load alone: as it is declared, as it was measured for as much of it, or as is assumed.
+    /// The time of the load alone: declared, measured for the same amount, or assumed.
     fn load_ns(&self, id: &str, load: &Load) -> u64 {
         let (amount, assumed) = match (&load.amount, load.rate) {
             (Amount::Duration(span), _) => return nanos(span.0),
@@ -103,7 +103,7 @@ impl Experience {
     }
 }
 
-/// What a round of a series asked for, and the middle one of its loads; none without a good round.
+/// The amount of a round, and the median length of its loads; `None` without a good round.
 fn load_of(series: &Series) -> Option<(u64, u64)> {
     let starts = series.load.starts.map(u64::from);
     let took = |round: &Round| match starts {

@@ -25,7 +25,7 @@ use crate::tier::Tier;
 
 pub use order::{Slot, Stretch, pairs};
 
-/// Which series are wanted: globs by scenario, server and driver; none given means all.
+/// Which series are selected: globs by scenario, server and driver; empty means all.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// Globs over scenario names.
@@ -37,7 +37,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether nothing is named, so that the profile alone chooses.
+    /// True if nothing is named, so that the profile alone selects.
     #[must_use]
     pub const fn is_everything(&self) -> bool {
         self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty()
@@ -99,7 +99,7 @@ pub enum PlanError {
     Empty,
 }
 
-/// One scenario, server and driver that fit together.
+/// A planned series: a scenario, a server and a driver that fit together.
 #[derive(Debug, Clone)]
 pub struct PlannedSeries<'a> {
     /// `scenario@server@driver`.
@@ -110,15 +110,15 @@ pub struct PlannedSeries<'a> {
     pub server: &'a Server,
     /// Who asks.
     pub driver: &'a Driver,
-    /// What they speak.
+    /// The protocol between them.
     pub protocol: Protocol,
-    /// How the driver is called for it.
+    /// The driver's mode for this protocol.
     pub mode: &'a Mode,
-    /// How the server is asked.
+    /// The server's operation.
     pub operation: &'a Operation,
     /// The scenario's load, cut to the profile's caps.
     pub load: Load,
-    /// Twelve hex digits over all that defines the question: another digest is another question.
+    /// Twelve hex digits over everything that defines the series: values with different digests are not comparable.
     pub digest: String,
 }
 
@@ -152,7 +152,8 @@ pub fn series<'a>(
     }
 }
 
-/// Finds the series of a project that may lack some of what is asked for, such as an older revision.
+/// Finds the series of a project that may lack some of the selected scenarios, servers or drivers, such as an older
+/// revision.
 ///
 /// # Errors
 /// When a pattern is wrong.
@@ -178,7 +179,7 @@ pub fn declared<'a>(
     Ok(found)
 }
 
-/// Globs of a declaration as one.
+/// One matcher for several globs.
 fn only(patterns: &[String]) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {

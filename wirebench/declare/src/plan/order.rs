@@ -1,4 +1,4 @@
-//! The order of rounds: every series once in each round, its variants back to back in an order drawn by lot. Pure.
+//! The order of rounds: every series once in each pass, its variants back to back in random order. Pure.
 
 use rand::seq::SliceRandom;
 use rand::{Rng as _, SeedableRng};
@@ -16,20 +16,20 @@ pub struct Slot {
     pub round: u32,
     /// Index into the plan's series.
     pub series: usize,
-    /// Whose server answers.
+    /// The variant whose server is loaded.
     pub variant: Variant,
     /// The stage, from 1.
     pub stage: u32,
 }
 
-/// A stretch of a run: what is measured, how often, and how much of the run lies before it.
+/// A part of a run: what is measured, how often, and how much of the run came before.
 #[derive(Debug, Clone, Copy)]
 pub struct Stretch<'a> {
     /// Each series, as its index in the plan, with the variants that are measured of it.
     pub series: &'a [(usize, Vec<Variant>)],
     /// Rounds of each variant.
     pub rounds: u32,
-    /// Number of its first round; with the stage it picks this stretch's own lots.
+    /// Number of its first round; with the stage it selects the random numbers of this part.
     pub first_round: u32,
     /// Position of its first slot.
     pub first_position: usize,
@@ -37,13 +37,14 @@ pub struct Stretch<'a> {
     pub stage: u32,
 }
 
-/// The null is measured in one of this many rounds of a series on average, drawn by lot.
+/// The null is measured in one of this many rounds of a series on average, at random.
 const NULL_EVERY: u32 = 3;
 
-/// Orders a stretch: each round holds every series once, shuffled by the seed, and the variants of a series follow each
-/// other in an order that a fair coin decides anew for each series and round. The null takes part in a third of the rounds.
+/// Orders a part of a run: each pass has every series once, shuffled by the seed, and the variants of a series follow
+/// each other in an order that a fair coin decides for each series and pass. The null takes part in a third of the
+/// rounds.
 ///
-/// Neighbours in time share what the machine does; a fixed order would give the second one a bias of its own.
+/// Rounds measured back to back see the same state of the machine; a fixed order would give the second one a bias.
 #[must_use]
 pub fn pairs(stretch: &Stretch, seed: u64) -> Vec<Slot> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);

@@ -5,10 +5,10 @@ use crate::percent::Percent;
 
 /// The most rates that one search tries.
 pub const MOST_STEPS: u32 = 8;
-/// Rates that a search knows of, both ends included: one fewer than 2⁸, so that eight answers tell which of them is the
-/// highest that holds, or that none does.
+/// Rates that a search knows of, both ends included: one fewer than 2⁸, so that eight steps find the highest that
+/// holds, or that none does.
 const POINTS: u32 = 255;
-/// A rate that holds and one that does not, no further apart than this, need no rate between them.
+/// The search ends when a rate that holds and one that does not are no further apart than this.
 const CLOSE: f64 = 1.02;
 
 /// A share of a capacity, whole requests per second, 1 at least.
@@ -29,9 +29,9 @@ pub fn of_capacity(capacity_per_s: u32, share: Percent) -> u32 {
 pub struct Bisection {
     from: u32,
     to: u32,
-    /// So many of the rates, from the lowest on, hold.
+    /// The number of rates, from the lowest on, that hold.
     holding: u32,
-    /// The first of the rates that does not; `POINTS` when none is known.
+    /// The index of the first rate that does not hold; `POINTS` if none is known.
     failing: u32,
 }
 
@@ -47,7 +47,7 @@ impl Bisection {
         }
     }
 
-    /// The rate to try next; none when the search has ended.
+    /// The rate to try next; `None` if the search has ended.
     #[must_use]
     pub fn next_rate(&mut self) -> Option<u32> {
         loop {
@@ -62,7 +62,7 @@ impl Bisection {
             }
             let middle = self.middle();
             match self.rate(middle) {
-                // Rates are whole: in a narrow range several points are one rate, of which the answer is known.
+                // Rates are whole numbers: in a narrow range several points are the same rate, whose result is known.
                 known if Some(known) == best => self.holding = middle + 1,
                 known if Some(known) == worst => self.failing = middle,
                 rate => return Some(rate),
@@ -70,7 +70,7 @@ impl Bisection {
         }
     }
 
-    /// Takes the answer to the rate that `next_rate` gave.
+    /// Records the result for the rate that `next_rate` returned.
     pub fn answer(&mut self, holds: bool) {
         if holds {
             self.holding = self.middle() + 1;

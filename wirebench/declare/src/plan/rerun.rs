@@ -1,13 +1,13 @@
-//! Which pairs of rounds are left out and measured again: by what the machine did, never by which variant it met. Pure.
+//! Decides which pairs are dropped and measured again: by the state of the machine, never by variant. Pure.
 
 /// Share of the CPUs' time that the hypervisor may give to others during a round.
 pub const STEAL_AT_MOST: f64 = 0.05;
 /// Rounds that may be added to a series in one stage.
 pub const EXTRA_ROUNDS: u32 = 4;
-/// Pairs below which nothing can be said of a change.
+/// The fewest pairs for a verdict.
 pub const FEWEST_PAIRS: u32 = 8;
 
-/// All that the rule may know of a round. There is no variant in it, so that no side can be favoured.
+/// The input of the rule. It has no variant, so that no side can be favoured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
     /// CPU time the hypervisor gave to others during the load, all CPUs, ns.
@@ -16,7 +16,7 @@ pub struct Conditions {
     pub elapsed_ns: Option<u64>,
 }
 
-/// Why the rounds measured back to back are all to be left out; none when the machine left them alone.
+/// Why a pair is dropped; `None` if the machine did not disturb it.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn disturbed(pair: &[Conditions], cpu_count: u32) -> Option<String> {
@@ -28,22 +28,22 @@ pub fn disturbed(pair: &[Conditions], cpu_count: u32) -> Option<String> {
     (worst > STEAL_AT_MOST).then(|| format!("steal {:.1} % of the CPUs' time", worst * 100.0))
 }
 
-/// How the pairs of one series stand in one stage.
+/// The number of pairs of one series in one stage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Pairs planned.
     pub planned: u32,
-    /// Pairs measured, whatever came of them.
+    /// All measured pairs.
     pub measured: u32,
-    /// Of these, pairs that the machine left alone.
+    /// Of these, pairs that the machine did not disturb.
     pub undisturbed: u32,
-    /// Of these, pairs whose rounds are all good.
+    /// Of these, pairs whose rounds are all ok.
     pub whole: u32,
 }
 
 impl Tally {
-    /// Whether the series deserves one more pair: some were disturbed, or too few are whole to say anything, and the
-    /// extra rounds are not used up.
+    /// True if the series gets an extra pair: some were disturbed, or too few are whole for a verdict, and the extra
+    /// pairs are not used up.
     #[must_use]
     pub fn wants_another(&self) -> bool {
         let enough = self.planned.min(FEWEST_PAIRS);

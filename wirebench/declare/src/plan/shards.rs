@@ -1,7 +1,8 @@
 //! Splits the series of a run over several machines that measure at the same time. Pure.
 //!
-//! What is put beside each other stays on one machine as long as the machines end at about the same time: first all of a
-//! scenario, else all that one driver asks in it, else single series. The variants of a series are never parted.
+//! Series that are compared with each other stay on one machine as long as the machines end at about the same time:
+//! first all of a scenario, else those of one driver in it, else single series. The variants of a series are never
+//! separated.
 
 use std::cmp::Reverse;
 
@@ -23,7 +24,7 @@ pub struct Item<'a> {
     pub expected_ns: u64,
 }
 
-/// What stays together, by how much is asked for.
+/// How much stays together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Together {
     Scenario,
@@ -69,7 +70,7 @@ pub fn split(items: &[Item], shards: u32) -> Vec<PlannedShard> {
     }
 }
 
-/// The group that is parted next: the longest one that can be.
+/// The group that is split next: the longest one that can be split.
 fn to_part(items: &[Item], groups: &[Group]) -> Option<usize> {
     let can = groups
         .iter()
@@ -79,7 +80,7 @@ fn to_part(items: &[Item], groups: &[Group]) -> Option<usize> {
         .map(|(place, _)| place)
 }
 
-/// A group's series by what is to stay together, in their order.
+/// Splits a group into smaller ones, in the order of its series.
 fn parted(items: &[Item], group: &Group, by: Together) -> Vec<Group> {
     let mut found: Vec<Group> = Vec::new();
     for member in &group.members {
@@ -139,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// Items said as `scenario@server@driver ns`.
+    /// Parses items from `scenario@server@driver ns`.
     fn items<'a>(said: &'a [String]) -> Vec<Item<'a>> {
         let item = |line: &'a String| {
             let (id, expected) = line.split_once(' ').unwrap();

@@ -1,5 +1,5 @@
-//! Which scenarios, servers and drivers are wanted: those that the command line or the profile's lists match and that take
-//! part in the profile; whatever is named in full is wanted anyway. Pure.
+//! Selects scenarios, servers and drivers: those that the command line or the profile's lists match and that take part
+//! in the profile; those named in full are always selected. Pure.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::project::Profile;
 use crate::scenario::Scenario;
 use crate::server::Server;
 
-/// What is asked of one kind of declaration.
+/// The selection of one kind of declaration.
 #[derive(Debug)]
 struct Wanted<'a, 'p> {
     /// `scenario`, `server` or `driver`.
     kind: &'static str,
-    /// The globs that hold; none means everything that takes part.
+    /// The globs; empty means everything that takes part.
     patterns: &'p [String],
     /// The profile's name.
     profile: &'p str,
@@ -78,7 +78,7 @@ pub(super) fn chosen<'a>(
     })
 }
 
-/// Whether each pattern chooses something.
+/// Checks that each pattern selects something.
 ///
 /// # Errors
 /// When one is no glob, matches nothing, or only what takes no part in the profile.
@@ -118,13 +118,13 @@ impl<'a> Wanted<'a, '_> {
         Ok(glob.compile_matcher())
     }
 
-    /// What a pattern matches, whether it takes part or not.
+    /// All names that a pattern matches, also those that do not take part in the profile.
     fn matched(&self, pattern: &str) -> Result<Vec<&(&'a str, &'a Profiles)>, PlanError> {
         let glob = self.glob(pattern)?;
         Ok(self.declared.iter().filter(|(name, _)| glob.is_match(name)).collect())
     }
 
-    /// Whether one that a pattern matches is chosen by it.
+    /// True if a name that a pattern matches is selected by it.
     fn takes(&self, (name, profiles): &(&str, &Profiles), pattern: &str) -> bool {
         *name == pattern || profiles.have(self.profile)
     }

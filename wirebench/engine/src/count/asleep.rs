@@ -1,4 +1,4 @@
-//! Whether every thread of a process group waits: nothing more will happen there until something arrives.
+//! Checks whether every thread of a process group waits, so that nothing happens there until new bytes arrive.
 
 #[cfg(target_os = "linux")]
 pub use linux::Sleepers;
@@ -15,11 +15,11 @@ mod linux {
     #[derive(Debug)]
     pub struct Sleepers(Vec<Process>);
 
-    /// A process and its threads. Their files stay open: they are read some times for every request.
+    /// A process and its threads. Their /proc files stay open, because they are read several times for every request.
     #[derive(Debug)]
     struct Process {
         tasks: PathBuf,
-        /// Links of the folder of threads: two and one for each thread.
+        /// The link count of the folder of threads: two, plus one for each thread.
         links: u64,
         threads: Vec<Thread>,
     }
@@ -49,14 +49,14 @@ mod linux {
             Self(usage::members(id).into_iter().map(process).collect())
         }
 
-        /// Whether no thread runs or is about to.
+        /// True if no thread runs or is runnable.
         #[must_use]
         pub fn asleep(&mut self) -> bool {
             self.0.iter_mut().all(Process::asleep)
         }
 
-        /// The same, beyond doubt: a thread that wakes another one and goes to sleep may be seen asleep, and so may the
-        /// other one a little earlier; but then the time they ran has moved between two looks.
+        /// The same, without a race: a thread that wakes another one and goes to sleep may be read as asleep, and the
+        /// other one a moment earlier too. In that case their CPU time changed between two readings.
         #[must_use]
         pub fn surely_asleep(&mut self) -> bool {
             let before = self.ran_ns();
@@ -75,7 +75,7 @@ mod linux {
     }
 
     impl Process {
-        /// A process that has ended does nothing more.
+        /// A process that has ended counts as asleep.
         fn asleep(&mut self) -> bool {
             self.refresh();
             for thread in &self.threads {
@@ -89,7 +89,7 @@ mod linux {
             true
         }
 
-        /// Opens the files of all threads when there are others than before.
+        /// Opens the files of all threads again if the threads changed.
         fn refresh(&mut self) {
             let links = fs::metadata(&self.tasks).map_or(0, |folder| folder.nlink());
             if links != self.links || links == 0 {
@@ -108,7 +108,7 @@ mod linux {
             })
         }
 
-        /// The state is the letter after the name, which stands in parentheses.
+        /// The state is the letter after the name, which is in parentheses.
         fn state(&self) -> State {
             let mut buffer = [0; 512];
             let Ok(length) = self.stat.read_at(&mut buffer, 0) else {
@@ -137,7 +137,7 @@ pub use elsewhere::Sleepers;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    /// Nothing is known of processes on this system: they count as asleep.
+    /// This system has no such information: processes count as asleep.
     #[derive(Debug)]
     pub struct Sleepers;
 

@@ -28,12 +28,13 @@ use wirebench_record::run::Variant;
 /// The most runs at once: more gain little, and valgrind takes memory.
 const MOST_WORKERS: usize = 8;
 
-/// A load that took so long did not lie within one second of the wall clock, and might have: the machine was busy.
+/// A load that took this long crossed a second of the wall clock because the machine was busy; it might fit into one
+/// when repeated.
 const NEARLY_A_SECOND: Range<Duration> = Duration::from_secs(1)..Duration::from_millis(1_700);
 /// How often such a run is made again.
 const REPEATS: usize = 2;
 
-/// A run that failed sooner than this is made once more.
+/// A server run that failed sooner than this is repeated once.
 const WORTH_A_SECOND: Duration = Duration::from_secs(10);
 
 /// One variant of a counted series.
@@ -62,7 +63,7 @@ pub struct Counter<'a> {
     pub keep_raw: bool,
     /// The largest spread, as a share, with which a figure is given.
     pub spread_at_most: f64,
-    /// Takes a line for each server: what can be counted of it.
+    /// Receives one line for each server: what can be counted.
     pub tell: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -77,7 +78,7 @@ struct Turn {
     number: usize,
 }
 
-/// Why a run that was made counts for nothing.
+/// Why the result of a server run is not used.
 #[derive(Debug, thiserror::Error)]
 enum TurnError {
     #[error(transparent)]
@@ -101,8 +102,8 @@ impl Job<'_> {
     }
 }
 
-/// Why a run under valgrind is in vain: one of the same server, whatever its variant and operation, failed under it already.
-/// What cannot be counted on one side cannot be compared, and the reason is found once.
+/// Why a run under valgrind is skipped: another run of the same server, of any variant and operation, failed under it.
+/// A figure that one side lacks cannot be compared, so the failure is found once.
 fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<String> {
     let server = &jobs[turn.job].series.server.name;
     let others = jobs
@@ -110,7 +111,7 @@ fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<String> {
         .zip(runs)
         .filter(|(job, _)| turn.tool.is_valgrind() && job.series.server.name == *server);
     let mut failed = others.flat_map(|(_, runs)| &runs.failed);
-    // A server that does not get ready under one of valgrind's tools does not under the others.
+    // A server that does not get ready under one of valgrind's tools will not under the others.
     let in_vain = |tool: Tool, reason: &str| tool == turn.tool || (tool.is_valgrind() && reason.contains("ready"));
     let (tool, reason) = failed.find(|(tool, reason)| in_vain(**tool, reason))?;
     Some(match reason.strip_prefix(NOT_TRIED) {
@@ -119,10 +120,10 @@ fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<String> {
     })
 }
 
-/// How the reason of a run begins that was not made.
+/// The beginning of the reason of a skipped run.
 const NOT_TRIED: &str = "not tried, as ";
 
-/// Why a tool's runs failed, with the remedy where that is known.
+/// Why a tool's runs failed, with advice if there is any.
 fn explained(tool: Tool, error: &str) -> String {
     if tool.is_valgrind() && error.contains("signal 4") {
         return format!(
@@ -134,7 +135,7 @@ fn explained(tool: Tool, error: &str) -> String {
 }
 
 impl Counter<'_> {
-    /// Counts every job; none of them when the user interrupted. `say` is told of each job once its last run is made.
+    /// Counts every job; returns `None` if the user interrupted. `say` is called for each job after its last run.
     ///
     /// # Errors
     /// When the run's folder cannot be written.
@@ -191,8 +192,8 @@ impl Counter<'_> {
         }
     }
 
-    /// One more than cores, as every run waits for the clock for some of its time; servers with a fixed port must follow
-    /// each other.
+    /// One more than there are cores, because every run waits for the clock for a part of its time; servers with a
+    /// fixed port must follow each other.
     fn workers(&self, jobs: &[Job]) -> usize {
         let fixed = |job: &Job| job.side.server_of(job.series).port.is_some();
         if jobs.iter().any(fixed) {
@@ -202,10 +203,10 @@ impl Counter<'_> {
         }
     }
 
-    /// Every run in the order in which it is made. Under each tool one short and one long run give the slope, and a second
-    /// short one its spread; what goes over the wire is the same in all of them. Under callgrind, a third length shows whether
-    /// the cost stays the same, and further start layouts show what the heap's first blocks decide. Call stacks are kept once
-    /// for each length. The baseline's second copy is counted once, at the first layout.
+    /// Every run in the order in which it is made. Under each tool one short and one long run give the slope, and a
+    /// second short one its spread; all of them give the wire bytes. Under callgrind, a third length shows whether the
+    /// cost stays the same, and further start layouts show what the heap's first blocks decide. Call stacks are kept
+    /// once for each length. The baseline's second copy is counted once, at the first layout.
     fn turns(&self, jobs: &[Job]) -> Vec<Turn> {
         let mut turns = Vec::new();
         for (place, job) in jobs.iter().enumerate().filter(|(_, job)| job.broken.is_none()) {
@@ -238,7 +239,7 @@ impl Counter<'_> {
         turns
     }
 
-    /// Makes one run, unless one before it showed that it is in vain.
+    /// Makes one server run, unless an earlier one showed that it would fail.
     fn take(&self, jobs: &[Job], turn: &Turn, runs: &Mutex<Vec<Runs>>) {
         let job = &jobs[turn.job];
         let lock = || runs.lock().expect("no holder of this lock panics");
@@ -259,7 +260,7 @@ impl Counter<'_> {
         let folder = self.folder.join(format!(
             "raw/{}/{}/{}-{}-{}",
             job.series.id,
-            // One letter, because the tools are told this path too.
+            // One letter, because this path is in the tools' arguments too, and must have equal length.
             job.side.revision.variant.name().get(..1).unwrap_or_default(),
             turn.tool.name(),
             turn.requests,
@@ -267,7 +268,7 @@ impl Counter<'_> {
         ));
         let began = Instant::now();
         let mut counted = self.make(job, turn, &folder);
-        // A busy machine lets a run fail now and then; a second failure is the program's, and so is one after a long wait.
+        // On a busy machine a run sometimes fails. A second failure, or one after a long wait, is the program's.
         let again = began.elapsed() < WORTH_A_SECOND && counted.as_ref().is_err_and(|error| !error.is_interrupt());
         if again && fs::remove_dir_all(&folder).is_ok() {
             counted = self.make(job, turn, &folder);
@@ -308,7 +309,7 @@ impl Counter<'_> {
         let nothing = || TurnError::Nothing(turn.tool.name());
         let wire = seen.wire;
         let tree = Tree::of(job.side.repository.as_deref()).or(Some(self.bench.root));
-        // A server of several processes leaves a file for each.
+        // A server of several processes writes a file for each.
         let counted = match (turn.tool, seen.plain) {
             (Tool::Plain, plain) => Counted::Nothing(plain.ok_or_else(nothing)?),
             (Tool::Strace, _) if files.is_empty() => return Err(nothing()),
@@ -356,7 +357,7 @@ impl Counter<'_> {
     }
 }
 
-/// What all processes of one run did together; none when there is none.
+/// The sum over all processes of one run; `None` without processes.
 fn sum<T>(
     all: impl Iterator<Item = Result<T, ProfileError>>,
     absorb: fn(&mut T, T),

@@ -1,20 +1,21 @@
-//! Whole server runs → what one more request costs: the slope between short and long runs, and how far repetitions differ.
+//! Computes the cost of a request from whole server runs: the slope between short and long runs, and the spread over
+//! repetitions.
 
 use wirebench_record::counts::{Figure, Point};
 use wirebench_record::metric::Metric;
 
-/// A change of the cost of a request over a run that is worth a remark, as a share.
+/// A change of a request's cost during a run gets a remark from this share on.
 const CURVED: f64 = 0.02;
 
-/// By how many more times a longer run does something that is put down to its requests.
+/// The fewest additional events of a longer run that are attributed to its requests.
 const REPEATED: f64 = 2.0;
 
-/// The largest part of a cost that is put down to what does not come with requests, where the cost has a margin anyway.
+/// The largest part of a cost that is attributed to other causes than requests, for metrics that have a margin.
 const UNRELATED_SHARE: f64 = 0.001;
 
-/// By how much one whole run may differ from another although nothing in the server does: what it does by the clock, such
-/// as a new Date header each second, and what the driver says last. In the metric's unit; small against any change that
-/// comes with every request.
+/// How much one server run may differ from another without a cause in the server's code: work by the clock, such as a
+/// new Date header each second, and the driver's last frames. In the metric's unit; small compared with any change in
+/// every request.
 const fn unrelated(metric: Metric) -> f64 {
     match metric {
         Metric::Instructions => 2_000.0,
@@ -37,7 +38,7 @@ pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure 
     let by_layout = by_layout(&points);
     let value = mean(&by_layout);
     let at_first = (mean(&many) - mean(&few)) / more;
-    // Each long run with each short one: the worst that two single runs would have said.
+    // Each long run with each short one: the worst result of any two single runs.
     let slopes = many
         .iter()
         .flat_map(|long| few.iter().map(move |short| (long - short) / more));
@@ -82,8 +83,8 @@ fn by_layout(points: &[Point]) -> Vec<f64> {
     (0..).map_while(slope).collect()
 }
 
-/// How often a request makes something that happens in few of them: only where every longer run has more of it than every
-/// shorter one, by at least [`REPEATED`].
+/// The rate of a rare event per request: only if every longer run has more events than every shorter one, by at least
+/// [`REPEATED`].
 #[must_use]
 pub fn rare(points: &[Point]) -> Option<f64> {
     let (few, many, more) = ends(points)?;
@@ -92,8 +93,8 @@ pub fn rare(points: &[Point]) -> Option<f64> {
     (least - most >= REPEATED).then(|| (mean(&many) - mean(&few)) / more)
 }
 
-/// The spread that a figure has at least, however well its few repetitions agree: whole, where a single byte or call would
-/// be judged a change or the cost is next to nothing; a small part of the cost, where there is a margin.
+/// The smallest spread of a figure, even if its few repetitions agree: the full allowance of [`unrelated`] if a single
+/// byte or call would be judged a change or the cost is near zero; a small part of the cost if there is a margin.
 fn least_spread(metric: Metric, value: f64, unrelated: f64) -> f64 {
     let has_margin = matches!(
         metric,
@@ -106,7 +107,7 @@ fn least_spread(metric: Metric, value: f64, unrelated: f64) -> f64 {
     }
 }
 
-/// What a run costs without any request: where the line through the ends meets zero requests. Refused with the slope.
+/// The cost of a run without requests: the line through short and long runs, at zero requests. Refused if the slope is.
 #[must_use]
 pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
     let first = at(&slope.points, 0);
@@ -127,7 +128,7 @@ pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
     })
 }
 
-/// A figure that was simply looked up.
+/// A figure that is known without counting.
 #[must_use]
 pub fn known(metric: Metric, value: u64) -> Figure {
     Figure {
@@ -140,7 +141,7 @@ pub fn known(metric: Metric, value: u64) -> Figure {
     }
 }
 
-/// A figure that could not be taken.
+/// A refused figure.
 #[must_use]
 pub fn refused(metric: Metric, why: String) -> Figure {
     Figure {
@@ -153,8 +154,8 @@ pub fn refused(metric: Metric, why: String) -> Figure {
     }
 }
 
-/// How much dearer a request is in the second half of the longest runs than in the first, as a share of the cost; none
-/// when runs of a third length do not show any change worth a remark.
+/// How much more a request costs in the second half of the longest runs than in the first, as a share of the cost;
+/// `None` if the runs of middle length show no change worth a remark.
 #[must_use]
 pub fn curvature(points: &[Point]) -> Option<f64> {
     let points = &at(points, 0)[..];

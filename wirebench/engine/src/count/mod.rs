@@ -1,4 +1,4 @@
-//! Counting: what a request costs a server in instructions, allocations, system calls and bytes. Judges nothing.
+//! Counting: the cost of a request in instructions, allocations, system calls and bytes. Judges nothing.
 //!
 //! Each server is run several times under each tool, for few requests and for many, one at a time and in lock step with its
 //! driver; the cost of a request is the slope between them.

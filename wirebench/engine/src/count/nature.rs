@@ -1,38 +1,39 @@
-//! What kind of program a server is, as far as that decides how its counts are to be read.
+//! Detects what kind of program a server is, which decides what can be counted.
 
 use std::path::{Path, PathBuf};
 
 use object::{Object as _, ObjectSymbol as _};
 
-/// A share of a core that no program at rest uses.
+/// From this share of a core on, an idle program counts as working in the background.
 const WORKS_BY_ITSELF: f64 = 0.02;
 
-/// Programs that run other programs' text.
+/// Interpreters and virtual machines.
 const INTERPRETERS: [&str; 14] = [
     "bash", "beam.smp", "bun", "dash", "deno", "dotnet", "java", "lua", "node", "perl", "php", "python", "ruby", "sh",
 ];
 
-/// What was seen of a running server.
+/// Facts about a running server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Nature {
     /// Its program file.
     pub program: Option<PathBuf>,
     /// The interpreter or virtual machine that it is.
     pub interpreter: Option<String>,
-    /// Whether it holds memory that it can both write and run: code made at run time.
+    /// True if it has memory that is writable and executable: code generated at run time.
     pub jit: bool,
     /// Whether an allocator is linked into it: jemalloc, mimalloc and their like, known by their symbols.
     pub own_allocator: bool,
     /// Whether the Go compiler made it: its scheduler and garbage collector do other work in every run.
     pub go: bool,
-    /// Share of a core it used without being asked, when that is more than nothing.
+    /// The share of a core that it used without requests, if above zero.
     pub works_by_itself: Option<f64>,
 }
 
 impl Nature {
-    /// Why instructions, allocations and system calls of such a program do not repeat, so that counting them would be in vain;
-    /// `None` for native code without a run time of its own. An event loop, a scheduler or a garbage collector makes as many
-    /// system calls as it finds work for: equal code differs by some percent, and by tens of percent on a busy machine.
+    /// Why instructions, allocations and system calls of such a program do not repeat, so that they are not counted;
+    /// `None` for native code without a language runtime. An event loop, a scheduler or a garbage collector makes as
+    /// many system calls as it finds work for: equal code differs by some percent, and by tens of percent on a busy
+    /// machine.
     #[must_use]
     pub fn uncountable(&self) -> Option<String> {
         let why = match (&self.interpreter, self.jit, self.go) {
@@ -46,7 +47,7 @@ impl Nature {
         ))
     }
 
-    /// What to know before trusting its counts.
+    /// The remarks on its counts.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -61,7 +62,7 @@ impl Nature {
     }
 }
 
-/// Looks at a running process that used `idle_share` of a core while it was not asked anything.
+/// Examines a running process that used `idle_share` of a core without requests.
 #[must_use]
 pub fn of(process: i32, idle_share: f64) -> Nature {
     let (program, jit) = look(process);

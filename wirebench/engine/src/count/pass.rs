@@ -1,4 +1,4 @@
-//! One whole run of a server, from exec to exit, in which it answers a counted number of requests, one at a time.
+//! One server run, from exec to exit, with a fixed number of requests, one at a time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,9 +26,9 @@ use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::span::Span;
 
-/// How long a server may take to end by itself: the tools write their counts then.
+/// How long a server may take to end by itself: the tools write their counts at its end.
 const LAST_WORDS: Duration = Duration::from_secs(20);
-/// How long a server that is not asked anything is watched.
+/// How long an idle server is watched.
 const IDLE: Duration = Duration::from_millis(60);
 
 /// What to run.
@@ -38,28 +38,28 @@ pub struct Pass<'a> {
     pub series: &'a PlannedSeries<'a>,
     /// Whose server.
     pub side: &'a Side,
-    /// What watches it.
+    /// The tool under which it runs.
     pub tool: Tool,
     /// Requests to answer.
     pub requests: u64,
-    /// The start layout, a place in [`LAYOUTS`]: by how much the paths and the environment are longer.
+    /// The start layout, an index into [`LAYOUTS`]: how much longer paths and environment are.
     pub layout: usize,
     /// Whether the tool keeps call stacks.
     pub stacks: bool,
 }
 
-/// What was seen of a run besides the tool's own files.
+/// The results of a server run, except the tool's own files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seen {
     /// What went over the wire.
     pub wire: Wire,
     /// How long the load took; it began with a second of the wall clock.
     pub took: Duration,
-    /// What only a plain run looks at.
+    /// What only a plain run reads.
     pub plain: Option<Plain>,
 }
 
-/// What is seen of a server that no tool slows down.
+/// Facts from a plain run, which no tool slows down.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plain {
     /// Body or message bytes of one right answer.
@@ -68,7 +68,7 @@ pub struct Plain {
     pub nature: Nature,
 }
 
-/// Why a run counts for nothing.
+/// Why a server run cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PassError {
     /// Server or driver failed.
@@ -80,10 +80,10 @@ pub enum PassError {
     /// What the driver wrote cannot be read.
     #[error(transparent)]
     Normalise(#[from] normalise::NormaliseError),
-    /// The driver did not do what was asked.
+    /// The driver did not send the planned load.
     #[error("{0}")]
     OtherLoad(String),
-    /// The server did not end when asked to.
+    /// The server did not end after SIGTERM.
     #[error(
         "the server was still running {LAST_WORDS:?} after SIGTERM, so that {tool} wrote no counts; let it end on SIGTERM"
     )]
@@ -139,7 +139,7 @@ impl Pass<'_> {
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
             .map_err(SlotError::from)?;
-        // Under a tool nothing is asked beside the driver's requests: when a probe comes and goes is not in lock step.
+        // Under a tool no probe is sent: its timing would not be in lock step.
         let seen = match self.tool {
             Tool::Plain => Some(look(&question, &target)?),
             _ => None,
@@ -178,7 +178,7 @@ impl Pass<'_> {
         Ok(side)
     }
 
-    /// The driver against the server, through a relay.
+    /// Runs the driver against the server, through a relay.
     fn drive(&self, bench: &Bench, question: &Question, target: &mut Target, folder: &Path) -> Result<Wire, PassError> {
         let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(PassError::Relay)?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -195,7 +195,7 @@ impl Pass<'_> {
         let mut values = values::of(self.series, &places);
         values::set_amount(&mut values, &Amount::Requests(self.requests));
         values::fill_headers(&mut values, self.series);
-        // A deadline is part of a gRPC request, in microseconds that are left: each request would be another one.
+        // A gRPC request contains its deadline, in microseconds left, so that each request would be different.
         values.insert("request_timeout", Value::One("0s".into()));
         let argv = bench.driver_argv(self.series, &values).map_err(SlotError::from)?;
         let drive = Drive {
@@ -220,12 +220,12 @@ impl Pass<'_> {
         relay.finish().map_err(PassError::Relay)
     }
 
-    /// A turn under a tool takes a few milliseconds at most in a server that is worth counting.
+    /// Under a tool, one exchange takes a few milliseconds at most in a server that can be counted.
     fn timeout(&self) -> Duration {
         Duration::from_secs(30) + Duration::from_millis(10) * u32::try_from(self.requests).unwrap_or(u32::MAX)
     }
 
-    /// Whether the driver offered what was asked for, and got it all.
+    /// Checks that the driver sent the planned requests and got all responses.
     fn check_load(&self, wire: &Wire, jq: &Jq, folder: &Path) -> Result<(), PassError> {
         let driver = &self.series.driver.name;
         let shape = normalise::read(
@@ -254,8 +254,8 @@ impl Pass<'_> {
     }
 }
 
-/// What makes runtimes that take no `{threads}` use one thread; others do not know these variables. Go moves work between
-/// threads by signals, at which callgrind gives up.
+/// Environment variables that make runtimes without `{threads}` use one thread; other programs ignore them. Go preempts
+/// threads by signals, which callgrind does not survive.
 fn alone(env: &mut BTreeMap<String, String>) {
     env.entry("GOMAXPROCS".into()).or_insert_with(|| "1".into());
     let settings = env.entry("GODEBUG".into()).or_default();
@@ -265,14 +265,14 @@ fn alone(env: &mut BTreeMap<String, String>) {
     settings.push_str("asyncpreemptoff=1");
 }
 
-/// Waits for the wall clock to begin a second, so that most loads lie within one. Servers do some things once a second: a new
-/// Date header alone makes every answer after it dearer in HTTP/2, by an entry more in the table of headers.
+/// Waits for the wall clock to begin a second, so that most loads lie within one. Servers do some things once a second:
+/// a new Date header alone makes every later HTTP/2 response more expensive, by one more entry in the header table.
 fn await_new_second() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     std::thread::sleep(Duration::from_secs(1) - Duration::from_nanos(now.subsec_nanos().into()));
 }
 
-/// What only a plain run looks at: whether the answer is right, and what kind of program gives it.
+/// The checks of a plain run: whether the response is right, and what kind of program the server is.
 fn look(question: &Question, target: &Target) -> Result<Plain, PassError> {
     let answer = question.check(&target.front.address).map_err(SlotError::from)?;
     let group = target.front.group.id();
@@ -282,7 +282,7 @@ fn look(question: &Question, target: &Target) -> Result<Plain, PassError> {
     })
 }
 
-/// Share of a core that a server uses although nobody asks it anything.
+/// The share of a core that a server uses without requests.
 fn idle_share(group: i32) -> f64 {
     let mut processes = Sleepers::group(group);
     let before = processes.ran_ns();

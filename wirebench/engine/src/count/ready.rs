@@ -1,5 +1,5 @@
-//! Asks in lock step whether a server is ready: how often and how fast it is asked before the load must not leave traces in
-//! its memory that the load then meets.
+//! Checks readiness in lock step, because number and timing of the checks would otherwise change the state of the
+//! server's heap before the load.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::measure::ready::is_ready;
 use crate::measure::target::Target;
 use wirebench_declare::server::{Ready, Server};
 
-/// Looks once whether a server is ready, through a relay, and not before it listens.
+/// Checks once whether a server is ready, through a relay, and not before it listens.
 pub(super) fn look(server: &Server, target: &Target, ca: PathBuf) -> impl Fn() -> Result<(), String> + use<> {
     let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
     let (address, group) = (target.front.address.clone(), target.front.group.id());

@@ -1,8 +1,8 @@
-//! A relay between driver and server that counts what goes over the wire, and that makes their dialogue a strict exchange:
-//! it passes bytes on only when both sides rest, and then all that there are at once.
+//! A relay between driver and server that counts bytes and keeps both in lock step: it passes bytes on only when both
+//! sides wait, and then all bytes at once.
 //!
-//! Without that, how much a server does for a request depends on who is faster: a request that is there already when it
-//! looks saves it a sleep, a frame that comes alone costs it another read, two answers may share an acknowledgement.
+//! Without lock step, the work for a request depends on timing: a request that has arrived when the server reads saves
+//! a sleep, a frame that arrives alone costs another read, two responses may share an acknowledgement.
 
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
@@ -18,17 +18,17 @@ use crate::count::asleep::Sleepers;
 use crate::count::segments;
 use crate::count::wire::Wire;
 
-/// How long both sides are waited for before bytes are passed on all the same: at most, and at least. It halves each time
-/// they do not rest, and doubles each time they do.
+/// How long the relay waits for both sides before it passes bytes on anyway: the most and the least. The time halves
+/// whenever they do not come to rest, and doubles whenever they do.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(3));
-/// How long a driver whose processes are not known is given to say all that it has to say.
+/// How long the relay waits for more bytes of a driver whose processes are not known.
 const UNKNOWN: Duration = Duration::from_millis(3);
-/// How often the relay looks whether it shall end, milliseconds.
+/// How often the relay checks whether to stop, milliseconds.
 const TICK_MS: u8 = 20;
-/// Time between two looks at the processes: the first, and the longest.
+/// Time between two readings of the processes: the first, and the longest.
 const GLANCE: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(300));
 
-/// A relay at work; dropping it ends it.
+/// A running relay; dropping it stops it.
 #[derive(Debug)]
 pub struct Relay {
     /// `127.0.0.1:port`, where the driver connects.
@@ -76,7 +76,7 @@ impl Relay {
         })
     }
 
-    /// Ends the relay once every connection is closed, and says what it saw. The driver must have ended.
+    /// Stops the relay after every connection is closed, and returns its counts. The driver must have ended.
     ///
     /// # Errors
     /// When the server could not be connected to, or a connection broke.
@@ -156,7 +156,7 @@ impl Dialogue {
             let ending = ending.load(Ordering::Relaxed);
             self.accept()?;
             if ending && self.pairs.is_empty() {
-                // What the last closing sets off in the server belongs to the run.
+                // The server's work after the last close belongs to the run.
                 self.parties.rest();
                 return Ok(self.wire);
             }
@@ -167,13 +167,13 @@ impl Dialogue {
                 }
                 self.exchange()?;
             } else if ending {
-                // The driver has ended: a connection it left half open will say nothing more.
+                // The driver has ended: a half-open connection brings no more bytes.
                 self.pairs.clear();
             }
         }
     }
 
-    /// Waits until somebody connects or speaks, or for a tick; whether somebody speaks.
+    /// Waits for a connection, for bytes, or for a tick; returns true if there are bytes.
     fn somebody_speaks(&self) -> io::Result<bool> {
         let mut asked = vec![PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
         for pair in &self.pairs {
@@ -212,7 +212,7 @@ impl Dialogue {
         }
     }
 
-    /// Takes all that both sides have said so far, then passes it on.
+    /// Reads all bytes of both sides, then passes them on.
     fn exchange(&mut self) -> io::Result<()> {
         let mut said = Vec::new();
         for pair in &mut self.pairs {
@@ -226,7 +226,7 @@ impl Dialogue {
             give(&mut pair.server, &request);
             give(&mut pair.driver, &answer);
             if !pair.driver_open || !pair.server_open {
-                // Once both ends are closed the kernel tells nothing more.
+                // After both ends are closed the kernel has no counters any more.
                 let segments = segments::received(&pair.server);
                 self.wire.segments_sent = self.wire.segments_sent.zip(segments).map(|(sum, more)| sum + more);
                 let _ = pair.server.shutdown(Shutdown::Both);
@@ -238,7 +238,7 @@ impl Dialogue {
     }
 }
 
-/// All that a side has said so far; `open` becomes false when it has closed.
+/// All bytes that a side has sent so far; `open` becomes false when it has closed.
 fn take(from: &mut TcpStream, open: &mut bool) -> Vec<u8> {
     let mut said = Vec::new();
     let mut buffer = [0; 64 << 10];
@@ -248,7 +248,7 @@ fn take(from: &mut TcpStream, open: &mut bool) -> Vec<u8> {
             Ok(count) => said.extend_from_slice(&buffer[..count]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Reset: closed in a hurry.
+            // A reset counts as a close.
             Err(_) => *open = false,
         }
     }
@@ -279,7 +279,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers each chunk it reads with its length in four bytes; says its port first.
+    /// Responds to each chunk with its length in four bytes; prints its port first.
     const SERVER: &str = "
 import socket, struct
 listener = socket.create_server(('127.0.0.1', 0))

@@ -2,14 +2,14 @@
 
 use std::net::TcpStream;
 
-/// Segments with data that arrived on an open connection so far; none where the kernel does not tell.
+/// Segments with data that arrived on an open connection so far; `None` if the kernel does not count them.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn received(stream: &TcpStream) -> Option<u64> {
     linux::received(stream)
 }
 
-/// Nothing is known on this system.
+/// This system does not count segments.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
 pub fn received(_stream: &TcpStream) -> Option<u64> {

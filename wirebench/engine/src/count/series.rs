@@ -1,4 +1,4 @@
-//! The runs of one variant of a counted series → its counts.
+//! Computes the counts of one variant of a counted series from its server runs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -22,7 +22,7 @@ const FUNCTIONS: usize = 400;
 /// Fewer heap blocks than this over a whole server run are those of the C library alone.
 const FEWEST_BLOCKS: u64 = 50;
 
-/// Calls whose number depends on when threads run and on how much memory is at hand: a few of them mean nothing.
+/// Calls whose number depends on scheduling and memory: small differences are ignored.
 const SCHEDULED: [&str; 16] = [
     "brk",
     "epoll_pwait",
@@ -42,10 +42,10 @@ const SCHEDULED: [&str; 16] = [
     "select",
 ];
 
-/// Takes the call stacks, and the costs of lines, out of what a tool counted; none when it counts something else.
+/// Extracts call stacks and costs by line from a tool's result; `None` if the tool has none.
 type StacksOf = fn(&Counted) -> Option<(&Stacks, &Lines)>;
 
-/// What a request costs by call stack, and of each function the line that costs most.
+/// The cost of a request by call stack, and the most expensive line of each function.
 type Costs = (PerRequest, HashMap<String, Source>);
 
 /// A run that ended well.
@@ -64,7 +64,7 @@ pub struct Good {
 /// What a tool counted in one run.
 #[derive(Debug)]
 pub enum Counted {
-    /// Without a tool: what was seen of the server.
+    /// A plain run: facts about the server.
     Nothing(Plain),
     /// System calls by name.
     Syscalls(BTreeMap<String, u64>),
@@ -76,12 +76,12 @@ pub enum Counted {
     Total(u64),
 }
 
-/// Everything that the runs of one variant gave.
+/// The results of all runs of one variant.
 #[derive(Debug, Default)]
 pub struct Runs {
     /// Each run that ended well.
     pub good: Vec<Good>,
-    /// Why the runs under a tool count for nothing.
+    /// Why the runs under a tool cannot be used.
     pub failed: BTreeMap<Tool, String>,
     /// Tools that this machine lacks.
     pub missing: Vec<Tool>,
@@ -202,7 +202,8 @@ impl Runs {
     }
 
     /// System calls per request by name; those whose number does not depend on requests are left out. A call that every
-    /// longer run makes more often is kept however rare it is: one that waits in few requests moves no total.
+    /// longer run makes more often is kept even if it is rare: a call that blocks in few requests does not change the
+    /// total.
     fn syscalls(&self) -> BTreeMap<String, f64> {
         let names = self.good.iter().flat_map(|run| match &run.counted {
             Counted::Syscalls(calls) => calls.keys().cloned().collect(),
@@ -277,7 +278,7 @@ impl Runs {
         costs.collect()
     }
 
-    /// Whether the program has an allocator of its own and DHAT saw none of what it allocates.
+    /// True if the program has an allocator of its own, so that DHAT sees none of its allocations.
     fn has_own_allocator(&self) -> bool {
         let own = self.plain().is_some_and(|plain| plain.nature.own_allocator);
         let blocks = self.good.iter().filter_map(|run| match &run.counted {
@@ -318,7 +319,7 @@ impl Runs {
         self.good.iter().filter_map(point).collect()
     }
 
-    /// What a plain run saw, once there was one.
+    /// The result of a plain run, if there was one.
     pub fn plain(&self) -> Option<&Plain> {
         self.good.iter().find_map(|run| match &run.counted {
             Counted::Nothing(plain) => Some(plain),
@@ -327,7 +328,7 @@ impl Runs {
     }
 }
 
-/// Who makes the system calls that requests cause.
+/// The callers of the system calls that requests cause.
 fn callers(costs: &PerRequest, syscalls: &BTreeMap<String, f64>) -> Vec<CallerCost> {
     let caller = |caller: Caller| CallerCost {
         syscall: caller.call,
@@ -348,7 +349,7 @@ const fn tool_of(metric: Metric) -> Tool {
     }
 }
 
-/// The size of a server's own program file; an interpreter is not its own.
+/// The size of a server's program file; `None` for an interpreter.
 fn program_bytes(nature: &Nature) -> Option<u64> {
     let program = nature.program.as_ref().filter(|_| nature.interpreter.is_none())?;
     fs::metadata(program).ok().map(|file| file.len())

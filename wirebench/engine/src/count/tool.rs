@@ -7,10 +7,10 @@ use crate::measure::tools;
 /// How many callers of a function are kept.
 const CALLERS: u32 = 40;
 
-/// What watches a server run.
+/// The tool under which a server runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tool {
-    /// Nothing: only the relay counts.
+    /// No tool: only the relay counts.
     Plain,
     /// strace: system calls by name.
     Strace,
@@ -35,13 +35,13 @@ impl Tool {
         }
     }
 
-    /// Whether it is one of valgrind's: it interprets the program, at a fiftieth of its speed.
+    /// True for valgrind's tools, which run the program at a fiftieth of its speed.
     #[must_use]
     pub const fn is_valgrind(self) -> bool {
         matches!(self, Self::Dhat | Self::Callgrind)
     }
 
-    /// The program that must be there; none for a plain run.
+    /// The program that must be installed; `None` for a plain run.
     #[must_use]
     pub const fn program(self) -> Option<&'static str> {
         match self {
@@ -61,7 +61,7 @@ impl Tool {
         }
     }
 
-    /// The words that go before a server's command. Counts are written to `folder`, one file for each process. Call stacks are
+    /// The words before a server's command. Counts are written to `folder`, one file for each process. Call stacks are
     /// kept up to [`CALLERS`] functions, where they are wanted: they take time.
     fn prefix(self, program: &Path, folder: &Path, stacks: bool) -> Vec<String> {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -92,7 +92,7 @@ impl Tool {
     }
 }
 
-/// The tools there are on this machine.
+/// The tools that are installed on this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
     found: Vec<(&'static str, PathBuf)>,
@@ -108,7 +108,7 @@ impl Toolbox {
         Self { found: found.collect() }
     }
 
-    /// Where a tool's program is; none when it is missing or needs none.
+    /// The path of a tool's program; `None` if it is missing or the tool has none.
     fn program(&self, tool: Tool) -> Option<&Path> {
         let wanted = tool.program()?;
         self.found

@@ -1,4 +1,4 @@
-//! What went over the wire between driver and server.
+//! The traffic between driver and server.
 
 /// Bytes and connections that a relay saw, from the server's point of view.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -9,10 +9,10 @@ pub struct Wire {
     pub sent: u64,
     /// Bytes that the server received.
     pub received: u64,
-    /// TCP segments with data that the server sent; none where the kernel does not tell.
+    /// TCP segments with data that the server sent; `None` if the kernel does not count them.
     pub segments_sent: Option<u64>,
-    /// Turns of the dialogue.
+    /// Exchanges between driver and server.
     pub turns: u64,
-    /// Turns for which driver and server were not seen at rest in time.
+    /// Exchanges in which driver and server did not come to rest in time.
     pub restless: u64,
 }

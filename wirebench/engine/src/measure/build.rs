@@ -1,4 +1,4 @@
-//! Builds servers: packages of the project's Cargo workspace, and whatever a server's own build command makes.
+//! Builds servers: packages of the project's Cargo workspace, and programs that a server's own build command makes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -27,18 +27,19 @@ struct BuiltTarget {
 pub struct Workshop {
     /// The folder whose workspace holds the packages.
     pub folder: PathBuf,
-    /// Cargo's target folder; none means the one Cargo takes by itself.
+    /// Cargo's target folder; `None` for Cargo's default.
     pub target: Option<PathBuf>,
-    /// The rustup toolchain; none means the one active in the folder.
+    /// The rustup toolchain; `None` for the one active in the folder.
     pub toolchain: Option<String>,
-    /// Where programs of this commit and compiler are kept; none means nowhere.
+    /// The folder in which programs of this commit and compiler are kept; `None` to keep none.
     pub kept: Option<PathBuf>,
-    /// Whether a program that is kept is taken as it is. One's own folder is always built: its files may change meanwhile.
+    /// True if a kept program may be reused without a build. The project's own folder is always built, because its
+    /// files may have changed.
     pub reuse: bool,
 }
 
 impl Workshop {
-    /// Where programs of a commit, built here, are kept below `own`: a folder by commit and compiler.
+    /// The folder below `own` for programs of a commit: named by commit and compiler.
     #[must_use]
     pub fn kept_below(&self, own: &Path, commit: &str) -> PathBuf {
         let short = commit.get(..12).unwrap_or(commit);
@@ -49,7 +50,8 @@ impl Workshop {
     /// own messages go to stderr.
     ///
     /// # Errors
-    /// When cargo cannot be started, the build fails, the package has no binary, or the program cannot be kept; in words.
+    /// When cargo cannot be started, the build fails, the package has no binary, or the program cannot be kept; the
+    /// error is a sentence.
     pub fn package(&self, package: &str) -> Result<PathBuf, String> {
         let kept = self.kept.as_ref().map(|folder| folder.join(package));
         if let Some(kept) = kept.as_ref().filter(|kept| self.reuse && kept.is_file()) {
@@ -86,7 +88,7 @@ impl Workshop {
     }
 }
 
-/// Copies a program, whole or not at all.
+/// Copies a program atomically.
 fn keep(built: &Path, kept: &Path) -> io::Result<()> {
     let folder = kept.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -96,8 +98,8 @@ fn keep(built: &Path, kept: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Prefixes of the environment variables that change what a build makes. Whatever begins like this is part of the key of a
-/// kept program, unless [`NEUTRAL`] names it.
+/// Prefixes of the environment variables that change what a build makes. Variables with these prefixes are part of the
+/// key of a kept program, unless [`NEUTRAL`] lists them.
 const BUILD_VARIABLES: [&str; 17] = [
     "CARGO_",
     "RUST",
@@ -117,8 +119,8 @@ const BUILD_VARIABLES: [&str; 17] = [
     "LIBCLANG_",
     "BINDGEN_",
 ];
-/// Variables of those prefixes that change nothing in the program: where and how fast it is built, what Cargo tells the
-/// programs that it runs, and what the dynamic linker reads.
+/// Variables of those prefixes that change nothing in the program: where and how fast it is built, variables that Cargo
+/// sets for the programs that it runs, and variables of the dynamic linker.
 const NEUTRAL: [&str; 16] = [
     "CARGO_TARGET_DIR",
     "CARGO_BUILD_TARGET_DIR",
@@ -138,8 +140,8 @@ const NEUTRAL: [&str; 16] = [
     "LD_LIBRARY_PATH",
 ];
 
-/// Twelve hex digits for everything beside the code that changes a program: compiler, Cargo, their configuration files, and
-/// the environment variables they read.
+/// Twelve hex digits that identify everything except the code that changes a program: compiler, Cargo, their
+/// configuration files, and the environment variables they read.
 fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
     let mut digest = Sha256::new();
     for (program, argument) in [("rustc", "-vV"), ("cargo", "-V")] {
@@ -148,7 +150,7 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
         if let Some(toolchain) = toolchain {
             asked.env("RUSTUP_TOOLCHAIN", toolchain);
         }
-        // Without an answer, the build itself will say what is wrong.
+        // If this fails, the build will report the error.
         digest.update(asked.output().map(|said| said.stdout).unwrap_or_default());
     }
     for (name, value) in build_variables(std::env::vars_os()) {
@@ -157,7 +159,7 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
             digest.update([0]);
         }
     }
-    // A worktree lies inside the project and Cargo reads the configuration of both; the same one counts once.
+    // A worktree is inside the project, and Cargo reads the configuration of both; equal files count once.
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
     let configs = folder
@@ -184,14 +186,14 @@ fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<
     all.filter(|(name, _)| changes(name)).collect()
 }
 
-/// Runs a server's build command in a side's folder. What it says goes to stderr.
+/// Runs a server's build command in a side's folder. Its output goes to stderr.
 ///
 /// # Errors
-/// When it cannot be started or fails; in words.
+/// When it cannot be started or fails; the error is a sentence.
 pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, String>) -> Result<(), String> {
     let said = shell_words::join(words);
     let (program, args) = words.split_first().ok_or("an empty build command")?;
-    // Like a server's own program: one with a `/` is meant from the side's folder.
+    // As for a server's program: a path with a `/` is relative to the side's folder.
     let program = if program.contains('/') {
         folder.join(program)
     } else {
@@ -212,8 +214,7 @@ pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, S
     Err(format!("build `{said}` failed ({status}); its messages are above"))
 }
 
-/// Go's flags with those that keep a program's folder and commit out of it, so that equal code makes equal programs on both
-/// sides.
+/// Adds -trimpath and -buildvcs=false to Go's flags, so that equal code gives equal programs on both sides.
 fn go_flags(own: &str) -> String {
     let mut flags: Vec<&str> = own.split_whitespace().collect();
     for (name, flag) in [("-trimpath", "-trimpath"), ("-buildvcs", "-buildvcs=false")] {
@@ -224,7 +225,7 @@ fn go_flags(own: &str) -> String {
     flags.join(" ")
 }
 
-/// The toolchain that rustup takes in a folder; none where rustup does not manage it.
+/// The toolchain that rustup uses in a folder; `None` if rustup does not manage it.
 #[must_use]
 pub fn active_toolchain(folder: &Path) -> Option<String> {
     let output = wirebench_spawn::command("rustup")

@@ -1,5 +1,5 @@
-//! Counts the connections a process held during a load, by looking at its open sockets a few times. The kernel's own
-//! table of connections would tell more, but reading it takes milliseconds of a core, during the load.
+//! Counts the connections a process held during a load, by looking at its open sockets a few times. The kernel's table
+//! of connections has more detail, but reading it takes milliseconds of a core during the load.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ impl Seen {
         }
     }
 
-    /// Looks while the load runs; the sockets that are open now, none when nothing could be read.
+    /// Reads the sockets that are open now, during the load; `None` if they cannot be read.
     pub fn look(&mut self) -> Option<HashSet<u64>> {
         let sockets = self.server.sockets()?;
         self.during.extend(sockets.difference(&self.before));
@@ -39,7 +39,8 @@ impl Seen {
         !self.during.is_empty()
     }
 
-    /// Distinct connections seen; none when the load fell between two looks, or none is possible on this system.
+    /// The number of distinct connections seen; `None` if the load fell between two readings, or this system cannot
+    /// tell.
     #[must_use]
     pub fn count(self) -> Option<u32> {
         u32::try_from(self.during.len()).ok().filter(|count| *count > 0)

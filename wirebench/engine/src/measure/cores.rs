@@ -7,7 +7,7 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 #[cfg(target_os = "linux")]
 use nix::unistd::Pid;
 
-/// How the machine's cores are shared out; empty lists mean that both sides use all of them.
+/// The cores of server and driver; empty lists mean that both use all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cores {
     /// The server's.
@@ -97,7 +97,7 @@ fn allowed() -> Vec<usize> {
         .collect()
 }
 
-/// Runs `start` with this thread bound to `cores`, so that the child it starts is born there.
+/// Runs `start` with this thread bound to `cores`, so that the child process inherits them.
 ///
 /// # Errors
 /// When the kernel refuses the cores, or `start` fails.

@@ -22,7 +22,7 @@ pub fn of(side: &Side) -> BTreeSet<(String, String)> {
     found
 }
 
-/// What pip and uv leave: `site-packages/NAME-VERSION.dist-info`.
+/// Packages installed by pip and uv: `site-packages/NAME-VERSION.dist-info`.
 fn python(environment: &Path, found: &mut BTreeSet<(String, String)>) {
     let below = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     for version in below(&environment.join("lib")) {
@@ -34,7 +34,7 @@ fn python(environment: &Path, found: &mut BTreeSet<(String, String)>) {
     }
 }
 
-/// What npm leaves: `node_modules/.package-lock.json`.
+/// Packages installed by npm: `node_modules/.package-lock.json`.
 fn npm(folder: &Path, found: &mut BTreeSet<(String, String)>) {
     let text = fs::read(folder.join("node_modules/.package-lock.json")).unwrap_or_default();
     let Ok(lock) = serde_json::from_slice::<Value>(&text) else {

@@ -20,7 +20,8 @@ use wirebench_record::run::{CpuTime, ProcessUsage};
 pub const MOST_OUTPUT_BYTES: u64 = 512 << 20;
 const TICK: Duration = Duration::from_millis(50);
 const STOP_GRACE: Duration = Duration::from_secs(1);
-/// A look at the server's sockets costs more than one at CPU times: after the first few, every fourth tick.
+/// Reading the server's sockets costs more than reading CPU times: after the first few ticks, only every fourth tick
+/// does so.
 const EARLY_LOOKS: u32 = 10;
 
 /// A driver run to make.
@@ -32,7 +33,7 @@ pub struct Drive<'a> {
     pub name: &'a str,
     /// Further files it writes.
     pub raw: PathBuf,
-    /// When it is stopped as hanging.
+    /// The time after which the driver is stopped because it hangs.
     pub timeout: Duration,
     /// Cores the driver can use.
     pub driver_cores: usize,
@@ -55,14 +56,14 @@ pub struct Driven {
     pub server_busy_permille: Option<u32>,
     /// Share of its cores the driver used meanwhile, ‰.
     pub driver_busy_permille: Option<u32>,
-    /// What each of its processes used, the one asked first.
+    /// What each of its processes used, the front first.
     pub processes: Vec<ProcessUsage>,
     /// CPU time the hypervisor gave to others meanwhile, ns.
     pub steal_ns: Option<u64>,
 }
 
 impl Driven {
-    /// Connections that the process asked held; none when it was not watched, or too short.
+    /// Connections that the front held; `None` if it was not watched, or the load was too short.
     #[must_use]
     pub fn connections_seen(&self) -> Option<u32> {
         self.processes.first()?.connections_seen
@@ -80,7 +81,7 @@ pub enum DriveError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// The operating system does not say how it ended.
+    /// The operating system does not report how it ended.
     #[error("{driver}: ended, but how cannot be learned: {source}; measure again")]
     Wait {
         /// The driver.
@@ -88,12 +89,12 @@ pub enum DriveError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// It failed by its own word.
+    /// Its exit code reports a failure.
     #[error("{driver} {how}{}", if output.is_empty() { String::new() } else { format!(": {output}") })]
     Failed {
         /// The driver.
         driver: String,
-        /// Its exit status in words.
+        /// Its exit status, as text.
         how: String,
         /// Its last words.
         output: String,
@@ -105,10 +106,10 @@ pub enum DriveError {
     TimedOut {
         /// The driver.
         driver: String,
-        /// How long it was given.
+        /// The time limit.
         after: Duration,
     },
-    /// It flooded the disk.
+    /// It wrote too much output.
     #[error("{driver} wrote more than {} MiB and was stopped", MOST_OUTPUT_BYTES >> 20)]
     TooMuchOutput {
         /// The driver.
@@ -125,7 +126,7 @@ pub enum DriveError {
     Interrupted,
 }
 
-/// One look at both sides.
+/// One reading of both sides.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     at: Instant,
@@ -134,8 +135,8 @@ struct Look {
 }
 
 impl Drive<'_> {
-    /// Runs the driver to its end, against a target or (process starts) on its own. `processes` are watched one by one
-    /// meanwhile; a warm-up does without.
+    /// Runs the driver to its end, against a target or (process starts) without one. `processes` are measured one by
+    /// one during the load; not during a warm-up.
     ///
     /// # Errors
     /// When it or the target fails, it hangs or floods, or the user interrupts; the driver is stopped in any case.
@@ -188,7 +189,7 @@ impl Drive<'_> {
                 return Err(error);
             }
             if let (Some(server), Some(driver)) = (server.as_deref().and_then(Watched::cpu), watched.cpu()) {
-                // A driver that has just ended shows no threads any more: its time seems to fall.
+                // A driver that has just ended has no threads any more, so that its CPU time seems to fall.
                 if looks.last().is_none_or(|last| driver.run_ns >= last.driver.run_ns) {
                     looks.push(Look {
                         at: Instant::now(),
@@ -258,8 +259,8 @@ impl Drive<'_> {
             .sum()
     }
 
-    /// Shares of their cores that server and driver used between the first and the last look at which the server
-    /// worked; what a driver does before and after the load (parsing, printing) is left out.
+    /// Shares of their cores that server and driver used between the first and the last reading in which the server
+    /// worked. The driver's work before and after the load (parsing, printing) is excluded.
     fn busy(&self, looks: &[Look]) -> Option<(u32, u32)> {
         let working = |pair: &[Look]| {
             let worked = pair[1].server.run_ns.saturating_sub(pair[0].server.run_ns);

@@ -1,4 +1,4 @@
-//! gRPC messages from JSON and back, by the .proto file a server declares; no generated code.
+//! Converts gRPC messages from JSON and back, by the .proto file that a server declares; no generated code.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use wirebench_declare::server::GrpcOperation;
 /// Bytes before each message on the wire: a compression flag and a length.
 pub const FRAME_HEADER_BYTES: usize = 5;
 
-/// Why a gRPC operation cannot be asked or its answer not read.
+/// Why a gRPC request cannot be made, or its response cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum GrpcError {
     /// The .proto file does not compile.
@@ -149,7 +149,7 @@ pub fn frame(message: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The message inside a single uncompressed frame; none when the bytes are anything else.
+/// The message inside a single uncompressed frame; `None` if the bytes are not such a frame.
 #[must_use]
 pub fn unframe(body: &[u8]) -> Option<&[u8]> {
     match frames(body)?.as_slice() {
@@ -158,7 +158,7 @@ pub fn unframe(body: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The messages inside uncompressed frames, in order; none when the bytes are anything else.
+/// The messages inside uncompressed frames, in order; `None` if the bytes are not such frames.
 #[must_use]
 pub fn frames(mut body: &[u8]) -> Option<Vec<&[u8]>> {
     let mut messages = Vec::new();

@@ -1,4 +1,4 @@
-//! A target that is kept for one load after another, as long as somebody wants to see what becomes of it.
+//! A target that is kept for several loads in a row, for `wirebench soak`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use crate::measure::slot::{Bench, Measured, SlotError, files, write};
 use crate::measure::target::Target;
 use wirebench_declare::plan::PlannedSeries;
 
-/// A server that was asked once and answered well.
+/// A running server whose probe was right.
 #[derive(Debug)]
 pub struct Held<'a> {
     bench: &'a Bench<'a>,
@@ -20,7 +20,7 @@ pub struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    /// Starts the server of a series; the side must declare it and have built it. What is printed goes to `folder`.
+    /// Starts the server of a series; the side must declare it and have built it. Its output goes to `folder`.
     ///
     /// # Errors
     /// When it does not start, or answers wrongly.
@@ -66,7 +66,7 @@ impl<'a> Held<'a> {
         })
     }
 
-    /// Resident memory now of each process by name, the one asked first; bytes, none where it cannot be read.
+    /// Current resident memory of each process by name, the front first; bytes, `None` if it cannot be read.
     #[must_use]
     pub fn rss(&self) -> Vec<(String, Option<u64>)> {
         let instances = self.target.instances();

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use wirebench_record::run::Host;
 
-/// Reads what the operating system says of the machine; what it does not say is null.
+/// Reads the machine's description from the operating system; unknown values are null.
 #[must_use]
 pub fn describe(cpu_count: usize) -> Host {
     let cpu_model =

@@ -31,7 +31,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// A process that has just been started; `output` takes what it complains about.
+    /// A process that has just been started; its stderr goes to `output`.
     #[must_use]
     pub fn new(part: &Part, group: Group, address: String, output: PathBuf) -> Self {
         Self {
@@ -44,7 +44,7 @@ impl Instance {
         }
     }
 
-    /// Looks again and again until it is ready; `look` says what it found instead.
+    /// Polls until it is ready; `look` returns what it found instead.
     ///
     /// # Errors
     /// When it ends early or is not ready in time.
@@ -88,7 +88,7 @@ impl Instance {
         }
     }
 
-    /// What the last look said, and where it listens instead, where that is known.
+    /// The result of the last check, and the address at which it listens instead, if known.
     fn with_where_it_listens(&self, last: String) -> String {
         let own = self.address.rsplit(':').next().and_then(|port| port.parse().ok());
         let all = listening::of(self.group.id());
@@ -118,7 +118,7 @@ impl Instance {
         Err(format!("{how} under load{}", said(&tail(&self.output))))
     }
 
-    /// Stops it: asked first, killed after two seconds.
+    /// Stops it: SIGTERM, then SIGKILL after two seconds.
     ///
     /// # Errors
     /// When it cannot be waited for.

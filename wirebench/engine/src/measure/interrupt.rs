@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGHUP as a flag that every waiting loop looks at.
+//! Ctrl-C, SIGTERM and SIGHUP as a flag that every waiting loop checks.
 
 use std::sync::Arc;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// The first signal that came in this process; 0 before one did.
+/// The first signal that this process received; 0 before that.
 static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Whether the user asked to stop.
@@ -14,7 +14,7 @@ static RECEIVED: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Watches SIGINT, SIGTERM and SIGHUP from now on. A SIGHUP that is ignored, as below nohup, stays ignored.
+    /// Watches SIGINT, SIGTERM and SIGHUP from now on. If SIGHUP is ignored, as under nohup, it stays ignored.
     ///
     /// # Errors
     /// When the operating system refuses the handler.
@@ -29,14 +29,14 @@ impl Interrupt {
         Ok(flag)
     }
 
-    /// Whether it was asked.
+    /// True if a stop was requested.
     #[must_use]
     pub fn asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// The signal by which this process was asked to stop; `None` when it was not.
+/// The signal that requested the stop; `None` if there was none.
 #[must_use]
 pub fn received() -> Option<u8> {
     u8::try_from(RECEIVED.load(Ordering::Relaxed))
@@ -50,7 +50,7 @@ fn ignores_hang_up() -> bool {
     status.is_ok_and(|status| status.sigign & (1 << (SIGHUP - 1)) != 0)
 }
 
-/// Where it is not known, SIGHUP does what it does by itself.
+/// If this cannot be determined, SIGHUP keeps its default action.
 #[cfg(not(target_os = "linux"))]
 const fn ignores_hang_up() -> bool {
     true

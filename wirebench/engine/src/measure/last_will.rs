@@ -1,4 +1,4 @@
-//! Ends the process groups that wirebench started if wirebench itself is killed and can end nothing any more.
+//! Kills the process groups that wirebench started if wirebench itself is killed.
 //!
 //! A shell holds the list of groups and reads changes to it from a pipe that only wirebench writes to. When wirebench ends,
 //! however it ends, the pipe closes: the shell kills the groups that are still on its list and ends as well.
@@ -22,7 +22,7 @@ done
 for group in $groups; do kill -s KILL -- "-$group"; done
 "#;
 
-/// The shell's input; none where no shell could be started.
+/// The shell's input; `None` if no shell could be started.
 static SHELL: LazyLock<Mutex<Option<ChildStdin>>> = LazyLock::new(|| Mutex::new(start()));
 
 fn start() -> Option<ChildStdin> {
@@ -45,12 +45,12 @@ pub(super) fn add(group: Pid) {
     tell("+", group);
 }
 
-/// The group has ended and its leader was reaped: its number may soon be somebody else's.
+/// The group has ended and its leader was reaped: its id may be reused.
 pub(super) fn remove(group: Pid) {
     tell("-", group);
 }
 
-/// Without a shell the list is lost: groups are then ended by their owner alone.
+/// Without a shell there is no list: only wirebench itself then ends the groups.
 fn tell(what: &str, group: Pid) {
     let mut shell = SHELL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(input) = shell.as_mut() {

@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 
-/// The addresses at which the processes of a group, and whatever they started, listen; sorted. Empty where there is no /proc.
+/// The addresses at which the processes of a group and their descendants listen, sorted. Empty without /proc.
 #[must_use]
 pub fn of(group: i32) -> Vec<SocketAddr> {
     system::of(group)
 }
 
-/// The processes of a group and whatever they started, also in groups of their own; nothing where there is no /proc.
+/// The processes of a group and their descendants, also those in other groups; empty without /proc.
 #[derive(Debug)]
 pub struct Tree(system::Processes);
 
@@ -19,7 +19,7 @@ impl Tree {
         Self(system::tree(group))
     }
 
-    /// Kills those that still run.
+    /// Kills the processes that still run.
     pub fn kill(self) {
         system::kill_all(self.0);
     }
@@ -35,7 +35,7 @@ mod system {
     use procfs::net::{TcpNetEntry, TcpState};
     use procfs::process::{FDTarget, Process, Stat, all_processes};
 
-    /// Handles that never mean another process of the same number.
+    /// pidfds, which never refer to another process with a reused id.
     pub(super) type Processes = Vec<Process>;
 
     pub(super) fn tree(group: i32) -> Processes {
@@ -62,7 +62,7 @@ mod system {
     pub(super) fn kill_all(processes: Processes) {
         for process in processes {
             if process.stat().is_ok_and(|stat| stat.state != 'Z') {
-                // An error means that it has just ended.
+                // An error means that the process has just ended.
                 let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
             }
         }

@@ -1,4 +1,4 @@
-//! Measuring: starts targets and drivers, watches them, and writes down what was seen. Judges nothing.
+//! Measuring: starts targets and drivers, watches them, and records the values. Judges nothing.
 
 pub mod build;
 pub mod connections;

@@ -1,5 +1,5 @@
-//! Ports for servers. A server binds its port some time after it was chosen, under valgrind half a second: until then nobody
-//! else may take it.
+//! Chooses ports for servers. A server binds its port some time after it was chosen, under valgrind after half a
+//! second; until then no other program should get it.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -8,20 +8,21 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Ports given lately, so that two servers that start at once never get the same: one that shares its port would not notice.
+/// Recently chosen ports, so that two servers that start at the same time never get the same one: with SO_REUSEPORT
+/// neither would notice.
 static GIVEN: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
 const REMEMBERED: usize = 64;
-/// Ports below this have owners by convention.
+/// Ports below this belong to other programs by convention.
 const LOWEST: u16 = 10_000;
-/// Fewer ports than this are not worth choosing from.
+/// A range with fewer ports than this is not used.
 const ENOUGH: usize = 2_000;
 /// Ports tried before the kernel is asked for one.
 const TRIES: usize = 50;
 
-/// A port of 127.0.0.1 that nobody uses now: the fixed one, or any.
+/// A free port of 127.0.0.1: the fixed one, or any.
 ///
 /// # Errors
-/// When the fixed port is taken, or none can be had: the port, and the operating system's reason.
+/// When the fixed port is taken, or no port is free: the port, and the operating system's reason.
 pub fn free(fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
     if let Some(port) = fixed {
         return bound(port).map_err(|error| (port, error));
@@ -41,21 +42,21 @@ pub fn free(fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
     Ok(port)
 }
 
-/// Whether somebody listens on a port of this machine; known without connecting, and only on Linux.
+/// True if a program listens on a port of this machine; found without connecting, on Linux only.
 #[must_use]
 pub fn is_listened_on(port: u16) -> bool {
     in_use().is_some_and(|used| used.contains(&(port, true)))
 }
 
-/// The port that a listener gets when it asks for that one, 0 being any; it is free again afterwards, unless another thread
-/// starts a program just then: the program holds it for a moment.
+/// Binds a port (0: any) and returns its number. The port is free again afterwards, except for a moment if another
+/// thread starts a program at that time, because the child inherits the socket.
 fn bound(port: u16) -> io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
     Ok(listener.local_addr()?.port())
 }
 
-/// A port that no socket has and that the kernel never gives to an outgoing connection, chosen by chance; none when that is
-/// not known.
+/// A random port that no socket uses and that the kernel never gives to an outgoing connection; `None` if this is not
+/// known.
 fn quiet(given: &VecDeque<u16>) -> Option<u16> {
     let (range, used) = (below_outgoing()?, in_use()?);
     (0..TRIES).map(|_| one_of(&range)).find(|port| {
@@ -79,7 +80,7 @@ fn in_use() -> Option<HashSet<(u16, bool)>> {
     None
 }
 
-/// Ports that the kernel never gives to an outgoing connection; none when that is not known.
+/// Ports that the kernel never gives to an outgoing connection; `None` if they are not known.
 fn below_outgoing() -> Option<Range<u16>> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let lowest = text.split_whitespace().next()?.parse().ok()?;
@@ -87,7 +88,7 @@ fn below_outgoing() -> Option<Range<u16>> {
     (range.len() >= ENOUGH).then_some(range)
 }
 
-/// A port of a range, by chance: other programs choose too.
+/// A random port of a range: other programs choose ports too.
 fn one_of(range: &Range<u16>) -> u16 {
     let chance = RandomState::new().build_hasher().finish();
     let place = chance % range.len() as u64;

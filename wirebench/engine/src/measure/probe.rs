@@ -1,4 +1,4 @@
-//! One request, one answer: asks a target over HTTP, gRPC or gRPC-web, with TLS or without, before and after load.
+//! The probe: sends a target one request over HTTP, gRPC or gRPC-web, with TLS or without, before and after the load.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
@@ -17,11 +17,11 @@ use tokio_rustls::TlsConnector;
 use crate::measure::{tls, web};
 use wirebench_declare::protocol::Protocol;
 
-/// How long a probe waits for its answer.
+/// How long a probe waits for its response.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 const MOST_ANSWER_BYTES: usize = 64 << 20;
 
-/// A request ready for the wire.
+/// A request that is ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WireRequest {
     /// What is spoken; not `process`.
@@ -34,11 +34,11 @@ pub struct WireRequest {
     pub headers: Vec<String>,
     /// The body; for gRPC one length-prefixed frame.
     pub body: Vec<u8>,
-    /// The file with the certificate that the server must show; none without TLS.
+    /// The file with the server's certificate; `None` without TLS.
     pub ca: Option<PathBuf>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireAnswer {
     /// HTTP status.
@@ -47,25 +47,25 @@ pub struct WireAnswer {
     pub body: Vec<u8>,
     /// `grpc-status` and `grpc-message`, from the trailers, the trailer frame or the headers.
     pub grpc: Option<(String, String)>,
-    /// Why it is no answer in the form of gRPC-web; none when it is, and in other protocols.
+    /// Why the response is no valid gRPC-web; `None` if it is, and for other protocols.
     pub fault: Option<String>,
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// Nobody listens.
+    /// The connection was refused.
     #[error("no connection: {0}")]
     Connect(std::io::Error),
-    /// The server's certificate is not the one it was given, or there is no TLS at all.
+    /// The server's certificate is not the expected one, or the server does not speak TLS.
     #[error(
         "TLS: {0}; the server must show the certificate and use the key that it is given as {{tls_cert}} and {{tls_key}}"
     )]
     Tls(std::io::Error),
-    /// The request cannot be written down as HTTP.
+    /// The request is no valid HTTP.
     #[error("not a valid request: {0}")]
     Request(#[from] hyper::http::Error),
-    /// The connection broke or spoke something else.
+    /// The connection broke, or the server speaks another protocol.
     #[error("{} failed: {source}", protocol.label())]
     Protocol {
         /// What was spoken.
@@ -104,10 +104,10 @@ pub fn grpc_request(protocol: Protocol, path: &str, body: Vec<u8>, ca: &Path) ->
     }
 }
 
-/// Asks `address` (`127.0.0.1:8080`) once, on a connection of its own.
+/// Sends one request to `address` (`127.0.0.1:8080`) on a new connection.
 ///
 /// # Errors
-/// When no whole answer comes back within `timeout`.
+/// When no complete response arrives within `timeout`.
 pub fn ask(address: &str, request: &WireRequest, timeout: Duration) -> Result<WireAnswer, ProbeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,4 +1,4 @@
-//! A child process in a process group of its own, which never outlives its owner.
+//! A child process in its own process group, which is killed when its owner is dropped.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ pub struct Launch<'a> {
     pub stdout: PathBuf,
     /// The file that takes its standard error.
     pub stderr: PathBuf,
-    /// The cores it is born on; none means all.
+    /// The cores it starts on; empty means all.
     pub cores: &'a [usize],
 }
 
@@ -99,7 +99,7 @@ impl Group {
         }
     }
 
-    /// Asks the group to end, kills what is left after `grace`, and reaps the leader.
+    /// Sends SIGTERM to the group, SIGKILL to what still runs after `grace`, and reaps the leader.
     ///
     /// # Errors
     /// When the leader cannot be waited for.
@@ -111,8 +111,8 @@ impl Group {
         self.kill_and_reap()
     }
 
-    /// The same; whether the leader ended by itself. A leader that only watches the others is not asked: it ends after
-    /// them, and sees them end.
+    /// The same; returns whether the leader ended by itself. A leader that only traces the others (strace) gets no
+    /// signal: it ends after them.
     ///
     /// # Errors
     /// When the leader cannot be waited for.
@@ -141,7 +141,7 @@ impl Group {
         }
     }
 
-    /// Kills whatever of the group still runs and reaps the leader.
+    /// Kills all processes of the group that still run, and reaps the leader.
     ///
     /// # Errors
     /// When the leader cannot be waited for.
@@ -164,7 +164,7 @@ impl Drop for Group {
     }
 }
 
-/// An exit status in words: `exited with status 1`, `was ended by signal 9`.
+/// An exit status as text: `exited with status 1`, `was ended by signal 9`.
 #[must_use]
 pub fn in_words(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {

@@ -11,12 +11,13 @@ use crate::measure::traffic::{Connection, Meter, Traffic};
 use crate::measure::usage::{CpuUsed, Watched};
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
-/// How often a round may look through the kernel's whole table of sockets: it takes milliseconds.
+/// How often a round may search the kernel's whole table of sockets, which takes milliseconds.
 const MOST_SEARCHES: u32 = 5;
-/// Asking for a connection takes the kernel some 10 µs: a process with many is asked less often, so that it stays near 1 %.
+/// Reading the counters of one connection takes the kernel some 10 µs. A process with many connections is read less
+/// often, so that the cost stays near 1 %.
 const A_CONNECTION: Duration = Duration::from_millis(1);
 
-/// The processes of a target under one load, the one that is asked first.
+/// The processes of a target under one load, the front first.
 #[derive(Debug)]
 pub struct Processes {
     list: Vec<Process>,
@@ -32,26 +33,26 @@ struct Process {
     /// Its own port.
     port: Option<u16>,
     seen: Seen,
-    /// Connections at its own port, as far as they were looked up.
+    /// Connections at its own port, if they were looked up.
     accepted: HashSet<u64>,
     stretch: Stretch,
     longest: Option<(Duration, Traffic)>,
 }
 
-/// A time in which a process holds the same sockets.
+/// A period in which a process holds the same sockets.
 #[derive(Debug, Default)]
 struct Stretch {
     sockets: HashSet<u64>,
-    /// Its connections, and what had gone over them when they were found.
+    /// Its connections, and their byte counters when they were found.
     measured: Option<(Vec<Connection>, Instant, Traffic)>,
-    /// When they were asked for last.
+    /// When their counters were last read.
     asked: Option<Instant>,
-    /// What has gone over them since.
+    /// The bytes since then.
     moved: Traffic,
 }
 
 impl Processes {
-    /// Begins to watch: what is used from now on counts.
+    /// Starts to measure the use of resources from now on.
     #[must_use]
     pub fn of(target: &Target) -> Self {
         let process = |one: &Instance| Process {
@@ -74,7 +75,7 @@ impl Processes {
     /// Looks while the load runs.
     pub fn look(&mut self) {
         let sockets: Vec<Option<HashSet<u64>>> = self.list.iter_mut().map(|process| process.seen.look()).collect();
-        // Before the driver is there nothing is worth a search.
+        // Before the driver connects there is nothing to search for.
         let begun = self.list.first().is_some_and(|front| front.seen.any());
         let Some(meter) = self.meter.as_ref().filter(|_| begun) else {
             return;
@@ -89,7 +90,8 @@ impl Processes {
             let all = sockets.iter().flatten().flatten().copied().collect();
             connections = meter.connections(&all).ok();
         }
-        // Tiers keep their connections when the load is over: it lasts as long as the front holds the driver's.
+        // Tiers keep their connections after the load; the load lasts as long as the front holds the driver's
+        // connections.
         let front = self.list.first();
         let lasts = front.is_none_or(|front| {
             front.longest.is_none() || sockets.first().and_then(Option::as_ref) == Some(&front.stretch.sockets)
@@ -136,14 +138,14 @@ impl Processes {
             }
         };
         let used: Vec<ProcessUsage> = self.list.into_iter().map(usage).collect();
-        // Where nothing can be watched, nothing is claimed.
+        // On systems without these counters the values are null.
         let known = used.iter().any(|one| one.cpu_ns.is_some());
         if known { used } else { Vec::new() }
     }
 }
 
 impl Process {
-    /// One look: the stretch goes on, or another one begins.
+    /// One reading: continues the period, or begins another.
     fn follow(&mut self, sockets: HashSet<u64>, found: Option<&HashMap<u64, Connection>>, meter: &Meter) {
         let own = |connection: &Connection| Some(connection.local_port()) == self.port;
         let known = found.into_iter().flatten().filter(|(inode, _)| sockets.contains(inode));

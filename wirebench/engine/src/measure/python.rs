@@ -22,8 +22,9 @@ pub fn installs(words: &[String]) -> bool {
     pip.zip(install).is_some_and(|(pip, install)| pip < install)
 }
 
-/// Makes an empty environment at `.wirebench/venv` below a side's folder: what programs need in their environment variables
-/// to use it. One that another build command filled, or the same from other files, is cleared, so that no package of it is left.
+/// Makes an empty environment at `.wirebench/venv` below a side's folder, and returns the environment variables that
+/// programs need to use it. An existing environment that another build command filled, or the same command from other
+/// files, is cleared, so that no package of it is left.
 ///
 /// # Errors
 /// When it cannot be made, with what to install.
@@ -55,10 +56,11 @@ pub fn environment(folder: &Path, words: &[String]) -> Result<BTreeMap<String, S
     Ok(variables(&place))
 }
 
-/// What decides which packages an environment gets: the interpreter, the command, and the files that it names.
+/// The inputs that decide which packages an environment gets: the interpreter, the command, and the files that the
+/// command names.
 fn filled_by(folder: &Path, words: &[String]) -> String {
     let mut digest = Sha256::new();
-    // Without an answer, making the environment will say what is wrong.
+    // If this fails, making the environment will report the error.
     let version = wirebench_spawn::command("python3").arg("-VV").output();
     digest.update(version.map(|said| said.stdout).unwrap_or_default());
     for word in words {

@@ -1,4 +1,4 @@
-//! A question: one operation as a request on the wire, and the check of its answer.
+//! One operation as a request on the wire, and the check of its response.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::measure::variables;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{HttpOperation, Operation, Server};
 
-/// An operation with its request on the wire and the means to check the answer.
+/// An operation with its request on the wire and the check of the response.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {
     server: &'a str,
@@ -23,14 +23,14 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Prepares an operation for a protocol; process starts are asked over what the server answers first. Over TLS the
-    /// server must show the certificate in the file `ca`.
+    /// Prepares an operation for a protocol; process starts use the first protocol that the server declares. Over TLS
+    /// the server must show the certificate in the file `ca`.
     ///
     /// # Errors
     /// When a gRPC message does not fit its .proto file, or an environment variable is not set.
     ///
     /// # Panics
-    /// For a benchmark, which nobody can be asked for.
+    /// For a benchmark, which has no request.
     pub fn new(
         root: &Path,
         server: &'a Server,
@@ -81,10 +81,10 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// Asks once and checks the answer against what `server.toml` expects.
+    /// Sends one request and checks the response against `expect` in `server.toml`.
     ///
     /// # Errors
-    /// When there is no answer, or a wrong one.
+    /// When there is no response, or a wrong one.
     pub fn check(&self, address: &str) -> Result<WireAnswer, TargetError> {
         let server = || self.server.to_owned();
         let answer = ask(address, &self.request, PROBE_TIMEOUT).map_err(|source| TargetError::NoAnswer {
@@ -160,7 +160,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What a body should have been and is not; nothing when it is right.
+/// The difference between the expected and the actual body; `None` if the body is right.
 fn differs(http: &HttpOperation, body: &[u8]) -> Option<String> {
     if let Some(expected) = http
         .expected_body

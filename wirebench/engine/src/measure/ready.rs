@@ -1,4 +1,4 @@
-//! Ready: one look at whether a server can be asked.
+//! One check whether a server is ready for requests.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -8,11 +8,11 @@ use crate::measure::probe::{PROBE_TIMEOUT, WireRequest, ask, grpc_request};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Ready;
 
-/// Looks once whether a server is ready, in the protocol that it answers first. Over TLS it must show the certificate in the
-/// file `ca`.
+/// Checks once whether a server is ready, in the first protocol that it declares. Over TLS it must show the certificate
+/// in the file `ca`.
 ///
 /// # Errors
-/// What the look found instead, in words.
+/// What the check found instead, as a sentence.
 pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> Result<(), String> {
     let answer = match ready {
         Ready::Tcp(_) => return TcpStream::connect(address).map(drop).map_err(|error| error.to_string()),
@@ -22,7 +22,7 @@ pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> 
             ask(
                 address,
                 &WireRequest {
-                    // A page beside gRPC-web is plain HTTP.
+                    // The readiness path of a gRPC-web server is plain HTTP.
                     protocol: if protocol == Protocol::GrpcWeb {
                         Protocol::Http
                     } else {

@@ -1,8 +1,9 @@
 //! Whether a server is the same program on both sides of a comparison, so that nothing needs to be measured.
 //!
-//! A native program is the same if every section that is loaded into memory is: debug information, symbol tables and build
-//! ids do not count. A script or an interpreted program is the same if all files of both sides are the same, and so are the
-//! dependencies that were resolved for them. Files that a native program may read while it runs must be the same too.
+//! A native program is the same if every section that is loaded into memory is equal; debug information, symbol tables
+//! and build ids are ignored. A script or an interpreted program is the same if all files of both sides are the same,
+//! and so are the dependencies that were resolved for them. Files that a native program may read while it runs must be
+//! the same too.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +17,7 @@ use crate::measure::dependencies;
 use crate::measure::side::Side;
 use crate::measure::stage::is_native;
 
-/// Extensions of files that a compiler reads, or nobody but people: a native program does not read them while it runs.
+/// Extensions of files that only compilers or people read: a native program does not read them while it runs.
 const COMPILED: [&str; 17] = [
     "rs",
     "go",
@@ -47,7 +48,7 @@ const COMPILED_NAMES: [&str; 8] = [
     "server.toml",
     "wirebench.toml",
 ];
-/// Folders of files that are made from others: a run of the project may have left them.
+/// Folders of generated files, which a run of the project may have left.
 const DERIVED: [&str; 5] = ["__pycache__", "node_modules", ".venv", "venv", "target"];
 /// Sections that identify a build and are never executed or read as data.
 const BUILD_IDS: [&str; 3] = [".note.gnu.build-id", ".note.go.buildid", ".go.buildinfo"];
@@ -133,7 +134,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// What is declared of how a server is started, without where its program comes from and how it is asked.
+/// The declaration of how a server is started, without the origin of its program and without its requests.
 fn launch(server: &Value) -> Option<Value> {
     let mut server = server.as_object()?.clone();
     server.remove("operations");
@@ -164,7 +165,7 @@ fn is_compiled(name: &str) -> bool {
 fn same_files(files: [&Files; 2], relevant: fn(&str) -> bool) -> bool {
     let names = |files: &Files| -> Option<BTreeSet<String>> {
         let all = files.names.as_ref()?.iter();
-        // A file that git lists and that was deleted is none.
+        // A file that git lists but that was deleted is treated as missing.
         let there = all.filter(|name| relevant(name) && files.root.join(name).exists());
         Some(there.cloned().collect())
     };
@@ -182,7 +183,7 @@ fn same_content([before, after]: [PathBuf; 2]) -> bool {
     length(&before) == length(&after) && fs::read(&before).ok() == fs::read(&after).ok()
 }
 
-/// Whether two programs are the same to the processor: equal files, or ELF files whose loaded sections are equal.
+/// True if two programs are equal files, or ELF files whose loaded sections are equal.
 #[must_use]
 pub fn same_code_and_data(before: &Path, after: &Path) -> bool {
     let (Ok(before), Ok(after)) = (fs::read(before), fs::read(after)) else {

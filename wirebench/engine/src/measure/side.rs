@@ -1,4 +1,4 @@
-//! A side: the code of one variant, built, and how its servers are started. The questions they are asked are not its own.
+//! A side: the code of one variant, built, and how its servers are started. The requests come from the project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use wirebench_record::run::VariantRevision;
 pub struct Side {
     /// Which variant, of what code.
     pub revision: VariantRevision,
-    /// The folder that its servers are started in.
+    /// The folder in which its servers are started.
     pub folder: PathBuf,
     /// The root of the repository that the folder is in; none outside of one.
     pub repository: Option<PathBuf>,
@@ -27,13 +27,13 @@ pub struct Side {
     pub programs: BTreeMap<String, Vec<String>>,
     /// Which of `programs` were built as packages of a Cargo workspace; they need no file beside them.
     pub packages: BTreeSet<String>,
-    /// Where its native programs are started from (see [`crate::measure::stage`]); none before they are placed.
+    /// The folder from which its native programs are started (see [`crate::measure::stage`]); `None` before they are staged.
     pub stage: Option<PathBuf>,
-    /// Environment variables of its own: an interpreter's environment that its build commands fill.
+    /// Environment variables of this side: the Python environment that its build commands fill.
     pub environment: BTreeMap<String, String>,
     /// Why a server cannot be started, by server name.
     pub broken: BTreeMap<String, String>,
-    /// Arguments that a server gets after its own, by series id; a self-test slows a side down with them.
+    /// Additional arguments of servers, by series id: a self-test slows a side down with them.
     pub extra_args: BTreeMap<String, Vec<String>>,
 }
 
@@ -80,7 +80,7 @@ impl Side {
     }
 
     /// Finds the programs of the servers named, building those that are packages or have a build command of their own;
-    /// what fails is noted in `broken`. Programs known already stay, and equal commands run once.
+    /// failures are recorded in `broken`. Programs that are known already stay, and equal commands run once.
     pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, workshop: &Workshop) {
         let mut made = Made::default();
         for name in names {
@@ -159,7 +159,7 @@ pub fn in_folder(command: &[String], folder: &Path) -> Vec<String> {
 }
 
 impl std::fmt::Display for Side {
-    /// For people: `baseline main (1a2b3c4d5e6f)`.
+    /// The side as text: `baseline main (1a2b3c4d5e6f)`.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let VariantRevision {
             variant,

@@ -24,7 +24,7 @@ use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::server::{Operation, Server};
 use wirebench_declare::span::{Span, nanos};
 
-/// Why a slot gave no numbers.
+/// Why a slot gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum SlotError {
     /// The server is at fault.
@@ -60,19 +60,19 @@ impl SlotError {
 /// What every slot of a run shares.
 #[derive(Debug)]
 pub struct Bench<'a> {
-    /// The project's folder: the questions are its own, whichever side is asked.
+    /// The project's folder: the requests come from there for every side.
     pub root: &'a Path,
-    /// Who runs where.
+    /// The cores of server and driver.
     pub cores: Cores,
     /// Ctrl-C.
     pub interrupt: Interrupt,
-    /// What servers show and clients trust over TLS.
+    /// The certificate that servers show and clients trust.
     pub tls: Pair,
     /// Each driver's executable by driver name.
     pub drivers: BTreeMap<String, PathBuf>,
 }
 
-/// What was seen in a slot.
+/// The measured values of a slot.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
     /// The measured load.
@@ -93,17 +93,17 @@ pub struct Measured {
 pub mod files {
     /// What the driver printed.
     pub const STDOUT: &str = "stdout";
-    /// What the driver complained about.
+    /// The driver's stderr.
     pub const STDERR: &str = "stderr";
-    /// What the driver wrote by itself.
+    /// The file that the driver wrote to {raw}.
     pub const RAW: &str = "raw";
     /// The body of the request.
     pub const BODY: &str = "body";
 }
 
 impl Bench<'_> {
-    /// Measures one slot: asks a side's server what the series asks. Everything it leaves behind is in `folder`.
-    /// The side must declare the series and have built its server.
+    /// Measures one slot: loads a side's server with the series' load. All its files are in `folder`. The side must
+    /// declare the series and have built its server.
     ///
     /// # Errors
     /// When server or driver fail, or the user interrupts. Nothing keeps running.
@@ -123,7 +123,7 @@ impl Bench<'_> {
         let payload_bytes = Some(question.payload_bytes(&answer));
         let values = self.values(series, &target.front.address, folder);
         let measured = if matches!(series.load.amount, Amount::Starts(_)) {
-            // Of a chain the front alone is started again and again: the tiers behind it run already.
+            // Of a chain only the front is started repeatedly: the tiers behind it run already.
             let tiers = write(folder, target.stop_front())?;
             let start_up = self.start_up(series, side, folder, &tiers, &question, answer.body);
             let measured = self.measure_starts(series, folder, values, &start_up)?;
@@ -139,7 +139,7 @@ impl Bench<'_> {
         })
     }
 
-    /// What a series asks, on the wire.
+    /// The request of a series.
     ///
     /// # Errors
     /// When a gRPC message does not fit its .proto file.
@@ -165,7 +165,7 @@ impl Bench<'_> {
         }
     }
 
-    /// What the driver's placeholders stand for, against a server at `address`.
+    /// The values of the driver's placeholders, for a server at `address`.
     pub(super) fn values(&self, series: &PlannedSeries, address: &str, folder: &Path) -> Values {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let places = Places {
@@ -182,7 +182,7 @@ impl Bench<'_> {
         values
     }
 
-    /// The driver starts the server itself, again and again.
+    /// The driver itself starts the server repeatedly.
     fn measure_starts(
         &self,
         series: &PlannedSeries,
@@ -201,7 +201,7 @@ impl Bench<'_> {
         })
     }
 
-    /// One benchmark of a program, in the side's folder: nothing is asked, and nothing runs beside it.
+    /// One benchmark of a program, in the side's folder: no requests, and no server.
     fn measure_benchmark(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
         let server = &side.server_of(series);
         let ground = self.ground(folder);
@@ -336,8 +336,8 @@ fn start_command(spec: &Path) -> String {
     shell_words::join([&*ours.to_string_lossy(), "first-answer", &*spec.to_string_lossy()])
 }
 
-/// How long a driver run may take: the scenario's own bound, or the load's length with much room. A counted load is
-/// given 1 ms a request, far below what any server here needs.
+/// The time limit of a driver run: `load.timeout`, or a multiple of the load's length. A load by number of requests
+/// gets 1 ms for each request, far more than any server here needs.
 #[must_use]
 pub fn timeout(load: &Load) -> Duration {
     const ROOM: Duration = Duration::from_secs(30);

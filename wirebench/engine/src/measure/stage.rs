@@ -1,4 +1,4 @@
-//! The places that programs are started from: paths of one length for every variant.
+//! Stages programs: every variant is started from a path of the same length.
 //!
 //! The length of a program's path is part of its arguments, shifts its first heap blocks, and moves its instructions per
 //! request by about 1 %. So no variant is started from where it was built. A package is copied, because Cargo's programs need
@@ -16,13 +16,13 @@ use tempfile::TempDir;
 
 use crate::measure::side::Side;
 
-/// By how many characters the path of each start layout is longer than the first one's. Widely spread: the heap of a server
-/// stays in one state over several neighbouring lengths.
+/// How many characters the path of each start layout is longer than the first one's. The values are far apart: the heap
+/// of a server stays in one state over several neighbouring lengths.
 pub const LAYOUTS: [usize; 3] = [0, 23, 57];
 
-/// What the names of stages begin with.
+/// The prefix of the names of staging folders.
 const PREFIX: &str = "stage-";
-/// No run takes so long: an older stage belongs to one that was killed.
+/// The age from which a staging folder is removed: no run takes so long, so its run was killed.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A folder that holds the programs of every variant and is removed with this value.
@@ -47,8 +47,8 @@ impl Stage {
         Ok(Self { folder })
     }
 
-    /// Puts the native programs of all sides in their places and lets the sides start them from there. Afterwards, the
-    /// command of a server has the same length on every side, unless one side runs a script.
+    /// Stages the native programs of all sides, and makes the sides start them from there. Afterwards, the command of a
+    /// server has the same length on every side, unless one side runs a script.
     ///
     /// # Errors
     /// When a program cannot be copied: the file and the operating system's reason.
@@ -72,7 +72,7 @@ impl Stage {
                     continue;
                 }
                 let name = file_name(command);
-                // `0003`, then as many characters as the name is shorter than the other side's.
+                // `0003`, padded by the number of characters that the name is shorter than the other side's.
                 let folder = home.join(format!("{number:04}{}", "_".repeat(longest - name.len())));
                 let staged = folder.join(&name);
                 let placed = fs::create_dir_all(&folder).and_then(|()| {
@@ -90,7 +90,7 @@ impl Stage {
     }
 }
 
-/// Removes the stages that were made longer than [`OLD`] ago; what cannot be removed stays.
+/// Removes staging folders older than [`OLD`]; ignores errors.
 fn remove_old(own: &Path) {
     for entry in fs::read_dir(own).into_iter().flatten().flatten() {
         let is_stage = entry.file_name().to_string_lossy().starts_with(PREFIX);
@@ -102,8 +102,8 @@ fn remove_old(own: &Path) {
     }
 }
 
-/// A staged program at another length of its path: the layout's, by its place in [`LAYOUTS`]. A program that is not staged
-/// stays where it is.
+/// Links a staged program at the path length of a layout, an index into [`LAYOUTS`]. A program that is not staged stays
+/// where it is.
 ///
 /// # Errors
 /// When the operating system refuses a link.

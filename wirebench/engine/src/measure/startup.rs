@@ -1,5 +1,5 @@
-//! First answer: starts a server, waits for its first good answer, stops it. Load generators of protocol `process`
-//! time this as a whole command, so it reads one small file and does nothing else.
+//! Starts a server, waits for its first good response, and stops it. Drivers of protocol `process` time this as a whole
+//! command, so it reads one small file and does nothing else.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::cores;
 use crate::measure::probe::{WireRequest, ask};
 
-/// Everything needed to start a server and know its first good answer.
+/// Everything needed to start a server and recognise its first good response.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StartUp {
     /// The command, with `{port}` where the port goes.
@@ -21,15 +21,15 @@ pub struct StartUp {
     pub folder: PathBuf,
     /// Environment variables added to ours, likewise.
     pub env: BTreeMap<String, String>,
-    /// The port, when the server cannot be told one.
+    /// The port, if it is fixed.
     pub port: Option<u16>,
-    /// Its cores; none means all.
+    /// Its cores; empty means all.
     pub cores: Vec<usize>,
     /// What is asked.
     pub request: WireRequest,
     /// The status of a good answer.
     pub status: u16,
-    /// Its body, to the byte; none means any.
+    /// The expected body; `None` accepts any.
     pub body: Option<Vec<u8>>,
     /// How long it may take, ns.
     pub timeout_ns: u64,
@@ -48,7 +48,8 @@ impl StartUp {
     }
 }
 
-/// Starts the server that `file` describes, in our own process group, and returns once it answered well and is gone.
+/// Starts the server that `file` describes, in this process group, and returns after its first good response and its
+/// end.
 ///
 /// # Errors
 /// When the file cannot be read, the server ends early, or no good answer comes in time.

@@ -1,7 +1,8 @@
 //! Reads server streams: opens one after the other on each connection and times every message, for the driver `messages`.
 //!
-//! A message is a line of an HTTP answer, or a frame of a gRPC answer. Its time is that since the message before it, of the
-//! first since the request: a worker's times add up to the time it ran, so that Little's law holds by construction.
+//! A message is a line of an HTTP response, or a frame of a gRPC response. Its time is the time since the previous
+//! message, or since the request for the first one. A worker's times add up to its running time, so that Little's law
+//! holds by construction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use wirebench_declare::span::nanos;
 /// How long the next message may take.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// What is asked for, over what, and how much of it.
+/// The request, the connections, and the amount.
 #[derive(Debug, Clone)]
 pub struct Streams {
     /// `http` or `grpc`.
@@ -56,7 +57,7 @@ pub enum Until {
     Time(Duration),
 }
 
-/// What came, in the common shape of all drivers.
+/// The result, in the common shape.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Heard {
     /// From before the first connection to the last message.
@@ -121,7 +122,7 @@ enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
-/// Opens a connection, or says in words why there is none.
+/// Opens a connection, or returns the error as a sentence.
 async fn connect(asked: &Streams) -> Result<Sender, String> {
     let stream = TcpStream::connect(&asked.address)
         .await
@@ -179,7 +180,7 @@ impl Sender {
     }
 }
 
-/// What one worker heard.
+/// The messages of one worker.
 struct Part {
     times: Vec<u64>,
     last: Instant,
@@ -189,7 +190,7 @@ struct Part {
 }
 
 impl Part {
-    /// Notes messages that came together: all but the first took no time. True when this worker has enough.
+    /// Records messages that arrived together: all but the first took no time. Returns true if this worker is done.
     fn note(&mut self, messages: usize) -> bool {
         let now = Instant::now();
         for _ in 0..messages {
@@ -210,7 +211,7 @@ impl Part {
     }
 }
 
-/// Reads one stream after the other, until there is enough or one fails.
+/// Reads one stream after the other, until this worker is done or a stream fails.
 async fn worker(asked: Arc<Streams>, mut sender: Sender, began: Instant) -> Part {
     let mut part = Part {
         times: Vec::new(),
@@ -226,7 +227,7 @@ async fn worker(asked: Arc<Streams>, mut sender: Sender, began: Instant) -> Part
     part
 }
 
-/// Reads one stream to its end, or until there is enough.
+/// Reads one stream to its end, or until this worker is done.
 async fn one(asked: &Streams, sender: &mut Sender, part: &mut Part) -> Result<(), String> {
     let late = |_| format!("no message within {} s", LONGEST.as_secs());
     let response = tokio::time::timeout(LONGEST, sender.send(asked))
@@ -258,7 +259,7 @@ async fn one(asked: &Streams, sender: &mut Sender, part: &mut Part) -> Result<()
     }
 }
 
-/// Counts the messages in what arrives, wherever the pieces begin and end.
+/// Counts the messages in a stream of chunks, which may be split anywhere.
 #[derive(Debug)]
 enum Cut {
     /// Lines: whether the last one has begun.
@@ -278,14 +279,14 @@ impl Cut {
         }
     }
 
-    /// How many messages are whole with these bytes.
+    /// The number of messages that these bytes complete.
     fn feed(&mut self, mut bytes: &[u8]) -> usize {
         match self {
             Self::Lines(begun) => {
                 let mut whole = 0;
                 for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                     let ends = line.ends_with(b"\n");
-                    // A line without a word is none.
+                    // An empty line is no message.
                     whole += usize::from(ends && (*begun || line.len() > 1));
                     *begun = !ends;
                 }
@@ -317,7 +318,7 @@ impl Cut {
         }
     }
 
-    /// How many more messages the end of the stream makes whole.
+    /// The number of messages that the end of the stream completes.
     fn finish(self) -> Result<usize, String> {
         match self {
             Self::Lines(begun) => Ok(usize::from(begun)),
@@ -333,7 +334,7 @@ mod tests {
     use crate::measure::grpc::frame;
     use proptest::prelude::*;
 
-    /// Feeds `whole` in pieces of these lengths, the last one again and again.
+    /// Feeds `whole` in pieces of these lengths; the last length is repeated.
     fn fed(protocol: Protocol, whole: &[u8], lengths: &[usize]) -> Result<usize, String> {
         let (mut cut, mut count, mut rest) = (Cut::new(protocol), 0, whole);
         let mut lengths = lengths.iter().copied().chain(std::iter::repeat(7));

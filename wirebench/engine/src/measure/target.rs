@@ -1,4 +1,4 @@
-//! A target: a server started, awaited, watched, and stopped, with the tiers behind it.
+//! A target: a running server with the tiers behind it. Starts it, waits until it is ready, watches and stops it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -52,7 +52,7 @@ pub enum TargetError {
     Died {
         /// The server.
         server: String,
-        /// Its exit status in words.
+        /// Its exit status, as text.
         how: String,
         /// Its last output.
         output: String,
@@ -65,14 +65,14 @@ pub enum TargetError {
     NotReady {
         /// The server.
         server: String,
-        /// How long it was given.
+        /// The time limit.
         timeout: Duration,
-        /// What the last look said.
+        /// The result of the last check.
         last: String,
         /// Its last output.
         output: String,
     },
-    /// A command that runs before it failed.
+    /// A command in `before` failed.
     #[error("server {server}: {command}, which runs before it, {how}{}", said(output))]
     Before {
         /// The server.
@@ -87,7 +87,7 @@ pub enum TargetError {
     /// The user stopped the run.
     #[error("interrupted")]
     Interrupted,
-    /// The operation cannot be asked at all.
+    /// The operation's request cannot be made.
     #[error("server {server}: {source}")]
     Operation {
         /// The server.
@@ -105,7 +105,7 @@ pub enum TargetError {
         /// The variable.
         variable: String,
     },
-    /// It did not answer.
+    /// There was no response.
     #[error("server {server}: no answer to the probe: {source}")]
     NoAnswer {
         /// The server.
@@ -113,7 +113,7 @@ pub enum TargetError {
         /// What went wrong.
         source: ProbeError,
     },
-    /// It answered something else.
+    /// The response is not the expected one.
     #[error("server {server}: wrong answer: expected {expected}, found {found}")]
     WrongAnswer {
         /// The server.
@@ -125,7 +125,7 @@ pub enum TargetError {
     },
 }
 
-/// A process's last words, as the end of a sentence.
+/// A process's last output, as the end of a sentence.
 pub(super) fn said(output: &str) -> String {
     if output.is_empty() {
         String::new()
@@ -134,12 +134,12 @@ pub(super) fn said(output: &str) -> String {
     }
 }
 
-/// A server that runs and answers: the process that drivers ask, and those behind it.
+/// A running server: the front, and the tiers behind it.
 #[derive(Debug)]
 pub struct Target {
-    /// The process that drivers ask.
+    /// The front.
     pub front: Instance,
-    /// The processes behind it, in the order in which they were started.
+    /// The tiers, in the order in which they were started.
     pub tiers: Vec<Instance>,
     /// From the first exec to ready.
     pub ready_after: Duration,
@@ -150,17 +150,18 @@ pub struct Target {
 /// What starting a server's processes needs besides their declarations.
 #[derive(Debug, Clone, Copy)]
 pub struct Ground<'a> {
-    /// The folder that takes what they print.
+    /// The folder for their output.
     pub folder: &'a Path,
     /// Where they run.
     pub cores: &'a Cores,
-    /// What they show to clients over TLS.
+    /// The certificate that they show to clients.
     pub tls: &'a Pair,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
 }
 
-/// What the placeholders of a process stand for: a port (or a placeholder for one), and the tiers that run already.
+/// The values of a process's placeholders: a port (or a placeholder for one), and the addresses of the tiers that run
+/// already.
 fn values(ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let own = [
@@ -181,7 +182,7 @@ fn values(ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, 
 /// The command line of one process on one side, program first, for a given port (or a placeholder for one).
 ///
 /// # Panics
-/// Never for a server that `Server::check` made, as it refuses unknown placeholders, and that the side has built.
+/// Never for a server that `Server::check` accepted, as it rejects unknown placeholders, and that the side has built.
 #[must_use]
 pub fn argv(side: &Side, part: &Part, ground: &Ground, port: &str, before: &[Instance]) -> Vec<String> {
     let args = expand(part.args, &values(ground, port, before)).expect("Server::check refuses unknown placeholders");
@@ -246,7 +247,7 @@ impl Target {
         })
     }
 
-    /// Looks again and again until the front is ready; `look` says what it found instead.
+    /// Polls until the front is ready; `look` returns what it found instead.
     ///
     /// # Errors
     /// When it ends early or is not ready in time.
@@ -264,7 +265,7 @@ impl Target {
         Ok(())
     }
 
-    /// The process that drivers ask, then those behind it, the nearest first.
+    /// The front, then the tiers, the nearest first.
     pub fn instances(&self) -> impl Iterator<Item = &Instance> {
         [&self.front].into_iter().chain(self.tiers.iter().rev())
     }
@@ -274,15 +275,15 @@ impl Target {
     /// # Errors
     /// When one has ended: which, how, and its last output.
     pub fn still_runs(&mut self) -> Result<(), String> {
-        // A tier that ends may take those that ask it with it: the deepest one first.
+        // When a tier ends, processes in front of it may end too: checks the deepest one first.
         for tier in &mut self.tiers {
             tier.still_runs().map_err(|how| format!("tier {} {how}", tier.name))?;
         }
         self.front.still_runs().map_err(|how| format!("the server {how}"))
     }
 
-    /// Asks the front to end and gives it `grace`, then kills it; whether it ended by itself. The leader of its group is not
-    /// asked when that only watches the server. Its tiers are stopped afterwards.
+    /// Sends SIGTERM to the front, SIGKILL after `grace`, and returns whether it ended by itself. If the leader of its
+    /// group only traces the server, it gets no signal. The tiers are stopped afterwards.
     ///
     /// # Errors
     /// When one cannot be waited for.
@@ -292,7 +293,7 @@ impl Target {
         ended
     }
 
-    /// Stops the front alone: asked first, killed after two seconds. Its tiers run on.
+    /// Stops only the front: SIGTERM, then SIGKILL after two seconds. The tiers keep running.
     ///
     /// # Errors
     /// When it cannot be waited for.
@@ -322,7 +323,7 @@ pub fn stop_all(tiers: Vec<Instance>) -> io::Result<()> {
     stopped
 }
 
-/// Runs a server's commands that come before it, each in the server's own folder and environment, until it ends.
+/// Runs a server's `before` commands one after the other, each in the server's folder and environment.
 fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance]) -> Result<(), TargetError> {
     for (number, command) in server.before.iter().enumerate() {
         let argv = expand(command, &values(ground, PORT, tiers)).expect("Server::check refuses unknown placeholders");
@@ -364,7 +365,7 @@ fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance]) -> 
     Ok(())
 }
 
-/// How long a command before a server may take.
+/// The time limit of a `before` command.
 const LONGEST_BEFORE: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(5);
 

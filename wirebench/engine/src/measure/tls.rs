@@ -1,5 +1,5 @@
-//! TLS between driver and server: a self-signed pair for this machine's loopback, made anew each time and removed afterwards,
-//! and a client that trusts nothing else.
+//! TLS between driver and server: a self-signed certificate and key for this machine's loopback, made for each run and
+//! removed afterwards, and a client that trusts no other certificate.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,10 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
 
-/// Names that the certificate is good for.
+/// The names in the certificate.
 const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
 
-/// A certificate and its key, as PEM files in a folder that goes when this does.
+/// A certificate and its key, as PEM files in a temporary folder that is removed with this value.
 #[derive(Debug)]
 pub struct Pair {
     folder: TempDir,

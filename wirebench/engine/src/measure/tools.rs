@@ -18,24 +18,24 @@ pub enum ToolError {
         /// What installs it.
         install: String,
     },
-    /// It does not say its version.
+    /// Its version cannot be found.
     #[error("{program}: cannot tell its version ({detail}); reinstall it with: {install}")]
     NoVersion {
         /// The program.
         program: String,
-        /// What was tried and came back.
+        /// The command that was tried, and its output.
         detail: String,
         /// What installs it.
         install: String,
     },
-    /// Another version than the one trusted.
+    /// Its version is not the required one.
     #[error("{program} is version {found}, but {wanted} is needed; run: {install}")]
     OtherVersion {
         /// The program.
         program: String,
         /// The version found.
         found: String,
-        /// The version wanted, in words.
+        /// The required version, as text.
         wanted: String,
         /// What installs it.
         install: String,
@@ -83,7 +83,7 @@ fn go_install() -> Option<PathBuf> {
 /// Finds a driver's program and checks its version.
 ///
 /// # Errors
-/// When it is missing, silent about its version, or of another version.
+/// When it is missing, its version cannot be found, or it has another version.
 pub fn check(root: &Path, driver: &Driver) -> Result<Found, ToolError> {
     let tool = &driver.tool;
     let Some(path) = locate(root, &tool.program) else {

@@ -1,11 +1,11 @@
-//! Bytes on the wire by connection, from the kernel's own counters; nothing where the kernel is not Linux.
+//! Bytes on the wire by connection, from the kernel's counters; Linux only.
 
 /// TCP payload of connections so far, bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// That came in.
     pub received: u64,
-    /// That the other end acknowledged.
+    /// Bytes that the other end acknowledged.
     pub sent: u64,
 }
 
@@ -27,7 +27,7 @@ mod linux {
 
     use super::Traffic;
 
-    /// One TCP connection, by which the kernel is asked for it again.
+    /// One TCP connection, as a key for the kernel's table.
     #[derive(Debug, Clone)]
     pub struct Connection {
         family: u8,
@@ -42,7 +42,7 @@ mod linux {
         }
     }
 
-    /// A line to the kernel's table of sockets.
+    /// A netlink socket to the kernel's table of sockets.
     #[derive(Debug)]
     pub struct Meter {
         line: Socket,
@@ -79,7 +79,7 @@ mod linux {
             Ok(found)
         }
 
-        /// What went over these connections so far; none when one of them is gone.
+        /// The bytes of these connections so far; `None` if one of them is closed.
         #[must_use]
         pub fn traffic(&self, connections: &[Connection]) -> Option<Traffic> {
             let mut sum = Traffic::default();

@@ -1,4 +1,4 @@
-//! CPU time and memory of a process group, read from /proc; nothing where there is no /proc.
+//! CPU time and memory of a process group, read from /proc; null without /proc.
 
 /// CPU time of a group so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct CpuUsed {
 }
 
 impl CpuUsed {
-    /// What was used since `earlier`, as user and system ns: the exact sum, divided in the ratio of the ticks.
+    /// User and system time since `earlier`, ns: the exact sum, divided in the ratio of the ticks.
     #[must_use]
     pub fn since(self, earlier: Self) -> (u64, u64) {
         let total = self.run_ns.saturating_sub(earlier.run_ns);
@@ -76,7 +76,7 @@ mod linux {
             }
         }
 
-        /// CPU time so far of the processes that were found at the beginning; none when nothing could be read. Threads that
+        /// CPU time so far of the processes that were found at the beginning; `None` if it cannot be read. Threads that
         /// have ended are included.
         #[must_use]
         pub fn cpu(&self) -> Option<CpuUsed> {
@@ -111,7 +111,7 @@ mod linux {
             })
         }
 
-        /// Sockets open now, by inode; none when nothing could be read.
+        /// Inodes of the open sockets; `None` if they cannot be read.
         #[must_use]
         pub fn sockets(&self) -> Option<HashSet<u64>> {
             let tables: Vec<_> = self.processes.iter().filter_map(|process| process.fd().ok()).collect();

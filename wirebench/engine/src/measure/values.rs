@@ -10,7 +10,7 @@ use wirebench_declare::protocol::Protocol;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::server::Operation;
 
-/// What changes from round to round and from machine to machine.
+/// Values that differ between rounds and machines.
 #[derive(Debug)]
 pub struct Places<'a> {
     /// `127.0.0.1:port`.
@@ -27,10 +27,10 @@ pub struct Places<'a> {
     pub ca: &'a str,
 }
 
-/// How long a driver waits for the answer to a request.
+/// How long a driver waits for a response.
 const REQUEST_TIMEOUT: &str = "20s";
 
-/// Every placeholder that has a value for this series, but for the amount of load.
+/// Every placeholder that has a value for this series, except those of the amount.
 #[must_use]
 pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     let one = |text: &str| Value::One(text.to_owned());
@@ -108,8 +108,8 @@ pub fn fill_headers(values: &mut Values, series: &PlannedSeries) {
     values.insert("header", Value::Many(lines));
 }
 
-/// Says when the load ends: exactly one of `{requests}`, `{duration}` (with `{seconds}`, the same rounded up to whole
-/// seconds), `{starts}`, `{samples}` and `{stages}` has a value afterwards.
+/// Sets the amount: exactly one of `{requests}`, `{duration}` (with `{seconds}`, the same rounded up to whole seconds),
+/// `{starts}`, `{samples}` and `{stages}` has a value afterwards.
 pub fn set_amount(values: &mut Values, amount: &Amount) {
     for name in ["requests", "duration", "seconds", "starts", "samples", "stages"] {
         values.remove(name);
@@ -139,7 +139,7 @@ pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, 
     set.map(|(name, text)| (name.clone(), fill(text, values, 0))).collect()
 }
 
-/// The driver's command as a record keeps it: what changes from round to round stays a placeholder.
+/// The driver's command for the record: values that differ between rounds stay placeholders.
 #[must_use]
 pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
     let places = Places {

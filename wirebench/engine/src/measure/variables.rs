@@ -1,5 +1,5 @@
-//! `{env:NAME}` and `{env:NAME:default}` in headers and bodies: values of this machine, such as a token, that no declaration and
-//! no record holds.
+//! `{env:NAME}` and `{env:NAME:default}` in headers and bodies: values from the environment, such as a token, that are
+//! in no declaration and no record.
 
 use std::sync::LazyLock;
 
@@ -8,8 +8,8 @@ use regex::{Captures, Regex};
 static VARIABLE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{env:([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}").expect("a constant pattern"));
 
-/// A text with its variables filled in. Variables that belong to the workflow around, such as GITHUB_TOKEN, have no value here:
-/// what is measured may be a stranger's.
+/// Replaces variables in a text. Variables of the surrounding workflow, such as GITHUB_TOKEN, have no value here: the
+/// measured code may be untrusted.
 ///
 /// # Errors
 /// The name of a variable that is not set and has no default.

@@ -1,10 +1,10 @@
-//! gRPC-web: what differs from gRPC in an answer. The status comes as a last frame of the body, because HTTP/1.1 clients such as
-//! browsers do not see trailers.
+//! gRPC-web: how its responses differ from gRPC. The status comes as a last frame of the body, because HTTP/1.1 clients
+//! such as browsers do not see trailers.
 
 use crate::measure::grpc::FRAME_HEADER_BYTES;
 use crate::measure::probe::WireAnswer;
 
-/// The bit of a frame's first byte that says it holds trailers.
+/// The bit of a frame's first byte that marks a trailer frame.
 const TRAILERS: u8 = 0x80;
 const CONTENT_TYPES: [&str; 2] = ["application/grpc-web+proto", "application/grpc-web"];
 const OK: u16 = 200;
@@ -14,11 +14,11 @@ const OK: u16 = 200;
 struct Parts {
     /// The frames with messages, headers included.
     messages: Vec<u8>,
-    /// `grpc-status` and `grpc-message`; none when there is no trailer frame.
+    /// `grpc-status` and `grpc-message`; `None` without a trailer frame.
     status: Option<(String, String)>,
 }
 
-/// An answer with the trailer frame taken out of its body, or with what is wrong with it.
+/// A response with the trailer frame removed from its body, or with the reason why it is invalid.
 pub(super) fn opened(answer: WireAnswer, content_type: &str) -> WireAnswer {
     let wrong = |fault: String| Some(fault);
     let plain = content_type.split(';').next().unwrap_or_default().trim();
@@ -37,7 +37,7 @@ pub(super) fn opened(answer: WireAnswer, content_type: &str) -> WireAnswer {
             fault: wrong(fault),
             ..answer
         },
-        // Without a message, the status may stand in the header.
+        // Without a message, the status may be in the header.
         Ok(Parts { status: None, .. }) if answer.grpc.is_none() => WireAnswer {
             fault: wrong("no trailer frame: the answer broke off".into()),
             ..answer
@@ -50,7 +50,7 @@ pub(super) fn opened(answer: WireAnswer, content_type: &str) -> WireAnswer {
     }
 }
 
-/// Takes a body apart.
+/// Splits a body into frames.
 fn split(body: &[u8]) -> Result<Parts, String> {
     let mut left = body;
     let mut messages = Vec::new();

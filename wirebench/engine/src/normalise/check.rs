@@ -1,4 +1,4 @@
-//! The checks every round must pass before its numbers are believed.
+//! The checks that every round must pass before its values are used.
 
 use crate::normalise::open_loop;
 use wirebench_declare::driver::{Mode, Opens};
@@ -7,12 +7,12 @@ use wirebench_declare::scenario::{Amount, Load, MOST_REQUESTS};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::Round;
 
-/// More requests in flight than there are workers is impossible; this much, ‰, is allowed for clocks that differ.
+/// There cannot be more requests in flight than workers; up to this many ‰ are allowed, for clocks that differ.
 const MOST_IN_FLIGHT_PERMILLE: f64 = 1030.0;
-/// At the start and the end of a round not every worker is busy; that idle time is no fault of the numbers.
+/// At the start and the end of a round not every worker is busy; the check allows for this idle time, ns.
 const RAMP_NS: f64 = 50e6;
 
-/// What a round was meant to be.
+/// The planned load of a round.
 #[derive(Debug)]
 pub(super) struct Expected<'a> {
     /// The load offered.
@@ -23,7 +23,7 @@ pub(super) struct Expected<'a> {
     pub(super) mode: &'a Mode,
 }
 
-/// Everything that is wrong with a round, each a sentence part; none when it can be believed.
+/// Every failed check of a round, each as a part of a sentence; empty if the round is valid.
 #[must_use]
 pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<String> {
     let load = expected.load;
@@ -85,10 +85,10 @@ pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -
     faults
 }
 
-/// Whether the connections seen are those asked for. Go's HTTP client may dial one spare for each worker while it starts,
-/// when another connection falls idle before the new one is up; more than that means connections that are closed and
-/// opened again. In an open loop a driver opens only as many as its rate needs, and in stages not all are there when looked
-/// at: both are bounded from above alone.
+/// True if the number of connections seen fits the number requested. Go's HTTP client may dial one spare for each
+/// worker while it starts, when another connection falls idle before the new one is open; more than that means
+/// connections that are closed and opened again. In an open loop a driver opens only as many as its rate needs, and in
+/// stages not all connections are open at a time: both have only an upper bound.
 fn plausible(seen: u32, asked: u32, load: &Load) -> bool {
     let least = if load.is_open() || load.has_stages() { 1 } else { asked };
     (least..=asked.saturating_mul(2)).contains(&seen)
@@ -112,7 +112,7 @@ fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
     }
     let per_second = ok as f64 / (elapsed_ns as f64 / 1e9);
     let found = f64::from(round.in_flight_permille?);
-    // In stages some workers are not there all the time; how many, only the driver knows.
+    // In stages some workers do not run all the time; only the driver knows how many.
     let least = if expected.load.has_stages() {
         0.0
     } else {
@@ -130,8 +130,8 @@ fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
     })
 }
 
-/// Requests in flight on average as a share of the workers, ‰: throughput × mean latency ÷ workers. A worker that pauses
-/// after each answer counts as in flight until it may ask again.
+/// Requests in flight on average as a share of the workers, ‰: throughput × mean latency ÷ workers. A worker that
+/// pauses after a response counts as in flight until its next request.
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 #[expect(
     clippy::cast_possible_truncation,
@@ -265,7 +265,8 @@ mod tests {
         assert!(judged_by(seen(100), &load, &said("connections = 1"))[0].contains("1 connections were asked for"));
         let each = said("connections = \"one-per-request\"");
         assert_eq!(judged_by(seen(90_000), &load, &each), Vec::<String>::new());
-        // Ten requests wait on each connection: a tenth of the throughput, or ten times the latency, is the law then.
+        // With ten requests in flight on each connection, a tenth of the throughput or ten times the latency fulfils
+        // the law.
         let piped = said("streams = 10");
         assert_eq!(
             judged_by(round(100_000, 10_000_000), &load, &piped),

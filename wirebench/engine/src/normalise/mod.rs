@@ -1,4 +1,4 @@
-//! Raw driver output and that driver's jq filter → one round of the record, with every check applied.
+//! Turns raw driver output into a round of the record: runs the driver's jq filter and applies every check.
 
 mod check;
 mod open_loop;
@@ -25,7 +25,7 @@ pub struct Jq {
     pub program: PathBuf,
 }
 
-/// A round of which nothing is known but why.
+/// A failed round: no values, only the reason.
 #[must_use]
 pub fn failed_round(slot: Slot, reason: String) -> Round {
     Round {
@@ -82,21 +82,21 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
     round
 }
 
-/// How many answers were good, and every other outcome by its kind, with its number.
+/// The number of good responses, and the number of every other outcome by its kind.
 #[must_use]
 pub fn good_and_bad(series: &PlannedSeries, shape: Shape) -> (usize, BTreeMap<String, u64>) {
     let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
     (good.len(), errors)
 }
 
-/// The status text that means a good answer of this series.
+/// The status, as text, of a good response of this series.
 fn good_status(series: &PlannedSeries) -> String {
     if let Some(good) = &series.mode.good {
         return good.clone();
     }
     match (series.protocol, series.operation) {
         (Protocol::Process, _) => "0".into(),
-        // Tools that speak gRPC-web are HTTP clients: they see the status of HTTP.
+        // Load generators for gRPC-web are HTTP clients: they report the HTTP status.
         (Protocol::GrpcWeb, Operation::Grpc(_)) => "200".into(),
         (_, Operation::Http(http)) => http.status.to_string(),
         (_, Operation::Grpc(_)) => "OK".into(),
@@ -118,7 +118,7 @@ fn sort_out(
     (latencies, errors)
 }
 
-/// Quantiles of the latencies, ns; none when there are none.
+/// Quantiles of the latencies, ns; `None` if there are no latencies.
 fn summary(mut latencies: Vec<u64>) -> Option<Latency> {
     latencies.sort_unstable();
     let (min, max) = (*latencies.first()?, *latencies.last()?);

@@ -1,14 +1,15 @@
-//! The check of an open loop: what was offered must have been asked and answered, or its latencies are those of less load.
+//! The check of an open loop: the offered requests must have been sent and answered, otherwise the latencies are those
+//! of less load.
 
 use wirebench_declare::load::{Load, Rate};
 use wirebench_record::run::Round;
 
 /// An open loop must achieve this share of what it offers.
 const ACHIEVED_AT_LEAST: f64 = 0.99;
-/// Of the requests that should have started, so many may be left out.
+/// The largest share of due requests that may be dropped.
 const DROPPED_AT_MOST: f64 = 0.01;
 
-/// Why a round did not carry the rate it was meant to; none when it did.
+/// Why a round did not achieve its rate; `None` if it did.
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 pub(super) fn fault(load: &Load, round: &Round) -> Option<String> {
     let Some(Rate::PerSecond(rate)) = load.rate else {
@@ -92,7 +93,7 @@ mod tests {
             let achieved = u128::from(ok) * 100_000 >= u128::from(rate) * 99 * u128::from(millis);
             let kept = u128::from(dropped) * 100 <= u128::from(ok + dropped);
             if achieved && kept {
-                // On the very edge binary fractions may say no; they may never say yes too early.
+                // At the exact bound rounding may fail the check; it must never pass too early.
                 let clearly = u128::from(ok) * 100_000 > u128::from(rate) * 99 * u128::from(millis) + 100;
                 prop_assert!(found.is_none() || !clearly, "{found:?}");
             } else {

@@ -1,4 +1,4 @@
-//! The one shape every driver's output is brought into, and the call of jq that does it.
+//! The common shape of every driver's output, and the call of jq that produces it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,11 @@ pub struct Shape {
     pub elapsed_ns: Option<u64>,
     /// Latency, ns, of every answered request by status.
     pub answers: BTreeMap<String, Vec<u64>>,
-    /// The same from a driver that keeps no list: pairs of a latency, ns, and how many answers took it, by status.
+    /// The same for a driver that keeps no list: pairs of a latency, ns, and the number of responses that took it, by
+    /// status.
     #[serde(default)]
     pub histogram: BTreeMap<String, Vec<(u64, u64)>>,
-    /// Requests that got no answer, by reason.
+    /// Requests without a response, by reason.
     pub errors: BTreeMap<String, u64>,
     /// Requests that the driver should have started and did not (open loop), when it says so.
     #[serde(default)]
@@ -28,19 +29,19 @@ pub struct Shape {
     /// Requests that the driver cut off itself when its time was over, when it reports them.
     #[serde(default)]
     pub cut_off: Option<u64>,
-    /// What the driver says it spoke, when it says so: `http`, `h2c`, `grpc`.
+    /// The protocol that the driver reports, if it does: `http`, `h2c`, `grpc`.
     #[serde(default)]
     pub protocol: Option<String>,
 }
 
-/// The most answers that a histogram may stand for: ten times what a round may hold.
+/// The most responses in a histogram: ten times as many as a round may have.
 const MOST_ANSWERS: u64 = 10_000_000;
 
 impl Shape {
-    /// Puts each latency of the histograms among the answers as often as it was counted.
+    /// Expands the histograms: adds each latency to the list as often as it was counted.
     ///
     /// # Errors
-    /// When a status has both, or the counts are beyond belief; says which.
+    /// When a status has both a list and a histogram, or the counts exceed [`MOST_ANSWERS`].
     fn spread_out(mut self) -> Result<Self, String> {
         for (status, pairs) in std::mem::take(&mut self.histogram) {
             let most = |sum: u64, (_, count): &(u64, u64)| sum.checked_add(*count).filter(|sum| *sum <= MOST_ANSWERS);
@@ -59,7 +60,7 @@ impl Shape {
     }
 }
 
-/// Why raw output could not be brought into the shape.
+/// Why raw output could not be converted to the common shape.
 #[derive(Debug, thiserror::Error)]
 pub enum NormaliseError {
     /// The filter's arguments.
@@ -98,7 +99,7 @@ pub enum NormaliseError {
     },
 }
 
-/// Brings one driver run's output into the common shape.
+/// Converts one driver run's output to the common shape.
 ///
 /// # Errors
 /// When jq cannot be started, the filter refuses the output, or writes another shape.

@@ -1,11 +1,11 @@
-//! The code of one variant as it was asked for: a folder, a revision, or prebuilt commands.
+//! The code of one variant as requested on the command line: a folder, a revision, or prebuilt commands.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use wirebench_record::run::Variant;
 
-/// A side as it was asked for; nothing is checked out or built yet.
+/// A requested side; nothing is checked out or built yet.
 #[derive(Debug)]
 pub struct Asked {
     /// Which variant.
@@ -30,7 +30,7 @@ pub enum What {
 }
 
 impl Asked {
-    /// The flags that ask for the same code again, later and from the project's folder.
+    /// The flags that select the same code again, later and from the project's folder.
     pub fn as_flags(&self) -> Vec<String> {
         let flag = format!("--{}", self.variant.name());
         let values = match &self.what {

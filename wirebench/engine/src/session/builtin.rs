@@ -1,4 +1,4 @@
-//! Puts the drivers that come with the program where jq can read them.
+//! Writes the built-in drivers to a folder where jq can read them.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use crate::git;
 use wirebench_declare::Project;
 use wirebench_declare::builtin::{FILES, folder};
 
-/// Makes sure that their files lie below `.wirebench/`, whole, when the project uses any of them. Several may do so at
-/// the same time.
+/// Makes sure that their files are below `.wirebench/`, complete, if the project uses any of them. Several processes
+/// may do this at the same time.
 ///
 /// # Errors
 /// When they cannot be written.
@@ -25,13 +25,13 @@ pub(super) fn place(project: &Project) -> anyhow::Result<()> {
     write(&to).with_context(|| format!("{}: cannot be written; the built-in drivers go there", to.display()))
 }
 
-/// Whether every file is there as it came.
+/// True if every file is present and unchanged.
 fn is_whole(folder: &Path) -> bool {
     let same = |(path, text): &(&str, &str)| fs::read(folder.join(path)).is_ok_and(|found| found == text.as_bytes());
     FILES.iter().all(same)
 }
 
-/// Makes the folder anew, in one step: whoever looks sees all of it or nothing.
+/// Creates the folder atomically: a reader sees all files or none.
 fn write(to: &Path) -> std::io::Result<()> {
     let parent = to.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(parent)?;
@@ -45,7 +45,7 @@ fn write(to: &Path) -> std::io::Result<()> {
         fs::remove_dir_all(to)?;
     }
     match fs::rename(unfinished.path(), to) {
-        // Another wirebench was quicker.
+        // Another wirebench process created it first.
         Err(_) if is_whole(to) => Ok(()),
         done => done,
     }

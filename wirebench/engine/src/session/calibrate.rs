@@ -1,4 +1,4 @@
-//! How long a server must burn CPU in each request to be slower by a given share: measured first, series by series.
+//! The CPU time that a server must burn in each request to be slower by a given share, measured for each series.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use wirebench_record::metric::Metric;
 use wirebench_record::run::{Stage, Variant};
 use wirebench_stats::quantile::median;
 
-/// Rounds that say what a request costs.
+/// Rounds from which the CPU time per request is taken.
 const ROUNDS: u32 = 5;
 
 /// CPU time to burn in each request, ns, by series id; nothing for equal code. The rounds measured for it are not kept.

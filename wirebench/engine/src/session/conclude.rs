@@ -1,9 +1,10 @@
-//! Rounds → how a series went, series → how a run went.
+//! Derives the status of a series from its rounds, and the status of a run from its series.
 
 use wirebench_record::counts::{CountStatus, Counts};
 use wirebench_record::run::{Round, RoundStatus, RunStatus, Series, SeriesStatus, Variant};
 
-/// How a series went. `planned` rounds of each of `variants`; `unfinished` when more of them could still have come.
+/// The status of a series with `planned` rounds of each of `variants`; `unfinished` if the run ended before all could
+/// be measured.
 pub fn series(
     rounds: &[Round],
     variants: &[Variant],
@@ -11,7 +12,7 @@ pub fn series(
     unfinished: bool,
 ) -> (SeriesStatus, Option<String>) {
     let mut worst = (SeriesStatus::Ok, None);
-    // The null is measured in a part of the rounds, drawn by lot.
+    // The null is measured only in a random part of the rounds.
     for variant in variants.iter().filter(|variant| **variant != Variant::Null) {
         let own: Vec<&Round> = rounds.iter().filter(|round| round.variant == *variant).collect();
         let (mut status, mut reason) = conclusion(&own, planned, unfinished);
@@ -29,7 +30,8 @@ pub fn series(
     worst
 }
 
-/// How a counted series went, by what was counted of `variants`; a reference is never counted, and the null is only a check.
+/// The status of a counted series, by the counts of `variants`; a reference is never counted, and the null is only a
+/// check.
 pub fn counted(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option<String>) {
     let mut worst = (SeriesStatus::Ok, None);
     let judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
@@ -61,7 +63,7 @@ pub fn counted(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option
     worst
 }
 
-/// How a run went, by its series.
+/// The status of a run, by its series.
 pub fn run(series: &[Series], unfinished: bool) -> (RunStatus, Option<String>) {
     let failed = series
         .iter()
@@ -86,7 +88,7 @@ const fn rank(status: SeriesStatus) -> u32 {
     }
 }
 
-/// How the rounds of one variant went. Rounds of a disturbed pair are measured again, so they count for nothing here.
+/// The status of one variant's rounds. Rounds of a disturbed pair are measured again, so they are ignored here.
 fn conclusion(rounds: &[&Round], planned: usize, unfinished: bool) -> (SeriesStatus, Option<String>) {
     let good = rounds
         .iter()

@@ -1,4 +1,4 @@
-//! Counts every counted series of a run and writes what was counted into its record.
+//! Counts every counted series of a run and writes the counts into its record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
@@ -87,7 +87,7 @@ fn files(setup: &Setup, variant: Variant) -> Option<BTreeSet<String>> {
     git::files(side.repository.as_deref()?)
 }
 
-/// Takes back sources that are no files of the repository, such as code that a build made.
+/// Removes source locations that are no files of the repository, such as generated code.
 fn only_own(counts: &mut Counts, files: Option<&BTreeSet<String>>) {
     let own = |source: &Source| files.is_some_and(|files| files.contains(&source.file));
     for function in &mut counts.functions {
@@ -134,15 +134,16 @@ fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts
     counts
 }
 
-/// From which difference between the baseline and its own copy on, as a share of the instructions, a series is counted again.
-/// On a busy machine threads meet in another order, and a server that batches its work then needs other instructions for it.
+/// A series is counted again if the baseline's copy differs from the baseline by more than this share of the
+/// instructions. On a busy machine threads are scheduled in another order, and a server that batches its work then
+/// executes other instructions.
 const NULL_DIFFERS: f64 = 0.005;
-/// From which spread of the instructions over repetitions on, as a share of them, a series is counted again: a fifth of the
-/// usual margin. A figure that varies so much that it is refused is the program's nature, and is not counted again.
+/// A series is counted again if its repetitions differ by more than this share of the instructions: a fifth of the
+/// default margin. A figure that varies so much that it is refused is not counted again: the program itself varies.
 const REPETITIONS_DIFFER: f64 = 0.002;
 
-/// Counts every series anew whose instructions were not steady; the second try is what is recorded, with its call stacks. An
-/// interrupted second try, or one without instructions, changes nothing.
+/// Counts every series anew whose instructions were not steady; the second result is recorded, with its call stacks. If
+/// the second try is interrupted or has no instructions, the first result stays.
 fn counted_again(
     counter: &Counter,
     places: &[usize],
@@ -166,7 +167,7 @@ fn counted_again(
     Ok(counts)
 }
 
-/// Why the instructions of a series are counted again; none when they are steady.
+/// Why the instructions of a series are counted again; `None` if they are steady.
 fn unsteady<'a>(all: impl IntoIterator<Item = &'a Counts> + Clone) -> Option<String> {
     if let Some(share) = null_share(all.clone()).filter(|share| *share > NULL_DIFFERS) {
         return Some(format!("the same code twice differed by {:.1} %", share * 100.0));

@@ -11,7 +11,7 @@ use wirebench_record::run::{Series, Variant};
 /// Who is measured.
 #[derive(Debug)]
 pub(super) struct Lineup {
-    /// One for each series of the plan, in its order.
+    /// One entry for each series of the plan, in the plan's order.
     pub(super) entries: Vec<Entry>,
     /// Series that only the baseline declares.
     pub(super) removed: Vec<Series>,
@@ -24,7 +24,7 @@ pub(super) struct Entry {
     pub(super) variants: Vec<Variant>,
     /// The side that lacks it.
     pub(super) missing_in: Option<Variant>,
-    /// What the baseline asks, when that is something else.
+    /// The digest of the baseline's own load, if it differs.
     pub(super) baseline_digest: Option<String>,
     /// Whether baseline and candidate run the same program, so that they are not measured against each other.
     pub(super) same_program: bool,
@@ -40,8 +40,8 @@ impl Lineup {
         self.add_null();
     }
 
-    /// Leaves out what need not be measured: series whose server is the same program on both sides. With a reference, the
-    /// candidate is still measured beside it, for the trend.
+    /// Skips series whose server is the same program on both sides. With a reference, candidate and reference are still
+    /// measured, for the trend.
     fn leave_out(&mut self, series: &[PlannedSeries], same: &BTreeSet<String>) {
         for (one, entry) in series.iter().zip(&mut self.entries) {
             let both = [Variant::Baseline, Variant::Candidate];
@@ -65,7 +65,7 @@ impl Lineup {
         }
     }
 
-    /// Leaves only some of the series that it was made of, and of those that only the baseline declares.
+    /// Keeps only the selected series, also of those that only the baseline declares.
     pub(super) fn narrow(
         &mut self,
         series: &mut Vec<PlannedSeries>,

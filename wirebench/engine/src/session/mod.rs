@@ -39,7 +39,7 @@ pub use rates::achieved;
 pub use recorder::{new_folder, save, unwritable};
 pub use run::{NothingToMeasure, Order, Part, Purpose, Recorded, measure};
 
-/// What is measured, and with what.
+/// Everything that a session needs.
 #[derive(Debug, Clone, Copy)]
 struct Setup<'a> {
     prepared: &'a Prepared<'a>,
@@ -55,12 +55,12 @@ struct Setup<'a> {
 /// Pairs beyond the fewest that a verdict needs: outliers are left out.
 const SPARE_PAIRS: u32 = 2;
 
-/// What a stage may take.
+/// The time limits of a stage.
 #[derive(Debug, Clone, Copy, Default)]
 struct StageTime {
-    /// When no new round begins.
+    /// The time after which no new round begins.
     end: Option<Instant>,
-    /// From when on the fewest rounds that a verdict needs are enough, so that time is left for the next stage.
+    /// The time after which the fewest rounds that a verdict needs are enough, so that time is left for the next stage.
     enough_after: Option<Instant>,
 }
 
@@ -85,7 +85,7 @@ struct Session<'a> {
     began: Instant,
     /// Every slot planned so far.
     slots: Vec<Slot>,
-    /// What share-of-capacity series offer, requests/s, by index; known once it was measured.
+    /// The rates of series that offer a share of the capacity, requests/s, by index; known once measured.
     rates: BTreeMap<usize, u32>,
 }
 
@@ -182,7 +182,7 @@ impl<'a> Session<'a> {
         self.recorder.save()?;
         self.progress.finish();
         if !self.setup.keep_raw {
-            // Only empty folders go: what is left inside belongs to rounds that are not good.
+            // Removes empty folders only: the others hold output of rounds that are not ok.
             let _ = fs::remove_dir(self.recorder.folder.join("raw"));
         }
         Ok(self.recorder)
@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
         self.progress.enter(heading, slots);
     }
 
-    /// Plans a stretch and writes it down before it is measured.
+    /// Plans the slots of a stage and writes plan.json before they are measured.
     fn plan(&mut self, members: &[(usize, Vec<Variant>)], rounds: u32, stage: u32) -> anyhow::Result<Vec<Slot>> {
         let stretch = Stretch {
             series: members,
@@ -238,7 +238,7 @@ impl<'a> Session<'a> {
         Ok(slots)
     }
 
-    /// The series that deserve one more round.
+    /// The series that get an extra pair.
     fn again(&self, members: &[(usize, Vec<Variant>)], stage: &Stage) -> Vec<(usize, Vec<Variant>)> {
         let wanted = |(series, variants): &&(usize, Vec<Variant>)| {
             let tally = self.recorder.tally(*series, stage.number, stage.rounds);

@@ -21,13 +21,13 @@ use wirebench_record::run::{Dependency, Variant};
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) side: Side,
-    /// What it declares by itself, when that is not the project's.
+    /// The side's own declarations, if they are not the project's.
     pub(super) declares: Option<Project>,
     workshop: Workshop,
 }
 
 impl Opened {
-    /// Checks the side's files out where needed, and reads what it declares.
+    /// Checks out the side's files if needed, and reads its declarations.
     ///
     /// # Errors
     /// When git cannot check a revision out.
@@ -90,8 +90,8 @@ impl Opened {
         Ok(opened)
     }
 
-    /// Reads the declarations in the side's own folder. Without its servers the side is broken; without the rest, only
-    /// what it would have asked is unknown.
+    /// Reads the declarations in the side's own folder. If its servers cannot be read the side is broken; if other
+    /// declarations cannot be read, only its own load is unknown.
     fn read(&mut self) {
         match Project::servers_in(&self.side.folder) {
             Ok(servers) => {
@@ -138,8 +138,8 @@ pub(super) fn open(asked: &[Asked], project: &Project) -> anyhow::Result<Vec<Ope
         .collect()
 }
 
-/// Builds every side, until the user asks to stop. The project's own folder comes first: a revision of the same commit then
-/// takes the programs that it kept.
+/// Builds every side, until the user asks to stop. The project's own folder comes first: a revision of the same commit
+/// then reuses its programs.
 pub(super) fn build(opened: &mut [Opened], series: &[PlannedSeries], interrupt: &Interrupt) {
     let several = opened.len() > 1;
     let mut order: Vec<&mut Opened> = opened.iter_mut().collect();
@@ -214,8 +214,8 @@ pub(super) fn different_dependencies(opened: &[Opened]) -> Vec<Dependency> {
     found.into_values().collect()
 }
 
-/// What the candidate's accepted.toml says and the baseline's does not yet: it comes with the change that it accepts.
-/// Nothing without a baseline.
+/// The entries of the candidate's accepted.toml that the baseline's does not have: they come with the change that they
+/// accept. Empty without a baseline.
 ///
 /// # Errors
 /// When one of the files is wrong.
@@ -235,7 +235,8 @@ pub(super) fn newly_accepted(opened: &[Opened]) -> Result<Vec<Accepted>, Declare
     Ok(new)
 }
 
-/// Twelve hex digits for a folder's path: its target folder must be no other side's, whatever Cargo is configured to share.
+/// Twelve hex digits that identify a folder's path: each side needs a Cargo target folder of its own, even if Cargo is
+/// configured to share one.
 fn key_of(folder: &Path) -> String {
     let digest = <sha2::Sha256 as sha2::Digest>::digest(folder.to_string_lossy().as_bytes());
     let digits: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! The rounds of one series, told apart into pairs: what was measured back to back.
+//! The rounds of one series, grouped into pairs, which were measured back to back.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use wirebench_record::run::{Round, RoundStatus, Variant};
 /// Rounds in a row that may fail before a series is given up.
 const GIVE_UP_AFTER: usize = 2;
 
-/// Whether a variant is left alone, because it failed so often in a row, or because the candidate or the baseline did:
-/// then there is nothing to compare it with.
+/// True if a variant is not measured any further: it failed too often in a row, or the candidate or the baseline did,
+/// so that there is nothing to compare it with.
 pub(super) fn given_up(rounds: &[Round], variant: Variant) -> bool {
     let failing = |variant| {
         let own = rounds.iter().rev().filter(|round| round.variant == variant);
@@ -21,8 +21,8 @@ pub(super) fn given_up(rounds: &[Round], variant: Variant) -> bool {
         .any(failing)
 }
 
-/// Leaves the pair of that number out of every comparison, all its rounds, when the machine was disturbed during one of
-/// them; says why.
+/// Marks the pair of that number as dropped, with all its rounds, if the machine was disturbed during one of them.
+/// Returns the reason.
 pub(super) fn drop_disturbed(rounds: &mut [Round], number: u32, cpu_count: u32) -> Option<String> {
     let mut pair: Vec<&mut Round> = rounds.iter_mut().filter(|round| round.round == number).collect();
     let conditions: Vec<Conditions> = pair
@@ -39,7 +39,7 @@ pub(super) fn drop_disturbed(rounds: &mut [Round], number: u32, cpu_count: u32) 
     Some(why)
 }
 
-/// How the pairs stand in a stage of which `planned` were planned. A reference beside a baseline need not be good for a
+/// Counts the pairs of a stage of which `planned` were planned. A reference beside a baseline need not be good for a
 /// pair to be whole.
 pub(super) fn tally(rounds: &[Round], variants: &[Variant], stage: u32, planned: u32) -> Tally {
     let mut tally = Tally {

@@ -16,26 +16,26 @@ use crate::normalise::{self, Jq, failed_round};
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
-/// A slot that was measured, and where its raw output lies.
+/// A measured slot, and the folder of its raw output.
 pub(super) struct Raw<'a> {
     slot: Slot,
     folder: PathBuf,
-    /// What was asked in the end: the plan's series, at a rate that may have been measured first.
+    /// The series as it was loaded: that of the plan, with a rate that may have been measured first.
     series: PlannedSeries<'a>,
     taken: Result<Taken, String>,
 }
 
-/// What was taken in a slot.
+/// The result of a slot.
 pub(super) enum Taken {
     /// One driver run; its output is normalised after the pass.
     Once(Measured),
-    /// A search, of which each step was normalised to find the next; driver time, and the round.
+    /// A search, whose steps were normalised one by one: the driver's time, and the round.
     Searched(Duration, Box<Round>),
 }
 
 impl<'a> Session<'a> {
-    /// Measures one round of every series in it, then normalises what was measured, on all cores: nothing is being
-    /// measured then. The time is looked at between pairs, never within one.
+    /// Measures one round of every series in the pass, then normalises all of them on all cores, while nothing is being
+    /// measured. The deadline is checked between pairs, never within one.
     pub(super) fn pass(&mut self, pass: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
         let interrupt = &self.setup.prepared.bench.interrupt;
         let mut raws: Vec<Raw<'a>> = Vec::new();
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         Ok(ending)
     }
 
-    /// Measures one slot; none when the user interrupted it.
+    /// Measures one slot; `None` if the user interrupted it.
     fn measure(&mut self, slot: Slot) -> Option<Raw<'a>> {
         self.progress.begin(slot);
         let started = Instant::now();
@@ -115,7 +115,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// What is taken in a slot of a series whose rate is known, or searched.
+    /// Measures a slot whose rate is known, or searches it.
     fn take(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<Taken, Unmeasured> {
         if let Some(search) = series.load.search {
             let (loading, round) = self.search(series, search, slot, folder)?;

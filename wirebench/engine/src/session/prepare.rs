@@ -1,4 +1,4 @@
-//! What verify and run do first: find tools; what is missing is noted and the rest goes on.
+//! The first step of verify and run: finds tools. Missing ones are recorded; the other series go on.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use wirebench_declare::driver::Driver;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_record::run::ToolVersion;
 
-/// Everything a plan needs, and what of it is broken.
+/// The tools that a plan needs, and the reasons why some cannot be used.
 #[derive(Debug)]
 pub struct Prepared<'a> {
     /// What measures.

@@ -1,4 +1,4 @@
-//! Says on stderr how far a run is and how long it will take: a bar in a terminal, plain lines elsewhere.
+//! Prints the progress of a run and the time left on stderr: a bar in a terminal, plain lines elsewhere.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -13,15 +13,15 @@ use wirebench_declare::scenario::Amount;
 
 /// Requests per second assumed before a series was measured.
 const ASSUMED_RATE: f64 = 15_000.0;
-/// Starting, probing, stopping and normalising around a load.
+/// Estimated time for starting, probing, stopping and normalising one round.
 const AROUND: Duration = Duration::from_millis(300);
 
-/// What a stretch of the run is called.
+/// The heading of a part of the run.
 #[derive(Debug, Default)]
 pub(super) struct Heading {
     /// The stage and its kind, when there is more than one variant: `stage 1/2 screen`.
     pub(super) stage: Option<String>,
-    /// `round`, or what else its rounds are.
+    /// `round`, or another noun for its rounds.
     pub(super) kind: &'static str,
     /// Number of its first round in the run.
     pub(super) first_round: u32,
@@ -54,7 +54,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// A stretch of the run begins.
+    /// Starts a part of the run.
     pub(super) fn enter(&mut self, heading: Heading, slots: &[Slot]) {
         self.heading = heading;
         self.to_come = slots.to_vec();
@@ -75,7 +75,7 @@ impl<'a> Progress<'a> {
             None => format!("{round} · {id}"),
         };
         match &self.bar {
-            // First what matters most: a narrow terminal cuts the end off.
+            // The most important part comes first: a narrow terminal cuts off the end.
             Some(bar) => bar.set_message(format!("about {left} left · {place}")),
             None => log::info!("{place} · about {left} left"),
         }
@@ -90,7 +90,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Something the user should know now.
+    /// Prints a remark above the bar.
     pub(super) fn say(&self, level: log::Level, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| log::log!(level, "{text}")),

@@ -1,5 +1,5 @@
-//! Rates that only a measurement says: the capacity before the first round of a series that offers a share of it, and the
-//! search for the highest rate at which an objective holds.
+//! Rates that must be measured: the capacity, before the first round of a series that offers a share of it, and the
+//! highest rate that keeps an objective.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep};
 
-/// Why a slot gave nothing.
+/// Why a slot gave no result.
 #[derive(Debug)]
 pub(super) enum Unmeasured {
     /// The user asked to stop.
@@ -56,7 +56,8 @@ impl Session<'_> {
         Ok(load.at(rate))
     }
 
-    /// Good answers per second in a closed loop over the same connections: of every variant that is measured, the fewest.
+    /// Measures the capacity: good responses per second in a closed loop over the same connections; of all variants the
+    /// lowest.
     fn capacity(&mut self, index: usize) -> Result<(u32, Option<Bound>), Unmeasured> {
         let series = &self.setup.series[index];
         let closed = PlannedSeries {
@@ -95,7 +96,8 @@ impl Session<'_> {
         least.ok_or_else(|| Unmeasured::Failed("no variant is there to measure the capacity of".into()))
     }
 
-    /// Tries rate after rate; the round is that of the highest that passed, with every step in it. Driver time, and the round.
+    /// Tries rate after rate. Returns the driver's time and the round of the highest rate that passed, with every step
+    /// in it.
     pub(super) fn search(
         &self,
         series: &PlannedSeries,
@@ -114,7 +116,7 @@ impl Session<'_> {
             };
             let own = folder.join(format!("step-{}-{rate}", steps.len() + 1));
             let (took, round) = match self.step(&asked, slot, side, &own) {
-                // A server far beyond what it can answer may not let the driver end: this rate is too high.
+                // An overloaded server may keep the driver from ending: this rate is too high.
                 Err(SlotError::Drive(error @ DriveError::TimedOut { .. })) => {
                     (Duration::ZERO, normalise::failed_round(slot, error.to_string()))
                 }
@@ -144,7 +146,8 @@ impl Session<'_> {
         Ok((loading, round))
     }
 
-    /// One driver run, normalised at once: the server is stopped by then. Its raw output goes unless something is wrong with it.
+    /// One driver run, normalised immediately, after the server has stopped. Its raw output is removed unless the round
+    /// is not ok.
     fn step(
         &self,
         series: &PlannedSeries,
@@ -161,7 +164,7 @@ impl Session<'_> {
     }
 }
 
-/// How a rate went: it passes when every check of the round does and its p99 keeps the objective.
+/// The result of one rate: it passes if the round passes every check and its p99 keeps the objective.
 fn tried(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
     let p99_ns = round.latency_ns.map(|latency| latency.p99);
     let bound = nanos(search.p99.0);

@@ -1,4 +1,4 @@
-//! Keeps the record of a run while it grows, and writes it whole after every pass.
+//! Holds the record of a running measurement, and writes all of it after every pass.
 
 use std::fs;
 use std::io::Write as _;
@@ -23,7 +23,7 @@ use wirebench_record::run::{
     StageRecord, ToolVersion, Variant, VariantRevision,
 };
 
-/// A run being made.
+/// The record of a run in progress.
 #[derive(Debug)]
 pub(super) struct Recorder {
     pub(super) run: Run,
@@ -32,7 +32,7 @@ pub(super) struct Recorder {
     variants: Vec<Vec<Variant>>,
 }
 
-/// What is known of a run before it starts.
+/// The facts known before a run starts.
 #[derive(Debug)]
 pub(super) struct Opening<'a> {
     pub(super) profile: &'a str,
@@ -94,7 +94,7 @@ impl Recorder {
         }
     }
 
-    /// The same run in another folder, for rounds that are not kept.
+    /// A recorder of the same run in another folder, for rounds that are not kept.
     pub(super) fn elsewhere(&self, folder: &Path) -> Self {
         Self {
             run: self.run.clone(),
@@ -110,17 +110,17 @@ impl Recorder {
         &rounds[rounds.len() - 1]
     }
 
-    /// Whether a variant of a series is left alone.
+    /// True if a variant of a series is not measured any further.
     pub(super) fn given_up(&self, series: usize, variant: Variant) -> bool {
         pairs::given_up(&self.run.series[series].rounds, variant)
     }
 
-    /// Leaves one pair of a series out of every comparison, when the machine was disturbed; says why.
+    /// Marks one pair of a series as dropped if the machine was disturbed. Returns the reason.
     pub(super) fn drop_disturbed(&mut self, series: usize, number: u32) -> Option<String> {
         pairs::drop_disturbed(&mut self.run.series[series].rounds, number, self.run.host.cpu_count)
     }
 
-    /// How the pairs of a series stand in a stage of which `planned` were planned.
+    /// Counts the pairs of a series in a stage of which `planned` were planned.
     pub(super) fn tally(&self, series: usize, stage: u32, planned: u32) -> Tally {
         let rounds = &self.run.series[series].rounds;
         pairs::tally(rounds, &self.variants[series], stage, planned)
@@ -137,7 +137,7 @@ impl Recorder {
         planned as usize
     }
 
-    /// Judges each series by its rounds and the run by its series.
+    /// Derives each series' status from its rounds and the run's status from its series.
     pub(super) fn conclude(&mut self, unfinished: bool) {
         let planned: Vec<usize> = self.run.series.iter().map(|series| self.planned(series)).collect();
         for ((series, variants), planned) in self.run.series.iter_mut().zip(&self.variants).zip(planned) {
@@ -154,13 +154,13 @@ impl Recorder {
         self.run.finished_at = Timestamp::now().to_string();
     }
 
-    /// Writes run.json beside itself first, so that a full disk never costs an earlier state.
+    /// Writes a temporary file first and renames it, so that a full disk never destroys an earlier state.
     pub(super) fn save(&self) -> anyhow::Result<()> {
         save(&self.run, &self.folder)
     }
 }
 
-/// Writes run.json whole or not at all.
+/// Writes run.json atomically.
 ///
 /// # Errors
 /// When the folder cannot be written.
@@ -176,7 +176,7 @@ pub fn save(run: &Run, folder: &Path) -> anyhow::Result<()> {
     save().with_context(|| unwritable(&file))
 }
 
-/// What to say, before the reason, of a results file that cannot be written.
+/// The message, without its cause, for a results file that cannot be written.
 pub fn unwritable(file: &Path) -> String {
     format!(
         "{}: cannot be written; free some space or choose another folder with --out",

@@ -1,4 +1,4 @@
-//! A whole run, from what was asked for to its record.
+//! A whole run, from its order to its record.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,13 +34,13 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// Whether a series, counted or timed, serves the purpose: a self-test is one of timings.
+    /// True if a series is needed for the purpose: a self-test needs timed series only.
     const fn wants(self, counted: bool) -> bool {
         !(counted && matches!(self, Self::SelfTest(_)))
     }
 }
 
-/// How much of a run one machine measures.
+/// The part of a run that one machine measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'a> {
     /// All of it.
@@ -70,27 +70,27 @@ impl Part<'_> {
     }
 }
 
-/// What is to be measured, and how.
+/// The order for a run: what is measured, and how.
 pub struct Order<'a> {
     /// The project, whose folder is the candidate unless `asked` says otherwise.
     pub project: &'a Project,
-    /// The sides: one candidate, and what it is measured beside.
+    /// The sides: one candidate, and baseline and reference if there are any.
     pub asked: &'a [Asked],
     /// The profile and its name.
     pub profile: (&'a str, &'a Profile),
-    /// Which series of the profile; applied to what the baseline declares.
+    /// Which series of the profile are measured; also applied to the baseline's declarations.
     pub selection: &'a Selection,
     /// The candidate's series.
     pub series: Vec<PlannedSeries<'a>>,
     /// Whether a series, by id and by whether it is counted, is measured.
     pub keeps: &'a dyn Fn(&str, bool) -> bool,
-    /// How much of the run this machine measures.
+    /// The part of the run that this machine measures.
     pub part: Part<'a>,
     /// Rounds of each series and variant in the first stage.
     pub rounds: u32,
     /// Seed of the order of rounds.
     pub seed: u64,
-    /// Who gets which cores.
+    /// The cores of server and driver.
     pub cores: Cores,
     /// What the run is for.
     pub purpose: Purpose,
@@ -104,7 +104,7 @@ pub struct Order<'a> {
     pub measure_identical: bool,
     /// Wall time for rounds of load where two variants are compared.
     pub budget: Duration,
-    /// The second stage: called with the run and the time left after the first one; `None` where nothing is left to settle.
+    /// Chooses the second stage, from the run and the time left after the first one; `None` if no series needs one.
     pub second_stage: &'a dyn Fn(&Run, Duration) -> Option<run::Stage>,
 }
 
@@ -126,7 +126,7 @@ pub struct NothingToMeasure;
 /// budget is for the second stage, without which nothing can be confirmed.
 const SCREEN_SHARE: f64 = 0.4;
 
-/// Measures what was ordered; the record is in the run's folder. Series that fail are in the record.
+/// Measures a run and writes its record into the run's folder. A series that fails is no error: it is in the record.
 ///
 /// # Errors
 /// [`NothingToMeasure`]; when git cannot check out a revision, jq is missing, or the folder cannot be written.
@@ -233,7 +233,7 @@ fn load<'a>(
         enough_after: compares.then(|| Instant::now() + order.budget.mul_f64(SCREEN_SHARE)),
     };
     let ending = session.stage(screen, time)?;
-    // Fewer first rounds than a verdict needs were asked for on purpose: they are measured, and nothing is decided.
+    // Fewer first rounds than a verdict needs were requested: they are measured, and nothing is decided.
     let enough = order.rounds >= FEWEST_PAIRS;
     if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -248,7 +248,7 @@ fn load<'a>(
     session.finish()
 }
 
-/// The sides with their programs in the places they are started from, which are removed with the second value.
+/// The sides with their programs staged; the staged files are removed when the second value is dropped.
 fn placed(project: &Project, opened: &[Opened], compares: bool) -> anyhow::Result<(Vec<Side>, Stage)> {
     let mut sides = opened::sides(opened, compares);
     let places = Stage::make(&git::own(&project.root, "")?).context("no place for the servers' programs")?;

@@ -14,7 +14,7 @@ const PAIRS: u32 = 100_000;
 /// How far a counted change may be from its two figures, percent.
 const ROUNDING_PERCENT: f64 = 0.02;
 
-/// How far ends of an interval may be from what is drawn from them, as a share: rounding.
+/// The rounding error allowed between an interval's ends and values derived from them, as a share.
 const ROUNDING: f64 = 1e-6;
 
 /// How far a timed change may be from its two values, as a factor.
@@ -123,8 +123,8 @@ fn at_most(one: f64, other: f64) -> bool {
     one <= other + ROUNDING * other.abs().max(1.0)
 }
 
-/// A counted change is that of its two figures; a timed one nearly: comparisons of older versions show medians beside an
-/// estimate over pairs.
+/// A counted change must follow from its two figures; a timed one approximately, because comparisons of older versions
+/// show medians next to an estimate over pairs.
 fn is_ratio(metric: &ComparedMetric) -> bool {
     let figures = metric
         .baseline
@@ -143,7 +143,7 @@ fn is_ratio(metric: &ComparedMetric) -> bool {
     }
 }
 
-/// Whether a verdict is one that such numbers can have. What gates passes only with an interval that says so.
+/// Checks that a verdict fits its numbers. A gating metric passes only with an interval that supports the verdict.
 fn fits(metric: &ComparedMetric, open_percent: f64) -> bool {
     let (low, high) = (metric.effect_low_percent, metric.effect_high_percent);
     let negative = |percent: f64| -percent;

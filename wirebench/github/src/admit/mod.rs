@@ -1,5 +1,5 @@
-//! A comparison out of an artifact → one that may be shown: names by what names may hold, numbers within sane ranges,
-//! verdicts that agree with each other, and no text that somebody else wrote.
+//! Admits a comparison from an artifact: names must fit their grammar, numbers must be in plausible ranges, verdicts
+//! must be consistent, and no foreign text is kept.
 //!
 //! Forged numbers cannot be told from true ones; they can only be held to be possible, and to be the pull request's own.
 
@@ -29,7 +29,7 @@ const FUNCTIONS: usize = 60;
 /// Programs, and notes, at most.
 const FEW: usize = 64;
 
-/// What the API says a comparison is of.
+/// The commits of a comparison, from the API.
 #[derive(Debug, Clone, Copy)]
 pub struct Of<'a> {
     /// The commit at the pull request's head, 40 hex digits.
@@ -41,7 +41,7 @@ pub struct Of<'a> {
 /// Admits what [`crate::strict::parse`] read.
 ///
 /// # Errors
-/// At the first thing that this program would not have written; says where it stands, and repeats nothing of it.
+/// At the first value that this program would not have written; the error names its place and repeats nothing of it.
 pub fn admit(value: Value, of: &Of) -> Result<Comparison, Refusal> {
     let schema = value.get("schema").and_then(Value::as_str);
     if schema != Some(SCHEMA) && schema != Some(SCHEMA_V1) {
@@ -124,7 +124,7 @@ fn measured_base(baseline: &Side) -> Result<String, Refusal> {
     })
 }
 
-/// Says both commits where the pull request is offered to another one now.
+/// Names both commits if the pull request's base has changed.
 fn another_base(measured: &str, now: &str) -> Option<Note> {
     let (one, other) = (short_commit(measured), short_commit(now));
     (measured != now).then(|| Note::OtherBase {

@@ -1,4 +1,4 @@
-//! What is admitted, what is refused, and that no text is left.
+//! Tests what is admitted, what is refused, and that no foreign text is kept.
 
 use super::*;
 use crate::strict;

@@ -1,4 +1,4 @@
-//! Why the API gave no good answer, and what to do about it, in words that are safe in a log.
+//! Why an API request failed, and what to do, as text that is safe in a log.
 
 use std::fmt;
 
@@ -13,22 +13,22 @@ use crate::api::patience::{Answer, wants_patience};
 pub struct ApiError {
     /// `GET /repos/…`.
     pub(super) asked: String,
-    /// The answer's status; none when there was no answer.
+    /// The response's status; `None` without a response.
     pub(super) status: Option<u16>,
-    /// What GitHub or the network said, made safe.
+    /// The message of GitHub or of the network, escaped.
     pub(super) said: String,
     /// What to do about it.
     pub(super) advice: String,
 }
 
 impl ApiError {
-    /// The answer's status; none when there was no answer.
+    /// The response's status; `None` without a response.
     #[must_use]
     pub const fn status(&self) -> Option<u16> {
         self.status
     }
 
-    /// Whether it may have been done although nobody said so.
+    /// True if the request may have been executed without a confirmation.
     #[must_use]
     pub fn may_be_done(&self) -> bool {
         self.status.is_none_or(|status| status >= 500)
@@ -66,7 +66,7 @@ pub(super) fn no_answer(error: &ureq::Error) -> String {
     }
 }
 
-/// What GitHub says of a question that it refuses.
+/// GitHub's message for a request that it refuses.
 pub(super) fn message(answer: &Answer) -> String {
     let value: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
@@ -80,7 +80,7 @@ pub(super) fn message(answer: &Answer) -> String {
     }
 }
 
-/// What to do about a question that GitHub refuses.
+/// Advice for a request that GitHub refuses.
 pub(super) fn advice(method: &str, path: &str, answer: &Answer) -> String {
     match answer.status {
         401 => "GITHUB_TOKEN is wrong or has expired; give the step: env: GITHUB_TOKEN: github.token".to_owned(),
@@ -94,7 +94,7 @@ pub(super) fn advice(method: &str, path: &str, answer: &Answer) -> String {
     }
 }
 
-/// What a job's token needs for a question.
+/// The permission that a job's token needs for a request.
 fn permission(method: &str, path: &str) -> &'static str {
     let reads = method == "GET";
     match () {

@@ -1,4 +1,5 @@
-//! The API, asked patiently and within bounds: every answer is short, every wait is counted, the token goes to one host.
+//! A client of GitHub's API with limits: on the size of responses, on retries and waiting, and the token is sent to one
+//! host only.
 
 mod error;
 mod patience;
@@ -18,13 +19,13 @@ use crate::api::patience::{Answer, must_wait};
 use crate::place::{Place, is_loopback};
 use crate::said::said;
 
-/// Times that one thing is asked, at most.
+/// The most attempts of one request.
 const TRIES: u32 = 5;
 /// The first wait between two tries; each next one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// A wait that GitHub asks for is kept up to this; a longer one is an error.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
-/// What all waiting of one command may take together.
+/// The most time that one command waits in total.
 const ALL_WAITS: Duration = Duration::from_secs(60);
 /// One question with its answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
@@ -35,14 +36,14 @@ const PAGE: usize = 100;
 /// Pages that are read of one list.
 const PAGES: usize = 100;
 
-/// What the API is asked with.
+/// An HTTP client for the API.
 pub struct Api {
     place: Place,
     agent: Agent,
     waited: std::cell::Cell<Duration>,
 }
 
-/// Whether a question may be asked again when nobody knows whether it was heard.
+/// Whether a request may be repeated if it is unknown whether it was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
     /// Asking twice is asking once.
@@ -76,7 +77,7 @@ impl Api {
         &self.place
     }
 
-    /// What is at `path` below the repository, such as `/pulls/7`.
+    /// GET `path` below the repository, such as `/pulls/7`.
     ///
     /// # Errors
     /// When there is no good answer, or one that is not as GitHub documents it.
@@ -115,7 +116,7 @@ impl Api {
         ))
     }
 
-    /// Sends `body`, and reads what came of it.
+    /// Sends `body`, and reads the response.
     ///
     /// # Errors
     /// As [`Self::get`].
@@ -129,10 +130,10 @@ impl Api {
         self.typed(method, path, Some(body), again)
     }
 
-    /// Where the API sends whoever asks for `path`.
+    /// The address to which the API redirects `path`.
     ///
     /// # Errors
-    /// When it sends nobody anywhere, or to an address that is not secret.
+    /// When it does not redirect, or not to an https address.
     pub fn redirect(&self, path: &str) -> Result<String, ApiError> {
         let answer = self.answer("GET", path, None, Again::Yes)?;
         let to = answer.headers.get("location").and_then(|to| to.to_str().ok());
@@ -148,7 +149,7 @@ impl Api {
         }
     }
 
-    /// What lies at an address outside of the API, without a token: at most `most` bytes, one more when it is longer.
+    /// Downloads from an address outside of the API, without a token: at most `most` bytes, plus one if it is longer.
     ///
     /// # Errors
     /// When it cannot be read; the address, which may hold a secret, is never part of the words.
@@ -273,7 +274,7 @@ impl Api {
         })
     }
 
-    /// Waits; or says that there was waiting enough.
+    /// Waits, or fails if the limit of waiting is reached.
     fn wait(&self, length: Duration) -> bool {
         let all = self.waited.get() + length;
         if length > LONGEST_WAIT || all > ALL_WAITS {

@@ -1,4 +1,4 @@
-//! When a question is asked again, and after how long: as GitHub asks for it, or because it did not answer well.
+//! Decides when a request is repeated, and after how long: as GitHub requests it, or because of a server error.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ pub(super) struct Answer {
     pub(super) body: Vec<u8>,
 }
 
-/// How long to wait before asking again; none when the answer stands.
+/// How long to wait before the next attempt; `None` if the response is final.
 pub(super) fn must_wait(answer: &Answer, again: Again, backoff: Duration) -> Option<Duration> {
     match answer.status {
         // Refused before anything was done.

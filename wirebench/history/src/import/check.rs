@@ -1,4 +1,5 @@
-//! What is wrong with an imported suite: found, counted, named, and kept out of judging. Nothing is thrown away.
+//! Finds faults in an imported suite, counts and reports them, and excludes the values from judging. No value is
+//! deleted.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -12,7 +13,7 @@ use crate::import::unit::scale;
 use wirebench_record::imported::{Fault, Flag, ImportedSeries, Suite};
 use wirebench_stats::quantile::median;
 
-/// A value further than this from the series' median, either way, is named.
+/// A value further than this factor from the series' median is reported.
 const ABSURD: f64 = 1000.0;
 
 /// `p50`, `p99`, `p99.9`, `p999` as a word of its own in a name.
@@ -29,7 +30,7 @@ impl Found {
     }
 }
 
-/// A value as a number, and whether it was written as text; none when it is no finite number.
+/// A value as a number, and whether it was written as text; `None` if it is no finite number.
 #[must_use]
 pub fn number(value: &RawValue) -> Option<(f64, bool)> {
     let written = value.get();
@@ -51,7 +52,7 @@ pub fn sound_values(series: &ImportedSeries) -> impl Iterator<Item = (usize, f64
     })
 }
 
-/// Fills in flags, unsound places and directions of a suite, whatever is there of them.
+/// Computes flags, unsound places and directions of a suite again.
 pub fn check(suite: &mut Suite) {
     let mut found = Found::default();
     for series in &mut suite.series {
@@ -120,7 +121,7 @@ fn units(series: &mut ImportedSeries, tool: Option<&str>, found: &mut Found) {
     if concluded.iter().any(|one| one.contradiction) {
         found.add(Fault::Contradiction, name);
     }
-    // Units that disagree about the direction leave it open.
+    // If units disagree about the direction, it stays unknown.
     let Some(last) = concluded.last() else { return };
     let agreed = concluded.iter().all(|one| one.better == last.better);
     let (better, because) = if agreed {
@@ -148,7 +149,7 @@ fn values(series: &mut ImportedSeries, found: &mut Found) {
     for (place, value) in series.values.iter().enumerate() {
         let Some(written) = value else { continue };
         let name = || format!("\"{}\", run {}: {}", series.name, place + 1, written.get());
-        // Whether a zero or a wild value is judged depends on the values around it.
+        // Zeros and wild values are judged or not by the values around them.
         let (fault, refused) = match numbers[place] {
             None => (Some(Fault::NoNumber), true),
             Some((value, _)) if value < 0.0 => (Some(Fault::Negative), true),

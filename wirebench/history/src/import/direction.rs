@@ -1,13 +1,13 @@
-//! Which way is better, concluded from a unit, or else from the tool that declares it. Where they contradict each other,
-//! the unit is right: it stands with the values, the tool is a setting. Never from a name: a suite called
-//! "bigger is better" has been seen to hold both.
+//! Which direction is better, from the unit, or else from the tool. If they contradict each other, the unit wins: it is
+//! stored with the values, the tool is a setting. Names are not used: there is a suite called "bigger is better" that
+//! holds both.
 
 use wirebench_record::metric::Better;
 
-/// What was concluded, and from what.
+/// The direction, and what it was derived from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Concluded {
-    /// None when nothing says so.
+    /// `None` if unknown.
     pub(super) better: Option<Better>,
     /// For people.
     pub(super) because: String,
@@ -15,7 +15,7 @@ pub(super) struct Concluded {
     pub(super) contradiction: bool,
 }
 
-/// The unit proper: what stands before the first tab or line break.
+/// The unit itself: the text before the first tab or line break.
 pub(super) fn proper(unit: &str) -> &str {
     unit.split(['\t', '\n', '\r']).next().unwrap_or_default().trim()
 }
@@ -58,7 +58,7 @@ fn of_unit(unit: &str) -> Option<Better> {
     {
         return Some(Better::Higher);
     }
-    // What it is counted by does not matter: ns/op, bytes/iter.
+    // The denominator does not matter: ns/op, bytes/iter.
     let counted = unit.split('/').next().unwrap_or_default();
     let cost = [
         "ns",

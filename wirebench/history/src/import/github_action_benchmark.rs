@@ -1,7 +1,7 @@
 //! The data file of the GitHub action github-action-benchmark: `window.BENCHMARK_DATA = {…}`, or the same object as JSON.
 //!
-//! The assignment is cut off and the rest read as JSON; nothing is executed. Of a commit its id, its time, its author's name and
-//! the first line of its message are kept.
+//! The assignment is removed and the rest parsed as JSON; nothing is executed. Of each commit the id, the time, the
+//! author's name and the first line of the message are kept.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use crate::import::check::check;
 use wirebench_record::imported::{Imported, ImportedRun, ImportedSeries, SCHEMA, Suite, UnitFrom};
 
-/// What JavaScript writes for numbers that JSON has not.
+/// Numbers that JavaScript writes and JSON does not have.
 const LITERALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 /// Values of one file, at most: a thousand runs of five hundred benchmarks.
 const MOST_VALUES: usize = 500_000;
@@ -24,10 +24,10 @@ const LONGEST_LINE: usize = 200;
 /// Suites, and runs of all of them, at most.
 const MOST_RUNS: usize = 20_000;
 
-/// Why a text is not imported; says where in bytes.
+/// Why a text is not imported, with the position in bytes.
 #[derive(Debug, thiserror::Error)]
 pub enum NotImported {
-    /// It ends in the middle.
+    /// The text is incomplete.
     #[error("is cut off: it ends at byte {at} in the middle of the data; fetch it again")]
     CutOff {
         /// Length of the text, bytes.
@@ -46,12 +46,12 @@ pub enum NotImported {
         "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?"
     )]
     Empty,
-    /// It holds more than any history that was kept by hand.
+    /// It exceeds the limits.
     #[error("holds more than {most} {what}; leave out old runs or benchmarks that nobody looks at, and import that")]
     TooMuch {
         /// Runs, or values.
         what: &'static str,
-        /// How many are read.
+        /// The limit.
         most: usize,
     },
 }
@@ -64,7 +64,7 @@ struct File<'a> {
     entries: Entries<'a>,
 }
 
-/// Suites in the file's order, and more than one of a name.
+/// Suites in the file's order; names may repeat.
 struct Entries<'a>(Vec<(String, Vec<Run<'a>>)>);
 
 #[derive(Deserialize)]
@@ -132,7 +132,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 /// Reads a data file.
 ///
 /// # Errors
-/// When it is cut off or not of this format; says at which byte.
+/// When it is incomplete or has another format; the error has the byte position.
 pub fn parse(text: &str) -> Result<Imported, NotImported> {
     let start = object(text)?;
     let data = text[start..].trim_end().trim_end_matches(';');
@@ -169,14 +169,14 @@ fn repository(url: &str) -> Option<String> {
     (sound(owner, "-") && sound(name, "-._")).then(|| path.to_owned())
 }
 
-/// The first line of a text, without what cannot be seen; none when nothing is left.
+/// The first line of a text, without invisible characters; `None` if nothing is left.
 fn line(text: &str) -> Option<String> {
     let first = text.trim().lines().next().unwrap_or_default();
     let seen: String = first.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect();
     (!seen.is_empty()).then_some(seen)
 }
 
-/// A series has a place for every run of its suite, whether the run has it or not: places are counted, not only values.
+/// A series has a place for every run of its suite, also without a value: the limit counts places, not only values.
 fn within_bounds(file: &File) -> Result<(), NotImported> {
     let (mut all_runs, mut places) = (0_usize, 0_usize);
     for (_, runs) in &file.entries.0 {
@@ -221,8 +221,8 @@ fn object(text: &str) -> Result<usize, NotImported> {
     }
 }
 
-/// Puts `NaN` and infinities, which JavaScript has and JSON has not, into quotation marks: each is then a value that is no
-/// number, and named with its place. Gives the places where two bytes were added, in the text as it was.
+/// Quotes `NaN` and infinities, which JSON does not have: each is then a text, and reported with its place. Returns the
+/// positions in the original text at which two bytes were added.
 fn without_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
     let (mut out, mut added, mut copied) = (String::new(), Vec::new(), 0);
     let (mut in_text, mut escaped) = (false, false);
@@ -250,7 +250,7 @@ fn without_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
     (Cow::Owned(out), added)
 }
 
-/// `added` says where two bytes more are in `data` than in the file.
+/// `added` has the positions at which `data` has two more bytes than the file.
 fn refused(text: &str, start: usize, data: &str, added: &[usize], error: &serde_json::Error) -> NotImported {
     if error.is_eof() {
         return NotImported::CutOff { at: text.len() };

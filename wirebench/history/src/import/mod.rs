@@ -1,5 +1,5 @@
-//! Histories of other programs: read without running anything in them, kept as they were written, and judged as far as they
-//! are sound.
+//! Imports histories of other programs: parses them without executing anything, stores them unchanged, and judges their
+//! valid values.
 
 mod check;
 mod direction;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use crate::error::HistoryError;
 use crate::files::{Written, write_once};
 use wirebench_record::imported::Imported;
-/// Whether a name can be a file's name here.
+/// True if a name is valid for an import.
 pub use wirebench_record::names::is_declarable as is_name;
 
 /// Keeps an imported history under a name, a word of lower-case letters, digits and hyphens.
@@ -32,7 +32,7 @@ pub fn keep(history: &Path, name: &str, imported: &Imported) -> Result<(PathBuf,
     Ok((file, written))
 }
 
-/// A name made of a file's own: `Data File.js` becomes `data-file`.
+/// Derives a name from a file's: `Data File.js` becomes `data-file`.
 #[must_use]
 pub fn name_of(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();

@@ -1,4 +1,4 @@
-//! Imported suites → rows of values that can be judged.
+//! Turns imported suites into rows of values to judge.
 
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -10,17 +10,17 @@ use crate::row::{Context, Judged, Names, Point, Row, Rules, Timeline, judge};
 use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite};
 use wirebench_record::trend::{Basis, Push};
 
-/// A series of which more than this is refused is not judged.
+/// A series with a larger share of refused values is not judged.
 const MOST_REFUSED_PERCENT: usize = 20;
 
-/// What a suite says.
+/// The rows of a suite.
 #[derive(Debug)]
 pub(crate) struct SuiteRows {
     /// `imported/NAME: SUITE`.
     pub(crate) source: String,
     /// Its runs, in commit order.
     pub(crate) timeline: Timeline,
-    /// Its series that have a value which may be judged.
+    /// Its series with at least one judged value.
     pub(crate) rows: Vec<ImportedRow>,
     /// Names of those that have none.
     pub(crate) without: Vec<String>,
@@ -32,11 +32,11 @@ pub(crate) struct ImportedRow {
     pub(crate) judged: Judged,
     /// Its values, with their places.
     pub(crate) values: Vec<(usize, f64)>,
-    /// Values that are not judged, as they were written, with their places.
+    /// Values that are not judged, as text, with their places.
     pub(crate) unsound: Vec<(usize, String)>,
 }
 
-/// Judges the series of a suite that are wanted.
+/// Judges the selected series of a suite.
 pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, wanted: impl Fn(&str) -> bool) -> SuiteRows {
     let order = order(&suite.runs);
     let timeline = Timeline {
@@ -150,14 +150,14 @@ fn trace(
     })
 }
 
-/// A unit of a series, where it begins and what it measures.
+/// A unit of a series: the place where it begins, and its dimension.
 struct Unit {
     from: usize,
     of: u32,
     factor: f64,
 }
 
-/// The units of a series; those that convert have one number, that of the first of them.
+/// The units of a series; convertible units share the number of the first one.
 fn units(series: &ImportedSeries, names: &mut Names) -> Vec<Unit> {
     let mut known: Vec<(String, u32)> = Vec::new();
     let mut found = Vec::with_capacity(series.units.len());
@@ -175,7 +175,7 @@ fn units(series: &ImportedSeries, names: &mut Names) -> Vec<Unit> {
     found
 }
 
-/// Why a series is not judged at all: too many of its values are none.
+/// Why a series is not judged at all: too many refused values.
 fn refused(unsound: usize, all: usize) -> Option<String> {
     let too_many = 100 * unsound > MOST_REFUSED_PERCENT * all;
     too_many.then(|| format!("not judged: {unsound} of {all} values are refused, more than {MOST_REFUSED_PERCENT} %"))

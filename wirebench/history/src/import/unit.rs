@@ -1,17 +1,17 @@
-//! Units that measure the same thing: values in one are brought to the other instead of breaking a series.
+//! Convertible units: values are converted instead of starting a new segment.
 
 use crate::import::direction::proper;
 
-/// A unit as a size of something.
+/// A unit as a multiple of a base unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scale {
-    /// What it measures, and by what it is counted: equal for units that convert.
+    /// Its dimension and denominator: equal for convertible units.
     pub(super) of: String,
-    /// How many base units it is.
+    /// Its size in base units.
     pub(super) factor: f64,
 }
 
-/// Units that convert, by what they measure.
+/// Convertible units, by dimension.
 const KNOWN: [(&str, f64, &[&str]); 14] = [
     ("time", 1e-9, &["ns", "nsec", "nanosecond", "nanoseconds"]),
     ("time", 1e-6, &["us", "µs", "μs", "usec", "microsecond", "microseconds"]),
@@ -29,7 +29,7 @@ const KNOWN: [(&str, f64, &[&str]); 14] = [
     ("operations", 1.0, &["op", "ops", "operations"]),
 ];
 
-/// What a unit measures. An unknown one converts to nothing but itself.
+/// Parses a unit. An unknown unit converts only to itself.
 pub(super) fn scale(unit: &str) -> Scale {
     let written = proper(unit).to_lowercase().replace(' ', "");
     let (counted, by) = match written.split_once('/') {

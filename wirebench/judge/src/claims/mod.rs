@@ -1,4 +1,5 @@
-//! Claim × run → finding: their ratio, ours measured their way, ours on equal terms, and what changing one thing does to it.
+//! Derives a finding for each claim from a run: the published ratio, ours measured their way, ours on equal terms, and
+//! the effect of changing one thing.
 
 mod quantity;
 
@@ -10,14 +11,14 @@ use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series};
 use wirebench_stats::quantile::median;
 
-/// Ratios that differ from 1 by less are called equal in a claim: nobody published an interval.
+/// Ratios of claims that differ from 1 by less than this are called equal, because no interval was published.
 const EQUAL_WITHIN: f64 = 0.02;
 /// A difference has vanished when its whole interval differs from 1 by less.
 const VANISHED_WITHIN: f64 = 0.1;
 /// A size holds when the logarithm of ours differs from that of theirs by a smaller share of theirs.
 const SAME_SIZE: f64 = 0.25;
 
-/// What became of a claim.
+/// The finding for a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// Measured their way and on equal terms, the same side is better.
@@ -41,9 +42,9 @@ pub enum Finding {
 pub struct Shown {
     /// Medians of the two sides, in the quantity's unit.
     pub values: [f64; 2],
-    /// The multiple; none when a side has zeros.
+    /// The multiple; `None` if a side has zeros.
     pub times: Option<Beside>,
-    /// A check that rounds of it failed.
+    /// A check that its rounds failed.
     pub doubt: Option<String>,
 }
 
@@ -56,12 +57,12 @@ pub struct Tested<'a> {
     pub theirs: Option<Shown>,
     /// On equal terms.
     pub equal: Option<Shown>,
-    /// What became of it.
+    /// The result.
     pub finding: Finding,
 }
 
 impl Tested<'_> {
-    /// Their ratio, second side to first; none when the first is 0.
+    /// The published ratio, second side to first; `None` if the first is 0.
     #[must_use]
     pub fn claimed(&self) -> Option<f64> {
         let [one, other] = self.claim.values;
@@ -112,7 +113,7 @@ pub struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
-    /// What the experiments are read by: the quantity of the first claim.
+    /// The quantity for experiments: that of the first claim.
     #[must_use]
     pub fn quantity(&self) -> Quantity {
         self.question.claims[0].quantity
@@ -151,7 +152,8 @@ fn outcome<'a>(question: &'a Question, run: &Run) -> Outcome<'a> {
     }
 }
 
-/// The share of a clear difference that a change takes away, by logarithms: 1 all of it, above 1 when it turns around.
+/// The share of a clear difference that a change removes, by logarithms: 1 for all of it, above 1 if the direction
+/// changes.
 fn taken_away(before: Option<Beside>, after: Option<Beside>) -> Option<f64> {
     let before = before.filter(Beside::is_clear)?;
     Some(1.0 - after?.times.ln() / before.times.ln())
@@ -206,8 +208,8 @@ fn by_value(quantity: Quantity, [first, second]: [f64; 2], tolerance: f64) -> Be
     }
 }
 
-/// A difference counts when equality lies outside its interval; where there are zeros, and so no ratio, by the medians. What
-/// differs by less than claims are called equal for is equal.
+/// There is a difference if equality is outside its interval; with zeros, and so without a ratio, the medians decide.
+/// Differences below the limit for equal claims are equal.
 fn by_interval(quantity: Quantity, shown: &Shown) -> Better {
     match shown.times {
         Some(times) if times.is_clear() => by_value(quantity, [1.0, times.times], EQUAL_WITHIN),

@@ -1,11 +1,11 @@
-//! What a claim is about, read off the rounds of a run.
+//! The value of a claim's quantity in the rounds of a run.
 
 use wirebench_declare::claims::Quantity;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Round, Series};
 
-/// The value of a quantity in one round; none when the round did not measure it. Rounds that failed a check have values too: what others
-/// published was not checked either.
+/// The value of a quantity in one round; `None` if the round did not measure it. Rounds that failed a check have values
+/// too: published figures were not checked either.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 pub(super) fn value(quantity: Quantity, round: &Round) -> Option<f64> {
@@ -25,12 +25,12 @@ pub(super) fn value(quantity: Quantity, round: &Round) -> Option<f64> {
             let sent = sent.filter(|sent| !sent.is_empty())?;
             Some(sent.iter().sum::<u64>() as f64 / 1e6)
         }
-        // As the tool reports them: whoever publishes its figures counts what it cut off itself.
+        // As the tool reports them: published figures include the calls that the tool cut off itself.
         Quantity::FailedRequests => Some((round.failed_count? + round.cut_off_count.unwrap_or(0)) as f64),
     }
 }
 
-/// Whether a series has a round that failed a check, and what it said.
+/// The failed checks of a series' rounds.
 pub(super) fn doubt(series: &Series) -> Option<&str> {
     (series.rounds.iter().find_map(|round| round.reason.as_deref())).or(series.reason.as_deref())
 }

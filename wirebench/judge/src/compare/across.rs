@@ -1,4 +1,4 @@
-//! Two runs made at different times: shown beside each other, not judged, and refused where they answer other questions.
+//! Two runs made at different times: shown next to each other, not judged, and invalid if their digests differ.
 
 use crate::compare::Rules;
 use crate::compare::counted;
@@ -14,8 +14,9 @@ use wirebench_record::reason::{MetricReason, Note, SeriesReason};
 use wirebench_record::run::{Round, Run, Series, Variant};
 use wirebench_stats::quantile::median;
 
-/// Puts the candidate of one run beside the candidate of another. Nothing is called regressed or improved: between two runs
-/// the machine itself changes by more than most changes of code, and no number of rounds within a run tells by how much.
+/// Compares the candidate of one run with the candidate of another. Nothing is called regressed or improved: between
+/// two runs the machine itself changes by more than most code changes, and no number of rounds within a run shows by
+/// how much.
 ///
 /// # Errors
 /// When one of them has no candidate; in words.
@@ -83,7 +84,7 @@ fn notes(baseline: &Run, candidate: &Run) -> Vec<Note> {
     notes
 }
 
-/// Why two series of one name cannot stand beside each other; none when they can.
+/// Why two series of one name cannot be compared; `None` if they can.
 fn other_question(baseline: &Run, base: &Series, candidate: &Run, head: &Series) -> Option<SeriesReason> {
     if base.digest != head.digest {
         return Some(SeriesReason::OtherDigest {

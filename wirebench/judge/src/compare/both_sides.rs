@@ -1,4 +1,4 @@
-//! The counts of both sides of a series, or why there are none.
+//! The counts of both sides of a series, or the reason why they are missing.
 
 use wirebench_record::counts::{CountStatus, Counts};
 use wirebench_record::reason::SeriesReason;
@@ -40,7 +40,7 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
     };
     match (side(Variant::Baseline), side(Variant::Candidate)) {
         (Ok(base), Ok(head)) => Ok((base, head)),
-        // A side that was never tried says more than one that failed: there is nothing to compare it with.
+        // A side that was not counted at all takes precedence over one that failed: there is nothing to compare.
         (Err(untried @ Without::Untried(_)), _) | (_, Err(untried @ Without::Untried(_))) => Err(untried),
         (Err(broken), _) | (_, Err(broken)) => Err(broken),
     }

@@ -22,7 +22,7 @@ fn new<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
     found
 }
 
-/// Why the number of system calls is no all-clear; none without a new call in which a request waits.
+/// Why the number of system calls cannot be called unchanged; `None` without a new call in which a request waits.
 pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<MetricReason> {
     let (name, calls) = (new(base, head).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
     Some(MetricReason::NewBlockingCall {

@@ -17,7 +17,7 @@ pub(super) struct Cell {
     bad: (Vec<f64>, Vec<f64>),
 }
 
-/// What is read off a cell without testing anything. Logarithms of badness, candidate over baseline.
+/// The estimates of a cell, without any test. Logarithms of badness, candidate over baseline.
 #[derive(Debug, Clone)]
 pub(super) struct Figures {
     pub(super) kept: Kept,
@@ -29,12 +29,12 @@ pub(super) struct Figures {
 }
 
 impl Cell {
-    /// The cell of a metric in a stage; none when not a single pair has it.
+    /// The cell of a metric in a stage; `None` if no pair has it.
     pub(super) fn new(series: &Series, metric: Metric, stage: u32, gates: &Gates) -> Option<Self> {
         Self::of(pairs(series, stage), series, metric, gates)
     }
 
-    /// The baseline beside its second copy, in the rounds of every stage that had both; none when not a single pair has it.
+    /// The baseline and its second copy, in the rounds of every stage that had both; `None` if no pair has it.
     pub(super) fn of_null(series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
         let both = [1, 2].map(|stage| pairs_with(series, stage, Variant::Null));
         Self::of(both.into_iter().flatten(), series, metric, gates)
@@ -82,7 +82,7 @@ impl Cell {
         self.margin.margin.share().ln_1p()
     }
 
-    /// From which worsening on a metric that informs gates, as a difference of logarithms; none where it never does.
+    /// The worsening from which an informative metric gates, as a difference of logarithms; `None` if it never does.
     pub(super) fn log_gate_above(&self) -> Option<f64> {
         let above = self.margin.gate_above.filter(|_| !self.margin.gate)?;
         Some(above.share().ln_1p().max(self.log_margin()))
@@ -93,7 +93,8 @@ impl Cell {
         let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
         let middle = |arm: &[f64]| median(&kept.pairs.iter().map(|i| arm[*i]).collect::<Vec<_>>());
         let location = locate(&differences);
-        // Around the centre of both medians, apart by just the estimate: what is shown must be what is said of it.
+        // Values around the centre of both medians, exactly as far apart as the estimate, so that values and effect
+        // agree.
         let centre = (middle(&self.bad.0).zip(middle(&self.bad.1))).map(|(base, head)| f64::midpoint(base, head));
         let around = |share: f64| {
             let bad = centre? + share * location?.estimate;

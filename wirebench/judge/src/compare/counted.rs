@@ -1,4 +1,4 @@
-//! A counted series: every figure that both sides have, judged; and why there is none where there is none.
+//! Judges a counted series: every figure that both sides have, and the reasons for missing ones.
 
 use crate::compare::both_sides::{Without, sides};
 use crate::compare::calls;
@@ -20,7 +20,7 @@ use wirebench_record::run::{Run, Series};
 const UNKNOWN: &str = "no reason recorded";
 const FROM_NOTHING_PERCENT: f64 = 999.0;
 
-/// What is said of a counted series of a run with a baseline.
+/// The result for a counted series of a run with a baseline.
 pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSeries {
     let mut found = ComparedSeries {
         id: series.id.clone(),
@@ -71,7 +71,7 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
     found
 }
 
-/// What to know before trusting the figures, each remark once.
+/// The remarks on the figures, each once.
 fn remarks(base: &Counts, head: &Counts) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for remark in base.remarks.iter().chain(&head.remarks) {
@@ -82,7 +82,7 @@ fn remarks(base: &Counts, head: &Counts) -> Vec<String> {
     all
 }
 
-/// The figures that both sides refused, and why: nothing is said of them.
+/// The figures that both sides refused, with the reasons: they are not judged.
 fn refused(base: &Counts, head: &Counts) -> (Vec<Metric>, Option<String>) {
     let both = |metric: &Metric| {
         matches!(
@@ -96,7 +96,7 @@ fn refused(base: &Counts, head: &Counts) -> (Vec<Metric>, Option<String>) {
     (all, why)
 }
 
-/// A figure of one side, or why it cannot be used; none when the side has no such figure.
+/// A figure of one side, or why it cannot be used; `None` if the side has no such figure.
 fn figure(counts: &Counts, metric: Metric) -> Option<Result<Counted, MetricReason>> {
     let figure = counts.figure(metric)?;
     let side = counts.variant;
@@ -118,8 +118,8 @@ fn by_layout(counts: &Counts, metric: Metric) -> &[f64] {
     counts.figure(metric).map_or(&[], |figure| &figure.by_layout)
 }
 
-/// What is said of a metric; none when neither side has a figure, or one that informs lacks one. A gating one that only one
-/// side has is not let go in silence: both were counted with the same tools.
+/// The result for a metric; `None` if neither side has a figure, or if an informative metric lacks one. A gating metric
+/// that only one side has is invalid: both were counted with the same tools.
 fn judged(
     run: &Run,
     series: &Series,
@@ -179,7 +179,7 @@ fn judged(
     Some(found)
 }
 
-/// A counted metric of which nothing is said yet.
+/// A counted metric before it is judged.
 fn unjudged(metric: Metric, margin: Margin) -> ComparedMetric {
     ComparedMetric {
         metric,
@@ -211,7 +211,7 @@ fn unjudged(metric: Metric, margin: Margin) -> ComparedMetric {
     }
 }
 
-/// A metric of two runs: its values, not judged; none when a run does not have it.
+/// A metric of two runs: its values, not judged; `None` if a run does not have it.
 pub(super) fn beside(base: &Counts, head: &Counts, metric: Metric, margin: Margin) -> Option<ComparedMetric> {
     let (Ok(base), Ok(head)) = (figure(base, metric)?, figure(head, metric)?) else {
         return None;

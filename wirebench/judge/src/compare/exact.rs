@@ -1,12 +1,12 @@
-//! The rule for counted figures: no test, because what is counted repeats; the spread over repetitions gives an interval,
-//! and the interval is held against the margin.
+//! The rule for counted figures. There is no test, because counts repeat: the spread over repetitions gives an
+//! interval, which is compared with the margin.
 //!
 //! Everything is a difference of logarithms, candidate over baseline, so that a change and its reverse have one size.
 
 use wirebench_record::comparison::Verdict;
 use wirebench_record::reason::MetricReason;
 
-/// What is left of two equal numbers after dividing and taking logarithms.
+/// The rounding error of the logarithm of a ratio of two equal numbers.
 const ROUNDING: f64 = 1e-9;
 /// A metric that must stay exactly equal (a margin of 0) is unchanged only as long as its spread leaves open no worsening
 /// from here on, percent.
@@ -21,7 +21,7 @@ pub(super) struct Counted {
     pub(super) spread: f64,
 }
 
-/// What is said of two figures. Percentages of the metric's own value; none where there is no such number.
+/// The result for two figures. Percentages of the metric's own value; `None` if there is no such number.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judgement {
     pub(super) verdict: Verdict,
@@ -53,8 +53,8 @@ impl Counted {
     }
 }
 
-/// The smallest and the largest change that single start layouts show, as differences of logarithms; `None` where a figure
-/// was counted at one layout only. Sides are compared layout by layout, because a layout moves both alike.
+/// The smallest and the largest change that single start layouts show, as differences of logarithms; `None` if a figure
+/// was counted at one layout only. Sides are compared layout by layout, because a layout changes both alike.
 pub(super) fn layout_range(baseline: &[f64], candidate: &[f64]) -> Option<(f64, f64)> {
     if baseline.len() != candidate.len() || baseline.len() < 2 {
         return None;
@@ -155,7 +155,7 @@ pub(super) fn judge(
     }
 }
 
-/// A difference of logarithms in percent; none when it is no finite number.
+/// A difference of logarithms in percent; `None` if it is not finite.
 fn percent(log: f64) -> Option<f64> {
     let percent = log.exp_m1() * 100.0;
     percent.is_finite().then_some(percent)
@@ -236,7 +236,7 @@ mod tests {
         let moved = judge(base, counted(10_080.0, 3.0), Some(range), 1.0);
         assert_eq!(moved.verdict, Verdict::Inconclusive);
         assert!(moved.low.unwrap() < -1.1 && moved.high.unwrap() > 1.1, "{moved:?}");
-        // A real change is larger than what the layouts do.
+        // A real change is larger than the effect of layouts.
         let slower = judge(
             base,
             counted(10_380.0, 3.0),

@@ -9,20 +9,22 @@ use wirebench_record::metric::Metric;
 
 /// Functions listed of each metric.
 const LISTED: usize = 10;
-/// A function of the project's whose change is a smaller share of the metric's change does not stand before other code.
+/// A function of the project is not listed before other code if its change is a smaller share of the metric's change
+/// than this.
 const LEADS: f64 = 0.05;
 /// A function with more than this share of the whole cost, with all that it calls, is around everything else, as `main` and
 /// the loop that serves connections are.
 const AROUND_ALL: f64 = 0.8;
-/// What the change of such a function weighs: it is to blame only when no other function of the project's is.
+/// The weight of such a function's change in the order: it is to blame only if no other function of the project is.
 const AROUND_ALL_WEIGHT: f64 = 0.2;
 /// Calls per request that differ by a smaller share are equal.
 const CALLED_AS_OFTEN: f64 = 0.02;
 /// Costs that differ by a smaller share are the same.
 const COSTS_THE_SAME: f64 = 0.1;
-/// What a function gained must be at least this part of the cost of further calls that it is said to make.
+/// The increase of a caller must be at least this share of the cost of the additional calls that are charged to it.
 const HOLDS_THE_CALLS: f64 = 0.8;
-/// What a caller lost must be at least this part of what a function that it calls gained, for inlining to be the reason.
+/// The decrease of a caller must be at least this share of the increase of a function that it calls, for inlining to be
+/// the cause.
 const MOVED_IN_PART: f64 = 0.5;
 
 /// The largest changes: of instructions always, of the others when the metric regressed or improved. A change within the
@@ -88,7 +90,7 @@ pub(super) fn with_caller(change: FunctionChange, baseline: &Counts, candidate: 
     }
 }
 
-/// What one function or system call costs on both sides. One name may stand for several copies of a function: they add up.
+/// The cost of one function or system call on both sides. Several copies of a function with one name are added up.
 #[derive(Debug, Clone, Copy, Default)]
 struct Costs {
     baseline: f64,
@@ -107,7 +109,7 @@ impl Costs {
         self.candidate - self.baseline
     }
 
-    /// What the calls cost that a request makes more of, or, below 0, no longer makes; 0 of a function that only one side has.
+    /// The cost of the additional calls per request (below 0: of those saved); 0 for a function that only one side has.
     fn further_calls(&self) -> f64 {
         let [before, after] = self.known_calls();
         if before <= 0.0 || after <= 0.0 || (after - before).abs() <= before * CALLED_AS_OFTEN {
@@ -121,8 +123,8 @@ impl Costs {
         of / calls * (after - before)
     }
 
-    /// Calls on both sides. A side that inlines it has none of its own: there it runs once if it costs what one call costs on
-    /// the other side.
+    /// Calls on both sides. A side that inlines the function reports no calls: it is taken to run once if its cost
+    /// equals that of one call on the other side.
     fn known_calls(&self) -> [f64; 2] {
         let is_one = |inlined: f64, cost: f64, calls: f64| {
             inlined > 0.0 && calls > 0.0 && (inlined - cost / calls).abs() <= inlined * COSTS_THE_SAME
@@ -140,9 +142,9 @@ impl Costs {
     }
 }
 
-/// Undoes what inlining moved between functions of the project's: where the compiler draws the border between a function and
-/// one that it calls elsewhere than in the baseline, one loses what the other gains, and the caller's inclusive cost says so.
-/// Such cost goes back to where the baseline has it, so that only what was added or saved remains.
+/// Undoes cost that inlining moved between functions of the project. If the compiler inlines a call on one side only,
+/// one function loses what the other gains, and the caller's inclusive cost stays. That cost is moved back to where the
+/// baseline has it, so that only real changes remain.
 fn undo_inlining(costs: &mut BTreeMap<&str, Costs>) {
     for sign in [1.0, -1.0] {
         let callers: Vec<&str> = (costs.iter())
@@ -166,9 +168,9 @@ fn undo_inlining(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
-/// Charges further calls of a function of the project's to whoever makes them: a function that costs the same each time is
-/// not to blame for being called twice. That is the innermost function around it which grew by as much and is itself called
-/// as often as before.
+/// Charges additional calls of a function of the project to its caller: a function that costs the same for each call is
+/// not to blame for being called twice. The caller is the innermost function around it that grew by as much and is
+/// itself called as often as before.
 fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     let own = costs.iter().filter(|(_, one)| one.own_code && one.inclusive > 0.0);
     let mut outwards: Vec<(&str, f64)> = own.map(|(name, one)| (*name, one.inclusive)).collect();
@@ -195,18 +197,18 @@ fn charge_callers(costs: &mut BTreeMap<&str, Costs>) {
     }
 }
 
-/// Which of two functions stands first.
+/// The order of two functions.
 struct Ranked {
     /// The sign of the metric's change.
     way: f64,
-    /// From which change on a function of the project's stands before other code.
+    /// The change from which a function of the project is listed before other code.
     leads_from: f64,
     /// From which inclusive cost on a function is around everything else.
     around_all: f64,
 }
 
 impl Ranked {
-    /// Those that went the metric's way first; of these the project's own; of these the largest change.
+    /// Functions that changed in the metric's direction first; of these the project's own; of these the largest change.
     fn order(&self, one: &Costs, other: &Costs) -> Ordering {
         let key = |costs: &Costs| {
             let size = self.weight(costs);
@@ -240,7 +242,7 @@ fn syscalls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> BTreeMap<&'a str
     costs
 }
 
-/// What functions cost: the project's own with what they call of others, others by themselves.
+/// The costs of functions: the project's own with the other code that they call, others by themselves.
 fn functions<'a>(baseline: &'a Counts, candidate: &'a Counts, metric: Metric) -> BTreeMap<&'a str, Costs> {
     let sides = [baseline, candidate].map(|counts| counts.functions.iter().filter(move |one| one.metric == metric));
     let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
@@ -291,7 +293,7 @@ fn caller(baseline: &Counts, candidate: &Counts, call: &FunctionChange) -> Optio
     (most.1 > 0.0).then(|| most.0.to_owned())
 }
 
-/// Where a function is in the candidate's sources; the most expensive copy of it when there are several.
+/// The source line of a function in the candidate; of several copies, the most expensive one.
 fn source(candidate: &Counts, metric: Metric, function: &str) -> Option<Source> {
     let mut of_name = (candidate.functions.iter()).filter(|one| one.metric == metric && one.function == function);
     of_name.find_map(|one| one.source.clone())
@@ -421,7 +423,7 @@ mod tests {
             ],
         );
         assert_eq!(names(&base, &dearer), ["serialize +4000"]);
-        // Nobody is known to make the calls: the cost stays where it is.
+        // The caller is unknown: the cost stays where it is.
         let alone = counts(24_000.0, &["serialize 1500 8000 8000 2"]);
         assert_eq!(
             names(&counts(20_000.0, &["serialize 1500 4000 4000 1"]), &alone),

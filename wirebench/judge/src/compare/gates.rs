@@ -1,5 +1,5 @@
-//! What gates in a run: counts, and server CPU where no instructions stand for it. The one place that decides it, for
-//! the second stage and for the verdict alike.
+//! Decides which metrics gate in a run: counts, and server CPU if there are no instructions instead. The only place
+//! that decides this, for the second stage and for the verdict.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ impl<'a> Gates<'a> {
         series: impl Iterator<Item = (&'a Series, &'a Counts, &'a Counts)>,
         margins: &'a Margins,
     ) -> Self {
-        // Bytes and system calls say nothing of the work in between: only instructions stand for CPU time.
+        // Bytes and system calls do not measure work: only instructions replace CPU time.
         let gates = |series: &Series, base: &Counts, head: &Counts| {
             let both = base.value(Metric::Instructions).is_some() && head.value(Metric::Instructions).is_some();
             both && margins.of(&series.id, Metric::Instructions).gate
@@ -54,7 +54,7 @@ impl<'a> Gates<'a> {
         found
     }
 
-    /// What gates, in one sentence; none when nothing was counted.
+    /// Which metrics gate, in one sentence; `None` if nothing was counted.
     pub(super) fn sentence(&self) -> Option<String> {
         let servers: Vec<&str> = self.counted.iter().copied().collect();
         (!servers.is_empty()).then(|| {

@@ -122,7 +122,8 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<Judged> {
     judged
 }
 
-/// Tests what the first stage sent on, gating and informative metrics as two families, each direction by Holm's rule.
+/// Tests the metrics that the first stage selected, gating and informative ones as two families, each direction by
+/// Holm's rule.
 fn test(judged: &mut [Judged]) -> (usize, usize) {
     let mut counts = [0, 0];
     for (family, gate, alpha) in [(0, true, ALPHA_GATING), (1, false, ALPHA_INFORMATIVE)] {

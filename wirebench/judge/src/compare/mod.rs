@@ -1,5 +1,5 @@
-//! Run → comparison: base against head, judged by the rules of docs/VERDICT.md, in two stages what is timed, by its
-//! spread what is counted. Reads only records.
+//! Judges a run: baseline against candidate, by the rules of docs/VERDICT.md. Timed metrics are judged in two stages,
+//! counts by their spread. Reads only records.
 
 mod across;
 mod both_sides;
@@ -30,23 +30,23 @@ pub const ALPHA_INFORMATIVE: f64 = 0.01;
 pub const FALSE_ALARM_AT_MOST_PERCENT: f64 = 5.0;
 /// A first-stage probability up to this makes a gating metric worth fresh rounds.
 pub const SCREEN: f64 = 0.20;
-/// The same for an informative metric; stricter, because fresh rounds are taken from the gating ones' time.
+/// The same for an informative metric; stricter, because its fresh rounds use time of the gating ones.
 pub const SCREEN_INFORMATIVE: f64 = 0.05;
 /// A worsening that cannot be excluded above this makes a metric inconclusive, percent.
 pub const INCONCLUSIVE_ABOVE_PERCENT: f64 = 10.0;
-/// Pairs without which nothing is said.
+/// The fewest pairs for a verdict.
 pub const FEWEST_PAIRS: usize = wirebench_declare::plan::rerun::FEWEST_PAIRS as usize;
 /// Pairs of a second stage, at least, when the budget allows them.
 pub const SECOND_STAGE_PAIRS: u32 = 20;
-/// The chance with which a second stage is planned to see the size asked for.
+/// The probability with which a second stage is planned to find `compare.detect`.
 pub const PLANNED_POWER: f64 = 0.95;
 
-/// What a project says about comparing.
+/// The project's settings for comparing.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// What size of change must be seen.
+    /// The size of change that must be found.
     pub compare: &'a Compare,
-    /// Margins, and what gates.
+    /// Margins, and which metrics gate.
     pub margins: &'a Margins,
 }
 

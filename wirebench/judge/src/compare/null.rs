@@ -25,7 +25,7 @@ pub(super) struct CountedNull {
     pub(super) differs: bool,
 }
 
-/// Compares the null's figure with the baseline's, which is that at the first start layout; `None` where there is no null.
+/// Compares the null's figure with the baseline's, which is that at the first start layout; `None` without a null.
 pub(super) fn counted(series: &Series, base: &Counts, metric: Metric, margin_percent: f64) -> Option<CountedNull> {
     let (null, null_spread) = series.counts_of(Variant::Null)?.value(metric)?;
     let (_, spread) = base.value(metric)?;
@@ -39,7 +39,7 @@ pub(super) fn counted(series: &Series, base: &Counts, metric: Metric, margin_per
     })
 }
 
-/// Adds the null of a counted metric to what is said of it.
+/// Adds the null of a counted metric to its result.
 pub(super) fn add_counted(null: &CountedNull, found: &mut ComparedMetric) {
     found.null_percent = null.percent;
     if null.differs {
@@ -47,7 +47,7 @@ pub(super) fn add_counted(null: &CountedNull, found: &mut ComparedMetric) {
     }
 }
 
-/// Adds the null of a timed metric to what is said of it, over the rounds of every stage in which it took part.
+/// Adds the null of a timed metric to its result, over the rounds of every stage in which it took part.
 pub(super) fn add_timed(series: &Series, gates: &Gates, found: &mut ComparedMetric) {
     let Some(cell) = Cell::of_null(series, found.metric, gates) else {
         return;

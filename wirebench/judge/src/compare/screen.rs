@@ -15,12 +15,12 @@ use wirebench_stats::location::pairs_to_resolve;
 /// A spread seen over ten pairs is itself uncertain; planning allows for it.
 const SPREAD_ROOM: f64 = 1.15;
 
-/// What a second stage may take.
+/// The time limits of a second stage.
 #[derive(Debug, Clone)]
 pub struct Time {
     /// Left of the budget.
     pub left: Duration,
-    /// What one pair of each series took, in the order of the run's series.
+    /// The duration of one pair of each series, in the order of the run's series.
     pub pair: Vec<Duration>,
 }
 
@@ -35,8 +35,8 @@ pub struct Second {
     pub why: String,
 }
 
-/// The second stage as a run records it: fresh rounds of what the first stage could not settle, as many as fit into the time
-/// that is left; `None` when nothing needs it or too little time is left.
+/// The second stage: fresh pairs of the series that the first stage could not decide, as many as fit into the time
+/// left; `None` if no series needs it or too little time is left.
 #[must_use]
 pub fn next_stage(run: &Run, rules: &Rules, left: Duration) -> Option<Stage> {
     let time = Time {
@@ -75,13 +75,14 @@ pub(super) fn suspicion(cell: &Cell, rules: &Rules) -> Option<Suspicion> {
     unsure.then_some(Suspicion::Unsure)
 }
 
-/// Whether a metric that gates from a size on looks worse by at least that, whatever the test says of ten pairs.
+/// True if the estimate of a metric that gates from a size on is worse by at least that size, independent of the test
+/// of ten pairs.
 fn looks_gating(cell: &Cell, figures: &Figures) -> bool {
     let worse = figures.location.map(|location| location.estimate);
     (cell.log_gate_above().zip(worse)).is_some_and(|(above, worse)| worse > above)
 }
 
-/// Why a series needs fresh rounds, and how many; none when it does not.
+/// Why a series needs fresh rounds, and how many; `None` if it does not.
 fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(Suspicion, u32)> {
     let mut found: Option<(Suspicion, u32)> = None;
     for cell in Cell::all(series, 1, gates) {
@@ -113,7 +114,7 @@ fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(
     found
 }
 
-/// Why a run with timed series has no fresh rounds; `None` where it has some, or nothing was timed.
+/// Why a run with timed series has no fresh rounds; `None` if it has some, or nothing was timed.
 pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> Option<NoSecondStage> {
     let timed =
         || (run.series.iter()).filter(|series| series.missing_in.is_none() && pairs(series, 1).next().is_some());
@@ -142,7 +143,7 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
     })
 }
 
-/// Plans the second stage from the first; none when nothing needs it or no time is left for a useful number of pairs.
+/// Plans the second stage from the first; `None` if no series needs it or no time is left for a useful number of pairs.
 #[must_use]
 pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
     let gates = Gates::of(run, rules.margins);
@@ -160,7 +161,7 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
         u32::try_from(time.left.as_nanos() / pass.as_nanos().max(1)).unwrap_or(u32::MAX)
     };
     let enough = |rounds: u32| rounds as usize >= FEWEST_PAIRS;
-    // Where not all can be measured anew, those are that may have changed.
+    // If not all can be measured again, those that may have changed go first.
     let changed = || {
         all.iter()
             .copied()
@@ -196,7 +197,7 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
     })
 }
 
-/// What a round of each series took over all its variants: load and warm-up, and an equal share of all that is around loads.
+/// The duration of a pair of each series: load and warm-up, and an equal share of all other time.
 #[must_use]
 pub fn pair_costs(run: &Run) -> Vec<Duration> {
     let slots: u64 = run.series.iter().map(|series| series.rounds.len() as u64).sum();

@@ -1,4 +1,4 @@
-//! What is said of a series whether it is timed or counted.
+//! Results that timed and counted series share.
 
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
 use wirebench_record::reason::SeriesReason;
@@ -13,7 +13,7 @@ pub(super) const fn presence(series: &Series) -> Presence {
     }
 }
 
-/// What is said of a series whose server is the same program on both sides.
+/// The result for a series whose server is the same program on both sides.
 pub(super) fn same_program(series: &Series) -> ComparedSeries {
     ComparedSeries {
         id: series.id.clone(),
@@ -35,7 +35,7 @@ pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
         .min()
 }
 
-/// What to know of a series of which the baseline asks something else.
+/// The remark on a series whose load the baseline declares differently.
 pub(super) fn declared_differently(series: &Series) -> Option<SeriesReason> {
     series
         .baseline_digest

@@ -1,4 +1,4 @@
-//! A judged cell → what the comparison says of it, with every figure that goes with the verdict.
+//! Turns a judged cell into a metric of the comparison, with the verdict and all its figures.
 
 use crate::compare::cell::{Cell, Figures};
 use crate::compare::screen::Suspicion;
@@ -9,7 +9,7 @@ use wirebench_record::reason::MetricReason;
 use wirebench_record::run::{Bound, Run, Series};
 use wirebench_stats::location::{POWER, resolvable};
 
-/// What the tests of a cell found.
+/// The result of a cell's tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
@@ -19,7 +19,7 @@ pub(super) enum Found {
     Disputed,
 }
 
-/// A cell with what is needed to judge it.
+/// A cell with everything needed to judge it.
 pub(super) struct Judged {
     pub(super) series: usize,
     pub(super) cell: Cell,
@@ -35,8 +35,9 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    /// Takes the tests' results. A change is said where the interval agrees: it lies wholly on that side of equality. The test
-    /// ranks rounds among their neighbours, the interval pairs' differences; where rounds are far off, they may disagree.
+    /// Sets the tests' results. A change is reported only if the interval agrees, that is, all of it is on that side of
+    /// equality. The test ranks rounds among their neighbours, the interval uses differences within pairs; with
+    /// outliers they may disagree.
     pub(super) fn take(&mut self, worse: bool, better: bool) {
         let interval = self
             .figures
@@ -81,7 +82,7 @@ fn worsening(metric: Metric, log: f64) -> f64 {
     percent(metric, log.max(0.0)).abs()
 }
 
-/// What is said of a cell.
+/// The result for a cell.
 pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: &Series) -> ComparedMetric {
     let (cell, figures) = (&judged.cell, &judged.figures);
     let what = cell.metric;
@@ -95,7 +96,7 @@ pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: 
             let (a, b) = (percent(what, low), percent(what, high));
             (a.min(b), a.max(b))
         });
-    // The worse end of the interval that is shown: one bound, whatever is said of it.
+    // The worse end of the interval shown, so that all sentences use one bound.
     let at_most = (location.and_then(|location| location.high)).map(|bound| worsening(what, bound));
     let (alpha, family) = if gate {
         (ALPHA_GATING, tests.0)
@@ -152,7 +153,7 @@ fn looks_worse(judged: &Judged) -> bool {
     low.is_some_and(|low| low > judged.cell.log_margin())
 }
 
-/// Whether the first stage asked for fresh rounds because of a worsening, and there were none: it may be one.
+/// True if the first stage requested fresh rounds because of a possible worsening, and there were none.
 fn is_unconfirmed(judged: &Judged) -> bool {
     let screened = judged.cell.margin.gate && judged.cell.p_worse() <= SCREEN;
     judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && (screened || looks_worse(judged))
@@ -188,7 +189,7 @@ fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, MetricReason) {
     }
 }
 
-/// A confirmed worsening: beyond what, and whether it gates for its size.
+/// The reason of a confirmed worsening: the size it exceeds, and whether it gates because of its size.
 fn worse(judged: &Judged) -> MetricReason {
     let margin = judged.cell.margin.margin.percent();
     let above = judged

@@ -21,11 +21,11 @@ pub trait Source {
     fn empty(&self) -> Run;
     /// Fresh rounds of both variants for the series at these indices, numbered from `first`.
     fn rounds(&mut self, series: &[usize], stage: u32, first: u32, count: u32) -> Vec<(usize, Vec<Round>)>;
-    /// What a pair of rounds of each series takes to measure.
+    /// The time to measure a pair of each series.
     fn pair_costs(&self) -> Vec<Duration>;
 }
 
-/// One comparison made of a source's rounds, and what measuring it would have taken.
+/// One comparison assembled from a source's rounds, and the time that measuring it would have taken.
 #[derive(Debug, Clone)]
 pub struct Made {
     /// The verdict.
@@ -38,7 +38,7 @@ pub struct Made {
     pub short: bool,
 }
 
-/// Screens, draws fresh rounds where they are needed, and judges: what `wirebench run --baseline` does with a machine.
+/// Screens, draws fresh rounds if needed, and judges, as `wirebench run --baseline` does with measured rounds.
 ///
 /// # Errors
 /// When the source's run has no baseline or no candidate; in words.

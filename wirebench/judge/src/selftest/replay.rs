@@ -37,9 +37,9 @@ pub struct Replay {
     /// By block, by series: baseline and candidate.
     blocks: Vec<Vec<Option<(Round, Round)>>>,
     costs: Vec<Duration>,
-    /// Whether both variants were equal code: then a coin says which of a pair is called the baseline.
+    /// Whether both variants were equal code: then a coin decides which round of a pair is called the baseline.
     equal: bool,
-    /// How much worse the candidate is made, as a share: what a slower server would have measured.
+    /// How much worse the candidate's values are made, as a share.
     worse: f64,
     random: ChaCha8Rng,
     next: usize,
@@ -108,7 +108,7 @@ impl Source for Replay {
     }
 
     fn rounds(&mut self, series: &[usize], stage: u32, first: u32, count: u32) -> Vec<(usize, Vec<Round>)> {
-        // A comparison never sees a block twice: what is fresh in the second stage must be fresh.
+        // A comparison never uses a block twice: stage 2 must not reuse rounds from stage 1.
         let left = u32::try_from(self.blocks.len())
             .unwrap_or(u32::MAX)
             .saturating_sub(first);

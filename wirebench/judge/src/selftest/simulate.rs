@@ -1,4 +1,4 @@
-//! A stated model of a noisy machine: what the rule's published rates are computed with.
+//! The model of a noisy machine with which the published error rates are computed.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ const SHARED: f64 = 0.2;
 const OUTLIER: (f64, f64, f64) = (0.05, 0.20, 0.40);
 /// The machine gets slower by this many c over a hundred rounds.
 const DRIFT: f64 = 1.0;
-/// What a pair takes: 0.8 s a slot.
+/// The time of a pair: 0.8 s a slot.
 const PAIR: Duration = Duration::from_millis(1600);
 
 /// Logarithms of badness are: a state common to a pair (first-order autoregressive), a slow drift, noise of each round's own,

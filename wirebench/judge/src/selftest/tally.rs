@@ -1,4 +1,4 @@
-//! Counts verdicts over many comparisons, and says how sure the rates are.
+//! Counts verdicts over many comparisons, with confidence intervals of the rates.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use wirebench_record::metric::Metric;
 use wirebench_stats::proportion::interval;
 use wirebench_stats::quantile::median;
 
-/// What was counted so far.
+/// The counts so far.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     comparisons: u64,

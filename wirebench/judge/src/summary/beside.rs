@@ -14,11 +14,11 @@ pub struct Beside {
     pub low: f64,
     /// Upper bound.
     pub high: f64,
-    /// What the bounds are.
+    /// The kind of bounds.
     pub bounds: Bounds,
 }
 
-/// What the bounds of a [`Beside`] are.
+/// The kind of bounds of a [`Beside`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bounds {
     /// The two-sided 95 % interval (signed ranks).
@@ -28,8 +28,8 @@ pub enum Bounds {
 }
 
 impl Beside {
-    /// A metric of `one` as a multiple of `first`'s, pairing the rounds that were measured in turn (those of one number).
-    /// None when no pair of good rounds has it, or a value is not above zero.
+    /// A metric of `one` as a multiple of `first`'s, pairing rounds with the same number. `None` if no pair of good
+    /// rounds has it, or a value is not above zero.
     #[must_use]
     pub fn of(metric: Metric, one: &Series, first: &Series) -> Option<Self> {
         Self::over(one, first, |round| metric.of(round))

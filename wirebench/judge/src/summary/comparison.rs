@@ -1,4 +1,5 @@
-//! Comparison → what a person reads of it, in the order of alarm. Judges nothing: every verdict is the record's.
+//! Sorts the rows of a comparison for readers, the most alarming first. Judges nothing: every verdict is from the
+//! record.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, F
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::SeriesReason;
 
-/// How a row stands, the most alarming first: its verdict, and whether that is to be acted upon.
+/// The status of a row, the most alarming first: its verdict, and whether it needs action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Standing {
     /// Worse by more than the margin.
@@ -45,7 +46,7 @@ impl From<Verdict> for Standing {
 pub struct Row<'a> {
     /// The series.
     pub series: &'a ComparedSeries,
-    /// The metric; none for the series as a whole, when that could not be judged.
+    /// The metric; `None` for a series that could not be judged as a whole.
     pub metric: Option<&'a ComparedMetric>,
     /// How it stands.
     pub standing: Standing,
@@ -104,8 +105,8 @@ impl<'a> Row<'a> {
         best == Some(true)
     }
 
-    /// What rows of one standing are sorted by, the largest first, percent: how bad it may be where that is open, how far
-    /// it moved where that is known.
+    /// The sort key of rows with the same status, percent, the largest first: the worst possible change if the verdict
+    /// is open, the effect otherwise.
     fn size(&self) -> f64 {
         let known = match self.standing {
             Standing::Inconclusive | Standing::Unchanged => self.worst_percent(),
@@ -114,9 +115,9 @@ impl<'a> Row<'a> {
         known.unwrap_or(f64::INFINITY)
     }
 
-    /// Pairs that see a worsening of `percent` in 80 % of cases, when the machine stays as noisy as it was; none when
-    /// that cannot be said. The smallest size seen lies above the margin by an amount that shrinks with the square root
-    /// of the number of pairs.
+    /// The number of pairs that finds a worsening of `percent` in 80 % of cases, with the same noise; `None` if
+    /// unknown. The difference between the smallest size seen and the margin shrinks with the square root of the number
+    /// of pairs.
     #[must_use]
     #[expect(
         clippy::cast_possible_truncation,
@@ -135,7 +136,7 @@ impl<'a> Row<'a> {
 /// The rows of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings<'a> {
-    /// What the overall verdict is drawn from, the most alarming first.
+    /// The rows that decide the overall verdict, the most alarming first.
     pub gating: Vec<Row<'a>>,
     /// The others, the most alarming first.
     pub informative: Vec<Row<'a>>,
@@ -143,7 +144,7 @@ pub struct Findings<'a> {
     pub added: Vec<&'a ComparedSeries>,
     /// Series that only the baseline has.
     pub removed: Vec<&'a ComparedSeries>,
-    /// Series on both sides of which there is nothing to show, such as those an interrupted run did not get to.
+    /// Series on both sides without any result, such as those that an interrupted run did not reach.
     pub unmeasured: Vec<&'a ComparedSeries>,
     /// Series of which both sides run the same program: unchanged without measuring.
     pub same: Vec<&'a ComparedSeries>,
@@ -200,7 +201,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// What else is to be known of compared series, each remark once, with the ids it is about.
+    /// Remarks on compared series, each once, with the ids of its series.
     #[must_use]
     pub fn remarks(comparison: &'a Comparison) -> Vec<(&'a SeriesReason, Vec<&'a str>)> {
         let mut found: Vec<(&SeriesReason, Vec<&str>)> = Vec::new();
@@ -221,7 +222,7 @@ impl<'a> Findings<'a> {
         found
     }
 
-    /// The gating rows that stand so.
+    /// The gating rows with this status.
     pub fn gating_that(&self, standing: Standing) -> impl Iterator<Item = &Row<'a>> {
         self.gating.iter().filter(move |row| row.standing == standing)
     }
@@ -332,8 +333,8 @@ pub fn is_new_call(change: &FunctionChange) -> bool {
     change.metric == Metric::Syscalls && change.baseline <= 0.0 && change.candidate > 0.0
 }
 
-/// A verdict that the comparison's own rows contradict, in one sentence: the overall one must be as alarming as the most
-/// alarming series, and a series' as its most alarming gating metric. None when all agree.
+/// A verdict that the comparison's own rows contradict, in one sentence: the overall one must be as alarming as the
+/// most alarming series, and a series' as its most alarming gating metric. `None` if all agree.
 #[must_use]
 pub fn contradiction(comparison: &Comparison) -> Option<String> {
     for series in &comparison.series {

@@ -1,5 +1,5 @@
-//! What a month of requests would cost: measured CPU time, memory and bytes, times prices. An estimate of the resources, of
-//! nothing else.
+//! Estimates the monthly cost of requests: measured CPU time, memory and bytes, times prices. It covers these resources
+//! only.
 
 use crate::summary::wire::wire_bytes;
 use crate::summary::{Row, sections};
@@ -9,7 +9,7 @@ use wirebench_record::run::Run;
 /// Days in a month, on average: 365.25 ÷ 12.
 pub const DAYS: f64 = 30.4375;
 
-/// What resources cost, and how many requests there are.
+/// The prices of resources, and the number of requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
     /// Requests in a day.

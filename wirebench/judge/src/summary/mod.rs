@@ -24,7 +24,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Over these values; none when there are none.
+    /// The range of these values; `None` without values.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         Some(Self {
@@ -35,7 +35,7 @@ impl Spread {
     }
 }
 
-/// The rounds of the code in question; those of a baseline or a reference stand in comparisons and trends.
+/// The rounds of the candidate; those of a baseline or a reference are shown in comparisons and trends.
 pub fn candidate_rounds(series: &Series) -> impl Iterator<Item = &Round> {
     series.rounds.iter().filter(|round| round.variant == Variant::Candidate)
 }
@@ -47,11 +47,11 @@ pub struct Row<'a> {
     pub series: &'a Series,
     /// Rounds that passed every check.
     pub ok_rounds: usize,
-    /// What held its throughput back in most good rounds.
+    /// What limited its throughput in most good rounds.
     pub bound: Option<Bound>,
     /// Body or message bytes of one answer.
     pub payload_bytes: Option<u64>,
-    /// The shard it was measured in: times of two machines say nothing side by side. None where there was one machine.
+    /// The shard in which it was measured: times of different machines are not comparable. `None` for one machine.
     pub shard: Option<usize>,
 }
 
@@ -71,7 +71,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A metric over the good rounds; none when no round has it.
+    /// A metric over the good rounds; `None` if no round has it.
     #[must_use]
     pub fn spread(&self, metric: Metric) -> Option<Spread> {
         let values: Vec<f64> = candidate_rounds(self.series)
@@ -98,7 +98,7 @@ impl<'a> Row<'a> {
         !self.is_start_up() && !self.is_benchmark()
     }
 
-    /// Short words that must stand beside its throughput; empty when there is nothing to say.
+    /// The note on its throughput, such as `client-bound`; empty if there is none.
     #[must_use]
     pub fn note(&self) -> String {
         let mut words = Vec::new();
@@ -130,10 +130,10 @@ pub struct Section<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-/// A server's cost relative to the first server that the same driver asked in the same scenario.
+/// A server's cost relative to the first server that the same driver loaded in the same scenario.
 #[derive(Debug, Clone)]
 pub struct Relative<'a> {
-    /// The driver both were asked by.
+    /// The driver of both.
     pub driver: &'a str,
     /// The server compared.
     pub row: Row<'a>,
@@ -147,8 +147,8 @@ pub struct Relative<'a> {
     pub latency_p50: Option<Beside>,
 }
 
-/// Share of a run's wall time that was neither load nor a server starting: probing, stopping, normalising. None before
-/// anything was measured.
+/// Share of a run's wall time that was neither load nor a server starting: probing, stopping, normalising. `None`
+/// before anything was measured.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn harness_share(run: &Run) -> Option<f64> {
@@ -179,12 +179,12 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
     sections
 }
 
-/// Servers that one driver asked for the same work on one machine, beside the first of them.
+/// Servers that got the same load from one driver on one machine, each compared with the first of them.
 #[must_use]
 pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     let mut found = Vec::new();
     let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
-    // HTTP servers first: the usual question is what gRPC costs beside them.
+    // HTTP servers first: usually gRPC is compared with HTTP.
     rows.sort_by_key(|row| row.series.protocol.starts_with("grpc"));
     for row in &rows {
         let beside = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);

@@ -1,4 +1,4 @@
-//! What an open loop offered and what came of it, over the rounds of the candidate.
+//! Offered and achieved rates of open loops, over the rounds of the candidate.
 
 use crate::summary::{Row, Spread, candidate_rounds};
 use wirebench_record::run::{LoadRecord, Round, RoundStatus};
@@ -11,12 +11,12 @@ pub struct Offered {
     pub per_s: f64,
     /// Good answers as a share of what was offered, over the good rounds.
     pub achieved: Option<Spread>,
-    /// Requests that the driver left out, over all rounds; none when it does not say.
+    /// Dropped requests over all rounds; `None` if the driver does not count them.
     pub dropped: Option<u64>,
 }
 
 impl Row<'_> {
-    /// What its load offered; none for a closed loop, and where no rate was known or found.
+    /// The offered rate; `None` for a closed loop, and if no rate was known or found.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
     pub fn offered(&self) -> Option<Offered> {

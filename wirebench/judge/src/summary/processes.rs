@@ -1,13 +1,13 @@
-//! What each process of a chain used, over the rounds of a series.
+//! The resources of each process of a chain, over the rounds of a series.
 
 use crate::summary::candidate_rounds;
 use wirebench_record::run::{CpuTime, ProcessUsage, Round, RoundStatus, Series};
 use wirebench_stats::quantile::median;
 
-/// One process of a chain: medians over the good rounds; none where no round has the figure.
+/// One process of a chain: medians over the good rounds; `None` if no round has the value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessRow<'a> {
-    /// The tier's name; of the one that the driver asked, the server's.
+    /// The tier's name; for the front, the server's.
     pub name: &'a str,
     /// CPU time per request, ns.
     pub cpu_per_request_ns: Option<f64>,
@@ -23,7 +23,7 @@ pub struct ProcessRow<'a> {
     pub connections: Option<f64>,
 }
 
-/// The processes of a chain, the one that the driver asked first; empty for a server of one process.
+/// The processes of a chain, the front first; empty for a server of one process.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts and sizes stay far below 2^53")]
 pub fn processes(series: &Series) -> Vec<ProcessRow<'_>> {

@@ -1,4 +1,4 @@
-//! Bytes on the wire that belong to a timed series: those counted of the same server for the same operation.
+//! The wire bytes of a timed series: those counted for the same server and operation.
 
 use crate::summary::counted;
 use wirebench_record::metric::Metric;
@@ -13,8 +13,8 @@ pub struct WireBytes {
     pub received: f64,
 }
 
-/// What was counted on the same server over the same protocol for the operation whose name the scenario's begins with, by the
-/// same driver where there are several. None when nothing was.
+/// The counts of the same server and protocol for the operation with whose name the scenario's name begins; of several,
+/// those by the same driver. `None` if there are no such counts.
 #[must_use]
 pub fn wire_bytes(run: &Run, series: &Series) -> Option<WireBytes> {
     let asks = |one: &Series| {

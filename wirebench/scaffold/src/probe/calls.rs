@@ -1,4 +1,5 @@
-//! Calls the unary methods that the repository's .proto files declare, with a made-up message, and declares those that answer.
+//! Calls the unary methods of the repository's .proto files with a made-up message, and declares those with a good
+//! response.
 
 use std::path::Path;
 
@@ -16,12 +17,12 @@ use wirebench_engine::measure::ready::is_ready;
 
 /// Methods that are measured; more only cost time.
 const MOST: usize = 3;
-/// A message within a message within … is left empty from here on.
+/// Nested messages below this depth are left empty.
 const DEEPEST: usize = 4;
 /// grpc-status of a method that the server does not have.
 const UNIMPLEMENTED: &str = "12";
 
-/// Asks for each method, and declares readiness.
+/// Calls each method, and declares readiness.
 pub(super) fn ask(scene: &Scene, address: &str, calls: &[proto::Call], seen: &mut Seen) {
     let health = Ready::GrpcHealth(String::new());
     if is_ready(&health, address, Protocol::Grpc, Path::new("")).is_ok() {
@@ -47,7 +48,7 @@ pub(super) fn ask(scene: &Scene, address: &str, calls: &[proto::Call], seen: &mu
     }
 }
 
-/// Asks for one method; a question where it answered, but not well.
+/// Calls one method; a response that is not good becomes a question.
 fn ask_for(
     scene: &Scene,
     address: &str,

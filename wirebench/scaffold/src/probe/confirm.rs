@@ -1,4 +1,4 @@
-//! Starts the server as it is declared and asks as `verify` does, so that what is written down passes it.
+//! Starts the server as declared and checks it as `verify` does, so that the declaration passes `verify`.
 
 use crate::probe::start::Stage;
 use crate::probe::{Seen, Unseen};
@@ -10,8 +10,8 @@ use wirebench_engine::measure::target::{Target, TargetError};
 /// Requests for each operation after the new start.
 const TIMES: usize = 2;
 
-/// Starts it anew and asks for every operation. An expected response that does not come again is left out; an operation that
-/// then fails all the same becomes a question.
+/// Starts it again and requests every operation. An expected response that is not repeated is left out; an operation
+/// that still fails becomes a question.
 ///
 /// # Errors
 /// When it does not get ready as declared, or no operation is left.
@@ -47,7 +47,7 @@ pub(super) fn confirm(stage: &Stage, seen: &mut Seen) -> Result<(), Unseen> {
     Ok(())
 }
 
-/// Takes back what does not hold.
+/// Removes what does not hold.
 fn amend(stage: &Stage, seen: &mut Seen, name: &str, address: &str, why: &str) {
     match seen.server.operations.get_mut(name) {
         Some(Operation::Http(http)) => http.expected_body = None,
@@ -78,7 +78,7 @@ fn passes(stage: &Stage, server: &Server, name: &str, address: &str) -> Result<(
     Ok(())
 }
 
-/// The protocol of a server that goes with an operation.
+/// The server's protocol for an operation.
 fn protocol_of(server: &Server, operation: &Operation) -> Protocol {
     let is_call = matches!(operation, Operation::Grpc(_));
     let mut fitting = server.protocols.iter().filter(|one| one.is_grpc() == is_call);

@@ -1,4 +1,5 @@
-//! Asks a running HTTP server for the routes of its sources and of its OpenAPI document, and declares those that answer well.
+//! Requests the routes of a running HTTP server's sources and OpenAPI document, and declares those with a good
+//! response.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -18,14 +19,14 @@ use wirebench_engine::measure::probe::WireAnswer;
 
 /// Operations that are measured; more only cost time.
 const MOST: usize = 3;
-/// Requests after which no further route is tried.
+/// The most requests.
 const MOST_REQUESTS: usize = 300;
 /// A longer body is not written into the declaration.
 const LONGEST_BODY: usize = 4096;
-/// Times that a request is repeated, with this pause, before its response is taken to be always the same.
+/// How often a request is repeated, with this pause, to check that its response is always the same.
 const REPEATS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(400);
-/// A path that no server has.
+/// A path that should not exist.
 const NOBODYS: &str = "/wirebench-asks-for-nothing";
 /// Values for parameters of a path.
 const VALUES: [&str; 3] = ["1", "world", "0"];
@@ -34,16 +35,16 @@ static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)/_?(?:healthz|healthcheck|health|readyz|readiness|ready|livez|ping)(?:/(?:live|ready))?$")
         .expect("a constant pattern")
 });
-/// Pages about the server, not its work.
+/// Pages about the server, such as documentation, which are not declared.
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)/(?:metrics|docs|redoc|swagger|openapi|favicon|debug)\b").expect("a constant pattern")
 });
-/// Where a path comes from that no source declares.
+/// The origin of a path that no source declares.
 const USUAL: &str = "a usual path";
-/// Health pages that many servers have, whatever their sources say.
+/// Usual paths of health checks.
 const USUAL_HEALTH: [&str; 4] = ["/health", "/healthz", "/readyz", "/ping"];
 
-/// What may be asked for.
+/// A candidate for an operation.
 struct Candidate {
     /// The path as declared by the server, for its name.
     template: String,
@@ -53,7 +54,7 @@ struct Candidate {
     why: String,
 }
 
-/// What answered well.
+/// A path with a good response.
 struct Good {
     template: String,
     path: String,
@@ -63,7 +64,7 @@ struct Good {
     stable: bool,
 }
 
-/// Asks, declares operations and readiness, and notes what is left open.
+/// Sends the requests, declares operations and readiness, and records open questions.
 pub(super) fn ask(files: &Files, program: &Program, address: &str, protocol: Protocol, seen: &mut Seen) {
     let asker = Asker { address, protocol };
     let anything = asker.get(NOBODYS).filter(|answer| is_good(answer.status));
@@ -73,7 +74,7 @@ pub(super) fn ask(files: &Files, program: &Program, address: &str, protocol: Pro
         &routes::prefixes(files, &program.sources),
         &mut seen.questions,
     );
-    // A server that answers anything with the same page has not got a page because it answers.
+    // If a server responds to any path with the same page, a response does not show that the path exists.
     good.retain(|one| one.why != USUAL || anything.as_ref().is_none_or(|page| page.body != one.answer.body));
     asker.repeat(&mut good);
     readiness(&good, seen);
@@ -83,7 +84,8 @@ pub(super) fn ask(files: &Files, program: &Program, address: &str, protocol: Pro
     }
 }
 
-/// Work goes before pages about the server, responses that repeat before those that do not, a longer path before `/`.
+/// The order of operations: work before pages about the server, repeatable responses before others, longer paths before
+/// `/`.
 fn rank(one: &Good) -> (bool, bool, bool, bool) {
     (
         HEALTH.is_match(&one.path) || ABOUT.is_match(&one.path),
@@ -97,7 +99,7 @@ fn is_good(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// What to ask for, in the order of the sources; methods that may change something become a question.
+/// The candidates in the order of the sources; methods that may change data become a question.
 fn candidates(files: &Files, program: &Program, asker: &Asker, questions: &mut Vec<String>) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut changing: BTreeSet<String> = BTreeSet::new();
@@ -135,7 +137,7 @@ fn candidates(files: &Files, program: &Program, asker: &Asker, questions: &mut V
         }
         let mut paths: Vec<String> = VALUES.iter().map(|value| routes::filled(&route.path, value)).collect();
         if route.path.ends_with('/') && route.path != "/" {
-            // A handler that looks at how a path begins.
+            // A handler that matches a prefix of the path.
             paths.extend(VALUES.iter().map(|value| format!("{}{value}", route.path)));
         }
         paths.dedup();
@@ -167,7 +169,7 @@ fn openapi_spelling(path: &str) -> String {
     PARAMETER.replace_all(path, "{$1$2$3}").into_owned()
 }
 
-/// What was asked so far.
+/// The requests so far.
 #[derive(Default)]
 struct Tried {
     good: Vec<Good>,
@@ -230,8 +232,8 @@ impl Asker<'_> {
         get(self.address, self.protocol, path).ok()
     }
 
-    /// Those that answer with 2xx, each path once; the others become questions where a source declares them. What did not
-    /// answer well is tried again with values from responses that came: the id of an item from the list of items.
+    /// The candidates with a 2xx response, each path once; others become questions if a source declares them. Failed
+    /// candidates are tried again with values from earlier responses: the id of an item from the list of items.
     fn good(&self, candidates: Vec<Candidate>, prefixes: &BTreeSet<String>, questions: &mut Vec<String>) -> Vec<Good> {
         let mut tried = Tried::default();
         let mut failed: Vec<(Candidate, String, String)> = Vec::new();
@@ -264,8 +266,8 @@ impl Asker<'_> {
         tried.good
     }
 
-    /// Asks for one path of a candidate after another, then for the same below each prefix, and keeps the first that answers
-    /// with 2xx; otherwise a declared path, and what it said. Nothing when the path was asked for before.
+    /// Requests each path of a candidate, then the same below each prefix, and returns the first with a 2xx response;
+    /// otherwise the declared path with its response. `None` if the path was requested before.
     fn first_good(
         &self,
         candidate: &Candidate,
@@ -304,7 +306,7 @@ impl Asker<'_> {
                 Ok(answer) => answer.status.to_string(),
                 Err(error) => error.to_string(),
             };
-            // The prefix is a guess: only what the declared path says is told.
+            // The prefix is a guess: only the response of the declared path is reported.
             if declared && last.as_ref().is_none_or(|(_, before)| before == "404") {
                 last = Some((path, said));
             }
@@ -312,7 +314,7 @@ impl Asker<'_> {
         last
     }
 
-    /// Asks each of them again, with pauses, and notes whose response differs.
+    /// Repeats each request, with pauses, and marks those whose response differs.
     fn repeat(&self, good: &mut [Good]) {
         for _ in 0..REPEATS {
             std::thread::sleep(PAUSE);
@@ -326,7 +328,7 @@ impl Asker<'_> {
     }
 }
 
-/// What to find out, by the status that came.
+/// The question for the user, by the response's status.
 fn needs(said: &str) -> &'static str {
     match said {
         "401" | "403" => "which header does it need? Declare the operation with headers = [\"authorization: …\"]",

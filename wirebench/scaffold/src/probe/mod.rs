@@ -1,5 +1,5 @@
-//! Looks at a program instead of guessing: builds it, starts it, finds out from /proc where it listens, speaks to it, and
-//! declares what was seen, with the evidence for each line.
+//! Probes a program: builds it, starts it, reads from /proc where it listens, sends it requests, and declares the
+//! result with the evidence for each line.
 
 mod calls;
 mod confirm;
@@ -30,50 +30,50 @@ use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::tls::Pair;
 use wirebench_record::run::VariantRevision;
 
-/// What a probe needs besides the program.
+/// The context of a probe.
 pub struct Scene<'a> {
     /// The folder that commands run in.
     pub root: &'a Path,
-    /// The code that is looked at, for the messages of a build.
+    /// The name of the code, for the messages of a build.
     pub revision: VariantRevision,
-    /// What servers show over TLS.
+    /// The certificate that servers show.
     pub tls: &'a Pair,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
-    /// Takes a line about what is done now.
+    /// Receives progress lines.
     pub say: &'a dyn Fn(&str),
 }
 
-/// A server as it was seen, ready to be declared.
+/// A probed server, ready to be declared.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
-    /// What is declared.
+    /// The declaration.
     pub(super) server: Server,
     /// The evidence for keys of the declaration.
     pub(super) because: BTreeMap<&'static str, String>,
     /// The evidence for each operation.
     pub(super) operations: BTreeMap<String, Because>,
-    /// What else answered and is not declared.
+    /// Other paths with a response, which are not declared.
     pub(super) more: Vec<String>,
-    /// What could not be found out, one question each.
+    /// The open questions.
     pub(super) questions: Vec<String>,
 }
 
-/// Why an operation is declared as it is.
+/// The evidence for an operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Because {
     /// Where the request comes from.
     pub(super) request: String,
-    /// What the expected response rests on.
+    /// The origin of the expected response.
     pub(super) expect: String,
 }
 
-/// Why a program could not be looked at.
+/// Why a program could not be probed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unseen {
     /// The reason.
     pub(super) reason: String,
-    /// What has to be answered first, where that is known.
+    /// The question to be answered first, if known.
     pub(super) questions: Vec<String>,
 }
 
@@ -89,10 +89,10 @@ impl From<String> for Unseen {
 /// How long a server may take to get ready, at least.
 const READY_AT_LEAST: Duration = Duration::from_secs(10);
 
-/// Looks at one program.
+/// Probes one program.
 ///
 /// # Errors
-/// When it cannot be built or started, listens nowhere, or nothing that it answers was found; in words.
+/// When it cannot be built or started, does not listen, or no good response was found; the error is a sentence.
 pub(super) fn look(scene: &Scene, files: &Files, program: &Program, calls: &[Call]) -> Result<Seen, Unseen> {
     let draft = draft(program);
     let (side, took) = build(scene, &draft)?;
@@ -123,7 +123,7 @@ pub(super) fn look(scene: &Scene, files: &Files, program: &Program, calls: &[Cal
     Ok(seen)
 }
 
-/// The declaration before anything was seen.
+/// The declaration before the probe.
 fn draft(program: &Program) -> Server {
     let (made, build) = match &program.made {
         Made::Package(package) => (server::Program::Package(package.clone()), None),
@@ -147,7 +147,7 @@ fn draft(program: &Program) -> Server {
     }
 }
 
-/// A declaration that tells the port in this way.
+/// A declaration that sets the port in this way.
 fn told(draft: &Server, way: &Way) -> Server {
     Server {
         args: way.args.iter().cloned().map(Arg::One).collect(),
@@ -205,7 +205,7 @@ fn evidence(way: &Way, running: &Running, built: Duration) -> BTreeMap<&'static 
     because
 }
 
-/// Speaks to the running server and declares what it answers.
+/// Sends requests to the running server and declares those with a good response.
 fn ask(
     scene: &Scene,
     files: &Files,

@@ -22,11 +22,11 @@ pub(super) struct Listed {
     pub(super) method: String,
     /// The path as listed, parameters included.
     pub(super) template: String,
-    /// The path to ask for: parameters filled in, the query that is required behind it.
+    /// The path to request: with parameters filled in and the required query.
     pub(super) path: String,
 }
 
-/// Every operation of a document; `None` when the text is no such document.
+/// Every operation of a document; `None` if the text is no OpenAPI document.
 pub(super) fn operations(text: &[u8]) -> Option<Vec<Listed>> {
     let document: Value = serde_json::from_slice(text).ok()?;
     document.get("openapi").or(document.get("swagger"))?;
@@ -52,7 +52,7 @@ pub(super) fn operations(text: &[u8]) -> Option<Vec<Listed>> {
     Some(found)
 }
 
-/// What stands before every path: `basePath` of Swagger 2, the path of the first server of OpenAPI 3.
+/// The prefix of every path: `basePath` of Swagger 2, the path of the first server of OpenAPI 3.
 fn base(document: &Value) -> String {
     let swagger = document["basePath"].as_str();
     let server = document["servers"][0]["url"]
@@ -69,7 +69,7 @@ fn base(document: &Value) -> String {
     }
 }
 
-/// What a `$ref` within the document points to; the value itself when it is none.
+/// Resolves a `$ref` within the document; returns other values unchanged.
 fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     let target = value["$ref"]
         .as_str()

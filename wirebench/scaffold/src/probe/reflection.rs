@@ -1,4 +1,4 @@
-//! The services that a gRPC server names by itself, through server reflection (grpc.reflection.v1 and v1alpha).
+//! The services of a gRPC server, by server reflection (grpc.reflection.v1 and v1alpha).
 
 use std::path::Path;
 
@@ -9,15 +9,15 @@ use wirebench_declare::protocol::Protocol;
 use wirebench_engine::measure::grpc;
 use wirebench_engine::measure::probe::{ask, grpc_request};
 
-/// `ServerReflectionRequest` of grpc/reflection/v1/reflection.proto, as far as it is asked here.
+/// `ServerReflectionRequest` of grpc/reflection/v1/reflection.proto, with the fields used here.
 #[derive(Clone, PartialEq, Message)]
 struct Request {
-    /// Asks for the services; the value means nothing.
+    /// Requests the list of services; the value has no meaning.
     #[prost(string, tag = "7")]
     list_services: String,
 }
 
-/// `ServerReflectionResponse`, as far as it is read here.
+/// `ServerReflectionResponse`, with the fields read here.
 #[derive(Clone, PartialEq, Message)]
 struct Response {
     #[prost(message, optional, tag = "6")]

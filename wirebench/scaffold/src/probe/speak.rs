@@ -1,4 +1,4 @@
-//! Speaks to a listening server: which protocols it answers.
+//! Finds out which protocols a listening server speaks.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use wirebench_engine::measure::tls::Pair;
 
 /// How long one request may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// A method that no server has.
+/// A method that should not exist.
 const NOBODYS: &str = "/wirebench.Probe/Nothing";
 
-/// What a server speaks.
+/// The protocols of a server.
 #[derive(Debug, Default)]
 pub(super) struct Spoken {
-    /// Each protocol, and how it showed.
+    /// Each protocol, with its evidence.
     pub(super) protocols: Vec<(Protocol, String)>,
     /// Whether gRPC is among them.
     pub(super) grpc: bool,
-    /// What is left to be answered.
+    /// The open questions.
     pub(super) question: Option<String>,
 }
 
@@ -64,7 +64,8 @@ pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireA
     ask(address, &request, PATIENCE)
 }
 
-/// Whether it shakes hands as TLS does. Its certificate is not the one that wirebench made, so the handshake ends there.
+/// True if it responds to a TLS handshake. Its certificate is not the one that wirebench made, so the handshake fails
+/// after that.
 fn has_tls(address: &str, tls: &Pair) -> bool {
     let request = WireRequest {
         protocol: Protocol::Https,

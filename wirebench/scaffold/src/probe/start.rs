@@ -1,4 +1,5 @@
-//! Starts a program in one way after another until it listens where it was told, and ends it again, whatever it started.
+//! Tries one way of starting a program after the other until it listens at the requested port, and ends it with all its
+//! child processes.
 
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -23,7 +24,7 @@ const POLL: Duration = Duration::from_millis(20);
 pub(super) struct Stage<'a> {
     pub(super) scene: &'a Scene<'a>,
     pub(super) side: &'a Side,
-    /// Takes what they print.
+    /// The folder for their output.
     pub(super) folder: &'a Path,
     pub(super) cores: &'a Cores,
 }
@@ -32,7 +33,7 @@ pub(super) struct Stage<'a> {
 #[derive(Debug)]
 pub(super) struct Running {
     target: Target,
-    /// The port of 127.0.0.1 at which it is asked.
+    /// The port of 127.0.0.1 for requests.
     pub(super) port: u16,
     /// The address at which it listens there.
     pub(super) at: SocketAddr,
@@ -40,7 +41,7 @@ pub(super) struct Running {
     listens: Vec<SocketAddr>,
     /// From its start until it listened.
     pub(super) listened_after: Duration,
-    /// For a port of its own choice: what was tried before.
+    /// If it uses its own port: the ways that were tried before.
     pub(super) tried: String,
 }
 
@@ -54,10 +55,10 @@ impl Stage<'_> {
         }
     }
 
-    /// The first way that the program follows, and the program running; the port of its own choice where it follows none.
+    /// Finds the first way that the program accepts, and returns the running program; its own port if it accepts none.
     ///
     /// # Errors
-    /// When it ends, or listens nowhere, in every way.
+    /// When it ends or does not listen, in every way.
     pub(super) fn find(&self, draft: &Server, ways: &[Way]) -> Result<(Way, Running), Unseen> {
         let (mut failed, mut own): (Option<String>, Option<u16>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
@@ -101,7 +102,7 @@ impl Stage<'_> {
     /// Starts it and waits until it listens.
     ///
     /// # Errors
-    /// When it cannot be started, ends, or does not listen in time; in words, with its last output.
+    /// When it cannot be started, ends, or does not listen in time; the error has its last output.
     fn start(&self, server: &Server) -> Result<Running, String> {
         let target = Target::launch(self.side, server, &self.ground()).map_err(|error| error.to_string())?;
         let port = target
@@ -166,7 +167,7 @@ fn best(listens: &[SocketAddr], port: u16) -> Option<SocketAddr> {
         .copied()
 }
 
-/// Whether a client that connects to 127.0.0.1 gets there.
+/// True if a client that connects to 127.0.0.1 reaches it.
 fn reaches(address: &SocketAddr) -> bool {
     let ip = match address.ip() {
         IpAddr::V4(four) => four.is_loopback() || four.is_unspecified(),
@@ -192,7 +193,7 @@ impl Running {
         )
     }
 
-    /// What is said of the ports at which it listens beside the one that is measured.
+    /// The remark on its other ports, which are not measured.
     pub(super) fn unmeasured(&self) -> Option<String> {
         let mut others: Vec<u16> = self.listens.iter().map(SocketAddr::port).collect();
         others.sort_unstable();
@@ -207,7 +208,7 @@ impl Running {
         })
     }
 
-    /// Ends the program and whatever it started.
+    /// Ends the program and all its child processes.
     pub(super) fn stop(self) {
         end(self.target);
     }

@@ -4,18 +4,18 @@ use crate::change_point::SMALLEST_STEP;
 use crate::change_point::past::Past;
 use crate::mann_whitney::Level;
 
-/// What is asked of the newest values before they are a step.
+/// The conditions that the newest values must fulfil to be a step.
 #[derive(Debug)]
 pub(super) struct Ask {
-    /// How many they are.
+    /// The number of values.
     pub(super) count: usize,
     /// How far apart the medians are, in scales: two standard errors of medians under normal noise.
     apart: f64,
     /// The log-likelihood ratio.
     pub(super) gain: f64,
-    /// How improbable their ranks are without a step.
+    /// The largest probability of their ranks without a step.
     pub(super) level: Level,
-    /// How many standard errors their mean lies from the level before.
+    /// The smallest distance of their mean from the level before, in standard errors.
     pub(super) errors: f64,
 }
 
@@ -30,13 +30,14 @@ impl Ask {
         }
     }
 
-    /// How far apart the medians must be.
+    /// The smallest distance of the medians.
     pub(super) fn least(&self, past: Past) -> f64 {
         SMALLEST_STEP.max(self.apart * past.scale)
     }
 }
 
-/// Large counts are not asked one by one: it would take longer and find little more, and a step's place is corrected anyway.
+/// Not every large number of values is tested: it would take longer and find little more, and a step's place is
+/// corrected later.
 pub(super) const ASKED: [Ask; 11] = [
     Ask::new(3, 2.50, 7.5, Level::Fiftieth, 3.65),
     Ask::new(4, 1.75, 7.0, Level::Fiftieth, 3.65),

@@ -1,22 +1,22 @@
-//! What the values before a place vary by: spread, autocorrelation and drift, so that a step must stand out of that.
+//! The noise of the values before a place: standard deviation, autocorrelation and drift. A step must stand out of it.
 
 use crate::change_point::past::middle;
 
-/// Values looked at, at most.
+/// The most values used.
 const MEMORY: usize = 100;
-/// The standard deviation that new values are set against is at least this, so that rows without any noise have one.
+/// The smallest standard deviation for comparisons, for rows without any noise.
 const LEAST_SPREAD: f64 = 0.003;
-/// Residuals count in the autocorrelation as if they were at most this many standard deviations away.
+/// For the autocorrelation, residuals are limited to this many standard deviations.
 const REACH_BEFORE: f64 = 2.5;
-/// New values count in their mean as if they were at most this many standard deviations away.
+/// For the mean, new values are limited to this many standard deviations.
 const REACH_AFTER: f64 = 3.2;
 /// A residual beyond so many standard deviations is an outlier.
 const OUTLIER: f64 = 4.0;
-/// Weight and value of what is assumed of the autocorrelation before anything is known of it.
+/// Weight and value of the prior for the autocorrelation.
 const ASSUMED: (f64, f64) = (10.0, 0.1);
-/// A slope counts from so many of its standard errors on.
+/// A slope is used from this many of its standard errors on.
 const SURE: f64 = 2.2;
-/// Values in a third of a level before its slope is looked at.
+/// A slope needs this many values in each third of a level.
 const THIRD: usize = 6;
 /// The variance of a median over that of a mean, between that of normal noise (1.57) and that of heavier tails (below 1).
 const MEDIAN: f64 = 1.25;
@@ -50,7 +50,8 @@ pub(super) struct Against {
 }
 
 impl Noise {
-    /// Of the values before the end of `row`, whose levels start at `starts`, in order. None without values.
+    /// The noise of the values before the end of `row`, whose levels start at `starts`, in order. `None` without
+    /// values.
     pub(super) fn of(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Self> {
         let residuals = residuals(row, starts)?;
         let mut noise = Self::level(&residuals)?;
@@ -58,7 +59,7 @@ impl Noise {
         Some(noise)
     }
 
-    /// The same, but none too when `after` is not clear of it: most are not, and then no slope need be found.
+    /// The same, but also `None` if `after` does not stand out: most values do not, and the slope need not be computed.
     pub(super) fn if_clear(
         row: &[f64],
         starts: impl Iterator<Item = usize>,
@@ -233,7 +234,7 @@ fn autocorrelation(residuals: &[Vec<f64>], reach: f64) -> f64 {
     ((pairs * seen + ASSUMED.0 * ASSUMED.1 + 1.0) / (pairs + ASSUMED.0)).clamp(0.0, 0.95)
 }
 
-/// Change per value between the medians of the first and the last third, and its standard error in standard deviations.
+/// Slope per value: between the medians of the first and the last third, and its standard error in standard deviations.
 #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
 fn slope(level: &[f64]) -> (f64, f64) {
     let third = level.len() / 3;

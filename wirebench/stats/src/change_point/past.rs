@@ -1,4 +1,4 @@
-//! What the values before a place were like: their level and their noise, by measures that outliers do not move.
+//! Level and noise of the values before a place, by robust measures.
 
 use crate::quantile::median;
 

@@ -171,7 +171,7 @@ fn levels_that_come_back_are_followed_in_silence() {
     let found: Vec<usize> = detector.change_points().iter().map(|step| step.first_after).collect();
     assert_eq!(found, [15, 30]);
     assert!(detector.returns() >= 4, "{}", detector.returns());
-    // A level that never was there is news.
+    // A new level is reported.
     for place in 0..6 {
         detector.push(noise(place) + 0.25);
     }

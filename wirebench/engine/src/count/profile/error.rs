@@ -1,4 +1,4 @@
-//! What can be wrong with a file that valgrind or strace wrote.
+//! Errors in a file that valgrind or strace wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub enum ProfileError {
     },
 }
 
-/// The file's text; what is not UTF-8 (a path may be anything) is replaced.
+/// The file's text; bytes that are not UTF-8 (paths may have any) are replaced.
 pub(super) fn text_of(file: &Path) -> Result<String, ProfileError> {
     let bytes = fs::read(file).map_err(|source| ProfileError::Unreadable {
         file: file.to_owned(),

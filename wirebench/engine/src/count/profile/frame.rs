@@ -1,6 +1,6 @@
-//! One function in a call stack, and whose it is.
+//! One function in a call stack, and its owner: the project, other code, the standard library, or an allocator.
 
-/// Whose function it is: what decides who is charged for a cost.
+/// The owner of a function, which decides which function a cost is charged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The project's own: its source file lies in the repository.
@@ -14,7 +14,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether somebody wrote it for this program or for one of its dependencies.
+    /// True for code of the program or of one of its dependencies.
     #[must_use]
     pub const fn is_written(self) -> bool {
         matches!(self, Self::Project | Self::Foreign)
@@ -26,7 +26,7 @@ impl Origin {
 pub struct Frame {
     /// Its name, demangled, without what changes from build to build.
     pub function: String,
-    /// Whose it is.
+    /// Its owner.
     pub origin: Origin,
     /// Whether the compiler inlined it into the frame outside of it.
     pub inlined: bool,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use wirebench_record::counts::Source;
 
-/// What each line costs, of one run.
+/// The cost of each source line in one run.
 #[derive(Debug, Clone, Default)]
 pub struct Lines {
     /// By function and place.
@@ -18,14 +18,14 @@ impl Lines {
         *held = held.saturating_add(cost);
     }
 
-    /// Adds those of another process of the same run.
+    /// Adds the costs of another process of the same run.
     pub(super) fn absorb(&mut self, other: &Self) {
         for ((function, source), cost) in &other.costs {
             self.add(function, source, *cost);
         }
     }
 
-    /// What each line of a function costs, in no order.
+    /// The cost of each line of a function, in no order.
     pub fn of<'a>(&'a self, function: &'a str) -> impl Iterator<Item = (&'a Source, u64)> {
         let all = self.costs.iter().filter(move |((name, _), _)| name == function);
         all.map(|((_, source), cost)| (source, *cost))

@@ -1,4 +1,4 @@
-//! What valgrind and strace write of a counted run, read into costs by call stack and by function.
+//! Reads the output of valgrind and strace of a server run: costs by call stack and by function.
 //!
 //! Files in, data out: nothing is started here. [`callgrind`] gives instructions, [`dhat`] allocations, [`strace`] system
 //! calls; [`per_request::per_request`] takes the slope of the first two, stack by stack.

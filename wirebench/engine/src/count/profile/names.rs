@@ -24,7 +24,7 @@ pub(super) fn of_address(address: &str, program: Option<&str>) -> String {
     }
 }
 
-/// What closures, async functions and async blocks are called, whatever the compiler calls them and however it numbers them.
+/// The one name for closures, async functions and async blocks, whose compiler-made names have numbers.
 pub(super) const CLOSURE: &str = "{{closure}}";
 
 /// A Rust function's name without its path, its type and its generic arguments, as line tables name what was inlined:
@@ -120,7 +120,7 @@ fn without_one_ending(name: &str) -> &str {
             return bare;
         }
     }
-    // What linking the whole program as one numbers its own functions with.
+    // The suffix that link-time optimisation adds to functions.
     if let Some(bare) = stem.filter(|stem| stem.contains("::") || stem.starts_with("_ZN") || stem.starts_with("_R")) {
         return bare;
     }
@@ -227,7 +227,7 @@ mod tests {
         #[test]
         fn cleaning_twice_changes_nothing_more(name in "[a-z:@.<>\\[\\]0-9' ]{0,40}", more in any::<String>()) {
             let once = clean(&name);
-            // A cut may uncover a hash in brackets, which is cut as well; after that nothing is left to cut.
+            // Removing one suffix may uncover a hash in brackets, which is removed too.
             prop_assert_eq!(clean(&clean(&once)), clean(&once));
             short(&name, Closures::Folded);
             short(&clean(&more), Closures::Kept);

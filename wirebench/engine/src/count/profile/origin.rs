@@ -1,4 +1,4 @@
-//! Whose function it is: read off its source file where line tables name one, else off its name.
+//! Determines a function's owner: by its source file if line tables name one, else by its name.
 
 use crate::count::profile::frame::Origin;
 
@@ -64,7 +64,7 @@ const STANDARD_FOLDERS: [&str; 5] = [
     "/include/c++/",
 ];
 
-/// Whose function it is, by its clean name and by the source file of its body, if that is known; never the project's.
+/// The owner of a function by its clean name and by the source file of its body, if known; never the project.
 pub(super) fn of(name: &str, file: Option<&str>) -> Origin {
     if is_allocator(name) {
         return Origin::Allocator;
@@ -122,7 +122,7 @@ fn is_rooted(path: &str) -> bool {
     }
 }
 
-/// What stands before the `>` that closes an already opened `<`, and what after it.
+/// The texts before and after the `>` that closes an already opened `<`.
 fn to_closing_bracket(text: &str) -> (&str, &str) {
     let mut depth = 0usize;
     let mut before = ' ';

@@ -1,7 +1,7 @@
-//! Whose own cost it is: the one frame of a call stack that is charged.
+//! Decides which frame of a call stack a cost is charged to.
 //!
-//! People look for their function, not for `Range::next` or `malloc`, so a cost goes to the innermost function that
-//! somebody wrote for this program or for one of its dependencies, as far as it can be said without guessing.
+//! Users look for their own function, not for `Range::next` or `malloc`. So a cost goes to the innermost function of
+//! the program or of one of its dependencies, if that can be determined.
 
 use crate::count::profile::frame::{Frame, Origin};
 
@@ -40,7 +40,7 @@ mod tests {
     use super::Rule;
     use crate::count::profile::frame::{Frame, Origin};
 
-    /// `name`, or `+name` when inlined; `std:` and `alloc:` say whose it is.
+    /// `name`, or `+name` when inlined; `std:` and `alloc:` mark the owner.
     fn frame(said: &str) -> Frame {
         let (inlined, rest) = said.strip_prefix('+').map_or((false, said), |rest| (true, rest));
         let origin = match rest.split(':').next() {

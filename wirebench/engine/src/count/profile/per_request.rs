@@ -1,4 +1,4 @@
-//! What one request costs, by call stack: the slope between short and long runs, so that start and stop cancel out.
+//! The cost of one request by call stack: the slope between short and long runs, so that start and stop cancel out.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,10 +18,10 @@ pub struct PerRequest {
     rule: Rule,
 }
 
-/// The mean of the long runs less the mean of the short ones, divided by the requests that the long ones had more, stack
-/// by stack. A stack that a run has not seen cost it 0; noise may make a slope negative.
+/// The mean of the long runs less the mean of the short ones, divided by the requests that the long ones had more,
+/// stack by stack. A stack that a run does not have costs 0 in it; noise may make a slope negative.
 ///
-/// Nothing is left when there are no short runs, no long runs, or no more requests.
+/// Empty if there are no short runs, no long runs, or no difference in requests.
 #[must_use]
 pub fn per_request(few: &[&Stacks], many: &[&Stacks], more_requests: u64) -> PerRequest {
     let mut slopes = PerRequest {
@@ -42,7 +42,7 @@ pub fn per_request(few: &[&Stacks], many: &[&Stacks], more_requests: u64) -> Per
     slopes
 }
 
-/// What one function costs per request, in the unit of what was counted.
+/// The cost of one function per request, in the metric's unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spent {
     /// Its name.
@@ -67,7 +67,7 @@ pub struct Caller {
     pub cost: f64,
 }
 
-/// A function whose inclusive cost is more than this share of the whole says nothing of who makes a call.
+/// A function whose inclusive cost is more than this share of the whole is not reported as the caller of a system call.
 const AROUND_ALL: f64 = 0.8;
 
 /// Sums over stacks, in units of [`PerRequest::stacks`].
@@ -122,8 +122,8 @@ impl PerRequest {
         as_float(self.stacks.values().sum()) / self.divisor.max(1.0)
     }
 
-    /// What functions cost: the `at_most` most expensive ones, whatever the sign, in the order of their own cost. Functions
-    /// that nothing is charged to are left out.
+    /// What functions cost: the `at_most` most expensive ones, whatever the sign, in the order of their own cost.
+    /// Functions without any charged cost are left out.
     #[must_use]
     pub fn functions(&self, at_most: usize) -> Vec<Spent> {
         let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
@@ -153,9 +153,9 @@ impl PerRequest {
         functions.into_iter().map(figure).collect()
     }
 
-    /// Who makes some system calls through the C library: of each call and caller, what the library's function costs.
-    /// The caller is the innermost function of the project's, unless that one is around nearly all that the program does;
-    /// else the nearest that is neither the C library's nor the language's.
+    /// The callers of some system calls through the C library: for each call and caller, the cost of the library's
+    /// function. The caller is the innermost function of the project's, unless that one is around nearly all that the
+    /// program does; else the nearest that is neither the C library's nor the language's.
     #[must_use]
     pub fn callers(&self, calls: &BTreeSet<String>) -> Vec<Caller> {
         let whole: i128 = self.stacks.values().sum();

@@ -19,7 +19,7 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// None yet; the rule says whom a cost belongs to.
+    /// An empty collection; `rule` decides which frame a cost belongs to.
     #[must_use]
     pub fn new(rule: Rule) -> Self {
         Self {

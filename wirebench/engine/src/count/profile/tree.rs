@@ -1,17 +1,17 @@
-//! Which source files are the project's own: those below a repository's root, named from there.
+//! Decides which source files are the project's own: those below the repository's root, with paths relative to it.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// The root folders of a repository and of its other checkouts; none outside of one.
+/// The root folders of a repository and of its other checkouts; empty outside of a repository.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     roots: Vec<PathBuf>,
 }
 
 impl Tree {
-    /// The files below a folder; none without one.
+    /// The files below a folder; empty without a folder.
     #[must_use]
     pub fn of(root: Option<&Path>) -> Self {
         Self {
@@ -26,8 +26,8 @@ impl Tree {
         self
     }
 
-    /// A source file as the root's folder names it, with `/`; none when it lies elsewhere. A file that line tables name
-    /// without its folder must be there.
+    /// The path of a source file relative to the root, with `/`; `None` if it is elsewhere. A file that line tables
+    /// name without its folder must exist.
     #[must_use]
     pub fn relative(&self, file: &str) -> Option<String> {
         let path = straight(Path::new(file))?;
@@ -47,12 +47,12 @@ impl Tree {
     }
 }
 
-/// Whether cargo keeps what a build script made there: `build/CRATE-HASH/out/`.
+/// True if the path is the output of a build script: `build/CRATE-HASH/out/`.
 fn is_made(parts: &[&str]) -> bool {
     parts.windows(3).any(|parts| parts[0] == "build" && parts[2] == "out")
 }
 
-/// A path without `.` and `..`; none when it leads out of where it begins.
+/// A path without `.` and `..`; `None` if it leads out of its first folder.
 fn straight(path: &Path) -> Option<PathBuf> {
     let mut found = PathBuf::new();
     for part in path.components() {
@@ -69,7 +69,7 @@ fn straight(path: &Path) -> Option<PathBuf> {
     Some(found)
 }
 
-/// The same, each file looked at once.
+/// The same, with a cache by file.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     tree: Tree,
@@ -117,7 +117,7 @@ fn around(text: &[String], line: usize) -> Option<&str> {
             continue;
         }
         let bare = text.trim_start();
-        // The last line of a body, and that of a signature of several lines, are as far out as the first.
+        // The last line of a body or of a signature over several lines has the same indentation as the first.
         let is_end = bare.starts_with([')', '{'])
             || bare.starts_with("where")
             || (inside == usize::MAX && bare.starts_with('}'));

@@ -18,11 +18,11 @@ const NAMES: &[(&str, &str)] = &[
     ("lll_lock_wait", "futex"),
     ("lll_lock_wake", "futex"),
     ("futex_abstimed_wait_common", "futex"),
-    // Of a program that names the call by its number: Rust's locks and threads wait so.
+    // Programs that call by number, through `syscall`: Rust's locks and threads do.
     ("syscall", "futex"),
 ];
 
-/// A function of the C library without what its versions differ by; itself when there is nothing of that.
+/// The name of a function of the C library without version-specific prefixes and suffixes.
 pub(super) fn bare(function: &str) -> &str {
     let name = function.trim_start_matches("__");
     let name = ["GI_", "libc_"]

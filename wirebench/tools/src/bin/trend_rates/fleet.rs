@@ -54,7 +54,8 @@ fn counts() {
 /// How the share of the second processor goes.
 type Share = fn(f64) -> f64;
 
-/// Ratios over a fleet of two processors whose mix changes: steps reported at any push, each push judged with what was known then.
+/// Rates of false steps in ratios measured on two processor models whose mix changes. The series is judged again at every
+/// push, with only the values up to that push: steps reported at any push, and steps still reported at the end.
 fn mixes() {
     println!(
         "ratios, s.d. 1 %, over two processors on which the candidate differs by 4 %; {REPLAYED} series × {VALUES} values, \

@@ -7,7 +7,7 @@ use crate::count::profile::callgrind::format::Call;
 use crate::count::profile::callgrind::resolver::{Blamed, Resolver, is_own};
 use crate::count::profile::stacks::FrameId;
 
-/// Ways kept of each context, those that cost most; the others are counted with them.
+/// The most ways kept for each context, the most expensive first; the others are added to these.
 const WAYS: usize = 24;
 
 /// One way to a context.
@@ -74,7 +74,7 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// The ways to one call; their shares add up to what it cost.
+    /// The ways to one call; their shares add up to the call's cost.
     #[expect(clippy::cast_precision_loss, reason = "only the proportion counts")]
     fn through(&mut self, call: &Call) -> Vec<Way> {
         let object = self.object(self.read.contexts[call.caller].object);

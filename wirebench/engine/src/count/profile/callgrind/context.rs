@@ -1,4 +1,4 @@
-//! Splits what callgrind calls a function under `--separate-callers`: the function and its callers, joined by `'`.
+//! Splits callgrind's function names under `--separate-callers`: the function and its callers, joined by `'`.
 
 /// The parts of `inner'2'caller'main`, innermost first, each with all of the text that begins there: a caller's own
 /// context. A function that calls itself is there once; the depth of its recursion (`'2`) is left out.

@@ -1,7 +1,9 @@
-//! Callgrind's file format, version 1, as valgrind writes it with `--dump-instr=yes`: who spent what at which address.
+//! Callgrind's file format, version 1, as valgrind writes it with `--dump-instr=yes`: the cost of each function at each
+//! address.
 //!
-//! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are inclusive, a
-//! sum over costs that stand elsewhere in the file: they only weigh the places that a function is called from.
+//! The format is described in valgrind's manual, chapter "Callgrind Format Specification". Costs of calls are
+//! inclusive: sums over costs that are listed elsewhere in the file. They are used only to weigh the callers of a
+//! function.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -39,11 +41,11 @@ pub(super) struct Call {
     pub(super) address: u64,
     /// How many there were.
     pub(super) times: u64,
-    /// Instructions that these calls spent, those of further calls included.
+    /// Instructions of these calls, including the calls that they make.
     pub(super) instructions: u64,
 }
 
-/// All that is read of a file.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub(super) struct Costs<'a> {
     /// Every context that is mentioned, in the order of the file.
@@ -52,7 +54,7 @@ pub(super) struct Costs<'a> {
     pub(super) costs: Vec<Cost>,
     /// Calls, in the order of the file.
     pub(super) calls: Vec<Call>,
-    /// What callgrind says that it counted.
+    /// The total that callgrind reports.
     pub(super) total: u64,
 }
 
@@ -83,7 +85,7 @@ pub(super) fn parse<'a>(file: &Path, text: &'a str) -> Result<Costs<'a>, Profile
     Ok(reader.read)
 }
 
-/// What the next line of numbers is.
+/// The kind of the next line of numbers.
 #[derive(Default, Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// A function's own cost.

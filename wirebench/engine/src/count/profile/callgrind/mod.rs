@@ -1,4 +1,4 @@
-//! Reads what `valgrind --tool=callgrind --dump-instr=yes --separate-callers=N` writes: instructions by call stack.
+//! Reads the output of `valgrind --tool=callgrind --dump-instr=yes --separate-callers=N`: instructions by call stack.
 //!
 //! Callgrind writes every function once per calling context, so own costs by whole stack of physical functions are read off.
 //! Inlined functions are in the program's line tables only: each address of the server's own files is looked up there. At
@@ -33,12 +33,12 @@ pub struct Instructions {
     pub calls: BTreeMap<String, u64>,
     /// Costs by line of the project's own sources, charged to the innermost function of the project's.
     pub lines: Lines,
-    /// What to know before trusting the names, one sentence each.
+    /// Remarks on the names, one sentence each.
     pub remarks: Vec<String>,
 }
 
 impl Instructions {
-    /// Adds those of another process of the same run.
+    /// Adds the costs of another process of the same run.
     pub fn absorb(&mut self, other: Self) {
         self.total = self.total.saturating_add(other.total);
         self.stacks.absorb(&other.stacks);

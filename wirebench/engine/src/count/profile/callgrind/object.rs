@@ -5,10 +5,10 @@ use std::path::Path;
 use crate::count::profile::symbols::{Symbols, is_system};
 use crate::count::profile::tree::Tree;
 
-/// The share of a run's instructions below which nothing is remarked, in percent.
+/// Below this share of a run's instructions there is no remark, percent.
 const REMARKED_PERCENT: u64 = 1;
 
-/// What is known of one object file.
+/// Facts about one object file.
 pub(super) struct Object<'a> {
     path: &'a str,
     pub(super) symbols: Option<Symbols>,
@@ -38,7 +38,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// Its file's name; none for code of no file.
+    /// Its file's name; `None` for code without a file.
     fn name(&self) -> Option<&'a str> {
         self.path
             .rsplit('/')

@@ -1,4 +1,4 @@
-//! Callgrind's contexts and addresses → call stacks of named functions.
+//! Resolves callgrind's contexts and addresses to call stacks of named functions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -20,12 +20,12 @@ use wirebench_record::counts::Source;
 /// The project's own function that a cost is charged to, and its line in [`Resolver::sources`] where it is known.
 pub(super) type Blamed = Option<(FrameId, Option<usize>)>;
 
-/// What is known of an address.
+/// Facts about an address.
 #[derive(Clone)]
 pub(super) struct Place {
-    /// The physical function; none without a symbol.
+    /// The physical function; `None` without a symbol.
     physical: Option<FrameId>,
-    /// What was inlined there, outermost first.
+    /// The functions inlined there, outermost first.
     pub(super) chain: Rc<[FrameId]>,
     /// The innermost function of the project's there.
     pub(super) blamed: Blamed,
@@ -106,7 +106,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Own costs by context, by what was inlined, and by whom to blame.
+    /// Own costs by context, by inlined functions, and by the function to blame.
     fn by_place(&mut self) -> HashMap<(usize, Rc<[FrameId]>, Blamed), u64> {
         let mut found = HashMap::new();
         for cost in std::mem::take(&mut self.read.costs) {
@@ -157,7 +157,7 @@ impl<'a> Resolver<'a> {
         self.objects.len() - 1
     }
 
-    /// What is at an address, looked up once.
+    /// The functions at an address, looked up once.
     pub(super) fn place(&mut self, object: usize, address: u64) -> Place {
         if let Some(place) = self.places.get(&(object, address)) {
             return place.clone();

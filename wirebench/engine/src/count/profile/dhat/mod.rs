@@ -1,4 +1,4 @@
-//! Reads what `valgrind --tool=dhat --num-callers=N` writes: allocations by call stack.
+//! Reads the output of `valgrind --tool=dhat --num-callers=N`: allocations by call stack.
 //!
 //! DHAT names inlined functions in short only (`new<T>`), so the frames of the program are looked up in its line tables by
 //! their addresses; those of libraries are taken as DHAT names them.
@@ -38,12 +38,12 @@ pub struct Allocated {
     pub block_lines: Lines,
     /// Bytes likewise.
     pub byte_lines: Lines,
-    /// What to know before trusting the names, one sentence each.
+    /// Remarks on the names, one sentence each.
     pub remarks: Vec<String>,
 }
 
 impl Allocated {
-    /// Adds those of another process of the same run.
+    /// Adds the costs of another process of the same run.
     pub fn absorb(&mut self, other: Self) {
         self.blocks = self.blocks.saturating_add(other.blocks);
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -172,13 +172,14 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A stack outermost frame first, from positions in the table, innermost first; none when one is not in the table.
+    /// A stack outermost frame first, from positions in the table, innermost first; `None` if a position is not in the
+    /// table.
     fn stack(&mut self, positions: &[usize]) -> Option<Vec<Placed>> {
         let mut stack = Vec::new();
         let mut rest = positions;
         while let Some(&first) = rest.first() {
             let address = self.frames.get(first)?.address;
-            // The frames at one address are one physical function and what was inlined there.
+            // The frames at one address are one physical function and the functions inlined there.
             let same =
                 |&at: &usize| address.is_some() && self.frames.get(at).is_some_and(|frame| frame.address == address);
             let length = rest.iter().take_while(|at| same(at)).count().max(1);

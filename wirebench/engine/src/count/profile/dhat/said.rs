@@ -9,13 +9,13 @@ use crate::count::profile::{names, origin};
 /// The parts of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Said<'a> {
-    /// In the process; none for the root of all stacks.
+    /// The address in the process; `None` for the root of all stacks.
     pub(super) address: Option<u64>,
     /// The function, or `???`.
     pub(super) name: &'a str,
     /// Its source file, perhaps without folders.
     pub(super) file: Option<&'a str>,
-    /// The program or library it is in, said when there is no source file.
+    /// The program or library it is in, given if there is no source file.
     pub(super) object: Option<&'a str>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// The frame it stands for; none for the root.
+    /// The frame of this entry; `None` for the root.
     pub(super) fn frame(&self, inlined: bool) -> Option<Frame> {
         let address = self.address?;
         let function = if names::is_address(self.name) {
@@ -56,7 +56,7 @@ impl<'a> Said<'a> {
         } else {
             names::clean(self.name)
         };
-        // A file's bare name says nothing of the folder it is in.
+        // A bare file name does not identify the folder.
         let origin = origin::of(&function, self.file.filter(|file| file.contains('/')));
         Some(Frame {
             function,

@@ -1,4 +1,4 @@
-//! What a program's line tables say of an address: the function around it and those inlined there.
+//! Looks an address up in a program's line tables: the physical function, and the functions inlined there.
 
 mod places;
 mod sources;
@@ -21,7 +21,7 @@ use crate::count::profile::symbols::sources::Sources;
 use crate::count::profile::tree::{Known as Files, Tree};
 use wirebench_record::counts::Source;
 
-/// Folders of the system's libraries and of valgrind's own: known by their symbols, never looked up.
+/// Folders of the system's libraries and of valgrind's own: only their symbols are used, not their line tables.
 const SYSTEM: [&str; 5] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/libexec/"];
 
 /// Whether a path is one of the system's libraries and not the server's own.
@@ -29,10 +29,10 @@ pub(super) fn is_system(path: &str) -> bool {
     SYSTEM.iter().any(|folder| path.starts_with(folder))
 }
 
-/// What lies at an address.
+/// The functions at an address.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Around {
-    /// The physical function, named as it would be where it is inlined; none without a symbol.
+    /// The physical function, with the name that it has where it is inlined; `None` without a symbol.
     pub(super) physical: Option<Frame>,
     /// What was inlined there, outermost first, without the physical function around it.
     pub(super) inlined: Vec<Frame>,
@@ -51,7 +51,7 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
-    /// Opens a file; none when it is not there or no program. `tree` says which sources are the project's own.
+    /// Opens a file; `None` if it does not exist or is no program. `tree` says which sources are the project's own.
     pub(super) fn open(path: &Path, tree: &Tree) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let object = object::File::parse(bytes.as_slice()).ok()?;

@@ -1,4 +1,4 @@
-//! Where valgrind loaded a program: process addresses turned back into those of its file.
+//! Finds where valgrind loaded a program, to convert process addresses to addresses in its file.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -16,7 +16,7 @@ pub(in crate::count::profile) struct Places {
 }
 
 impl Places {
-    /// Reads a program's symbols; none when it is not there, no program, or stripped.
+    /// Reads a program's symbols; `None` if it does not exist, is no program, or is stripped.
     pub(in crate::count::profile) fn open(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let object = object::File::parse(bytes.as_slice()).ok()?;
@@ -37,8 +37,8 @@ impl Places {
         Some(Self { functions }).filter(|places| !places.functions.is_empty())
     }
 
-    /// How far above its own addresses the program was loaded, from process addresses and the functions valgrind says they
-    /// lie in: the whole number of pages that most of them agree on. None when not one of them can be placed.
+    /// How far above its own addresses the program was loaded, from process addresses and the functions valgrind says
+    /// they lie in: the whole number of pages that most of them agree on. `None` if no function can be placed.
     pub(in crate::count::profile) fn offset<'a>(&self, seen: impl Iterator<Item = (u64, &'a str)>) -> Option<u64> {
         let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
         for (address, name) in seen {
@@ -55,7 +55,7 @@ impl Places {
                 *votes.entry(pages * PAGE).or_insert(0) += 1;
             }
         }
-        // Of equals the smallest, so that the same file gives the same answer.
+        // Of equal candidates the smallest, so that the result is deterministic.
         votes
             .into_iter()
             .rev()
