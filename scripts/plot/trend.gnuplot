@@ -30,7 +30,8 @@ unset key
 # At least 4 % of the value are shown, so that noise does not fill the height.
 middle = (low + high) / 2
 reach = bigger((high - low) * 1.1, 0.04 * abs(middle))
-reach = reach > 0 ? reach : 1
+# (1.0, not 1: half of the integer 1 is 0.)
+reach = reach > 0 ? reach : 1.0
 set yrange [middle - reach / 2:middle + reach / 2]
 pad = bigger(1, 0.01 * (last_place - first_place))
 set xrange [first_place - pad:last_place + pad]

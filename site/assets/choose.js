@@ -1,6 +1,8 @@
 // Two runs side by side: shown, never judged. Loads the summaries of the runs that the address names.
 import { el } from './lib/dom.js';
 
+// Differences that are seen at once.
+const FIRST = 12;
 const SCHEMA = "wirebench.run-summary/v1";
 const place = document.getElementById("choose");
 const runs = [...document.querySelectorAll("#runs tr[data-run]")].map((row) => ({
@@ -25,8 +27,8 @@ async function load(id) {
 
 function table(heads, rows) {
   const head = el("tr", {}, ...heads.map((text, at) => el("th", at > 1 ? { class: "number" } : {}, text)));
-  const body = rows.map((cells) => el("tr", {}, ...cells));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Two runs side by side" }, el("table", {}, el("thead", {}, head), el("tbody", {}, ...body)));
+  for (const cells of rows) for (const [at, cell] of cells.entries()) if (at > 1) cell.dataset.label = heads[at];
+  return el("table", { class: "cards" }, el("thead", {}, head), el("tbody", {}, ...rows.map((cells) => el("tr", {}, ...cells))));
 }
 
 // What is not the same in both runs; the first thing to read.
@@ -74,14 +76,14 @@ function values(a, b) {
         const beside = found.get(value.label);
         const number = (one) => el("td", { class: "number", title: one.range }, one.text);
         const note = value.label === "throughput" ? [...new Set([series.note, other.note])].filter(Boolean).join("; ") : "";
-        rows.push([
+        rows.push([Math.abs(Math.log(other && value.value > 0 && beside.value > 0 ? beside.value / value.value : 1)), [
           el("td", { class: "mono" }, series.id),
           el("td", {}, note ? `${value.label} (${note})` : value.label),
           number(value),
           number(beside),
           el("td", { class: "number" }, change(value.value, beside.value)),
           el("td", { class: "quiet" }, `${value.better} is better`),
-        ]);
+        ]]);
       }
     }
   }
@@ -89,8 +91,11 @@ function values(a, b) {
   const parts = [el("h3", {}, "Values")];
   if (rows.length === 0) parts.push(el("p", {}, "The two runs have no series in common."));
   else {
-    parts.push(el("p", { class: "quiet" }, "Medians of the candidates; two runs: shown, not judged."));
-    parts.push(table(["series", "metric", "A", "B", "B over A", "direction"], rows));
+    parts.push(el("p", { class: "quiet" }, "Medians of the candidates, the largest difference first; two runs: shown, not judged."));
+    const heads = ["series", "metric", "A", "B", "B over A", "direction"];
+    const sorted = rows.sort(([one], [other]) => other - one).map(([, cells]) => cells);
+    parts.push(table(heads, sorted.slice(0, FIRST)));
+    if (sorted.length > FIRST) parts.push(el("details", {}, el("summary", {}, `${sorted.length - FIRST} smaller differences`), table(heads, sorted.slice(FIRST))));
   }
   if (apart.length > 0) parts.push(el("ul", {}, ...apart.map((text) => el("li", {}, text))));
   return parts;

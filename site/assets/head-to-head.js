@@ -1,4 +1,4 @@
-// Head to head: switches for scenario, driver and number. The tables are there without it; the state is in the address.
+// Head to head: switches for scenario, driver and number. The pictures are there without it; the state is in the address.
 
 const groups = [...document.querySelectorAll(".group")];
 const place = document.getElementById("switches");
@@ -16,7 +16,7 @@ const kinds = [
   {
     name: "metric",
     all: "all numbers",
-    list: () => [...document.querySelectorAll(".group th[data-metric]")].map(({ dataset: d }) => ({ key: d.metric, words: d.label })),
+    list: () => [...document.querySelectorAll(".group figure[data-metric]")].map(({ dataset: d }) => ({ key: d.metric, words: d.label })),
   },
 ];
 
@@ -39,13 +39,9 @@ function show() {
     const has = !chosen.metric || cells.some((cell) => cell.dataset.metric === chosen.metric);
     group.hidden = !(fits && has);
     shown += group.hidden ? 0 : 1;
-    group.classList.toggle("one", chosen.metric !== "");
     for (const cell of cells) cell.hidden = chosen.metric !== "" && cell.dataset.metric !== chosen.metric;
-    for (const bar of group.querySelectorAll(".length")) {
-      bar.setAttribute("preserveAspectRatio", "none");
-    }
   }
-  none.textContent = shown > 0 ? "" : "No table fits: this driver did not ask in this scenario, or has no such number.";
+  none.textContent = shown > 0 ? "" : "No picture fits: this driver did not ask in this scenario, or has no such number.";
 }
 
 function choose() {

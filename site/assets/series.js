@@ -79,7 +79,7 @@ async function start() {
   const voice = tip(chart);
   stage.prepend(bar, list.legend);
   stage.append(strip(chart), card(chart), list.host, voice,
-    el('p', { class: 'quiet keys' }, 'Drag to zoom, click to hold a value. ', el('button', { type: 'button', click: () => dialog.showModal() }, 'Keys (?)')));
+    el('p', { class: 'quiet keys' }, 'Drag to zoom, click to keep a value. ', el('button', { type: 'button', click: () => dialog.showModal() }, 'Keys (?)')));
   await pause();
   follow(chart);
   listen(chart, dialog, list.find);
@@ -92,8 +92,9 @@ async function start() {
   if (found.held !== null) chart.hold(chart.spotAt(line, found.held), 'data');
   try {
     const { repository, timelines, columns } = await manifest;
-    chart.repository = repository;
-    chart.releases = timelines.find((one) => one.id === id)?.releases ?? [];
+    const own = timelines.find((one) => one.id === id);
+    chart.repository = own?.repository ?? repository;
+    chart.releases = own?.releases ?? [];
     chart.found = null;
     choose(bar, columns.filter((head) => head.page === page), name, href);
     list.offer(alike(columns, { column: name, label, timeline: id }));

@@ -9,7 +9,7 @@ const notesAt = (chart, place) => chart.marks.filter(({ at, kind }) => at === pl
 
 // What is to say of a spot: lines of text, the most important first.
 export function words(chart, { line: { column }, place, value, stretch }) {
-  const { commit, at, provisional } = chart.timeline.push(place);
+  const { commit, at, message, provisional } = chart.timeline.push(place);
   const say = (one) => (chart.percent ? percent(one) : quantity(one, column.unit));
   const name = chart.lines.length > 1 && column.server;
   if (stretch && !column.points) return [name, `${say(value)} in the middle of ${stretch.end - stretch.from + 1} pushes`, `${say(stretch.min)} to ${say(stretch.max)}`].filter(Boolean);
@@ -19,7 +19,7 @@ export function words(chart, { line: { column }, place, value, stretch }) {
     found.value ? `${found.value} ${found.interval ?? ''}` : found.failure ? `✕ no value: ${found.failure}` : 'no value here',
     found.other, found.change,
     ...(column === chart.main ? notesAt(chart, place).map(({ text }) => text) : []),
-    [short(commit, place), date(at), provisional && 'provisional: in no history'].filter(Boolean).join(' · '),
+    message, [short(commit, place), date(at), provisional && 'provisional: in no history'].filter(Boolean).join(' · '),
   ].filter(Boolean);
 }
 
@@ -52,8 +52,8 @@ export function tip(chart) {
 }
 
 export function card(chart) {
-  const host = el('section', { class: 'card', 'aria-label': 'Held value', hidden: true });
-  const close = el('button', { type: 'button', click: () => { chart.hold(null); chart.host.focus(); } }, 'Let go');
+  const host = el('section', { class: 'card', 'aria-label': 'Kept value', hidden: true });
+  const close = el('button', { type: 'button', click: () => { chart.hold(null); chart.host.focus(); } }, 'Close the card');
   chart.listeners.push((what) => {
     const { held, timeline, repository } = chart;
     host.hidden = !held;
@@ -74,7 +74,7 @@ export function card(chart) {
   return host;
 }
 
-const MOST_ROWS = 20;
+const MOST_ROWS = matchMedia('(max-width: 44rem)').matches ? 8 : 20;
 
 export function commits(chart, section) {
   const table = section?.querySelector('table');
@@ -90,8 +90,12 @@ export function commits(chart, section) {
     if (shown.length && !timeline.knows(shown.at(-1), b)) { chart.gather([timeline.need(shown.at(-1), b)]).then((news) => news && draw()); return; }
     table.replaceChildren(
       el('caption', null, shown.length ? `The newest ${shown.length} in view, newest first` : 'Nothing in view has a value'),
-      el('thead', null, el('tr', null, ...['commit', 'date', 'value', '95 %', 'change', 'note'].map((name, i) => el('th', { scope: 'col', class: i > 1 && i < 5 && 'number' }, name)))),
+      el('thead', null, el('tr', null, ...['commit', 'message', 'date', 'value', '95 %', 'change', 'note'].map((name, i) => el('th', { scope: 'col', class: i > 2 && i < 6 && 'number' }, name)))),
       el('tbody', null, ...shown.map((place) => commitRow(chart, place))));
+    // A column in which nothing stands is left out.
+    for (let i = table.tHead.rows[0].cells.length - 1; i > 0; i--) {
+      if ([...table.tBodies[0].rows].every((row) => !row.cells[i].textContent)) for (const row of [...table.rows]) row.deleteCell(i);
+    }
     more.textContent = places.length > MOST_ROWS ? `… ${number(places.length - MOST_ROWS)} more in view` : '';
   };
   const soon = later(draw, 100);
@@ -99,7 +103,7 @@ export function commits(chart, section) {
 }
 
 function commitRow(chart, place) {
-  const { commit, at, run, provisional } = chart.timeline.push(place);
+  const { commit, at, run, message, provisional } = chart.timeline.push(place);
   const { value, other, interval, change, failure } = facts(chart.main, place, chart.percent);
   const code = el('code', null, short(commit, place));
   const notes = [
@@ -109,7 +113,7 @@ function commitRow(chart, place) {
     link(runLink(run), 'run'),
   ].filter(Boolean);
   const brief = (text) => text?.split(' against ')[0];
-  const texts = [value ? [brief(value), other && `(${brief(other)})`].filter(Boolean).join(' ') : '–', interval, change?.startsWith('not') ? 'not comparable' : brief(change)];
-  return el('tr', null, el('td', { class: 'nowrap' }, link(commitLink(chart.repository, commit), code) ?? code), el('td', { class: 'nowrap' }, date(at)),
-    ...texts.map((text) => el('td', { class: 'number' }, text)), el('td', null, ...notes.flatMap((note, i) => (i ? [' · ', note] : [note]))));
+  const texts = [value ? [brief(value), other && `(${brief(other)})`].filter(Boolean).join(' ') : null, interval, change?.startsWith('not') ? 'not comparable' : brief(change)];
+  return el('tr', null, el('td', { class: 'nowrap' }, link(commitLink(chart.repository, commit), code) ?? code), el('td', null, message ?? ''), el('td', { class: 'nowrap' }, date(at)),
+    ...texts.map((text) => el('td', { class: 'number' }, text ?? '')), el('td', null, ...notes.flatMap((note, i) => (i ? [' · ', note] : [note]))));
 }

@@ -1,6 +1,6 @@
 // The moving chart of a series: holds the view, loads what it needs, and tells its parts of every change.
 import { el, later } from '../lib/dom.js';
-import { loadPoints, valueAt } from '../lib/data.js';
+import { life, loadPoints, valueAt } from '../lib/data.js';
 import { marks } from '../lib/text.js';
 import { palette } from './draw.js';
 import { Plot } from './plot.js';
@@ -19,7 +19,7 @@ export class Chart {
 
   get main() { return this.lines[0].column; }
   get places() { return this.main.places; }
-  get whole() { return [0, Math.max(0, this.places - 1)]; }
+  get whole() { return this.lived ??= clamp(life(this.main), this.places); }
   get isWhole() { return same(this.view.range, this.whole); }
   get percent() { return this.main.isRatio && !this.view.raw; }
   get marks() { return this.found ??= marks(this.main, this.releases); }

@@ -83,21 +83,35 @@ function drawEnvelope(ctx, { X, Y, px, crowd }, { breakAt }, { from, min, middle
 }
 
 function drawDots(ctx, { X, Y, px, box, colours, crowd, small, hollow }, { few, breakAt }, look, { a, b, at, half }, dash) {
-  const [line, whiskers, full, empty] = [new Path2D(), new Path2D(), new Path2D(), new Path2D()];
+  const [line, whiskers, band, full, empty] = Array.from({ length: 5 }, () => new Path2D());
   const gap = box.width / (b - a + 1);
+  // Whiskers so close that they would run into each other are one band.
+  const merged = gap < 6 * px;
   const size = Math.max(1.6 * px, Math.min((small ? 2 : 3.6) * px, gap * 0.42));
   for (const [i, j] of runs(b - a + 1, (k) => a + k, (k) => at(a + k) === at(a + k), breakAt)) {
+    const edge = [];
     for (let place = a + i; place <= a + j; place++) {
       const [x, y, reach] = [X(place), Y(at(place)), half(place)];
       if (place === a + i) line.moveTo(x, y); else line.lineTo(x, y);
       OUTLINES[look.marker](hollow(place) ? empty : full, x, y, size);
-      if (small || crowd || !(reach > 0)) continue;
+      if (small || crowd) continue;
+      if (merged) {
+        const by = reach > 0 ? reach : 0;
+        edge.push([x, Y(at(place) + by), Y(at(place) - by)]);
+        continue;
+      }
+      if (!(reach > 0)) continue;
       const [low, high] = [Y(at(place) - reach), Y(at(place) + reach)];
       whiskers.moveTo(x, low);
       whiskers.lineTo(x, high);
       if (gap > 7 * px) for (const end of [low, high]) { whiskers.moveTo(x - 3 * px, end); whiskers.lineTo(x + 3 * px, end); }
     }
+    edge.forEach(([x, high], k) => (k ? band.lineTo(x, high) : band.moveTo(x, high)));
+    edge.reverse().forEach(([x, , low]) => band.lineTo(x, low));
   }
+  ctx.globalAlpha = 0.2;
+  ctx.fill(band);
+  ctx.globalAlpha = 1;
   ctx.setLineDash(dash);
   // Up to four values make no course: nothing joins them.
   if (!few) stroke(ctx, line, 1.5 * px, 0.6);

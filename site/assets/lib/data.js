@@ -93,6 +93,20 @@ export function valuesIn({ points: { from, value } }, a, b) {
   return count;
 }
 
+// The first and the last place at which a column has a value or a reason why not.
+export function life({ points, buckets, failed, places }) {
+  const found = [...failed.keys()];
+  if (points) {
+    const at = points.value.findIndex(Number.isFinite);
+    if (at >= 0) found.push(points.from + at, points.from + points.value.findLastIndex(Number.isFinite));
+  } else if (buckets) {
+    const { middle } = buckets.value;
+    const last = middle.findLastIndex(Number.isFinite);
+    if (last >= 0) found.push(buckets.from[middle.findIndex(Number.isFinite)], (buckets.from[last + 1] ?? places) - 1);
+  }
+  return found.length ? [Math.min(...found), Math.max(...found)] : [0, Math.max(0, places - 1)];
+}
+
 export async function loadLine(name, page) {
   const found = await load(`columns/${name}`, 'wirebench.column/v1', column);
   return { name, page, column: found, };
@@ -122,7 +136,7 @@ export class Timeline {
   push(place) {
     const file = this.files.get(fileOf(place));
     const i = place - file?.from;
-    return file ? { commit: file.commits[i], at: file.at[i], run: file.runs[i], provisional: file.provisional.has(place) } : {};
+    return file ? { commit: file.commits[i], at: file.at[i], run: file.runs[i], message: file.messages?.[i], provisional: file.provisional.has(place) } : {};
   }
 
   #missing(a, b) {

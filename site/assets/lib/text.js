@@ -7,10 +7,16 @@ const SCALES = {
   bytes: [[2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [1024, 'KiB'], [1, 'B']],
 };
 
+// What other programs call times, in ns.
+const TIMES = { us: 1e3, µs: 1e3, ms: 1e6 };
+
 export function fit(unit, size) {
-  // A unit may be any text, also the name of what every object has.
-  const scale = Object.hasOwn(SCALES, unit) ? SCALES[unit] : [[1, unit]];
-  return scale.find(([least]) => Math.abs(size) >= least) ?? scale.at(-1);
+  // A unit may be any text, also the name of what every object has; of `ns/op` the time is scaled and the rest stays.
+  const [what, ...rest] = unit.split('/');
+  const times = Object.hasOwn(TIMES, what) ? TIMES[what] : 1;
+  const scale = times > 1 ? SCALES.ns : Object.hasOwn(SCALES, what) ? SCALES[what] : [[1, what]];
+  const [least, name] = scale.find(([least]) => Math.abs(size) * times >= least) ?? scale.at(-1);
+  return [least / times, [name, ...rest].join('/')];
 }
 
 // `16,148`, `37.02`, `0.00123`: grouped when large, `digits` otherwise.

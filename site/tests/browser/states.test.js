@@ -39,6 +39,9 @@ describe('the overview', () => {
     test(`${count} values: verdicts start at five`, async () => {
       const { site, page } = await of({ runs: runsUntil(count, 0), series: [series(ID, steady(count))] });
       assert.match(await lead(page), /verdicts start at 5 values/);
+      assert.match(await lead(page), count === 1 ? /4 more runs until verdicts/ : /1 more run until verdicts/);
+      assert.equal(await page.locator('table.matrix tbody tr:visible').count(), 1, 'values by series');
+      assert.equal(await page.getByText('too few values').locator('visible=true').count(), 0);
       const chart = await site.open(PATH);
       await drawn(chart);
       assert.match(await chart.locator('main').innerText(), /start at (5|five) values/);
@@ -50,7 +53,8 @@ describe('the overview', () => {
   test('nothing beyond noise is said with what could have been seen', async () => {
     const { page } = await of({ runs: runsUntil(40, 0), series: [series(ID, steady(40))] });
     assert.match(await lead(page), /Nothing beyond noise.*smallest detectable change \d/);
-    assert.ok(await page.locator('#standings tbody tr:visible').count() > 0 || await page.getByText('only changed').isVisible());
+    assert.ok(await page.locator('table.matrix tbody tr:visible').count() > 0, 'every value is there');
+    assert.equal(await page.locator('article.cause').count(), 0);
     clean(page);
   });
 
@@ -65,8 +69,8 @@ describe('the overview', () => {
   test('a worsening is counted, and is the first row', async () => {
     const values = steady(40).map((value, i) => (i < 34 ? value : Math.round(value * 1.1)));
     const { page } = await of({ runs: runsUntil(40, 0), series: [series('calm@http@hey', steady(40)), series(ID, values)] });
-    assert.match(await lead(page), /^1 of 2 figures worse/);
-    assert.match(await page.locator('#standings tbody tr').first().innerText(), /▼ worse[^]*weather@http@hey/);
+    assert.match(await lead(page), /^1 of 2 metrics worse/);
+    assert.match(await page.locator('#standings tbody tr').first().textContent(), /▼ worse[^]*weather@http@hey/);
     clean(page);
   });
 
@@ -88,6 +92,7 @@ describe('the overview', () => {
     const row = page.locator('#standings tbody tr').first();
     assert.equal(await row.getAttribute('data-state'), 'withheld');
     assert.match(await row.textContent(), /the server ended with signal 6/);
+    assert.match(await page.locator('article.broken').innerText(), /no good value[^]*the server ended with signal 6[^]*weather@http@hey/);
     clean(page);
   });
 

@@ -1,6 +1,7 @@
 // Makes the pictures of README and docs from the demo's site: `node draw.js SITE OUT`; called by scripts/pictures.sh.
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { marked } from 'marked';
 import { chromium } from 'playwright-core';
 import { serve } from './serve.js';
 import { browserProgram, files, root } from './where.js';
@@ -12,7 +13,18 @@ const [site, out] = process.argv.slice(2);
 const comparisons = await files(join(site, 'compare'), '.html');
 const regressed = comparisons.find((name) => name.startsWith('20261110'));
 const PICTURES = [
-  { name: 'overview', path: 'index.html', size: { width: 1120, height: 580 } },
+  { name: 'overview', path: 'index.html', size: { width: 1200, height: 620 } },
+  {
+    name: 'comment', path: `compare/${regressed}`, size: { width: 1080, height: 600 },
+    // The comment of this comparison as it is shown below a pull request: its Markdown, rendered.
+    act: async (page) => {
+      const html = marked.parse(await page.locator('#markdown').inputValue(), { gfm: true });
+      // The page's own policy forbids the style that follows.
+      await page.goto('about:blank');
+      await page.setContent(await readFile(join(import.meta.dirname, 'comment.html'), 'utf8'));
+      await page.locator('.body').evaluate((body, content) => { body.innerHTML = content; }, html);
+    },
+  },
   {
     name: 'series', path: 'series/weather-fixed-count.http.hey.html', size: { width: 1000, height: 740 },
     // The newest hundred pushes: the change is large enough to be seen.
@@ -22,9 +34,7 @@ const PICTURES = [
     },
   },
   {
-    name: 'compare', path: `compare/${regressed}`, size: { width: 1280, height: 560 },
-    // The timed metrics, with their intervals.
-    act: (page) => page.locator('main .scroll:has(svg)').nth(1).evaluate((table) => table.scrollIntoView()),
+    name: 'compare', path: `compare/${regressed}`, size: { width: 1100, height: 560 },
   },
 ];
 

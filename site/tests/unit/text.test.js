@@ -11,6 +11,7 @@ test('numbers', () => {
   assert.deepEqual([quantity(7084, 'ns'), quantity(0.5, 'ns'), quantity(8493465, 'bytes'), quantity(44870.4, 'req/s'), quantity(3, '')], ['7.084 µs', '0.5 ns', '8.1 MiB', '44,870 req/s', '3']);
   assert.deepEqual([percent(5.2), percent(-0.414), percent(0.001), percent(123.4), percent(0.8, '')], ['+5.20 %', '−0.41 %', '0 %', '+123 %', '0.80 %']);
   assert.deepEqual(fit('ns', 2e6), [1e6, 'ms']);
+  assert.deepEqual([quantity(1234567891, 'ns/iter'), quantity(2500, 'ms'), quantity(0.5, 'us/op'), quantity(3, 'constructor')], ['1.235 s/iter', '2.5 s', '500 ns/op', '3 constructor']);
 });
 
 test('dates, also none and impossible ones', () => {

@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::Context as _;
 
 use crate::measure::own;
+use wirebench_record::history::Told;
 use wirebench_record::run::{Variant, VariantRevision};
 
 /// Why a revision cannot be resolved.
@@ -76,6 +77,32 @@ pub fn versions(root: &Path) -> Vec<(String, String)> {
         Some((words.next()?.to_owned(), words.next()?.to_owned()))
     };
     listed.lines().filter_map(tag).collect()
+}
+
+/// Author and first line of the message of each of these commits that the repository has.
+pub fn told(root: &Path, commits: &[&str]) -> Vec<Told> {
+    let hex = |commit: &&str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let known: Vec<&str> = commits.iter().copied().filter(hex).collect();
+    let line = |line: &str| {
+        let mut parts = line.splitn(3, '\t');
+        Some(Told {
+            commit: parts.next()?.to_owned(),
+            author: parts.next()?.to_owned(),
+            message: parts.next()?.to_owned(),
+        })
+    };
+    let ask = |some: &[&str]| {
+        let log = [
+            "log",
+            "--no-walk=unsorted",
+            "--ignore-missing",
+            "--format=%H%x09%an%x09%s",
+        ];
+        let text = says(root, &[&log, some].concat()).unwrap_or_default();
+        text.lines().filter_map(line).collect::<Vec<Told>>()
+    };
+    // A command line holds only so much.
+    known.chunks(1_000).flat_map(ask).collect()
 }
 
 /// The repository's root folder.

@@ -31,6 +31,21 @@ pub struct Facts {
     /// Commits that were released.
     #[serde(default)]
     pub releases: Vec<Released>,
+    /// What commits say of themselves, where no repository can be asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits: Vec<Told>,
+}
+
+/// What a commit says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Told {
+    /// 40 hex digits.
+    pub commit: String,
+    /// First line of its message.
+    pub message: String,
+    /// The name of its author.
+    pub author: String,
 }
 
 impl Default for Facts {
@@ -40,6 +55,7 @@ impl Default for Facts {
             synthetic: None,
             repository: None,
             releases: Vec::new(),
+            commits: Vec::new(),
         }
     }
 }

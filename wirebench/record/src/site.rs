@@ -53,6 +53,9 @@ pub struct Timeline {
     pub id: String,
     /// Its name for people.
     pub name: String,
+    /// `owner/name` on GitHub of its commits, where an imported history names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// How many pushes it has.
     pub pushes: usize,
     /// The releases among them, in order.
@@ -98,6 +101,9 @@ pub struct Pushes {
     pub commits: Vec<String>,
     /// Of each push when its commit was made, s since 1970.
     pub at: Vec<Option<i64>>,
+    /// Of each push the first line of its message and its author; empty when none is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<Option<String>>,
     /// Of each push the id of its run when that has a page, `run/<id>.html`.
     pub runs: Vec<Option<String>>,
     /// Places of runs that are in no history: local ones, and those of pull requests. Drawn hollow.

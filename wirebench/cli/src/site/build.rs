@@ -1,5 +1,6 @@
 //! `wirebench site build`.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,13 +14,13 @@ use wirebench_declare::project::Config;
 use wirebench_engine::git;
 use wirebench_engine::install;
 use wirebench_engine::session::prepare;
-use wirebench_history::follow::{Followed, follow};
+use wirebench_history::follow::{Followed, RUNS, follow};
 use wirebench_history::import::{is_name, keep, name_of, parse};
 use wirebench_history::run_file;
 use wirebench_history::trend::{NEWEST, Question};
 use wirebench_judge::compare::{Rules, paired};
 use wirebench_present::site::{Built, Input, PagedRun, build};
-use wirebench_record::history::{Released, StoredRun};
+use wirebench_record::history::{Released, StoredRun, Told};
 use wirebench_record::run::{Run, Variant};
 
 #[derive(Debug, clap::Args)]
@@ -99,6 +100,8 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
         (Some(folder), Some(history)) => with_imports(history, folder.path(), &local, &question)?,
         (None, history) => follow(history, &local, &question)?,
     };
+    let mut followed = followed;
+    tell(&mut followed, project.as_deref());
     let runs = paged(history, &below, &followed, project.as_deref(), args.run_pages)?;
     let releases = releases(&followed, project.as_deref());
     let repository = args
@@ -129,6 +132,10 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
     let built = build(&input, &args.out)?;
     Ok((followed, built))
 }
+
+/// Where a history may keep more of a run than its record: a folder for each, named by its id, with its comparison and its
+/// flame graphs as they lie in the run's own folder.
+const KEPT: &str = "kept";
 
 /// True if the history may belong to the current project: it has runs, and they were measured.
 fn own(followed: &Followed) -> bool {
@@ -259,7 +266,9 @@ fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules
         Some(local) => local.run.clone(),
         None => report::read(&run_file(history?, known)).ok()?,
     };
+    let kept = history.map(|history| history.join(KEPT).join(&known.id));
     let folder = own.map(|local| local.folder.clone());
+    let folder = folder.or_else(|| kept.filter(|folder| folder.is_dir()));
     let judged = folder
         .as_ref()
         .and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
@@ -283,6 +292,29 @@ fn releases(followed: &Followed, project: Option<&Path>) -> Vec<Released> {
         );
     }
     found
+}
+
+/// Puts message and author to the commits of the history's own runs: what the history says of them, else the repository.
+fn tell(followed: &mut Followed, project: Option<&Path>) {
+    let Some(line) = followed.lines.first().filter(|line| line.source == RUNS) else {
+        return;
+    };
+    let commits: Vec<&str> = line.pushes.iter().map(|push| push.commit.as_str()).collect();
+    let asked = project.filter(|_| own(followed) && followed.facts.commits.is_empty());
+    let told = asked.map_or_else(
+        || followed.facts.commits.clone(),
+        |project| git::told(project, &commits),
+    );
+    let told: HashMap<String, Told> = told.into_iter().map(|one| (one.commit.clone(), one)).collect();
+    let groups = followed.trend.groups.iter_mut().filter(|group| group.source == RUNS);
+    let of_groups = groups.flat_map(|group| [&mut group.last_before, &mut group.first_after]);
+    let pushes = followed.lines.iter_mut().take(1).flat_map(|line| &mut line.pushes);
+    for push in pushes.chain(of_groups) {
+        if let Some(one) = told.get(&push.commit) {
+            push.message = Some(one.message.clone());
+            push.author = Some(one.author.clone());
+        }
+    }
 }
 
 /// Commits of the project after the newest run's.

@@ -87,7 +87,7 @@ fn a_history_becomes_pages_with_the_fact_and_data_with_every_value() {
     }
     let feed = page(&folder, "changes.xml");
     assert!(
-        feed.contains("<entry>") && feed.contains("1 worse, largest +"),
+        feed.contains("<entry>") && feed.contains(" server CPU per request worse by "),
         "{feed}"
     );
     let run = pushes["runs"][23].as_str().unwrap();

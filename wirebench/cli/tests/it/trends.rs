@@ -238,7 +238,7 @@ fn counts_have_a_trend_on_machines_that_change() {
         (&json!(2), &json!(2), &json!(true))
     );
     let text = place.run(&["history", "trend", "h"]).stdout;
-    assert!(text.contains("2 of 2 series at"), "{text}");
+    assert!(text.contains("2 of 2 moved"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A run or a comparison for people: terminal, Markdown, charts. Formats numbers that others computed.
 
 pub mod alert;
+pub mod cause;
 pub mod cells;
 pub mod charts;
 mod columns;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::report::cause::{moved, sentence};
 use crate::report::comparison::words::figure;
 use crate::report::format::{bytes, count, plain, three_digits, time};
 use wirebench_record::metric::Metric;
@@ -205,20 +206,15 @@ fn groups(out: &mut String, trend: &Trend) {
     }
 }
 
-/// What happened at a push: `25 of 25 series at 0123456789ab (2026-11-21): 25 worse, largest +4.1 %`.
+/// What happened at a push: `http worse by 2.8 to 4.1 % (25 metrics, 5 series) at 0123456789ab (2026-11-21); 25 of 30 moved`.
 #[must_use]
 pub fn headline(group: &Group) -> String {
-    let sizes = group.steps.iter().map(|step| step.change_percent);
-    let largest = sizes
-        .max_by(|one, other| one.abs().total_cmp(&other.abs()))
-        .unwrap_or(0.0);
     format!(
-        "{} of {} series at {}: {} worse, largest {}",
+        "{} at {}; {} of {} moved",
+        sentence(&moved(group)),
+        push(&group.first_after),
         count_of(group.stepped),
         count_of(group.measured),
-        push(&group.first_after),
-        count_of(group.worse),
-        size(largest)
     )
 }
 

@@ -75,15 +75,15 @@ fn overall(site: &Site, sources: &[Source]) -> Badge {
     let (message, like) = match (count(Standing::Worse), count(Standing::Withheld)) {
         (0, _) if judged == 0 => ("nothing to compare yet".into(), Standing::Few),
         (0, 0) => (
-            format!("nothing worse of {}", plural(judged, "figure")),
+            format!("nothing worse of {}", plural(judged, "metric")),
             Standing::Noise,
         ),
         (0, withheld) => (
-            format!("{withheld} of {} withheld", plural(judged, "figure")),
+            format!("{withheld} of {} without a good value", plural(judged, "metric")),
             Standing::Withheld,
         ),
         (worse, _) => (
-            format!("{worse} of {} worse", plural(judged, "figure")),
+            format!("{worse} of {} worse", plural(judged, "metric")),
             Standing::Worse,
         ),
     };

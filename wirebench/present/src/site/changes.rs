@@ -2,15 +2,19 @@
 
 use askama::Template;
 
+use crate::report::cause::Moved;
 use crate::report::comparison::words::change;
 use crate::report::trend::headline;
+use crate::site::causes::{Cause, anchor};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::shown::plural;
+use crate::site::spark;
 use crate::site::timeline::{day, seconds};
 use crate::site::words::{changed, state, verdict};
 use wirebench_history::follow::Line;
 use wirebench_history::standing::{Change, Standing, taken_back};
+use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{ChangePoint, Direction, Group, Segment};
 
@@ -24,7 +28,7 @@ const IN_ENTRY: usize = 20;
 struct Page<'a> {
     frame: Frame,
     lead: String,
-    rows: &'a [Noticed],
+    causes: &'a [Cause],
 }
 
 #[derive(Template)]
@@ -40,6 +44,8 @@ struct Feed<'a> {
 struct Entry {
     title: String,
     source: String,
+    /// Where its card is on the page.
+    anchor: String,
     up_to: String,
     /// RFC 3339.
     at: String,
@@ -51,9 +57,18 @@ struct Entry {
 pub(super) struct Noticed {
     pub(super) state: &'static str,
     pub(super) word: &'static str,
-    series: String,
+    pub(super) series: String,
+    pub(super) metric: Option<Metric>,
+    pub(super) percent: f64,
+    direction: Direction,
+    /// Whether it is later than what the newest push is set against, in what can still be compared with it.
+    pub(super) since: bool,
+    /// Its size alone.
+    pub(super) size: String,
+    /// The course of its metric around it.
+    pub(super) spark: String,
     pub(super) label: String,
-    href: String,
+    pub(super) href: String,
     pub(super) change: String,
     pub(super) after: String,
     pub(super) up_to: String,
@@ -64,35 +79,56 @@ pub(super) struct Noticed {
     time: i64,
 }
 
-/// Every change point, the newest first.
-pub(super) fn noticed(site: &Site, sources: &[Source]) -> Vec<Noticed> {
-    let all = |source| {
-        let of = move |source: &Source, series: &Series| of_all(site, source.line, series);
-        let source: &Source = source;
-        source
-            .series
-            .iter()
-            .flat_map(move |series| of(source, series))
-            .collect::<Vec<_>>()
-    };
-    newest_first(sources.iter().flat_map(all).collect())
+/// Every change point of a source, the newest first.
+pub(super) fn all_of(site: &Site, source: &Source) -> Vec<Noticed> {
+    let of = |series: &Series| of_all(site, source, series);
+    newest_first(source.series.iter().flat_map(of).collect())
 }
 
 /// The change points of one series, the newest first.
-pub(super) fn of_series(site: &Site, line: &Line, series: &Series) -> Vec<Noticed> {
-    newest_first(of_all(site, line, series))
+pub(super) fn of_series(site: &Site, source: &Source, series: &Series) -> Vec<Noticed> {
+    newest_first(of_all(site, source, series))
 }
 
-fn of_all(site: &Site, line: &Line, series: &Series) -> Vec<Noticed> {
+fn of_all(site: &Site, source: &Source, series: &Series) -> Vec<Noticed> {
     let mut found = Vec::new();
     for drawn in &series.metrics {
-        for (number, segment) in drawn.trace.segments.iter().enumerate() {
+        let all = drawn.trace.segments.iter().zip(&drawn.values.segments).enumerate();
+        for (number, (segment, places)) in all {
             let current = number + 1 == drawn.trace.segments.len();
-            let points = segment.change_points.iter();
-            found.extend(points.map(|point| one(site, line, series, drawn, (segment, point), current)));
+            let steps = segment.change_points.iter().zip(&places.steps);
+            found.extend(steps.map(|(point, at)| {
+                let since = current && at.first_after > source.mark.at;
+                let noticed = one(site, source.line, series, drawn, (segment, point), current);
+                let spark = spark::around(drawn.judged(), (places.first, at.first_after, places.last));
+                Noticed {
+                    since,
+                    spark,
+                    ..noticed
+                }
+            }));
         }
     }
     found
+}
+
+impl Noticed {
+    /// What is told of it in one sentence with others.
+    pub(super) fn moved(&self) -> Moved<'_> {
+        Moved {
+            series: &self.series,
+            metric: self.metric,
+            percent: self.percent,
+            direction: self.direction,
+        }
+    }
+
+    /// What is open first, then what is worse, then the largest.
+    #[expect(clippy::cast_possible_truncation, reason = "bounded")]
+    pub(super) fn rank(&self) -> (bool, bool, i64) {
+        let size = (self.percent.abs() * 100.0).clamp(0.0, 1e12) as i64;
+        (self.status != "open", self.state != "worse", -size)
+    }
 }
 
 fn newest_first(mut found: Vec<Noticed>) -> Vec<Noticed> {
@@ -121,6 +157,12 @@ fn one(
         state: state(standing),
         word: verdict(standing),
         series: series.name.to_owned(),
+        metric: drawn.trace.metric,
+        percent: point.change_percent,
+        direction: point.direction,
+        since: false,
+        size: change(point.change_percent),
+        spark: String::new(),
         label: drawn.label.to_owned(),
         href: format!("series/{}.html?metric={}&pin={up_to}", series.page, drawn.word),
         change: changed(Some(Change {
@@ -159,32 +201,44 @@ fn status(segment: &Segment, point: &ChangePoint, current: bool) -> (&'static st
 ///
 /// # Errors
 /// When the template cannot be written out.
-pub(super) fn render(frame: Frame, rows: &[Noticed]) -> Result<String, askama::Error> {
-    let of = |status| rows.iter().filter(|row| row.status == status).count();
-    let lead = if rows.is_empty() {
+pub(super) fn render(frame: Frame, causes: &[Cause]) -> Result<String, askama::Error> {
+    let of = |status: &str| causes.iter().filter(|cause| cause.status == status).count();
+    let lead = if causes.is_empty() {
         "No series has stepped yet.".to_owned()
     } else {
-        format!(
-            "{} noticed: {} open, {} accepted, {} fixed, {} for the better.",
-            plural(rows.len(), "change"),
-            of("open"),
-            of("accepted"),
-            of("fixed"),
-            of("better")
-        )
+        let metrics: usize = causes.iter().map(|cause| cause.rows.len()).sum();
+        let parts = [
+            ("open", "still worse"),
+            ("accepted", "accepted"),
+            ("fixed", "fixed"),
+            ("better", "for the better"),
+        ];
+        let parts = parts.into_iter().filter(|(status, _)| of(status) > 0);
+        let parts: Vec<String> = parts.map(|(status, word)| format!("{} {word}", of(status))).collect();
+        let moved = if metrics == 1 {
+            "moved 1 metric".to_owned()
+        } else {
+            format!("moved {metrics} metrics")
+        };
+        let rest = if parts.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", parts.join(", "))
+        };
+        format!("{} {moved}{rest}.", plural(causes.len(), "change"))
     };
-    Page { frame, lead, rows }.render()
+    Page { frame, lead, causes }.render()
 }
 
 /// The newest pushes at which something stepped as an Atom feed: one entry for each, with all its series.
 ///
 /// # Errors
 /// When the template cannot be written out.
-pub(super) fn feed(site: &Site, groups: &[Group]) -> Result<String, askama::Error> {
+pub(super) fn feed(site: &Site, sources: &[Source], groups: &[Group]) -> Result<String, askama::Error> {
     let mut newest: Vec<&Group> = groups.iter().collect();
     newest.sort_by_key(|group| std::cmp::Reverse(seconds(&group.first_after).unwrap_or(0)));
     newest.truncate(IN_FEED);
-    let entries: Vec<Entry> = newest.into_iter().map(entry).collect();
+    let entries: Vec<Entry> = newest.into_iter().map(|group| entry(sources, group)).collect();
     let feed = Feed {
         title: format!("{}: changes", site.name),
         id: site.repository.clone().unwrap_or_else(|| "history".into()),
@@ -197,7 +251,7 @@ pub(super) fn feed(site: &Site, groups: &[Group]) -> Result<String, askama::Erro
     feed.render()
 }
 
-fn entry(group: &Group) -> Entry {
+fn entry(sources: &[Source], group: &Group) -> Entry {
     let up_to = short_commit(&group.first_after.commit).to_owned();
     let time = seconds(&group.first_after).unwrap_or(0);
     let sizes = group.steps.iter().take(IN_ENTRY).map(|step| {
@@ -207,16 +261,25 @@ fn entry(group: &Group) -> Entry {
         format!("{}{metric} {}", step.series, change(step.change_percent))
     });
     let more = group.steps.len().saturating_sub(IN_ENTRY);
+    let source = sources.iter().find(|source| source.line.source == group.source);
+    let who = [&group.first_after.message, &group.first_after.author];
+    let who: Vec<&str> = who.into_iter().flatten().map(String::as_str).collect();
     Entry {
+        anchor: source.map_or_else(String::new, |source| anchor(&source.timeline.id, &up_to)),
         title: headline(group),
         source: group.source.clone(),
         at: jiff::Timestamp::from_second(time)
             .map(|time| time.to_string())
             .unwrap_or_default(),
         content: format!(
-            "After {} up to {up_to} ({}): {}{}.",
+            "After {} up to {up_to} ({}{}): {}{}.",
             short_commit(&group.last_before.commit),
             day(&group.first_after),
+            if who.is_empty() {
+                String::new()
+            } else {
+                format!(", {}", who.join(", "))
+            },
             sizes.collect::<Vec<_>>().join("; "),
             if more > 0 {
                 format!("; {more} more")

@@ -3,13 +3,14 @@
 
 pub(super) mod choice;
 mod effects;
+mod picture;
 mod view;
 
 use std::collections::BTreeMap;
 
 use askama::Template;
 
-pub(super) use self::view::{View, class};
+pub(super) use self::view::{Links, View, class};
 use crate::site::frame::{Frame, Place, Site};
 use crate::site::shown::is_id;
 use wirebench_record::comparison::Comparison;
@@ -34,7 +35,11 @@ pub(super) fn render(
     site: &Site,
     flames: &BTreeMap<String, String>,
 ) -> Result<String, askama::Error> {
-    let compared = View::of(comparison, &|commit| site.commit_url(commit), flames);
+    let links = Links {
+        commit: &|commit| site.commit_url(commit),
+        series: &|series| site.series_page(series).map(|page| format!("../{page}")),
+    };
+    let compared = View::of(comparison, links, flames);
     Page {
         frame: site.frame_below(&format!("{}: {}", compared.sides(), compared.verdict), Place::Compare),
         compared,

@@ -1,12 +1,14 @@
 //! What every page has around its content.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::site::Input;
 use crate::site::gather::Source;
 use crate::site::shown::plural;
 use crate::site::timeline::seconds;
-use wirebench_history::follow::Line;
+use wirebench_history::follow::{Line, RUNS};
 
 /// The pages that every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +57,10 @@ pub(super) struct Site {
     pub(super) freshness: String,
     /// When the newest push was made.
     pub(super) newest: Option<Timestamp>,
+    /// Names of the pages of the history's own series, without folder and ending, by series.
+    pub(super) series: BTreeMap<String, String>,
+    /// Whether there may be runs: an import alone has none, so that pages of runs cannot apply.
+    pub(super) runs: bool,
 }
 
 /// What `base.html` needs.
@@ -68,6 +74,7 @@ pub(super) struct Frame {
     pub(super) made: String,
     pub(super) freshness: String,
     pub(super) version: &'static str,
+    runs: bool,
     place: Place,
 }
 
@@ -96,6 +103,12 @@ impl Site {
             made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
             freshness,
             newest,
+            runs: sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS),
+            series: (sources.iter())
+                .filter(|source| source.line.source == RUNS)
+                .flat_map(|source| &source.series)
+                .map(|series| (series.name.to_owned(), series.page.clone()))
+                .collect(),
         }
     }
 
@@ -128,6 +141,7 @@ impl Site {
             made: self.made.clone(),
             freshness: self.freshness.clone(),
             version: env!("CARGO_PKG_VERSION"),
+            runs: self.runs,
             place,
         }
     }
@@ -138,6 +152,11 @@ impl Site {
             root: "../",
             ..self.frame(title, place)
         }
+    }
+
+    /// The page of one of the history's own series, from the site's root.
+    pub(super) fn series_page(&self, series: &str) -> Option<String> {
+        self.series.get(series).map(|page| format!("series/{page}.html"))
     }
 
     /// Where a commit is shown; none without a repository, or for what is no commit.
@@ -173,12 +192,15 @@ pub(super) fn pull_url(repository: &str, message: &str) -> Option<String> {
 
 impl Frame {
     /// The navigation.
-    pub(super) fn nav(&self) -> [Entry; 7] {
-        ENTRIES.map(|(place, name, href)| Entry {
+    pub(super) fn nav(&self) -> Vec<Entry> {
+        let of_runs = |place| matches!(place, Place::Compare | Place::Runs | Place::HeadToHead);
+        let entries = ENTRIES.into_iter().filter(|(place, ..)| self.runs || !of_runs(*place));
+        let entry = |(place, name, href)| Entry {
             name,
             href,
             current: place == self.place,
-        })
+        };
+        entries.map(entry).collect()
     }
 }
 

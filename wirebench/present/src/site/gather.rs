@@ -1,6 +1,7 @@
 //! Traces → series with their metrics, each with its page, its files' names and how it stands.
 
 use crate::report::comparison::words::{figure, value};
+use crate::report::format::count;
 use crate::site::names::{Pages, word};
 use crate::site::timeline::{Mark, mark, timeline};
 use wirebench_history::follow::{Followed, Line, RUNS, Values};
@@ -123,6 +124,43 @@ fn reference(line: &Line, trace: &Trace, releases: &[Released]) -> Option<String
     Some(named.map_or_else(|| short_commit(newest).to_owned(), |release| release.name.clone()))
 }
 
+/// A value of any unit with at most four digits that mean something, times in the unit that fits: `1.255 µs/op`, `3 extra/op`.
+fn imported(number: f64, unit: &str) -> String {
+    const TIMES: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+    let (first, rest) = unit.split_at(unit.find('/').unwrap_or(unit.len()));
+    let time = TIMES.iter().find(|(name, _)| *name == first);
+    match time {
+        Some((_, ns)) if number > 0.0 && number.is_finite() => {
+            let whole = number * ns;
+            let fits = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
+            let (name, size) = fits.into_iter().find(|(_, size)| whole >= *size).unwrap_or(("ns", 1.0));
+            format!("{} {name}{rest}", four_digits(whole / size))
+        }
+        _ => format!("{} {unit}", four_digits(number)).trim_end().to_owned(),
+    }
+}
+
+/// At most four digits that mean something, without zeros at the end: `8,123,000`, `37.02`, `0.001235`.
+fn four_digits(number: f64) -> String {
+    let size = number.abs();
+    if size >= 1e15 || (size > 0.0 && size < 1e-6) {
+        return format!("{number:.2e}");
+    }
+    if size == 0.0 || !number.is_finite() {
+        return count(number + 0.0);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "between -6 and 15")]
+    let magnitude = size.log10().floor() as i32;
+    let step = 10_f64.powi(magnitude - 3);
+    let rounded = (number / step).round() * step;
+    if magnitude >= 3 {
+        return count(rounded);
+    }
+    let places = usize::try_from(3 - magnitude).unwrap_or(0);
+    let text = format!("{rounded:.places$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 impl Drawn<'_> {
     /// What is said before a value: the metric; nothing of imported series, whose name says it.
     pub(super) fn what(&self) -> String {
@@ -151,7 +189,8 @@ impl Drawn<'_> {
     pub(super) fn text(&self, number: f64) -> String {
         match self.trace.metric {
             Some(metric) if metric.is_counted() => figure(metric, number),
-            _ => value(Some(number), &self.trace.unit),
+            Some(_) => value(Some(number), &self.trace.unit),
+            None => imported(number, &self.trace.unit),
         }
     }
 
@@ -177,5 +216,36 @@ impl Drawn<'_> {
             Some(Better::Higher) => "higher is better",
             None => "",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imported_values_have_four_digits_and_times_a_unit_that_fits() {
+        let found = [
+            (1_255.3, "ns/op"),
+            (8_123_456.0, "ns/iter"),
+            (0.0, "allocs/op"),
+            (3.0, "extra/op"),
+            (261.04, "sec"),
+            (12_345_678.0, "B"),
+            (0.001_234_56, ""),
+            (2_500.0, "ms"),
+        ]
+        .map(|(number, unit)| imported(number, unit));
+        let expected = [
+            "1.255 µs/op",
+            "8.123 ms/iter",
+            "0 allocs/op",
+            "3 extra/op",
+            "261 sec",
+            "12,350,000 B",
+            "0.001235",
+            "2.5 s",
+        ];
+        assert_eq!(found, expected);
     }
 }

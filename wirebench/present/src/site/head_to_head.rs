@@ -1,9 +1,12 @@
 //! HTTP, gRPC or gRPC-web for this job? The servers of one run side by side, by work and load, each asked by the same driver.
 
+mod panel;
+mod sweep;
 mod table;
 
 use askama::Template;
 
+use self::sweep::{Sweep, sweeps};
 use self::table::{Group, answer, groups};
 use crate::report::format::machines;
 use crate::site::frame::{Frame, Place, Site};
@@ -28,6 +31,7 @@ struct Shown {
     started: String,
     machine: String,
     groups: Vec<Group>,
+    sweeps: Vec<Sweep>,
 }
 
 /// The page `head-to-head.html`, of the newest of these runs that has several servers asked by one driver. `paged` says
@@ -50,6 +54,11 @@ pub(super) fn render<'a>(
 }
 
 impl Shown {
+    /// Whether a group is a point of a sweep.
+    fn is_swept(&self) -> bool {
+        self.groups.iter().any(|group| group.swept)
+    }
+
     fn of(run: &Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
         let candidate = run
             .variants
@@ -65,6 +74,7 @@ impl Shown {
             started: instant(&run.started_at),
             machine: machines(run),
             groups: groups(run),
+            sweeps: sweeps(run),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Can I trust the system? How often it cried wolf, how noisy its machines are, which rounds it threw away and why, and what
 //! it could not have seen.
 
+mod heat;
 mod noise;
 mod sizes;
 
@@ -8,11 +9,13 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
+use self::heat::Heat;
 use self::noise::Noise;
 use self::sizes::Sizes;
 use crate::report::comparison::words::declared;
 use crate::report::format::three_digits;
 use crate::site::frame::{Frame, Place, Site};
+use crate::site::gather::Source;
 use crate::site::shown::{plural, sentence};
 use crate::site::trust::{Tally, steal_percent};
 use wirebench_record::comparison::{Comparison, Verdict};
@@ -35,8 +38,12 @@ struct Page {
     steal: Option<String>,
     reasons: Vec<(String, String)>,
     /// What a comparison could have seen, and what the history would.
-    compared: Option<Sizes>,
-    followed: Option<Sizes>,
+    compared: Vec<Sizes>,
+    followed: Vec<Sizes>,
+    /// Noise by series and week.
+    heat: Option<Heat>,
+    /// How long runs took.
+    minutes: Option<String>,
     skipped: Vec<String>,
     skipped_more: usize,
 }
@@ -57,7 +64,7 @@ struct Alarms {
 pub(super) fn render(
     runs: &[&Run],
     comparisons: &[&Comparison],
-    trend: Option<&Trend>,
+    (trend, sources): (Option<&Trend>, &[Source]),
     site: &Site,
 ) -> Result<String, askama::Error> {
     let mut tally = Tally::default();
@@ -73,7 +80,9 @@ pub(super) fn render(
             .map(|(count, why)| (plural(count, "round"), why.to_owned()))
             .collect(),
         compared: Sizes::compared(comparisons),
-        followed: trend.and_then(Sizes::followed),
+        followed: trend.map(Sizes::followed).unwrap_or_default(),
+        heat: Heat::of(sources),
+        minutes: minutes(runs),
         skipped: skipped.iter().take(SKIPPED).map(|line| sentence(line)).collect(),
         skipped_more: skipped.len().saturating_sub(SKIPPED),
     }
@@ -104,6 +113,24 @@ fn steal(runs: &[&Run]) -> Option<String> {
         "While the load ran, the hypervisor gave {} % of the CPU time to others in the middle run, {} % in the worst.",
         three_digits(middle),
         three_digits(worst)
+    ))
+}
+
+/// How long the runs took, from their start to their end, in minutes: the middle one, and the whole.
+#[expect(clippy::cast_precision_loss, reason = "minutes stay far below 2^53")]
+fn minutes(runs: &[&Run]) -> Option<String> {
+    let took = |run: &&Run| {
+        let at = |text: &str| text.parse::<jiff::Timestamp>().ok();
+        let seconds = at(&run.finished_at)?.as_second() - at(&run.started_at)?.as_second();
+        (seconds > 0).then_some(seconds as f64 / 60.0)
+    };
+    let each: Vec<f64> = runs.iter().filter_map(took).collect();
+    let middle = median(&each)?;
+    Some(format!(
+        "{} took {} minutes in all, the middle one {}.",
+        plural(each.len(), "run"),
+        three_digits(each.iter().sum()),
+        three_digits(middle)
     ))
 }
 
@@ -243,7 +270,7 @@ mod tests {
         let mut run = samples::reference();
         samples::spoil(&mut run);
         let comparison = golden("mixed");
-        let page = render(&[&run], &[&comparison], Some(&trend()), &samples::site()).unwrap();
+        let page = render(&[&run], &[&comparison], (Some(&trend()), &[]), &samples::site()).unwrap();
         crate::site::well_formed::check(&page).unwrap();
         for said in [
             "No comparison of equal code yet",
@@ -266,7 +293,7 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_said_and_hostile_text_stays_text() {
-        let none = render(&[], &[], None, &samples::site()).unwrap();
+        let none = render(&[], &[], (None, &[]), &samples::site()).unwrap();
         crate::site::well_formed::check(&none).unwrap();
         assert!(none.contains("No run yet") && none.contains("No comparison of equal code yet"));
         let (mut run, mut comparison, mut trend) = (samples::reference(), golden("mixed"), trend());
@@ -281,6 +308,6 @@ mod tests {
             .iter_mut()
             .for_each(|trace| trace.series = samples::NASTY.into());
         trend.skipped = vec![samples::NASTY.into()];
-        samples::assert_inert(&render(&[&run], &[&comparison], Some(&trend), &samples::site()).unwrap());
+        samples::assert_inert(&render(&[&run], &[&comparison], (Some(&trend), &[]), &samples::site()).unwrap());
     }
 }

@@ -4,6 +4,7 @@
 mod about;
 mod badges;
 mod buckets;
+mod causes;
 mod changes;
 mod columns;
 mod compare;
@@ -12,6 +13,7 @@ mod frame;
 mod gather;
 mod head_to_head;
 mod health;
+mod matrix;
 mod names;
 mod offered;
 mod overview;
@@ -160,21 +162,27 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
         )?);
     }
     runs::each(&mut writer, &site, input.runs)?;
-    runs::of_all(&mut writer, &site, input, &with_page)?;
+    runs::of_all(&mut writer, &site, (input, &sources), &with_page)?;
     badges::write(&mut writer, &site, &sources)?;
-    let noticed = changes::noticed(&site, &sources);
+    let groups = &input.followed.trend.groups;
+    let causes = causes::causes(&site, &sources, groups, &|_| true);
     let stale = site.stale(input);
     let skipped = &input.followed.trend.skipped;
     let frame = |title, place| site.frame(title, place);
     writer.page(
         "index.html",
-        overview::render(frame("Overview", Place::Overview), &sources, stale, skipped),
+        overview::render(
+            frame("Overview", Place::Overview),
+            (&site, &sources, groups),
+            stale,
+            skipped,
+        ),
     )?;
     writer.page(
         "changes.html",
-        changes::render(frame("Changes", Place::Changes), &noticed),
+        changes::render(frame("Changes", Place::Changes), &causes),
     )?;
-    writer.page("changes.xml", changes::feed(&site, &input.followed.trend.groups))?;
+    writer.page("changes.xml", changes::feed(&site, &sources, groups))?;
     let model = input.followed.facts.synthetic.clone();
     let about = about::render(frame("About", Place::About), &input.followed.trend.method, model);
     writer.page("about.html", about)?;

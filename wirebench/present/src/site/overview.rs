@@ -1,12 +1,23 @@
-//! The first page: is anything worse right now?
+//! The first page: is anything worse right now? What happened since the newest release by its cause; every value below.
 
 use askama::Template;
 
-use crate::site::frame::Frame;
+use crate::site::causes::{Cause, causes};
+use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
+use crate::site::matrix::{Matrix, matrices};
+use crate::site::shown::plural;
 use crate::site::spark;
 use crate::site::words::{changed, remark, seen, sentence, state, verdict};
-use wirebench_history::standing::Standing;
+use wirebench_history::standing::{FEWEST, Standing};
+use wirebench_record::trend::Group;
+
+/// Cards of one source; the others are on the page of changes.
+const CARDS: usize = 8;
+/// A table with so many rows is seen at once where there is no other; a longer one is folded.
+const OPEN: usize = 20;
+/// Courses shown above a folded table.
+const GLANCE: usize = 24;
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -24,7 +35,40 @@ struct Part {
     name: String,
     sentence: String,
     since: String,
+    causes: Vec<Cause>,
+    /// Causes that have no card here.
+    more: usize,
+    broken: Vec<Broken>,
+    /// How many runs are missing until anything is judged, in words; none when something is.
+    first_runs: Option<String>,
+    matrices: Vec<Matrix>,
     rows: Vec<Line>,
+}
+
+/// Series without a good value in the newest run, for one reason.
+struct Broken {
+    reason: String,
+    /// Name and page of each, and how many metrics it has.
+    series: Vec<(String, String, usize)>,
+}
+
+impl Part {
+    /// A few courses to look at where nothing else is to be seen at once.
+    fn glance(&self) -> Vec<&Line> {
+        if !self.matrices.is_empty() || self.rows.len() <= OPEN {
+            return Vec::new();
+        }
+        self.rows
+            .iter()
+            .filter(|row| !row.spark.is_empty())
+            .take(GLANCE)
+            .collect()
+    }
+
+    /// Whether the table of every metric is seen at once.
+    fn is_open(&self) -> bool {
+        self.matrices.is_empty() && self.rows.len() <= OPEN
+    }
 }
 
 struct Line {
@@ -41,38 +85,81 @@ struct Line {
     order: (Standing, i64),
 }
 
-/// The page.
+/// The page of a site, its sources and their groups of steps.
 ///
 /// # Errors
 /// When the template cannot be written out.
 pub(super) fn render(
     frame: Frame,
-    sources: &[Source],
+    (site, sources, groups): (&Site, &[Source], &[Group]),
     stale: Option<String>,
     skipped: &[String],
 ) -> Result<String, askama::Error> {
     let page = Page {
         frame,
         stale,
-        sources: sources.iter().map(part).collect(),
+        sources: sources.iter().map(|source| part(site, source, groups)).collect(),
         skipped: skipped.to_vec(),
     };
     page.render()
 }
 
-fn part(source: &Source) -> Part {
+fn part(site: &Site, source: &Source, groups: &[Group]) -> Part {
     let rows = source.series.iter();
     let mut rows: Vec<Line> = rows
         .flat_map(|series| series.metrics.iter().map(move |drawn| line(series, drawn)))
         .collect();
     rows.sort_by_key(|row| row.order);
+    let now = |status: &str| matches!(status, "open" | "accepted" | "better" | "unknown");
+    let mut causes = causes(site, std::slice::from_ref(source), groups, &|row| {
+        row.since && now(row.status)
+    });
+    causes.sort_by_key(|cause| cause.status != "open");
+    let more = causes.len().saturating_sub(CARDS);
+    causes.truncate(CARDS);
     Part {
         id: source.timeline.id.clone(),
         name: source.timeline.name.clone(),
         sentence: sentence(source),
         since: source.mark.name.clone(),
+        causes,
+        more,
+        broken: broken(source),
+        first_runs: first_runs(source, &rows),
+        matrices: matrices(source),
         rows,
     }
+}
+
+/// Every series without a good value in the newest run; those that share the reason together.
+fn broken(source: &Source) -> Vec<Broken> {
+    let mut found: Vec<Broken> = Vec::new();
+    for series in &source.series {
+        let withheld = || series.metrics.iter().filter_map(|drawn| drawn.stands.withheld.as_ref());
+        let Some(reason) = withheld().next() else {
+            continue;
+        };
+        let one = (
+            series.name.to_owned(),
+            format!("series/{}.html", series.page),
+            withheld().count(),
+        );
+        match found.iter_mut().find(|known| known.reason == *reason) {
+            Some(known) => known.series.push(one),
+            None => found.push(Broken {
+                reason: reason.clone(),
+                series: vec![one],
+            }),
+        }
+    }
+    found
+}
+
+/// How many runs are missing until the first verdict.
+fn first_runs(source: &Source, rows: &[Line]) -> Option<String> {
+    let early = !rows.is_empty() && rows.iter().all(|row| row.order.0 == Standing::Few);
+    let missing = FEWEST.saturating_sub(source.timeline.pushes);
+    (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 
 fn line(series: &Series, drawn: &Drawn) -> Line {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Component, Path};
 
 use crate::site::frame::Site;
+use crate::site::gather::Source;
 use crate::site::run_list::Listed;
 use crate::site::run_summary::summary;
 use crate::site::shown::is_id;
@@ -17,7 +18,7 @@ use wirebench_record::run::Run;
 pub(super) fn of_all(
     writer: &mut Writer,
     site: &Site,
-    input: &Input,
+    (input, sources): (&Input, &[Source]),
     with_page: &HashSet<&str>,
 ) -> Result<(), SiteError> {
     let listed = input
@@ -32,11 +33,13 @@ pub(super) fn of_all(
         .filter_map(|paged| paged.comparison.as_ref())
         .collect();
     let has_page = |id: &str| with_page.contains(id);
-    writer.page("run/index.html", run_list::render(&listed, site))?;
-    writer.page("compare/index.html", compare::choice::render(&listed, site))?;
-    let head_to_head = head_to_head::render(runs.iter().copied(), site, &has_page);
-    writer.page("head-to-head.html", head_to_head)?;
-    let health = health::render(&runs, &comparisons, Some(&input.followed.trend), site);
+    if site.runs {
+        writer.page("run/index.html", run_list::render(&listed, site))?;
+        writer.page("compare/index.html", compare::choice::render(&listed, site))?;
+        let head_to_head = head_to_head::render(runs.iter().copied(), site, &has_page);
+        writer.page("head-to-head.html", head_to_head)?;
+    }
+    let health = health::render(&runs, &comparisons, (Some(&input.followed.trend), sources), site);
     writer.page("health.html", health)
 }
 

@@ -25,6 +25,8 @@ pub(super) fn site() -> Site {
         made: "2026-11-21 17:24 UTC".into(),
         freshness: "The newest run is 2 hours old.".into(),
         newest: None,
+        series: BTreeMap::new(),
+        runs: true,
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) fn render(
         lead: fact(source, first),
         first: metric(source, first),
         others: others.iter().map(|drawn| metric(source, drawn)).collect(),
-        steps: of_series(site, source.line, series),
+        steps: of_series(site, source, series),
         breaks: breaks(first),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
         commits: commits(site, source, first, with_page),

@@ -36,6 +36,13 @@ pub(super) fn path(values: &[f64]) -> String {
     path
 }
 
+/// The path of the values around a place, of those from the first to the last place given: first, place, last.
+pub(super) fn around(values: &[f64], (first, place, last): (usize, usize, usize)) -> String {
+    let end = (place + NEWEST / 2).min(last + 1).min(values.len());
+    let from = end.saturating_sub(NEWEST).max(first).min(end);
+    path(&values[from..end])
+}
+
 #[expect(clippy::cast_precision_loss, reason = "at most 60 places")]
 fn ratio(place: usize, last: usize) -> f64 {
     place as f64 / last.max(1) as f64
@@ -44,6 +51,15 @@ fn ratio(place: usize, last: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn around_a_place_nothing_is_drawn_of_another_segment() {
+        let values: Vec<f64> = (0..200).map(f64::from).collect();
+        assert_eq!(around(&values, (100, 104, 199)), path(&values[100..134]));
+        assert_eq!(around(&values, (0, 100, 199)), path(&values[70..130]));
+        assert_eq!(around(&values, (0, 199, 199)), path(&values[140..]));
+        assert_eq!(around(&[], (0, 5, 9)), "");
+    }
 
     #[test]
     fn a_gap_lifts_the_pen_and_one_value_is_no_line() {

@@ -53,16 +53,13 @@ impl Svg {
         );
     }
 
-    /// A filled rectangle from its upper left corner; one of no size is left out.
-    pub(super) fn rect(&mut self, class: &str, corner: (f64, f64), size: (f64, f64)) {
-        if size.0 <= 0.0 || size.1 <= 0.0 {
-            return;
-        }
+    /// A filled rectangle from its upper left corner, with words that show when it is pointed at.
+    pub(super) fn cell(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), title: &str) {
         let (x, y, width, height) = (pixel(corner.0), pixel(corner.1), pixel(size.0), pixel(size.1));
-        let class = escaped(class);
+        let (class, title) = (escaped(class), escaped(title));
         let _ = write!(
             self.body,
-            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"><title>{title}</title></rect>"
         );
     }
 
@@ -101,16 +98,6 @@ impl Svg {
         let (class, fact) = (escaped(class), escaped(fact));
         Picture(format!(
             "<svg class=\"{class}\" role=\"img\" aria-label=\"{fact}\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\">{body}</svg>"
-        ))
-    }
-
-    /// The picture where the words beside it say all that it shows.
-    pub(super) fn finish_hidden(self, class: &str) -> Picture {
-        let (width, height, body) = (pixel(self.width), pixel(self.height), self.body);
-        let class = escaped(class);
-        Picture(format!(
-            "<svg class=\"{class}\" aria-hidden=\"true\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\">{body}</svg>"
         ))
     }
@@ -189,11 +176,11 @@ mod tests {
         svg.path(nasty, &path, nasty);
         svg.text(nasty, (1.0, 1.0), Anchor::Start, nasty);
         svg.line(nasty, (0.0, 0.0), (1.0, 1.0));
-        svg.rect(nasty, (0.0, 0.0), (1.0, 1.0));
+        svg.cell(nasty, (0.0, 0.0), (1.0, 1.0), nasty);
         let text = svg.finish(nasty, nasty).to_string();
         assert!(!text.contains("<img") && !text.contains("<script"), "{text}");
         crate::site::well_formed::check(&text).unwrap();
-        assert_eq!(text.matches("onerror").count(), 8, "said, not done: {text}");
+        assert_eq!(text.matches("onerror").count(), 9, "said, not done: {text}");
     }
 
     #[test]
@@ -213,7 +200,7 @@ mod tests {
             text: &'static str,
         }
         let both = Both {
-            picture: Svg::new(1.0, 1.0).finish_hidden("x"),
+            picture: Svg::new(1.0, 1.0).finish("x", ""),
             text: "<b>",
         };
         let text = askama::Template::render(&both).unwrap();

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use crate::site::names::word;
+use crate::site::shown::name;
 use wirebench_history::follow::{Line, RUNS};
 use wirebench_record::history::Released;
 use wirebench_record::run::short_commit;
@@ -32,6 +33,7 @@ pub(super) fn timeline(line: &Line, releases: &[Released]) -> Timeline {
         } else {
             line.source.replacen("imported/", "", 1)
         },
+        repository: line.repository.clone(),
         pushes: line.pushes.len(),
         releases: if own {
             released(&line.pushes, releases)
@@ -91,6 +93,7 @@ pub(super) fn pushes(line: &Line, with_page: &HashSet<&str>) -> Vec<Pushes> {
             from,
             commits: part.iter().map(|push| short_commit(&push.commit).to_owned()).collect(),
             at: part.iter().map(seconds).collect(),
+            messages: messages(part),
             runs: part
                 .iter()
                 .map(|push| push.run.clone().filter(|id| with_page.contains(id.as_str())))
@@ -101,6 +104,24 @@ pub(super) fn pushes(line: &Line, with_page: &HashSet<&str>) -> Vec<Pushes> {
         }
     };
     parts.map(file).collect()
+}
+
+/// Message and author of each push; empty when none has a message.
+fn messages(pushes: &[Push]) -> Vec<Option<String>> {
+    let one = |push: &Push| {
+        let message = push.message.as_deref()?;
+        let author = push
+            .author
+            .as_deref()
+            .map_or_else(String::new, |author| format!(" · {author}"));
+        Some(name(&format!("{message}{author}")))
+    };
+    let all: Vec<Option<String>> = pushes.iter().map(one).collect();
+    if all.iter().any(Option::is_some) {
+        all
+    } else {
+        Vec::new()
+    }
 }
 
 /// When a push was made, s since 1970.

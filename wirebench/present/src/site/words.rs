@@ -34,7 +34,7 @@ pub(super) const fn verdict(standing: Standing) -> &'static str {
         Standing::Noise => "≈ within noise",
         Standing::Few => "· too few values",
         Standing::Ended => "□ ended",
-        Standing::Withheld => "! withheld",
+        Standing::Withheld => "! no good value",
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn seen(drawn: &Drawn) -> String {
     }
 }
 
-/// The verdict sentence of a source: how many of its figures stand how.
+/// The verdict sentence of a source: how many of its metrics stand how.
 pub(super) fn sentence(source: &Source) -> String {
     let all: Vec<&Drawn> = source.series.iter().flat_map(|series| &series.metrics).collect();
     let count = |standing| all.iter().filter(|drawn| drawn.stands.standing == standing).count();
@@ -113,18 +113,18 @@ pub(super) fn sentence(source: &Source) -> String {
         };
         return format!(
             "Nothing beyond noise since {since}. {} compared{smallest}.",
-            plural(compared, "figure")
+            plural(compared, "metric")
         );
     }
     let head = if worse == 0 {
-        format!("None of {} is worse than {}", plural(compared, "figure"), since)
+        format!("None of {} is worse than {}", plural(compared, "metric"), since)
     } else {
-        format!("{worse} of {} worse than {}", plural(compared, "figure"), since)
+        format!("{worse} of {} worse than {}", plural(compared, "metric"), since)
     };
     format!("{head}; {}.", parts.join("; "))
 }
 
-/// What half of the compared figures would show within five pushes, percent.
+/// What half of the compared metrics would show within five pushes, percent.
 fn detectable(all: &[&Drawn]) -> Option<f64> {
     let sizes: Vec<f64> = all.iter().filter_map(|drawn| drawn.resolvable()).collect();
     median(&sizes)

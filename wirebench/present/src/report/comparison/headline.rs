@@ -1,10 +1,12 @@
 //! The first line: the overall verdict, what it rests on, and the one row that says most.
 
+use crate::report::cause::{Moved, told};
 use crate::report::comparison::functions;
 use crate::report::comparison::words::{self, Inert, effect, size};
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
 use wirebench_record::run::short_commit;
+use wirebench_record::trend::Direction;
 
 /// How the whole comparison stands.
 #[must_use]
@@ -140,10 +142,26 @@ fn worse(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
         Verdict::Improved | Verdict::Unchanged => "But worse",
         _ => "Also worse",
     };
-    if all.is_empty() {
-        return String::new();
+    match all.len() {
+        0 => String::new(),
+        few if few <= NAMED => format!(" {but}, not gating: {}.", listed(&all)),
+        // Many are told by what they have in common.
+        _ => format!(" {but}, not gating: {}.", told(&moved(findings), name)),
     }
-    format!(" {but}, not gating: {}.", listed(&all))
+}
+
+/// What is confirmed to be worse although it does not gate, as what moved together.
+fn moved<'a>(findings: &'a Findings) -> Vec<Moved<'a>> {
+    let moved = |row: &'a Row<'a>| {
+        let metric = row.metric?;
+        Some(Moved {
+            series: &row.series.id,
+            metric: Some(metric.metric),
+            percent: metric.effect_percent?,
+            direction: Direction::Worse,
+        })
+    };
+    findings.worse_without_gating().filter_map(moved).collect()
 }
 
 /// System calls that only the candidate makes, however rare.

@@ -7,7 +7,7 @@ use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::words::{self, effect, symbol, word};
 use crate::report::comparison::{functions, headline, markdown, reasons, sections};
 use crate::report::{escape, format};
-use crate::site::compare::effects::Axis;
+use crate::site::compare::picture;
 use crate::site::shown::{name, sentence};
 use crate::site::svg::Picture;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
@@ -16,6 +16,8 @@ use wirebench_record::run::short_commit;
 
 /// Notes shown; a record with more was not written by this program.
 const NOTES: usize = 10;
+/// Changed rows that are seen at once; the others are folded.
+const OPEN: usize = 7;
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
@@ -31,8 +33,14 @@ pub(in crate::site) struct View {
     pub(in crate::site) one_run: bool,
     /// What to know before trusting it.
     pub(in crate::site) notes: Vec<String>,
-    pub(in crate::site) axis: Picture,
-    pub(in crate::site) tables: Vec<Table>,
+    /// How many effects are worse, better, open and unchanged: class, number and word.
+    pub(in crate::site) strip: Vec<Count>,
+    /// Every effect in one picture.
+    pub(in crate::site) picture: Option<Picture>,
+    /// What changed or may have, the most alarming first.
+    pub(in crate::site) changed: Vec<Line>,
+    /// What did not.
+    pub(in crate::site) unchanged: Vec<Line>,
     pub(in crate::site) explained: Vec<Explained>,
     /// How, which and why.
     pub(in crate::site) not_compared: Vec<[String; 3]>,
@@ -50,11 +58,12 @@ pub(in crate::site) struct SideView {
     pub(in crate::site) modified: bool,
 }
 
-/// Rows that gate, or those that inform.
+/// How many effects stand alike.
 #[derive(Debug)]
-pub(in crate::site) struct Table {
-    pub(in crate::site) title: String,
-    pub(in crate::site) rows: Vec<Line>,
+pub(in crate::site) struct Count {
+    pub(in crate::site) class: &'static str,
+    pub(in crate::site) number: usize,
+    pub(in crate::site) word: String,
 }
 
 /// One effect.
@@ -64,11 +73,31 @@ pub(in crate::site) struct Line {
     pub(in crate::site) verdict: String,
     pub(in crate::site) remark: String,
     pub(in crate::site) series: String,
+    /// The page of the series, where it has one.
+    pub(in crate::site) href: Option<String>,
     pub(in crate::site) metric: &'static str,
-    pub(in crate::site) whisker: Option<Picture>,
+    /// Whether the overall verdict is drawn from it.
+    pub(in crate::site) gates: bool,
     pub(in crate::site) change: String,
     pub(in crate::site) values: [String; 2],
     pub(in crate::site) seen: String,
+}
+
+/// Where commits and series are shown.
+#[derive(Clone, Copy)]
+pub(in crate::site) struct Links<'a> {
+    /// The address of a commit.
+    pub(in crate::site) commit: &'a dyn Fn(&str) -> Option<String>,
+    /// The page of a series, from the comparison's page.
+    pub(in crate::site) series: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl Links<'_> {
+    /// None at all: what is shown stands alone.
+    pub(in crate::site) const NONE: Self = Self {
+        commit: &|_| None,
+        series: &|_| None,
+    };
 }
 
 impl Line {
@@ -89,14 +118,27 @@ pub(in crate::site) struct Explained {
 }
 
 impl View {
-    pub(in crate::site) fn of(
-        comparison: &Comparison,
-        commit_url: &dyn Fn(&str) -> Option<String>,
-        flames: &BTreeMap<String, String>,
-    ) -> Self {
+    pub(in crate::site) fn of(comparison: &Comparison, links: Links, flames: &BTreeMap<String, String>) -> Self {
         let findings = Findings::of(comparison);
         let Advice { text, commands } = advice::of(comparison, &findings, name, sentence);
-        let axis = Axis::of(findings.gating.iter().chain(&findings.informative));
+        let all: Vec<&Row> = findings.gating.iter().chain(&findings.informative).collect();
+        let lines = |same: bool| -> Vec<Line> {
+            let rows = all.iter().filter(|row| (row.standing == Standing::Unchanged) == same);
+            let mut lines: Vec<Line> = rows.map(|row| line(row, links)).collect();
+            // What rows one below the other share is said once.
+            for place in (1..lines.len()).rev() {
+                if lines[place].remark == lines[place - 1].remark {
+                    lines[place].remark.clear();
+                }
+            }
+            lines
+        };
+        let strip = strip(&all);
+        let told: Vec<String> = strip.iter().map(|one| format!("{} {}", one.number, one.word)).collect();
+        let alt = format!(
+            "Every effect with its 95 % interval, a row for each metric: {}.",
+            told.join(", ")
+        );
         let mut notes: Vec<String> = comparison
             .notes
             .iter()
@@ -110,11 +152,13 @@ impl View {
             summary: headline::summary(comparison, &findings, name, sentence),
             next: text,
             commands,
-            sides: [&comparison.baseline, &comparison.candidate].map(|side| SideView::of(side, commit_url)),
+            sides: [&comparison.baseline, &comparison.candidate].map(|side| SideView::of(side, links.commit)),
             one_run: comparison.paired,
             notes,
-            axis: axis.head(),
-            tables: tables(&findings, axis),
+            picture: picture::draw(&all, &alt),
+            strip,
+            changed: lines(false),
+            unchanged: lines(true),
             explained: findings.explained().map(|row| explained(row, flames)).collect(),
             not_compared: (sections::by_presence(&findings).into_iter())
                 .flat_map(|(how, all)| all.iter().map(move |series| (how, *series)))
@@ -130,6 +174,21 @@ impl View {
             repeat: escape::command(&comparison.repeat),
             markdown: markdown::render(comparison),
         }
+    }
+
+    /// Whether a flame graph can be shown.
+    pub(in crate::site) fn has_flames(&self) -> bool {
+        self.explained.iter().any(|part| part.flame.is_some())
+    }
+
+    /// The changed rows that are seen at once.
+    pub(in crate::site) fn first_changed(&self) -> &[Line] {
+        &self.changed[..self.changed.len().min(OPEN)]
+    }
+
+    /// The changed rows that are folded.
+    pub(in crate::site) fn more_changed(&self) -> &[Line] {
+        &self.changed[self.changed.len().min(OPEN)..]
     }
 
     /// `main → HEAD`.
@@ -163,21 +222,38 @@ pub(in crate::site) const fn class(standing: Standing) -> &'static str {
     }
 }
 
-fn tables(findings: &Findings, axis: Axis) -> Vec<Table> {
-    let both = [
-        ("Gating", &findings.gating),
-        ("Informative, does not gate", &findings.informative),
-    ];
-    (both.into_iter())
-        .filter(|(_, rows)| !rows.is_empty())
-        .map(|(title, rows)| Table {
-            title: format!("{title}: {}", sections::tally(rows)),
-            rows: rows.iter().map(|row| line(row, axis)).collect(),
-        })
-        .collect()
+/// What its verdict and its numbers do not say already.
+fn remark(row: &Row) -> String {
+    match row.standing {
+        Standing::Accepted => row
+            .metric
+            .and_then(|metric| metric.accepted.as_deref())
+            .map_or_else(String::new, |why| format!("meant: {}", sentence(why))),
+        Standing::Regressed | Standing::Improved if row.metric.is_some() => String::new(),
+        _ => sentence(&words::sentence(row)),
+    }
 }
 
-fn line(row: &Row, axis: Axis) -> Line {
+/// How many effects stand in each way, the most alarming first.
+fn strip(rows: &[&Row]) -> Vec<Count> {
+    let ways = [
+        (Standing::Regressed, "worse"),
+        (Standing::Invalid, "cannot be judged"),
+        (Standing::Inconclusive, "unsure"),
+        (Standing::Accepted, "worse and accepted"),
+        (Standing::Improved, "better"),
+        (Standing::Unchanged, "unchanged"),
+        (Standing::NotJudged, "shown, not judged"),
+    ];
+    let count = |(standing, word): (Standing, &str)| Count {
+        class: class(standing),
+        number: rows.iter().filter(|row| row.standing == standing).count(),
+        word: word.to_owned(),
+    };
+    ways.into_iter().map(count).filter(|count| count.number > 0).collect()
+}
+
+fn line(row: &Row, links: Links) -> Line {
     let class = class(row.standing);
     let values = row
         .metric
@@ -185,13 +261,20 @@ fn line(row: &Row, axis: Axis) -> Line {
     Line {
         class,
         verdict: format!("{} {}", symbol(row.standing), word(row.standing)),
-        remark: sentence(&words::sentence(row)),
+        remark: remark(row),
         series: name(&row.series.id),
+        href: (links.series)(&row.series.id).map(|page| match row.metric {
+            Some(metric) => format!("{page}?metric={}", metric.metric.name()),
+            None => page,
+        }),
         metric: row.metric.map_or("–", |metric| metric.metric.label()),
-        whisker: row.metric.map(|metric| axis.whisker(metric, class)),
+        gates: row.metric.is_none_or(|metric| metric.primary),
         change: row.metric.map_or("–".into(), effect),
         values: values.unwrap_or_else(|| ["–".into(), "–".into()]),
-        seen: row.metric.map_or("–".into(), sections::resolvable),
+        seen: match row.metric.map(sections::resolvable) {
+            Some(seen) if seen == "any" => "any change".into(),
+            seen => seen.unwrap_or_else(|| "–".into()),
+        },
     }
 }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::report::comparison::words::{figure, value};
 use crate::report::format::three_digits;
 use crate::report::head_to_head::times;
+use crate::site::head_to_head::panel::{Panel, panels};
+use crate::site::head_to_head::sweep::swept;
 use crate::site::offered::offered;
 use crate::site::shown::name;
-use crate::site::svg::{Picture, Svg};
 use wirebench_judge::summary::beside::Beside;
 use wirebench_judge::summary::wire::wire_bytes;
 use wirebench_judge::summary::{Row, Section, sections};
@@ -23,6 +24,9 @@ pub(super) struct Group {
     pub(super) about: String,
     /// The server that ratios are to.
     pub(super) first: String,
+    pub(super) panels: Vec<Panel>,
+    /// Whether it is one point of a sweep of connections.
+    pub(super) swept: bool,
     pub(super) columns: Vec<Column>,
     pub(super) lines: Vec<Line>,
 }
@@ -53,11 +57,10 @@ pub(super) struct Cell {
     pub(super) ratio: String,
     /// What must stand beside it.
     pub(super) mark: &'static str,
-    pub(super) bar: Option<Picture>,
 }
 
 /// Where a quantity comes from.
-enum Read {
+pub(super) enum Read {
     /// The median over the rounds; its ratio has an interval.
     Timed(Metric),
     /// One number.
@@ -65,7 +68,7 @@ enum Read {
 }
 
 impl Read {
-    fn of(&self, run: &Run, row: &Row) -> Option<f64> {
+    pub(super) fn of(&self, run: &Run, row: &Row) -> Option<f64> {
         match self {
             Self::Timed(metric) => of(row, *metric),
             Self::Told(read) => read(run, row),
@@ -73,7 +76,7 @@ impl Read {
     }
 
     /// How a row stands beside the first one, with an interval, where it is timed.
-    fn beside(&self, row: &Row, first: &Row) -> Option<Beside> {
+    pub(super) fn beside(&self, row: &Row, first: &Row) -> Option<Beside> {
         match self {
             Self::Timed(metric) => Beside::of(*metric, row.series, first.series),
             Self::Told(_) => None,
@@ -81,15 +84,16 @@ impl Read {
     }
 }
 
-struct Quantity {
-    key: &'static str,
-    label: &'static str,
-    better: &'static str,
-    read: Read,
+/// What servers are compared by.
+pub(super) struct Quantity {
+    pub(super) key: &'static str,
+    pub(super) label: &'static str,
+    pub(super) better: &'static str,
+    pub(super) read: Read,
     write: fn(f64) -> String,
 }
 
-const QUANTITIES: [Quantity; 7] = [
+pub(super) const QUANTITIES: [Quantity; 7] = [
     Quantity {
         key: "server_cpu",
         label: "server CPU per request",
@@ -151,7 +155,7 @@ const fn as_number(bytes: u64) -> f64 {
 }
 
 /// Whether a protocol is one of gRPC's.
-fn is_grpc(protocol: &str) -> bool {
+pub(super) fn is_grpc(protocol: &str) -> bool {
     protocol.starts_with("grpc")
 }
 
@@ -216,6 +220,8 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
         driver: first.map_or(String::new(), |series| name(&series.driver)),
         about: first.map_or(String::new(), |series| offered(&series.load)),
         first: first.map_or(String::new(), |series| name(&series.server)),
+        panels: panels(run, rows),
+        swept: rows.iter().all(|row| swept(row).is_some()),
         lines: rows.iter().enumerate().map(|(place, row)| line(place, row)).collect(),
         columns: (columns.iter())
             .map(|(quantity, _)| Column {
@@ -227,11 +233,8 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
     }
 }
 
-const BAR: (f64, f64) = (130.0, 6.0);
-
 fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]) -> Cell {
     let row = rows[place];
-    let longest = values.iter().flatten().copied().fold(0.0, f64::max);
     let found = values[place];
     let ratio = match (found, values[0]) {
         (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.read.beside(row, rows[0]) {
@@ -240,12 +243,6 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
         },
         _ => String::new(),
     };
-    let bar = found.filter(|_| longest > 0.0).map(|value| {
-        let mut svg = Svg::new(BAR.0, BAR.1);
-        let class = if is_grpc(&row.series.protocol) { "grpc" } else { "http" };
-        svg.rect(class, (0.0, 0.0), (BAR.0 * value / longest, BAR.1));
-        svg.finish_hidden("length")
-    });
     let ceiling = quantity.key == "throughput" && found.is_some();
     Cell {
         key: quantity.key,
@@ -256,7 +253,6 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
             Some(Bound::Neither) if ceiling => "neither side busy",
             _ => "",
         },
-        bar,
     }
 }
 

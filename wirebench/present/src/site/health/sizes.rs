@@ -21,7 +21,7 @@ type Found = BTreeMap<String, BTreeMap<Metric, Vec<f64>>>;
 
 impl Sizes {
     /// Of comparisons: the median over all of them; none when none says so.
-    pub(super) fn compared(comparisons: &[&Comparison]) -> Option<Self> {
+    pub(super) fn compared(comparisons: &[&Comparison]) -> Vec<Self> {
         let mut found = Found::new();
         for series in comparisons.iter().flat_map(|comparison| &comparison.series) {
             for metric in series.metrics.iter().filter(|metric| !metric.metric.is_counted()) {
@@ -35,11 +35,11 @@ impl Sizes {
                 }
             }
         }
-        Self::of(&found)
+        Self::all(&found)
     }
 
     /// Of a history: a step that would be seen within five pushes, in the newest segment; none when there is none.
-    pub(super) fn followed(trend: &Trend) -> Option<Self> {
+    pub(super) fn followed(trend: &Trend) -> Vec<Self> {
         let mut found = Found::new();
         for trace in &trend.traces {
             let percent = trace.segments.last().and_then(|segment| segment.resolvable_percent);
@@ -52,19 +52,29 @@ impl Sizes {
                     .push(percent);
             }
         }
-        Self::of(&found)
+        Self::all(&found)
     }
 
-    fn of(found: &Found) -> Option<Self> {
+    /// One for what is timed, one for what is counted: no series has both.
+    fn all(found: &Found) -> Vec<Self> {
+        [false, true]
+            .into_iter()
+            .filter_map(|counted| Self::of(found, counted))
+            .collect()
+    }
+
+    fn of(found: &Found, counted: bool) -> Option<Self> {
         let metrics: BTreeSet<Metric> = found.values().flat_map(BTreeMap::keys).copied().collect();
-        let metrics: Vec<Metric> = Metric::all().filter(|metric| metrics.contains(metric)).collect();
+        let wanted = |metric: &Metric| metrics.contains(metric) && metric.is_counted() == counted;
+        let metrics: Vec<Metric> = Metric::all().filter(wanted).collect();
         let first = *metrics.first()?;
         let of = |values: &BTreeMap<Metric, Vec<f64>>, metric| values.get(&metric).and_then(|values| median(values));
         let mut lines: Vec<(Option<f64>, String, Vec<String>)> = (found.iter())
+            .filter(|(_, values)| metrics.iter().any(|metric| values.contains_key(metric)))
             .map(|(series, values)| {
                 let cells = metrics
                     .iter()
-                    .map(|metric| of(values, *metric).map_or("–".into(), size));
+                    .map(|metric| of(values, *metric).map_or_else(String::new, size));
                 (of(values, first), series.clone(), cells.collect())
             })
             .collect();

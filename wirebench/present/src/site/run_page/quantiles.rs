@@ -9,11 +9,11 @@ use wirebench_record::run::{Latency, RoundStatus, Series, Variant};
 use wirebench_stats::quantile::median;
 
 const WIDTH: f64 = 480.0;
-const HEIGHT: f64 = 230.0;
-const LEFT: f64 = 70.0;
+const HEIGHT: f64 = 250.0;
+const LEFT: f64 = 78.0;
 const RIGHT: f64 = 24.0;
-const TOP: f64 = 10.0;
-const BOTTOM: f64 = 26.0;
+const TOP: f64 = 20.0;
+const BOTTOM: f64 = 40.0;
 
 /// What stands for the largest: as far behind p99.9 as there is room for.
 const LAST: f64 = 3.6;
@@ -57,8 +57,16 @@ pub(super) fn draw(series: &Series) -> Option<Picture> {
     }
     for (label, place, _) in points() {
         svg.line("grid", (x(place), TOP), (x(place), HEIGHT - BOTTOM));
-        svg.text("tick", (x(place), HEIGHT - 8.0), Anchor::Middle, label);
+        svg.text("tick", (x(place), HEIGHT - BOTTOM + 16.0), Anchor::Middle, label);
     }
+    svg.text("end", (4.0, 11.0), Anchor::Start, "latency, log axis");
+    let below = (x(LAST / 2.0), HEIGHT - 5.0);
+    svg.text(
+        "end",
+        below,
+        Anchor::Middle,
+        "share of answers that were quicker, the tail drawn out",
+    );
     let mut said = Vec::new();
     for (variant, rounds) in variants.iter().filter(|(_, rounds)| !rounds.is_empty()) {
         let mut each = Path::default();

@@ -33,7 +33,7 @@ struct Page {
 pub fn report(run: &Run, comparison: Option<&Comparison>) -> Result<String, askama::Error> {
     let no_links = |_: &str| None;
     let view = View::of(run, &no_links);
-    let compared = comparison.map(|comparison| compare::View::of(comparison, &no_links, &BTreeMap::new()));
+    let compared = comparison.map(|comparison| compare::View::of(comparison, compare::Links::NONE, &BTreeMap::new()));
     let title = match &compared {
         Some(compared) => format!("{}, run {}", compared.verdict, view.id),
         None => format!("Run {}", view.id),

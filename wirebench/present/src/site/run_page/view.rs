@@ -53,7 +53,6 @@ pub(super) struct Revision {
 pub(super) struct SectionView {
     pub(super) scenario: String,
     pub(super) about: String,
-    pub(super) start_up: bool,
     pub(super) series: Vec<SeriesView>,
     /// Servers that one driver asked, beside the first of them: driver, server, first server and the effects.
     pub(super) beside: Vec<Vec<String>>,
@@ -65,15 +64,14 @@ pub(super) struct SeriesView {
     /// The place that links lead to.
     pub(super) anchor: String,
     pub(super) id: String,
-    pub(super) server: String,
-    pub(super) driver: String,
-    pub(super) protocol: String,
     pub(super) status: &'static str,
+    /// Whether it is whole: class, shape and word.
+    pub(super) whole: (&'static str, &'static str),
     pub(super) reason: String,
     /// `3 of 3`.
     pub(super) good: String,
-    /// What is told of it in the table at the top.
-    pub(super) cells: Vec<String>,
+    /// What is told of it in the table at the top: label and value, empty where there is none.
+    pub(super) figures: [(&'static str, String); 5],
     pub(super) note: String,
     pub(super) panels: Vec<Panel>,
     pub(super) quantiles: Option<Picture>,
@@ -179,7 +177,6 @@ impl SectionView {
         Self {
             scenario: name(section.scenario),
             about,
-            start_up,
             series,
             beside: relatives(section).iter().map(beside).collect(),
         }
@@ -213,17 +210,11 @@ impl SeriesView {
         Self {
             anchor: format!("series-{number}"),
             id: name(&series.id),
-            server: name(&series.server),
-            driver: name(&series.driver),
-            protocol: name(&series.protocol),
             status: status(series.status),
+            whole: whole(series.status),
             reason: series.reason.as_deref().map(sentence).unwrap_or_default(),
             good: format!("{passed} of {}", rounds.len()),
-            cells: if start_up {
-                cells::start_up(row).to_vec()
-            } else {
-                cells::load(row).to_vec()
-            },
+            figures: figures_of(row, start_up),
             note: note.join(", "),
             panels: panels(series),
             quantiles: quantiles::draw(series),
@@ -236,6 +227,22 @@ impl SeriesView {
             remarks: remarks(row),
         }
     }
+}
+
+/// What the table at the top tells of a series.
+fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
+    let labels = ["good answers/s", "± %", "p50", "p99", "server CPU/req"];
+    let cells: [String; 5] = if start_up {
+        let [p50, _] = cells::start_up(row);
+        ["–".into(), "–".into(), p50, "–".into(), "–".into()]
+    } else {
+        let [rate, half, p50, p99, cpu, ..] = cells::load(row);
+        [rate, half, p50, p99, cpu]
+    };
+    let mut cells = cells
+        .into_iter()
+        .map(|cell| if cell == "–" { String::new() } else { cell });
+    labels.map(|label| (label, cells.next().unwrap_or_default()))
 }
 
 /// A process, its name made safe to show.
@@ -251,6 +258,17 @@ const fn status(status: SeriesStatus) -> &'static str {
         SeriesStatus::Failed => "failed",
         SeriesStatus::Incomplete => "incomplete",
         SeriesStatus::Skipped => "skipped",
+    }
+}
+
+/// Whether a series is whole: a class, and a shape with a word.
+pub(super) const fn whole(status: SeriesStatus) -> (&'static str, &'static str) {
+    match status {
+        SeriesStatus::Ok => ("whole", "✓ whole"),
+        SeriesStatus::Partial => ("open", "! in part"),
+        SeriesStatus::Failed => ("worse", "✗ failed"),
+        SeriesStatus::Incomplete => ("open", "! incomplete"),
+        SeriesStatus::Skipped => ("noise", "– skipped"),
     }
 }
 

@@ -4,6 +4,7 @@
 mod chance;
 mod counted;
 mod events;
+mod extras;
 mod mishaps;
 mod months;
 mod pushes;
@@ -23,12 +24,12 @@ use pushes::{NEWEST_MONTH, Pushes, RELEASES};
 
 /// How it is made up, for everyone who looks at it.
 const MODEL: &str = "Made up to show this site: every series has levels that step at a few given pushes; around them its times \
-                     vary at random by 1 to 3 % (normal, seed 7), its counts not at all. Machines, commits, releases and \
-                     acceptances are invented; levels resemble those of results/reference.";
+                     vary at random by 1 to 3 % (normal, seed 7), its counts not at all. Machines, commits, authors, releases, \
+                     acceptances and the import are invented; levels resemble those of results/reference.";
 
 /// Writes the history into a folder, which is made when missing; what lay there before is removed.
 pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
-    for part in ["months", "runs"] {
+    for part in ["months", "runs", "kept", "imported"] {
         let part = folder.join(part);
         if part.exists() {
             fs::remove_dir_all(&part).with_context(|| part.display().to_string())?;
@@ -39,9 +40,12 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
     for month in months::before(NEWEST_MONTH, &pushes) {
         json(&folder.join(format!("months/{}.json", month.month)), &month)?;
     }
-    for run in runs::all(&pushes)? {
-        append(folder, &run, Admit::Committed)?;
+    let runs = runs::all(&pushes)?;
+    for run in &runs {
+        append(folder, run, Admit::Committed)?;
     }
+    extras::keep_flames(folder, &runs)?;
+    extras::import(folder)?;
     index(folder, Months::All)?;
     let released = RELEASES.map(|(place, name)| Released {
         commit: pushes::commit(place),
@@ -52,6 +56,7 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
         synthetic: Some(MODEL.into()),
         repository: None,
         releases: released.into(),
+        commits: pushes.0.iter().map(extras::told).collect(),
     };
     json(&folder.join("history.json"), &facts)
 }

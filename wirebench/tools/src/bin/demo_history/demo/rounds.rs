@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Bound, CpuTime, Latency, Round, RoundStatus, Variant};
+use wirebench_record::run::{Bound, CpuTime, Latency, Round, RoundStatus, SearchStep, Variant};
 
 use super::chance::Chance;
 use super::events::level;
 use super::mishaps::unrest;
 use super::months::slowness;
 use super::pushes::Push;
-use super::series::{Kind, Load, Made};
+use super::series::{CAPACITY, Kind, Load, Made, OBJECTIVE_NS};
 
 /// The spread of single rounds beside that of a median over them.
 const ROUND: f64 = 1.3;
@@ -126,9 +126,36 @@ impl Pair<'_> {
             host_steal_ns: Some(u64::from(chance.below(4)) * 1_000_000),
             payload_bytes: Some(if self.made.server == "http" { 70 } else { 25 }),
             server_ready_ns: Some(whole(3.2e6 * chance.factor(0.2))),
+            search: if self.made.scenario == CAPACITY {
+                search(found, chance)
+            } else {
+                Vec::new()
+            },
             ..unmeasured()
         }
     }
+}
+
+/// Rates tried one after the other: the nearer to what the server can answer at all, the longer the slowest answers take.
+fn search(found: &Found, chance: &mut Chance) -> Vec<SearchStep> {
+    let step = |share: f64| {
+        let offered = found.throughput * share;
+        let p99 = whole(0.12 * found.p99 / (1.02 - share.min(1.0)) * chance.factor(0.04));
+        let achieved = offered.min(found.throughput * 0.985);
+        let passed = p99 <= OBJECTIVE_NS && achieved > 0.97 * offered;
+        SearchStep {
+            rate_per_s: rate(offered),
+            achieved_per_s: Some(rate(achieved)),
+            p99_ns: Some(p99),
+            passed,
+            why: (!passed).then(|| "p99 above the objective, or too few good answers".into()),
+        }
+    };
+    [0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.97, 1.05].map(step).into()
+}
+
+fn rate(value: f64) -> u32 {
+    u32::try_from(whole(value)).unwrap_or(u32::MAX)
 }
 
 /// What came of the chances of a round of load.

@@ -62,13 +62,16 @@ impl Plan<'_> {
             chance: Chance::of(&format!("rounds {place}")),
             position: 0,
         };
-        let timed: Vec<usize> = (0..series.len())
-            .filter(|one| !matches!(series[*one].kind, Kind::Counted(_)))
-            .collect();
+        let timed = (0..series.len()).filter(|one| !matches!(series[*one].kind, Kind::Counted(_)));
+        let (late, timed): (Vec<usize>, Vec<usize>) = timed.partition(|one| series[*one].is_of_loads());
         let extra = |one: &usize| (0..self.rounds).any(|number| disturbed(&series[*one].id(), place, number));
         session.stage(&mut run, 1, self.rounds, &timed);
         let again: Vec<usize> = timed.iter().copied().filter(extra).collect();
         session.pass(&mut run, 1, self.rounds, &again);
+        // By a chance of their own, so that the others stay what they are without them.
+        let chance = std::mem::replace(&mut session.chance, Chance::of(&format!("loads {place}")));
+        session.stage(&mut run, 1, self.rounds, &late);
+        session.chance = chance;
         spent(&mut run);
         if self.baseline.is_some() {
             let ids = |places: &[usize]| places.iter().map(|one| series[*one].id()).collect();

@@ -1,7 +1,7 @@
 //! Which series there are: what they ask, when they came and went, and where their values lie at the first push.
 
 use wirebench_record::metric::Metric;
-use wirebench_record::run::LoadRecord;
+use wirebench_record::run::{LoadRecord, SearchRecord};
 
 use super::chance::hex;
 use super::events;
@@ -45,6 +45,12 @@ pub(super) struct Load {
 }
 
 const LAST: usize = COUNT - 1;
+/// Connections of the sweep.
+const SWEPT: [u32; 4] = [10, 50, 200, 800];
+/// The scenario that searches for the highest rate.
+pub(super) const CAPACITY: &str = "weather-capacity";
+/// The p99 latency that its rate must keep, ns.
+pub(super) const OBJECTIVE_NS: u64 = 5_000_000;
 /// Counting began with this push.
 const COUNTED_FROM: usize = 84;
 
@@ -95,10 +101,34 @@ pub(super) fn all() -> Vec<Made> {
             Kind::Counted(&COUNTS_MULTI),
         ),
     ];
+    for (place, connections) in SWEPT.into_iter().enumerate() {
+        // With more connections a request costs more of either server; of HTTP/1.1 sooner.
+        let [http, grpc] = [[1.0, 1.04, 1.15, 1.38], [1.0, 1.02, 1.07, 1.16]].map(|times| times[place]);
+        let scenario = [
+            "weather-sweep-c10",
+            "weather-sweep-c50",
+            "weather-sweep-c200",
+            "weather-sweep-c800",
+        ][place];
+        all.push(made(
+            [scenario, "http", "h2load", "http"],
+            0.010,
+            swept(connections, http, &HTTP_H2LOAD),
+        ));
+        all.push(made(
+            [scenario, "grpc", "h2load", "grpc"],
+            0.011,
+            swept(connections, grpc, &GRPC_H2LOAD),
+        ));
+    }
+    all.push(made(["weather-capacity", "http", "h2load", "http"], 0.010, HTTP_H2LOAD));
+    all.push(made(["weather-capacity", "grpc", "h2load", "grpc"], 0.011, GRPC_H2LOAD));
     for one in &mut all {
         match (one.scenario, one.server, one.driver) {
             ("weather-fixed-count", "grpc-multi", "h2load") => one.from = COUNT - 3,
             ("weather-fixed-duration", ..) => one.to = 188,
+            // Loads of every kind are measured now and then only.
+            _ if one.is_of_loads() => one.from = LAST,
             ("count-weather", ..) => one.from = COUNTED_FROM,
             _ => {}
         }
@@ -126,6 +156,11 @@ impl Made {
         format!("{}@{}@{}", self.scenario, self.server, self.driver)
     }
 
+    /// Whether it is a sweep or a search.
+    pub(super) fn is_of_loads(&self) -> bool {
+        self.scenario == CAPACITY || self.scenario.starts_with("weather-sweep-")
+    }
+
     /// Another digest for another question.
     pub(super) fn digest(&self, place: usize) -> String {
         let load = self.load(place);
@@ -140,7 +175,14 @@ impl Made {
         match &self.kind {
             Kind::Load(own) => {
                 (load.connections, load.streams) = (Some(own.connections), Some(own.streams));
-                if self.scenario == "weather-fixed-duration" {
+                if self.scenario == CAPACITY {
+                    load.duration_ns = Some(1_000_000_000);
+                    load.search = Some(SearchRecord {
+                        p99_ns: OBJECTIVE_NS,
+                        from_per_s: 5_000,
+                        to_per_s: 120_000,
+                    });
+                } else if self.scenario == "weather-fixed-duration" {
                     load.duration_ns = Some(1_000_000_000);
                 } else {
                     load.requests = Some(events::requests(&self.id(), place));
@@ -235,6 +277,25 @@ const fn load(at_once: [u32; 2], throughput: f64, server_ns: [f64; 2], driver_ns
         p99_ns,
         rss_bytes,
         in_flight,
+    })
+}
+
+/// The load of another one over so many connections, where a request costs so many times as much.
+fn swept(connections: u32, times: f64, like: &Kind) -> Kind {
+    let Kind::Load(like) = like else {
+        return Kind::Starts(0.0);
+    };
+    let workers = f64::from(connections) / f64::from(like.connections);
+    Kind::Load(Load {
+        connections,
+        streams: 1,
+        throughput: like.throughput / times,
+        server_ns: like.server_ns.map(|ns| ns * times),
+        driver_ns: like.driver_ns,
+        p50_ns: like.p50_ns * workers * times,
+        p99_ns: like.p99_ns * workers * times,
+        rss_bytes: like.rss_bytes * (0.8 + 0.2 * workers),
+        in_flight: like.in_flight,
     })
 }
 

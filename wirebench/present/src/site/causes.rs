@@ -1,0 +1,157 @@
+//! Change points by their cause: one card for each range of commits, however many metrics it moved.
+
+use crate::report::cause::{Moved, sentence};
+use crate::site::changes::{Noticed, all_of};
+use crate::site::frame::{Site, pull_url};
+use crate::site::gather::Source;
+use crate::site::shown::name;
+use crate::site::timeline::{day, seconds};
+use wirebench_history::follow::Line;
+use wirebench_record::run::short_commit;
+use wirebench_record::trend::{Group, GroupedStep};
+
+/// Sparklines that a card shows.
+const SPARKS: usize = 6;
+
+/// Everything that may have happened for one reason.
+#[derive(Debug, Clone)]
+pub(super) struct Cause {
+    /// The place that links lead to.
+    pub(super) anchor: String,
+    /// The class that gives the card its colour.
+    pub(super) state: &'static str,
+    /// Shape and word.
+    pub(super) word: &'static str,
+    /// What moved, one sentence.
+    pub(super) said: String,
+    /// What became of it: one word for the card.
+    pub(super) status: &'static str,
+    /// Why that is so, each reason once.
+    pub(super) notes: Vec<String>,
+    pub(super) after: String,
+    pub(super) up_to: String,
+    /// Where the difference is shown.
+    pub(super) url: Option<String>,
+    pub(super) day: String,
+    /// First line of the message of the newest commit in the range; empty when it is not known.
+    pub(super) message: String,
+    pub(super) author: String,
+    pub(super) pull: Option<String>,
+    /// Set when more than one push lies in the range.
+    pub(super) several: Option<String>,
+    /// Every change point, those that are still open first, then the largest.
+    pub(super) rows: Vec<Noticed>,
+    /// The first push with the change.
+    pub(super) time: i64,
+}
+
+impl Cause {
+    /// The rows whose course is drawn on the card.
+    pub(super) fn drawn(&self) -> Vec<&Noticed> {
+        let drawn = self.rows.iter().filter(|row| !row.spark.is_empty());
+        drawn.take(SPARKS).collect()
+    }
+}
+
+/// Every cause of every source, the newest first; of each only the change points that are `wanted`.
+pub(super) fn causes(
+    site: &Site,
+    sources: &[Source],
+    groups: &[Group],
+    wanted: &dyn Fn(&Noticed) -> bool,
+) -> Vec<Cause> {
+    let mut found = Vec::new();
+    for source in sources {
+        let mut left: Vec<Noticed> = all_of(site, source);
+        left.reverse();
+        for group in groups.iter().filter(|group| group.source == source.line.source) {
+            let rows = group.steps.iter().filter_map(|step| taken(&mut left, step));
+            let rows: Vec<Noticed> = rows.filter(|row| wanted(row)).collect();
+            if !rows.is_empty() {
+                found.push(cause(site, source, group, rows));
+            }
+        }
+    }
+    found.sort_by_key(|cause| std::cmp::Reverse(cause.time));
+    found
+}
+
+/// The change point that a step of a group is; the oldest first, as the groups are.
+fn taken(left: &mut Vec<Noticed>, step: &GroupedStep) -> Option<Noticed> {
+    let is = |row: &Noticed| {
+        let same = row.percent.to_bits() == step.change_percent.to_bits();
+        same && row.metric == step.metric && row.series == step.series
+    };
+    let place = left.iter().position(is)?;
+    Some(left.remove(place))
+}
+
+fn cause(site: &Site, source: &Source, group: &Group, mut rows: Vec<Noticed>) -> Cause {
+    rows.sort_by_key(Noticed::rank);
+    let moved: Vec<Moved> = rows.iter().map(Noticed::moved).collect();
+    let short = |commit: &str| short_commit(commit).to_owned();
+    let repository = site.repository_of(source.line);
+    let (first, last) = (&group.last_before, &group.first_after);
+    let message = last.message.as_deref().unwrap_or_default();
+    let (state, word) = colour(&rows);
+    let mut notes: Vec<String> = Vec::new();
+    for row in rows.iter().filter(|row| !row.note.is_empty()) {
+        if !notes.contains(&row.note) {
+            notes.push(row.note.clone());
+        }
+    }
+    Cause {
+        anchor: anchor(&source.timeline.id, &short(&last.commit)),
+        state,
+        word,
+        said: name(&sentence(&moved)),
+        status: status(&rows),
+        notes,
+        after: short(&first.commit),
+        up_to: short(&last.commit),
+        url: site.range_url(source.line, &first.commit, &last.commit),
+        day: day(last).to_owned(),
+        message: name(message),
+        author: last.author.as_deref().map(name).unwrap_or_default(),
+        pull: repository.and_then(|repository| pull_url(repository, message)),
+        several: pushes(source.line, group)
+            .filter(|pushes| *pushes > 1)
+            .map(|pushes| format!("in one of {pushes} pushes, the newest:")),
+        rows,
+        time: seconds(last).unwrap_or(0),
+    }
+}
+
+/// The name of a card in its page's address.
+pub(super) fn anchor(source: &str, commit: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    format!("at-{source}-{commit}").chars().map(plain).collect()
+}
+
+/// Pushes in which the change may be; none when one end is not in the line.
+fn pushes(line: &Line, group: &Group) -> Option<usize> {
+    let place = |commit: &str| line.pushes.iter().rposition(|push| push.commit == commit);
+    let (before, after) = (place(&group.last_before.commit)?, place(&group.first_after.commit)?);
+    Some(after.saturating_sub(before))
+}
+
+/// The colour and the word of the row that matters most.
+fn colour(rows: &[Noticed]) -> (&'static str, &'static str) {
+    let of = |status: &str| rows.iter().find(|row| row.status == status);
+    let first = of("open").or_else(|| rows.iter().find(|row| row.state == "worse"));
+    match first.or(rows.first()) {
+        Some(row) if row.status == "accepted" => ("accepted", "~ accepted"),
+        Some(row) if row.status == "fixed" => ("noise", "✓ fixed"),
+        Some(row) => (row.state, row.word),
+        None => ("noise", "≈ within noise"),
+    }
+}
+
+/// One word for all of them: what is still to be decided counts first.
+fn status(rows: &[Noticed]) -> &'static str {
+    let order = ["open", "accepted", "unknown", "fixed", "better", "past", "machine"];
+    let found = order
+        .into_iter()
+        .find(|word| rows.iter().any(|row| row.status == *word));
+    found.unwrap_or("past")
+}

@@ -1,0 +1,190 @@
+//! How noisy each series was, week by week, as a map: a line for each series, a square for each week.
+
+use std::collections::BTreeMap;
+
+use crate::report::format::three_digits;
+use crate::site::gather::{Drawn, Series, Source};
+use crate::site::shown::name;
+use crate::site::svg::{Anchor, Picture, Svg};
+use crate::site::timeline::seconds;
+use wirebench_stats::quantile::median;
+
+/// Weeks shown, the newest ones.
+const WEEKS: i64 = 40;
+/// Differences of successive values that a week needs.
+const FEWEST: usize = 3;
+const WEEK: i64 = 7 * 86_400;
+/// A Monday, s since 1970.
+const MONDAY: i64 = 4 * 86_400;
+/// The standard deviation of normal values, as a multiple of the median absolute difference of two of them.
+const OF_DIFFERENCES: f64 = 1.048_4;
+/// Where a colour ends, percent.
+const STEPS: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
+const CELL: f64 = 18.0;
+const WIDE: f64 = 23.0;
+const NAMES: f64 = 240.0;
+const HEAD: f64 = 16.0;
+
+/// The map.
+#[derive(Debug)]
+pub(super) struct Heat {
+    pub(super) picture: Picture,
+    /// What the colours stand for: class and words.
+    pub(super) keys: Vec<(&'static str, String)>,
+    /// The series that were noisiest in the newest week, most first: name, metric and noise.
+    pub(super) noisiest: Vec<String>,
+}
+
+type Weeks = BTreeMap<i64, f64>;
+
+impl Heat {
+    /// Of the first metric of every series that is timed; none when no week has enough values.
+    pub(super) fn of(sources: &[Source]) -> Option<Self> {
+        let series = |source| {
+            let source: &Source = source;
+            source
+                .series
+                .iter()
+                .filter_map(|series| line(source, series))
+                .collect::<Vec<_>>()
+        };
+        let mut lines: Vec<(String, &str, Weeks)> = sources.iter().flat_map(series).collect();
+        let newest = lines
+            .iter()
+            .filter_map(|(.., weeks)| weeks.keys().next_back())
+            .max()
+            .copied()?;
+        let oldest = lines
+            .iter()
+            .filter_map(|(.., weeks)| weeks.keys().next())
+            .min()
+            .copied()?;
+        let first = oldest.max(newest - WEEKS + 1);
+        lines.retain(|(.., weeks)| weeks.range(first..).next().is_some());
+        let picture = picture(&lines, (first, newest));
+        lines.retain(|(.., weeks)| weeks.contains_key(&newest));
+        lines.sort_by(|one, other| other.2[&newest].total_cmp(&one.2[&newest]));
+        let noisiest = lines.iter().take(3);
+        let noisiest =
+            noisiest.map(|(name, label, weeks)| format!("{name} ({label}) {} %", three_digits(weeks[&newest])));
+        Some(Self {
+            picture,
+            keys: keys(),
+            noisiest: noisiest.collect(),
+        })
+    }
+}
+
+/// Name, metric and weeks of a series; none of what is counted, which has no noise, and of what no week tells.
+fn line<'a>(source: &'a Source, series: &'a Series) -> Option<(String, &'a str, Weeks)> {
+    let counted = |drawn: &&Drawn| {
+        drawn
+            .trace
+            .metric
+            .is_some_and(wirebench_record::metric::Metric::is_counted)
+    };
+    let drawn = series.metrics.first().filter(|drawn| !counted(drawn))?;
+    let weeks = weeks(source, drawn);
+    (!weeks.is_empty()).then(|| (name(series.name), drawn.label, weeks))
+}
+
+/// The noise of each week, percent: from the differences of values next to each other that may be compared.
+fn weeks(source: &Source, drawn: &Drawn) -> Weeks {
+    let values = drawn.judged();
+    let mut found: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    for segment in &drawn.values.segments {
+        let mut before: Option<f64> = None;
+        let those = values.iter().copied().enumerate().take(segment.last + 1);
+        for (place, value) in those.skip(segment.first) {
+            if !value.is_finite() || value <= 0.0 {
+                continue;
+            }
+            // A step is no noise.
+            let stepped = segment.steps.iter().any(|step| step.first_after == place);
+            let at = source.line.pushes.get(place).and_then(seconds);
+            if let (Some(earlier), Some(at), false) = (before, at, stepped) {
+                let difference = 200.0 * (value - earlier).abs() / (value + earlier);
+                found
+                    .entry((at - MONDAY).div_euclid(WEEK))
+                    .or_default()
+                    .push(difference);
+            }
+            before = Some(value);
+        }
+    }
+    let noise = |(week, differences): (i64, Vec<f64>)| {
+        let enough = differences.len() >= FEWEST;
+        enough.then(|| Some((week, OF_DIFFERENCES * median(&differences)?)))?
+    };
+    found.into_iter().filter_map(noise).collect()
+}
+
+fn class(percent: f64) -> &'static str {
+    let step = STEPS.iter().filter(|step| percent >= **step).count();
+    ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4"][step]
+}
+
+fn keys() -> Vec<(&'static str, String)> {
+    let low = |step: usize| if step == 0 { 0.0 } else { STEPS[step - 1] };
+    let words = |step: usize| match STEPS.get(step) {
+        Some(high) => format!("{} to {high} %", low(step)),
+        None => format!("{} % and more", low(step)),
+    };
+    (0..=STEPS.len()).map(|step| (class(low(step)), words(step))).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a handful of weeks and series")]
+fn picture(lines: &[(String, &str, Weeks)], (first, newest): (i64, i64)) -> Picture {
+    let width = NAMES + WIDE * (newest - first + 1) as f64;
+    let mut svg = Svg::new(width, HEAD + CELL * lines.len() as f64);
+    let mut last_label = f64::NEG_INFINITY;
+    for week in first..=newest {
+        let x = NAMES + WIDE * (week - first) as f64;
+        let monday = jiff::Timestamp::from_second(MONDAY + week * WEEK);
+        let Ok(monday) = monday else { continue };
+        let day = monday.strftime("%d").to_string();
+        if day.as_str() <= "07" && x - last_label > 45.0 {
+            svg.text("tick", (x, 11.0), Anchor::Start, &monday.strftime("%b %Y").to_string());
+            last_label = x + 20.0;
+        }
+    }
+    for (number, (name, label, weeks)) in lines.iter().enumerate() {
+        let top = HEAD + CELL * number as f64;
+        svg.text("name", (NAMES - 8.0, top + 12.5), Anchor::End, &short(name));
+        for (week, percent) in weeks.range(first..) {
+            let x = NAMES + WIDE * (week - first) as f64;
+            let monday = jiff::Timestamp::from_second(MONDAY + week * WEEK);
+            let day = monday.map_or_else(|_| String::new(), |monday| monday.strftime("%Y-%m-%d").to_string());
+            let said = format!("{name}, {label}, week of {day}: {} %", three_digits(*percent));
+            svg.cell(class(*percent), (x, top), (WIDE - 1.0, CELL - 1.0), &said);
+        }
+    }
+    svg.finish(
+        "heat",
+        "Noise by series and week: the darker a square, the noisier; the noisiest series are named beside it.",
+    )
+}
+
+/// A name that fits beside the squares.
+fn short(name: &str) -> String {
+    if name.chars().count() <= 36 {
+        return name.to_owned();
+    }
+    name.chars().take(35).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_darker_the_noisier_and_their_keys_say_so() {
+        assert_eq!(
+            [0.2, 1.0, 4.9, 5.0, 80.0].map(class),
+            ["heat-0", "heat-1", "heat-2", "heat-3", "heat-4"]
+        );
+        let keys = keys();
+        assert_eq!(keys[0], ("heat-0", "0 to 1 %".into()));
+        assert_eq!(keys[4], ("heat-4", "10 % and more".into()));
+    }
+}
