@@ -60,7 +60,7 @@ def servers($scenario): [$run[0].series[] | select(.scenario == $scenario) | .se
 def timed($scenario; $title; $ours):
   "", "### \($title)", "",
   "| server | CPU for a request, µs | ours ÷ it | requests/s | p99, ms | what limited it |", "|---|--:|--:|--:|--:|---|",
-  (servers($scenario) | map({ server: ., cpu: (rounds("\($scenario)@\(.)") | map(cpu) | spread) }) | sort_by(.cpu.value) | .[]
+  (servers($scenario) | map({ server: ., cpu: (rounds("\($scenario)@\(.)") | map(cpu) | spread) }) | sort_by(.cpu.value // infinite) | .[]
     | .server as $server | rounds("\($scenario)@\($server)") as $rounds
     | (if $server == $ours then "–" else (ratio("cpu"; "\($scenario)@\($ours)"; "\($scenario)@\($server)") | shown) end) as $ratio
     | ($rounds | map(.bound // "–") | group_by(.) | max_by(length) | first // "–") as $bound
@@ -69,7 +69,7 @@ def timed($scenario; $title; $ours):
 def memory($few; $many; $title; $ours):
   "", "### \($title)", "",
   "| server | at 10 connections, MiB | at 1,000, MiB | ours ÷ it at 1,000 |", "|---|--:|--:|--:|",
-  (servers($many) | map({ server: ., many: (rounds("\($many)@\(.)") | map(figure("memory")) | median) }) | sort_by(.many) | .[]
+  (servers($many) | map({ server: ., many: (rounds("\($many)@\(.)") | map(figure("memory")) | median) }) | sort_by(.many // infinite) | .[]
     | .server as $server
     | (if $server == $ours then "–" else (ratio("memory"; "\($many)@\($ours)"; "\($many)@\($server)") | shown) end) as $ratio
     | "| \(if $server == $ours then "**\(about($server))**" else about($server) end) | \(rounds("\($few)@\($server)") | map(figure("memory")) | median | digits) | \(.many | digits) | \($ratio) |");
@@ -84,6 +84,12 @@ def functions($server; $most):
   | .[] | "| `\(.function)` | \(.cost | digits) |";
 def function_list($server; $title): "", "\($title):", "", "| function | instructions for a request, its own |", "|---|--:|", functions($server; 14);
 
+# Rounds that were not good, by series, with the reason of the last.
+def not_good:
+  [$run[0].series[] | . as $series | ([.rounds[]? | select(.status != "ok")] | select(length > 0)) as $bad
+    | "`\($series.id)`: \($bad | length) of \($series.rounds | length) rounds are not used (\($bad | last.reason // "no reason" | split(";") | first))"]
+  | if length == 0 then empty else "", "Not everything went well:", "", (.[] | "- \(.)") end;
+
 def page:
   "# Peers: how far from the limit are our servers?", "",
   "Written by `scripts/peers.sh` from [one run](../results/peers/run.json), [its counts](../results/peers/counts.json) and [its system calls](../results/peers/calls.json); not edited by hand. `scripts/peers.sh` repeats all of it.", "",
@@ -94,6 +100,8 @@ def page:
   "", "## HTTP/1.1",
   timed("peers-http-c50"; "50 connections"; "http"), timed("peers-http-c1000"; "1,000 connections"; "http"),
   memory("peers-http-c10"; "peers-http-c1000"; "Memory at its peak"; "http"),
+  timed("peers-http-warm"; "50 connections, after a warm-up of 3 s"; "http"),
+  "", "Servers that compile themselves while they run (Node.js, the JVM) are still slow after the 200 ms of the other tables.",
   "", "## gRPC",
   timed("peers-grpc-1x50"; "1 connection × 50 calls"; "grpc"), timed("peers-grpc-10x5"; "10 connections × 5 calls"; "grpc"), timed("peers-grpc-50x1"; "50 connections × 1 call"; "grpc"),
   memory("peers-grpc-10x1"; "peers-grpc-1000x1"; "Memory at its peak"; "grpc"),
@@ -104,6 +112,7 @@ def page:
   counts("http"; ["peer-epoll", "peer-nginx", "peer-hyper-fixed", "peer-hyper", "http", "peer-actix", "peer-axum-docs"]),
   counts("grpc"; ["peer-h2-fixed", "peer-h2", "grpc", "peer-tonic-docs"]),
   "", "Where they go:", function_list("http"; "our HTTP server"), function_list("peer-hyper"; "raw hyper, the same work"), function_list("grpc"; "our gRPC server"), function_list("peer-h2"; "raw h2, the same work"),
+  not_good,
   "", "## The machine", "",
   "\($run[0].host.cpu_count) × \($run[0].host.cpu_model), \($run[0].host.memory_bytes / 1073741824 | digits) GiB, \($run[0].host.kernel); run \($run[0].id), \($run[0].started_at). \([$versions[0] | to_entries[] | "\(.key) \(.value)"] | join(", ")).";
 
