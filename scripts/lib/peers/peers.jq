@@ -45,7 +45,7 @@ def outcome($found):
   else "can't tell" end;
 
 def digits: if . == null then "–" elif . >= 1000 then (round | tostring | [match("\\d{1,3}(?=(\\d{3})*$)"; "g").string] | join(",")) elif . >= 100 then (round | tostring)
-  elif . >= 10 then ((. * 10 | round) / 10 | tostring) elif . >= 0.1 then ((. * 100 | round) / 100 | tostring) else ((. * 1000 | round) / 1000 | tostring) end;
+  elif . >= 10 then ((. * 10 | round) / 10 | tostring) elif . >= 0.1 then (. * 100 | round | "\(. / 100 | floor).\(. % 100 | tostring | if length < 2 then "0" + . else . end)") else ((. * 1000 | round) / 1000 | tostring) end;
 def shown: if .value == null then "–" elif .low == null then (.value | digits) else "\(.value | digits) (\(.low | digits) to \(.high | digits))" end;
 
 def about($server): $about[0][$server];

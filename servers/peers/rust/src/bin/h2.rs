@@ -26,7 +26,9 @@ async fn main() -> io::Result<()> {
 async fn serve(stream: TcpStream, fixed: Option<Bytes>) -> Result<(), h2::Error> {
     let mut builder = Builder::new();
     let (window, streams) = (1024 * 1024, 200);
-    builder.initial_window_size(window).initial_connection_window_size(window);
+    builder
+        .initial_window_size(window)
+        .initial_connection_window_size(window);
     builder.max_concurrent_streams(streams);
     let mut connection = builder.handshake::<_, Bytes>(stream).await?;
     while let Some(asked) = connection.accept().await {

@@ -41,17 +41,17 @@ fn answer(request: &Request<Incoming>) -> Answer {
     match request.uri().path() {
         "/api/weather/current" => weather(request.uri().query().unwrap_or_default()),
         "/health" => Response::new(Full::from("ok")),
-        _ => json(StatusCode::NOT_FOUND, Bytes::from_static(b"{\"error\":\"nothing here\"}")),
+        _ => json(
+            StatusCode::NOT_FOUND,
+            Bytes::from_static(b"{\"error\":\"nothing here\"}"),
+        ),
     }
 }
 
 fn weather(query: &str) -> Answer {
     let city = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "city");
     match domain::current_weather(&city.map(|(_, city)| city).unwrap_or_default()) {
-        Ok(weather) => json(
-            StatusCode::OK,
-            serde_json::to_vec(weather).expect("plain data").into(),
-        ),
+        Ok(weather) => json(StatusCode::OK, serde_json::to_vec(weather).expect("plain data").into()),
         Err(error) => json(StatusCode::NOT_FOUND, error.to_string().into()),
     }
 }
