@@ -6,7 +6,7 @@
 #   --render    only prints the page that the records in results/peers make
 #   --check     measures and counts; exits with 3 when a ratio is worse than scripts/lib/peers/held.json allows; keeps records and page in results/
 #   --rounds N  passes (10; with fewer than 6 an interval is no more than a range)
-# It takes Go, Node.js, a JDK with Maven and nginx beside what wirebench needs.
+# It takes Go, Node.js and a JDK with Maven; what else is missing it installs (scripts/setup.sh --peers).
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -120,9 +120,9 @@ main() {
     esac
     shift
   done
+  scripts/setup.sh --peers >&2
   lacking="$(missing)"
   if [[ -n "$lacking" ]]; then echo "peers.sh: install first: ${lacking//$'\n'/, }" >&2 && return 2; fi
-  scripts/setup.sh >&2
   cargo build --locked --package wirebench
   if ! "$check"; then
     measure results/peers "$rounds"
