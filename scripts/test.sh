@@ -34,6 +34,9 @@ workflows() {
   "$tools/bin/zizmor" --quiet --offline --persona=auditor --strict-collection .github action.yml
 }
 
+# peers_page → nothing when docs/PEERS.md is what its records make
+peers_page() { scripts/peers.sh --render | diff - docs/PEERS.md; }
+
 # site_tests → node's own output; the browser opens sites that the program just built makes. Much of the time is waiting
 site_tests() {
   git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=3 --test-reporter=spec
@@ -63,6 +66,7 @@ main() {
   step "lints" && cargo clippy --workspace --all-targets --locked -- -D warnings
   step "licences" && licences
   step "driver samples" && drivers/lib/check-samples
+  step "peers' page" && peers_page
   step "tests" && tests
 }
 

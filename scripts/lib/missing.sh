@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # missing.sh: list what wirebench needs and this machine lacks, one line each: kind, name, how to get it (tab-separated).
 #
-# Usage: scripts/lib/missing.sh [--dev] [--drivers]
+# Usage: scripts/lib/missing.sh [--dev] [--drivers] [--peers]
 #   --dev      also what the tests use       --drivers  also the load generators of the profile comparisons
+#   --peers    also the servers of the profile peers that are packages
 # Kinds: by-hand, package, go, cargo, cargo-slow, build, pip, npm, tool (a program of npm's, from drivers/NAME/package-lock.json).
 set -euo pipefail
 
@@ -74,11 +75,12 @@ need_browser() {
 }
 
 main() {
-  local module dev=false drivers=false flag
+  local module dev=false drivers=false peers=false flag
   for flag in "$@"; do
     case "$flag" in
       --dev) dev=true ;;
       --drivers) drivers=true ;;
+      --peers) peers=true ;;
       *) echo "missing.sh: unknown argument $flag" >&2 && return 2 ;;
     esac
   done
@@ -94,6 +96,7 @@ main() {
     need strace strace strace
   fi
   for module in hey ghz; do need_go "drivers/$module"; done
+  if "$peers"; then need nginx nginx-light nginx; fi
   if "$dev" || "$drivers"; then need_drivers "$drivers"; fi
   "$dev" || return 0
   need shellcheck shellcheck shellcheck

@@ -16,8 +16,7 @@ mod upstream;
 use std::io;
 use std::sync::Arc;
 
-use server_runtime::rpc::{self, Clients};
-use server_runtime::{Incoming, Serving, web};
+use server_runtime::{Incoming, Serving, rpc, web};
 
 use role::Protocol;
 pub use role::Tier;
@@ -30,6 +29,6 @@ pub async fn serve(incoming: Incoming, serving: Serving, tier: Tier) -> io::Resu
     let source = Arc::new(tier.source().map_err(io::Error::other)?);
     match tier.protocol() {
         Protocol::Http => web::serve(incoming, front::http::router(source), serving).await,
-        Protocol::Grpc => rpc::serve(incoming, front::grpc::routes(source).await, Clients::Grpc, serving).await,
+        Protocol::Grpc => rpc::serve(incoming, front::grpc::routes(source).await, serving).await,
     }
 }

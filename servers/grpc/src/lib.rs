@@ -11,7 +11,7 @@ use clap::Args;
 use server_runtime::rpc::{self, Clients};
 use server_runtime::{Incoming, Own, Serving};
 
-pub use services::routes;
+pub use services::{Services, routes};
 
 /// The arguments of this server alone.
 #[derive(Args, Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ pub async fn serve(incoming: Incoming, serving: Serving, web: Web) -> io::Result
     } else {
         Clients::Grpc
     };
-    rpc::serve(incoming, services, clients, serving).await
+    rpc::serve_at_once(incoming, services, clients, serving).await
 }
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
     };
     use tokio_stream::StreamExt;
 
-    async fn users() -> UsersServiceClient<tonic::service::Routes> {
+    async fn users() -> UsersServiceClient<super::Services> {
         UsersServiceClient::new(super::routes().await.unwrap())
     }
 

@@ -13,6 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use crate::metrics::Open;
+#[cfg(any(feature = "axum", feature = "tonic"))]
+use crate::wire::Wire;
 
 /// What every HTTP/2 connection begins with (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -69,6 +71,36 @@ impl<T> Guarded<T> {
             self.alarm = None;
         } else if self.alarm.is_none() {
             self.alarm = Some(Box::pin(sleep(self.patience)));
+        }
+    }
+}
+
+#[cfg(any(feature = "axum", feature = "tonic"))]
+impl Guarded<Wire> {
+    /// Waits for the first bytes, and tells whether they are those of HTTP/2 (over TLS: whether that was agreed on). They stay to
+    /// be read. False too when the client has gone, or takes too long over the first four.
+    pub(crate) async fn begins_http2(&self) -> bool {
+        let tcp = match &self.io {
+            Wire::Plain(tcp) => tcp,
+            Wire::Secure(tls) => return tls.get_ref().1.alpn_protocol() == Some(b"h2"),
+        };
+        let mut first = [0; 4];
+        let mut until = None;
+        loop {
+            let Ok(length) = tcp.peek(&mut first).await else {
+                return false;
+            };
+            if length == 0 || !PREFACE.starts_with(&first[..length]) {
+                return false;
+            }
+            if length == first.len() {
+                return true;
+            }
+            // A part of it only, which peek would not wait for.
+            if Instant::now() > *until.get_or_insert_with(|| Instant::now() + self.patience) {
+                return false;
+            }
+            sleep(Duration::from_millis(1)).await;
         }
     }
 }

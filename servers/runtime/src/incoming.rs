@@ -1,6 +1,6 @@
 //! Where connections come from: a listener, with TLS or without.
 
-use std::io;
+use std::future::pending;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -21,8 +21,6 @@ const WAITING_AT_MOST: usize = 64;
 #[derive(Debug)]
 pub struct Incoming {
     pub(crate) source: Source,
-    #[cfg(feature = "axum")]
-    pub(crate) address: SocketAddr,
     patience: Duration,
     metrics: Option<Metrics>,
 }
@@ -45,9 +43,7 @@ impl Incoming {
         tls: Option<TlsAcceptor>,
         patience: Duration,
         metrics: Option<Metrics>,
-    ) -> io::Result<Self> {
-        #[cfg(feature = "axum")]
-        let address = listener.local_addr()?;
+    ) -> Self {
         let source = match tls {
             None => Source::Plain(listener),
             Some(tls) => {
@@ -56,13 +52,25 @@ impl Incoming {
                 Source::Secure(done)
             }
         };
-        Ok(Self {
+        Self {
             source,
-            #[cfg(feature = "axum")]
-            address,
             patience,
             metrics,
-        })
+        }
+    }
+
+    /// The next connection. Where none can be accepted, which is when there is no file descriptor left, it waits for some to
+    /// be given back.
+    pub(crate) async fn next(&mut self) -> Guarded<Wire> {
+        let wire = match &mut self.source {
+            Source::Plain(listener) => Wire::Plain(accepted(listener).await.0),
+            Source::Secure(done) => match done.recv().await {
+                Some((stream, _)) => Wire::Secure(stream),
+                // Whoever does the handshakes ends only with the runtime.
+                None => pending().await,
+            },
+        };
+        self.guarded(wire)
     }
 
     /// A connection whose client is watched.
@@ -71,17 +79,21 @@ impl Incoming {
     }
 }
 
+async fn accepted(listener: &TcpListener) -> (TcpStream, SocketAddr) {
+    loop {
+        match listener.accept().await {
+            Ok(accepted) => return accepted,
+            Err(_) => sleep(Duration::from_millis(50)).await,
+        }
+    }
+}
+
 /// Accepts connections until nobody takes them any more.
 async fn accept_all(listener: TcpListener, tls: TlsAcceptor, patience: Duration, ready: mpsc::Sender<Handshaken>) {
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        let (stream, address) = tokio::select! {
+            accepted = accepted(&listener) => accepted,
             () = ready.closed() => return,
-        };
-        let Ok((stream, address)) = accepted else {
-            // Most likely there is no file descriptor left: some must be given back first.
-            sleep(Duration::from_millis(50)).await;
-            continue;
         };
         let (tls, ready) = (tls.clone(), ready.clone());
         tokio::spawn(async move {

@@ -1,6 +1,8 @@
 //! How the servers start and stop: one place for arguments, listeners, runtimes, signals and the ready line, so that two
 //! servers differ only in what they answer.
 
+#[cfg(any(feature = "axum", feature = "tonic"))]
+mod connections;
 mod error;
 mod guard;
 mod incoming;
@@ -82,7 +84,7 @@ where
         let incoming = Incoming::new(listener, tls.clone(), patience, metrics.clone());
         let serving = Serving { stop, waste, metrics };
         let (serve, own) = (serve.clone(), own.clone());
-        async move { serve(incoming?, serving, own).await }
+        async move { serve(incoming, serving, own).await }
     };
     match runtime {
         Runtime::Multi => multi::serve(listen::one(listen)?, threads, serve),

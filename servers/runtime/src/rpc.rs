@@ -1,10 +1,12 @@
 //! Answering connections with tonic.
 
+use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use http::Response;
+use http::{Request, Response};
+use hyper::body::Incoming as Asked;
 use tokio_stream::Stream;
 use tonic::body::Body;
 use tonic::service::Routes;
@@ -12,8 +14,10 @@ use tonic::transport::Server;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 use tonic_web::GrpcWebLayer;
 use tower::util::{MapRequestLayer, MapResponseLayer, option_layer};
+use tower::{Layer, Service};
 
 use crate::Waste;
+use crate::connections::{self, Versions};
 use crate::guard::Guarded;
 use crate::incoming::{Incoming, Source};
 use crate::kind::OnlyGrpc;
@@ -30,35 +34,57 @@ pub enum Clients {
     GrpcAndWeb,
 }
 
-/// Answers `clients` until a stop is requested, with what `serving` asks for in every request.
+/// Answers gRPC with tonic's own server, which also keeps to the deadlines that clients send: for services that wait for others.
 ///
 /// # Errors
 /// Those of the transport.
-pub async fn serve(incoming: Incoming, routes: Routes, clients: Clients, serving: Serving) -> io::Result<()> {
+pub async fn serve(incoming: Incoming, routes: Routes, serving: Serving) -> io::Result<()> {
     let Serving { stop, waste, metrics } = serving;
     let stop = stop.requested();
-    let web = (clients == Clients::GrpcAndWeb).then(GrpcWebLayer::new);
+    let server = Server::builder().layer(option_layer(waste.map(Waste::layer)));
     let served = if let Some(metrics) = metrics {
-        let server = Server::builder().accept_http1(web.is_some());
-        let server = server.layer(option_layer(waste.map(Waste::layer)));
-        let server = server.layer(MapRequestLayer::new(mark_web)).layer(option_layer(web));
-        let server = server
-            .layer(MapResponseLayer::new(boxed))
-            .layer(Watch(metrics))
-            .layer(OnlyGrpc)
-            .add_routes(routes);
-        server.serve_with_incoming_shutdown(incoming, stop).await
-    } else if waste.is_none() && web.is_none() {
-        let server = Server::builder().layer(OnlyGrpc).add_routes(routes);
+        let server = server.layer(MapResponseLayer::new(boxed)).layer(Watch(metrics));
+        let server = server.layer(OnlyGrpc).add_routes(routes);
         server.serve_with_incoming_shutdown(incoming, stop).await
     } else {
-        let server = Server::builder().accept_http1(web.is_some());
-        let server = server.layer(option_layer(waste.map(Waste::layer)));
-        let server = server.layer(option_layer(web)).layer(OnlyGrpc).add_routes(routes);
+        let server = server.layer(OnlyGrpc).add_routes(routes);
         server.serve_with_incoming_shutdown(incoming, stop).await
     };
     served.map_err(io::Error::other)
 }
+
+/// Answers `clients` with `services`, which tonic generated, straight from hyper: for services that answer at once, whom no
+/// deadline can cut off.
+///
+/// # Errors
+/// Those of the listener.
+pub async fn serve_at_once<S>(incoming: Incoming, services: S, clients: Clients, serving: Serving) -> io::Result<()>
+where
+    S: Answers<Asked> + Answers<Body> + Clone + Send + 'static,
+    <S as Service<Request<Asked>>>::Future: Send,
+    <S as Service<Request<Body>>>::Future: Send,
+{
+    let Serving { stop, waste, metrics } = serving;
+    let web = (clients == Clients::GrpcAndWeb).then(GrpcWebLayer::new);
+    let versions = if web.is_some() { Versions::Both } else { Versions::Http2 };
+    let grpc = OnlyGrpc.layer(services);
+    if let Some(metrics) = metrics {
+        let measured = MapResponseLayer::new(boxed).layer(Watch(metrics).layer(grpc));
+        let marked = MapRequestLayer::new(mark_web).layer(option_layer(web).layer(measured));
+        let service = option_layer(waste.map(Waste::layer)).layer(marked);
+        connections::serve(incoming, service, versions, stop).await
+    } else if waste.is_none() && web.is_none() {
+        connections::serve(incoming, grpc, versions, stop).await
+    } else {
+        let service = option_layer(waste.map(Waste::layer)).layer(option_layer(web).layer(grpc));
+        connections::serve(incoming, service, versions, stop).await
+    }
+}
+
+/// Services that answer questions with bodies `B`.
+pub trait Answers<B>: Service<Request<B>, Response = Response<Body>, Error = Infallible> {}
+
+impl<S, B> Answers<B> for S where S: Service<Request<B>, Response = Response<Body>, Error = Infallible> {}
 
 /// A measured answer as the services make them.
 fn boxed(answer: Response<Measured<Body>>) -> Response<Body> {

@@ -11,7 +11,7 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 22] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 23] = [
     ("alert", "alert", &["contents: read", "issues: write"]),
     ("bench", "alert", &["contents: read", "issues: write"]),
     ("bench", "judge", &["contents: read", "pull-requests: read"]),
@@ -40,6 +40,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 22] = [
     ),
     ("fuzz", "defences", &["contents: read"]),
     ("fuzz", "fuzz", &["contents: read"]),
+    ("peers", "peers", &["contents: read"]),
     ("measure", "measure", &["contents: read", "pull-requests: read"]),
     ("publish", "deploy", &["id-token: write", "pages: write"]),
     ("publish", "publish", &["contents: write"]),

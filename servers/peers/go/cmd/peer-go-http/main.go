@@ -1,0 +1,32 @@
+// net/http and encoding/json.
+package main
+
+import (
+	"encoding/json"
+	"log"
+	"net/http"
+	"os"
+
+	"example.org/peers/weather"
+)
+
+func main() {
+	http.HandleFunc("GET /api/weather/current", current)
+	http.HandleFunc("GET /health", func(writer http.ResponseWriter, _ *http.Request) { _, _ = writer.Write([]byte("ok")) })
+	log.Fatal(http.ListenAndServe(os.Args[1], nil))
+}
+
+func current(writer http.ResponseWriter, request *http.Request) {
+	found, known := weather.Current(request.URL.Query().Get("city"))
+	if !known {
+		http.Error(writer, "no such city", http.StatusNotFound)
+		return
+	}
+	body, err := json.Marshal(found)
+	if err != nil {
+		http.Error(writer, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	writer.Header().Set("Content-Type", "application/json")
+	_, _ = writer.Write(body)
+}

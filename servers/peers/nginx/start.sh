@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# start.sh: nginx with one worker and an answer that is a constant, in the foreground.
+#
+# Usage: start.sh ADDRESS      (127.0.0.1:8080)
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)"
+folder="$root/.wirebench/nginx/${1##*:}"
+
+# configuration ADDRESS → nginx.conf
+configuration() {
+  cat <<END
+daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr warn;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  server_tokens off;
+  keepalive_requests 1000000000;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  server {
+    listen $1 backlog=4096;
+    default_type application/json;
+    location = /api/weather/current { return 200 '{"city":"Kyiv","temperatureC":21.5,"humidity":60,"condition":"Cloudy"}'; }
+    location = /health { return 200 'ok'; }
+  }
+}
+END
+}
+
+mkdir -p "$folder"
+configuration "$1" >"$folder/nginx.conf"
+exec nginx -p "$folder" -e stderr -c nginx.conf
