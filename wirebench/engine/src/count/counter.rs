@@ -12,11 +12,12 @@ use crate::count::pass::{Pass, PassError};
 use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::dhat::Allocated;
 use crate::count::profile::{ProfileError, Tree, callgrind, dhat, strace};
-use crate::count::series::{Counted, Good, Runs};
+use crate::count::series::{Counted, Failure, FailureKind, Good, Runs};
 use crate::count::tool::{Tool, Toolbox, written};
 use crate::measure::side::Side;
-use crate::measure::slot::Bench;
+use crate::measure::slot::{Bench, SlotError};
 use crate::measure::stage::LAYOUTS;
+use crate::measure::target::TargetError;
 use crate::normalise::Jq;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::{ParallelBridge as _, ParallelIterator as _};
@@ -93,6 +94,13 @@ impl TurnError {
     fn is_interrupt(&self) -> bool {
         matches!(self, Self::Pass(error) if error.is_interrupt())
     }
+
+    fn kind(&self) -> FailureKind {
+        match self {
+            Self::Pass(PassError::Slot(SlotError::Target(TargetError::NotReady { .. }))) => FailureKind::NotReady,
+            _ => FailureKind::Other,
+        }
+    }
 }
 
 impl Job<'_> {
@@ -104,7 +112,7 @@ impl Job<'_> {
 
 /// Why a run under valgrind is skipped: another run of the same server, of any variant and operation, failed under it.
 /// A figure that one side lacks cannot be compared, so the failure is found once.
-fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<String> {
+fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<Failure> {
     let server = &jobs[turn.job].series.server.name;
     let others = jobs
         .iter()
@@ -112,16 +120,16 @@ fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<String> {
         .filter(|(job, _)| turn.tool.is_valgrind() && job.series.server.name == *server);
     let mut failed = others.flat_map(|(_, runs)| &runs.failed);
     // A server that does not get ready under one of valgrind's tools will not under the others.
-    let in_vain = |tool: Tool, reason: &str| tool == turn.tool || (tool.is_valgrind() && reason.contains("ready"));
-    let (tool, reason) = failed.find(|(tool, reason)| in_vain(**tool, reason))?;
-    Some(match reason.strip_prefix(NOT_TRIED) {
-        Some(_) => reason.clone(),
-        None => format!("{NOT_TRIED}{} failed on this server: {reason}", tool.name()),
+    let in_vain = |tool: Tool, kind| tool == turn.tool || (tool.is_valgrind() && kind == FailureKind::NotReady);
+    let (tool, failure) = failed.find(|(tool, failure)| in_vain(**tool, failure.kind))?;
+    if failure.kind == FailureKind::NotTried {
+        return Some(failure.clone());
+    }
+    Some(Failure {
+        kind: FailureKind::NotTried,
+        why: format!("not tried, as {} failed on this server: {}", tool.name(), failure.why),
     })
 }
-
-/// The beginning of the reason of a skipped run.
-const NOT_TRIED: &str = "not tried, as ";
 
 /// Why a tool's runs failed, with advice if there is any.
 fn explained(tool: Tool, error: &str) -> String {
@@ -252,8 +260,8 @@ impl Counter<'_> {
             if in_vain || known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
                 return;
             }
-            if let Some(reason) = failed_before(jobs, turn, &all) {
-                all[turn.job].failed.insert(turn.tool, reason);
+            if let Some(failure) = failed_before(jobs, turn, &all) {
+                all[turn.job].failed.insert(turn.tool, failure);
                 return;
             }
         }
@@ -278,9 +286,11 @@ impl Counter<'_> {
             Ok(good) => lock()[turn.job].good.push(good),
             Err(error) if error.is_interrupt() => {}
             Err(error) => {
-                lock()[turn.job]
-                    .failed
-                    .insert(turn.tool, explained(turn.tool, &error.to_string()));
+                let failure = Failure {
+                    kind: error.kind(),
+                    why: explained(turn.tool, &error.to_string()),
+                };
+                lock()[turn.job].failed.insert(turn.tool, failure);
             }
         }
         if good && !self.keep_raw {

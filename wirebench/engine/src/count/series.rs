@@ -76,13 +76,33 @@ pub enum Counted {
     Total(u64),
 }
 
+/// Why a tool's runs of a series failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Its kind.
+    pub kind: FailureKind,
+    /// In words, with advice if there is any.
+    pub why: String,
+}
+
+/// The kind of a failure, by which it is decided what is not tried any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The server did not get ready.
+    NotReady,
+    /// Skipped, because another run of the same server failed.
+    NotTried,
+    /// Anything else.
+    Other,
+}
+
 /// The results of all runs of one variant.
 #[derive(Debug, Default)]
 pub struct Runs {
     /// Each run that ended well.
     pub good: Vec<Good>,
     /// Why the runs under a tool cannot be used.
-    pub failed: BTreeMap<Tool, String>,
+    pub failed: BTreeMap<Tool, Failure>,
     /// Tools that this machine lacks.
     pub missing: Vec<Tool>,
 }
@@ -93,8 +113,8 @@ impl Runs {
     /// # Errors
     /// When the stacks cannot be written.
     pub fn counts(&self, variant: Variant, spread_at_most: f64, base: &Path, folder: &str) -> std::io::Result<Counts> {
-        if let Some(why) = self.failed.get(&Tool::Plain) {
-            return Ok(Counts::without(variant, CountStatus::Failed, why.clone()));
+        if let Some(failure) = self.failed.get(&Tool::Plain) {
+            return Ok(Counts::without(variant, CountStatus::Failed, failure.why.clone()));
         }
         let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
         counts.figures = self.figures(spread_at_most);
@@ -132,7 +152,10 @@ impl Runs {
             let points: Vec<Point> = self.points(of);
             let under = tool_of(metric);
             match self.failed.get(&under) {
-                Some(why) => Some(figures::refused(metric, format!("under {}: {why}", under.name()))),
+                Some(failure) => Some(figures::refused(
+                    metric,
+                    format!("under {}: {}", under.name(), failure.why),
+                )),
                 None if points.is_empty() => None,
                 None => Some(figures::slope(metric, points, spread_at_most)),
             }
