@@ -159,5 +159,14 @@ fn each_side_of_a_python_comparison_has_packages_of_its_own() {
         (&thing["baseline"], &thing["candidate"]),
         (&"1.0".into(), &"2.0".into())
     );
-    assert!(comparison(&bench)["notes"].to_string().contains("thing 1.0 → 2.0"));
+    let notes = &comparison(&bench)["notes"];
+    let packages = notes
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|note| note["kind"] == "different_packages");
+    assert!(
+        packages.unwrap()["packages"].as_array().unwrap().contains(thing),
+        "{notes:#}"
+    );
 }
