@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# peers.sh: measure our servers beside their peers, and write docs/PEERS.md of it.
+# peers.sh: measure our servers and their peers in one run, and write docs/PEERS.md from its records.
 #
 # Usage: scripts/peers.sh [--render] [--check] [--rounds N]      (about half an hour, of which counting takes a half)
 #   (nothing)   measures, counts, keeps the records in results/peers, writes the page
@@ -21,7 +21,7 @@ missing() {
   done
 }
 
-# abouts → {server: what it is}
+# abouts → {server: the about text of its server.toml}
 abouts() {
   local file
   for file in servers/{http,grpc,grpc-web,peer-*}/server.toml; do
@@ -82,7 +82,7 @@ all_calls() {
   } | jq -s add
 }
 
-# page RECORDS CHECK → the page, or what is worse than held
+# page RECORDS CHECK → the page as Markdown; with CHECK true, one line for each ratio worse than held.json allows
 page() {
   jq --null-input --raw-output --slurpfile run "$1/run.json" --slurpfile counts "$1/counts.json" --slurpfile calls "$1/calls.json" \
     --slurpfile about "$1/about.json" --slurpfile versions "$1/versions.json" --slurpfile held scripts/lib/peers/held.json --arg check "$2" \

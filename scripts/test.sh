@@ -34,7 +34,7 @@ workflows() {
   "$tools/bin/zizmor" --quiet --offline --persona=auditor --strict-collection .github action.yml
 }
 
-# peers_page → nothing when docs/PEERS.md is what its records make
+# peers_page → the difference between docs/PEERS.md and the page that its records make; nothing if they are equal
 peers_page() { scripts/peers.sh --render | diff - docs/PEERS.md; }
 
 # site_tests → node's own output; the browser opens sites that the program just built makes. Much of the time is waiting

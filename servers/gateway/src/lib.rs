@@ -24,7 +24,7 @@ pub use role::Tier;
 /// Answers connections until a stop is requested, with what `serving` asks for in every request.
 ///
 /// # Errors
-/// Those of the listener and of the transport.
+/// If the listener or the transport fails.
 pub async fn serve(incoming: Incoming, serving: Serving, tier: Tier) -> io::Result<()> {
     let source = Arc::new(tier.source().map_err(io::Error::other)?);
     match tier.protocol() {

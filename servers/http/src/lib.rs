@@ -59,7 +59,7 @@ const PATHS: [&str; 7] = [
 /// Answers connections until a stop is requested, with what `serving` asks for in every request.
 ///
 /// # Errors
-/// Those of the listener.
+/// If the listener fails.
 pub async fn serve(incoming: Incoming, serving: Serving, _own: NoMore) -> io::Result<()> {
     web::serve(incoming, router(), serving).await
 }

@@ -31,7 +31,7 @@ pub(crate) enum Versions {
     Both,
 }
 
-/// Answers every connection with `service` until a stop is requested, and then until what was asked before is answered.
+/// Serves every connection with `service` until a stop is requested; requests received before are still answered.
 ///
 /// # Errors
 /// When there is no more listener to accept from.

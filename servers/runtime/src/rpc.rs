@@ -57,7 +57,7 @@ pub async fn serve(incoming: Incoming, routes: Routes, serving: Serving) -> io::
 /// deadline can cut off.
 ///
 /// # Errors
-/// Those of the listener.
+/// If the listener fails.
 pub async fn serve_at_once<S>(incoming: Incoming, services: S, clients: Clients, serving: Serving) -> io::Result<()>
 where
     S: Answers<Asked> + Answers<Body> + Clone + Send + 'static,

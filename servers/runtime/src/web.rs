@@ -18,7 +18,7 @@ use crate::serving::Serving;
 /// Answers HTTP/1.1 and HTTP/2 alike until a stop is requested, with what `serving` asks for in every request.
 ///
 /// # Errors
-/// Those of the listener.
+/// If the listener fails.
 pub async fn serve(incoming: Incoming, router: Router, serving: Serving) -> io::Result<()> {
     let Serving { stop, waste, metrics } = serving;
     // The handlers are made once: not in every request, nor for every connection, each of which would keep them.

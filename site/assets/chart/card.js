@@ -92,7 +92,7 @@ export function commits(chart, section) {
       el('caption', null, shown.length ? `The newest ${shown.length} in view, newest first` : 'Nothing in view has a value'),
       el('thead', null, el('tr', null, ...['commit', 'message', 'date', 'value', '95 %', 'change', 'note'].map((name, i) => el('th', { scope: 'col', class: i > 2 && i < 6 && 'number' }, name)))),
       el('tbody', null, ...shown.map((place) => commitRow(chart, place))));
-    // A column in which nothing stands is left out.
+    // Empty columns are left out.
     for (let i = table.tHead.rows[0].cells.length - 1; i > 0; i--) {
       if ([...table.tBodies[0].rows].every((row) => !row.cells[i].textContent)) for (const row of [...table.rows]) row.deleteCell(i);
     }
