@@ -98,13 +98,7 @@ fn server(out: &mut String, seen: &Seen) {
             line(out, "command", &list(command), None);
         }
     }
-    let args: Vec<String> = seen
-        .server
-        .args
-        .iter()
-        .filter_map(Arg::one)
-        .map(str::to_owned)
-        .collect();
+    let args = args(seen);
     if !args.is_empty() {
         line(out, "args", &list(&args), because("args"));
     }
@@ -206,16 +200,20 @@ fn plain(text: &str) -> String {
     }
 }
 
-/// A server in one line: `HTTP/1.1, port by PORT, 3 operations`.
-pub(super) fn summary(seen: &Seen) -> String {
-    let protocols: Vec<&str> = seen.server.protocols.iter().copied().map(Protocol::label).collect();
-    let args: Vec<String> = seen
-        .server
+/// The arguments that a server is started with.
+fn args(seen: &Seen) -> Vec<String> {
+    seen.server
         .args
         .iter()
         .filter_map(Arg::one)
         .map(str::to_owned)
-        .collect();
+        .collect()
+}
+
+/// A server in one line: `HTTP/1.1, port by PORT, 3 operations`.
+pub(super) fn summary(seen: &Seen) -> String {
+    let protocols: Vec<&str> = seen.server.protocols.iter().copied().map(Protocol::label).collect();
+    let args = args(seen);
     let env = seen.server.env.iter().map(|(name, value)| format!("{name}={value}"));
     let told: Vec<String> = env.chain(args).collect();
     let port = match seen.server.port {

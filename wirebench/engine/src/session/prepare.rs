@@ -103,8 +103,3 @@ pub fn gnuplot(root: &Path) -> Option<(PathBuf, ToolVersion)> {
         },
     ))
 }
-
-/// gnuplot's version for the record; `None` where it is missing.
-pub(super) fn gnuplot_version(root: &Path) -> Option<ToolVersion> {
-    gnuplot(root).map(|(_, version)| version)
-}

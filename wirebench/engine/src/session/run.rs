@@ -148,7 +148,9 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
     }
     let build_ns = nanos(building.elapsed());
     prepared.tools.push(jq_version);
-    prepared.tools.extend(prepare::gnuplot_version(&project.root));
+    prepared
+        .tools
+        .extend(prepare::gnuplot(&project.root).map(|(_, version)| version));
     let (sides, _places) = placed(project, &opened, compares)?;
     let opening = Opening {
         profile: order.profile.0,

@@ -1,10 +1,10 @@
 //! Two runs made at different times: shown next to each other, not judged, and invalid if their digests differ.
 
-use crate::compare::Rules;
 use crate::compare::counted;
 use crate::compare::gates::Gates;
 use crate::compare::judge::method;
 use crate::compare::verdict::percent;
+use crate::compare::{Rules, count};
 use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict,
 };
@@ -180,7 +180,7 @@ fn metric(base: &Series, head: &Series, what: Metric, gates: &Gates) -> Option<C
         Better::Higher => (from / to).ln(),
     };
     let margin = gates.margin(head, what);
-    let pairs = u32::try_from(before.len().min(after.len())).unwrap_or(u32::MAX);
+    let pairs = count(before.len().min(after.len()));
     Some(ComparedMetric {
         metric: what,
         unit: what.unit().into(),

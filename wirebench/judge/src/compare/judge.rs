@@ -11,6 +11,7 @@ use crate::compare::series::{declared_differently, over_gating, presence, same_p
 use crate::compare::verdict::{Found, Judged, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
+    count,
 };
 use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict,
@@ -84,7 +85,6 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
 }
 
 pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize), gates: &Gates) -> Method {
-    let count = |tests| u32::try_from(tests).unwrap_or(u32::MAX);
     Method {
         seed,
         false_alarm_at_most_percent: FALSE_ALARM_AT_MOST_PERCENT,
@@ -204,7 +204,7 @@ fn different_packages(run: &Run) -> Option<Note> {
     let more = run.dependencies.len().saturating_sub(PACKAGES);
     (!run.dependencies.is_empty()).then(|| Note::DifferentPackages {
         packages: run.dependencies.iter().take(PACKAGES).cloned().collect(),
-        more: u32::try_from(more).unwrap_or(u32::MAX),
+        more: count(more),
     })
 }
 
@@ -226,7 +226,6 @@ fn notes(run: &Run, no_second_stage: Option<&NoSecondStage>) -> Vec<Note> {
     }
     if !run.shards.is_empty() {
         let kinds: BTreeSet<&str> = run.shards.iter().map(|shard| shard.host.fingerprint.as_str()).collect();
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         notes.push(Note::SeveralMachines {
             machines: count(run.shards.len()),
             kinds: count(kinds.len()),

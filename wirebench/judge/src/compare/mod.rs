@@ -59,6 +59,11 @@ impl<'a> From<&'a Config> for Rules<'a> {
     }
 }
 
+/// A number of things as the record holds it.
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 impl Rules<'_> {
     /// The size of change that rounds are planned to see, as a difference of logarithms.
     fn detect(&self) -> f64 {

@@ -2,6 +2,7 @@
 //! nothing; where it does, the measurement is at fault and no change of that metric can be believed.
 
 use crate::compare::cell::Cell;
+use crate::compare::count;
 use crate::compare::exact::{self, Counted};
 use crate::compare::gates::Gates;
 use crate::compare::verdict::percent;
@@ -56,7 +57,7 @@ pub(super) fn add_timed(series: &Series, gates: &Gates, found: &mut ComparedMetr
     found.null_percent = figures
         .location
         .map(|location| percent(found.metric, location.estimate));
-    found.null_pairs = u32::try_from(figures.kept.pairs.len()).unwrap_or(u32::MAX);
+    found.null_pairs = count(figures.kept.pairs.len());
     if cell.p_worse() < DIFFERENT || cell.p_better() < DIFFERENT {
         doubt(found);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::compare::cell::{Cell, Figures, pairs};
 use crate::compare::gates::Gates;
 use crate::compare::{
-    ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS,
+    ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS, count,
 };
 use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::{Round, Run, RunStatus, Series, Stage};
@@ -132,11 +132,11 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
     if (first as usize) < FEWEST_PAIRS {
         return Some(NoSecondStage::TooFewRounds {
             rounds: first,
-            needed: u32::try_from(FEWEST_PAIRS).unwrap_or(u32::MAX),
+            needed: count(FEWEST_PAIRS),
         });
     }
     let open = timed().filter(|series| need(series, 1, gates, rules).is_some()).count();
-    Some(match u32::try_from(open).unwrap_or(u32::MAX) {
+    Some(match count(open) {
         0 => NoSecondStage::NothingLookedChanged,
         _ if run.status == RunStatus::Incomplete => NoSecondStage::Interrupted,
         series => NoSecondStage::NoTime { series },

@@ -2,7 +2,7 @@
 
 use crate::compare::cell::{Cell, Figures};
 use crate::compare::screen::Suspicion;
-use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN};
+use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN, count};
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::MetricReason;
@@ -157,10 +157,6 @@ fn looks_worse(judged: &Judged) -> bool {
 fn is_unconfirmed(judged: &Judged) -> bool {
     let screened = judged.cell.margin.gate && judged.cell.p_worse() <= SCREEN;
     judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && (screened || looks_worse(judged))
-}
-
-fn count(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, MetricReason) {
