@@ -100,6 +100,10 @@ main() {
   if "$dev" || "$drivers"; then need_drivers "$drivers"; fi
   "$dev" || return 0
   need shellcheck shellcheck shellcheck
+  # The tier of a test.
+  if [[ "$(uname)" == Linux ]] && ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
+    lack package postgresql "apt-get install postgresql"
+  fi
   need_go scripts/lib/actionlint
   if [[ ! -d "$bin/../zizmor-$zizmor" ]]; then lack pip "zizmor-$zizmor" "scripts/setup.sh --dev, with python3's pip"; fi
   # Runs the workflows on this machine; only where a folder of actions is at hand.

@@ -14,6 +14,7 @@ use wirebench_github::place::Place;
 use wirebench_github::pull::{Pull, Resolved};
 use wirebench_github::sticky::Written;
 use wirebench_github::{Refusal, annotations, archive, artifact, check, event, names, pull, sticky, strict};
+use wirebench_judge::limits;
 use wirebench_judge::summary::comparison::contradiction;
 use wirebench_present::report::comparison::comment::{self, About};
 use wirebench_present::report::comparison::functions;
@@ -156,6 +157,7 @@ fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) ->
     let count = found.notes.len();
     let said = check::Said {
         verdict: comparison.verdict,
+        breaks_limit: limits::broken(&comparison.limits) > 0,
         title: comment::title(comparison),
         summary: comment::summary(comparison, &about),
         page: &page,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::lock::LockArgs;
 use crate::only::Only;
 use crate::run::{self, Pin};
 use crate::selection::SelectionArgs;
@@ -28,6 +29,8 @@ pub(super) struct Args {
     sides: SideArgs,
     #[command(flatten)]
     selection: SelectionArgs,
+    #[command(flatten)]
+    lock: LockArgs,
     /// Prints one JSON object for each series instead of tables.
     #[arg(long)]
     json: bool,
@@ -49,6 +52,7 @@ pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> 
         sides: args.sides,
         selection: args.selection,
         shard: ShardArgs::default(),
+        lock: args.lock,
         only: Some(Only::Counts),
         rounds: None,
         budget: None,
@@ -56,6 +60,7 @@ pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> 
         pin: Pin::Off,
         out: args.out,
         keep_raw: args.keep_raw,
+        json,
     };
     if !json {
         return run::execute(project, &run);

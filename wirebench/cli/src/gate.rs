@@ -1,21 +1,25 @@
 //! `wirebench gate`: the exit code drawn from a comparison.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use clap_complete::ArgValueCandidates;
 
 use crate::{Outcome, completions, folder, report, stored};
+use wirebench_judge::limits as judge;
 use wirebench_judge::summary::comparison::{Standing, contradiction};
 use wirebench_present::report::comparison::terminal;
+use wirebench_present::report::limits;
 use wirebench_record::comparison::{Comparison, Verdict};
+use wirebench_record::run::Run;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench gate                                  the newest run that has a comparison
   wirebench gate results/20261121T091544Z-00002a
   wirebench gate comparison.json --fail-on regressed,inconclusive
-Exit codes: 3 regressed, or another verdict that --fail-on names; 4 not judged (no gating metric is on both sides), unless
+A run without a baseline is judged by the limits of its scenarios, if they set any.
+Exit codes: 3 regressed, a broken limit, or another verdict that --fail-on names; 4 not judged (no gating metric is on both sides), unless
 --fail-on leaves it out; 1 invalid, two runs beside each other, or not readable; 0 anything else.")]
 pub(super) struct Args {
     /// A comparison.json or the folder it lies in; without it, the newest run under results/ that has one.
@@ -59,9 +63,9 @@ impl FailOn {
 }
 
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
-    let file = match &args.comparison {
-        Some(path) => stored::file_at(path)?,
-        None => report::newest_comparison(&folder(root)?)?,
+    let file = match found(root, args)? {
+        Found::Comparison(file) => file,
+        Found::Run(run, file) => return limits_alone(&run, &file, args.json),
     };
     let comparison = stored::read(&file)?;
     if let Some(which) = contradiction(&comparison) {
@@ -79,14 +83,66 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         "{}",
         terminal::offenders(&comparison, &offending, report::terminal_width())
     );
+    print!("{}", limits::terminal(&comparison.limits));
     log::info!("\ncomparison  {}", file.display());
     Ok(outcome(&comparison, &fail_on))
 }
 
-/// Maps a comparison to an exit code: 3 for regressed or a verdict in --fail-on, 4 for not judged, 1 for invalid.
+/// What there is to judge.
+enum Found {
+    Comparison(PathBuf),
+    /// A run without a baseline whose scenarios set limits, and its file.
+    Run(Box<Run>, PathBuf),
+}
+
+/// The comparison that was named or is the newest; without one, the run if it has limits.
+fn found(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Found> {
+    let root = || folder(root);
+    let (comparison, run) = match &args.comparison {
+        Some(path) => (
+            stored::file_at(path).map_err(Into::into),
+            report::folder_of(path, Some(path)),
+        ),
+        None => {
+            let root = root()?;
+            (report::newest_comparison(&root), report::folder_of(&root, None))
+        }
+    };
+    let missing = match comparison {
+        Ok(file) => return Ok(Found::Comparison(file)),
+        Err(missing) => missing,
+    };
+    let file = run.map(|folder| folder.join("run.json")).unwrap_or_default();
+    if !file.is_file() {
+        return Err(missing);
+    }
+    let run = report::read(&file)?;
+    if run.series.iter().all(|series| series.limits.is_empty()) {
+        return Err(missing);
+    }
+    Ok(Found::Run(Box::new(run), file))
+}
+
+/// The gate of a run that compares nothing: its limits.
+fn limits_alone(run: &Run, file: &Path, json: bool) -> anyhow::Result<Outcome> {
+    let judged = judge::judge(run);
+    if json {
+        println!("{}", serde_json::to_string(&judged)?);
+    } else {
+        print!("{}", limits::terminal(&judged).trim_start());
+        log::info!("\nrecord   {}", file.display());
+    }
+    Ok(match judge::broken(&judged) {
+        0 => Outcome::Done,
+        _ => Outcome::Regressed,
+    })
+}
+
+/// Maps a comparison to an exit code: 3 for a broken limit, regressed or a verdict in --fail-on, 4 for not judged, 1 for invalid.
 fn outcome(comparison: &Comparison, fail_on: &[Verdict]) -> Outcome {
     match comparison.verdict {
         _ if !comparison.paired => Outcome::Failed,
+        _ if judge::broken(&comparison.limits) > 0 => Outcome::Regressed,
         Verdict::Regressed => Outcome::Regressed,
         Verdict::NotJudged if fail_on.contains(&Verdict::NotJudged) => Outcome::NotJudged,
         verdict if fail_on.contains(&verdict) => Outcome::Regressed,

@@ -31,6 +31,7 @@ mod init;
 #[cfg(test)]
 mod judged_tests;
 mod list;
+mod lock;
 mod merge;
 mod messages;
 mod metric;

@@ -14,6 +14,7 @@ use wirebench_judge::compare::{self, Rules};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, RunStatus, Variant};
 
+use crate::lock::LockArgs;
 use crate::only::Only;
 use crate::selection::SelectionArgs;
 use crate::shards::{Mine, ShardArgs};
@@ -35,6 +36,8 @@ pub(super) struct Args {
     pub(super) selection: SelectionArgs,
     #[command(flatten)]
     pub(super) shard: ShardArgs,
+    #[command(flatten)]
+    pub(super) lock: LockArgs,
     /// Measure only this: `counts`, `timings`, or a public comparison by its letter or name, such as A.
     #[arg(long, value_name = "WHAT")]
     pub(super) only: Option<Only>,
@@ -57,6 +60,9 @@ pub(super) struct Args {
     /// Keep every driver's raw output (hundreds of MB); without it, only that of rounds that are not good.
     #[arg(long)]
     pub(super) keep_raw: bool,
+    /// Prints the run's record as one line of JSON instead of a table, and a second line with the comparison if there is one.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,8 +84,15 @@ impl Pin {
 
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
     let (recorder, comparison) = judged(project, args)?;
-    report::print(&recorder.run, &recorder.folder);
     claims::leave(project, &recorder.run, &recorder.folder)?;
+    if args.json {
+        println!("{}", serde_json::to_string(&recorder.run)?);
+        if let Some(comparison) = comparison {
+            println!("{}", serde_json::to_string(&comparison)?);
+        }
+        return Ok(outcome(&recorder.run));
+    }
+    report::print(&recorder.run, &recorder.folder);
     if let Some(comparison) = comparison {
         report::print_comparison(&comparison, &recorder.folder);
     }
@@ -161,6 +174,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         asked: &asked,
         keep_raw: args.keep_raw,
         measure_identical: args.sides.measure_identical,
+        lock: !args.lock.no_lock,
         budget: args.budget.unwrap_or(rules.compare.budget).0,
         second_stage: &|run, left| compare::next_stage(run, &rules, left),
     })
@@ -191,6 +205,9 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
     words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
     if let Some(budget) = args.budget {
         words.extend(["--budget".into(), budget.as_flag()]);
+    }
+    if args.lock.no_lock {
+        words.push("--no-lock".into());
     }
     if args.pin == Pin::Off {
         words.extend(["--pin".into(), "off".into()]);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use crate::lock::LockArgs;
 use crate::run::{self, Pin};
 use crate::selection::SelectionArgs;
 use crate::shards::ShardArgs;
@@ -27,6 +28,8 @@ Prints one JSON line for each source: comparisons, flagged, rate and its exact 9
 pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
+    #[command(flatten)]
+    lock: LockArgs,
     /// Comparisons to assemble and judge.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
@@ -102,6 +105,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
     let here = || vec![folder.to_string_lossy().into_owned()];
     run::Args {
         shard: ShardArgs::default(),
+        lock: args.lock,
         only: None,
         sides: SideArgs {
             baseline: here(),
@@ -116,6 +120,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
         pin: Pin::Auto,
         out: args.out.clone(),
         keep_raw: false,
+        json: false,
     }
 }
 

@@ -124,8 +124,8 @@ fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Res
         source,
     };
     let folder = tempfile::tempdir().map_err(write)?;
-    let question = bench.question(series)?;
     let target = bench.start(side, server, folder.path())?;
+    let question = bench.question(series, &target.captured)?;
     let answer = question.check(&target.front.address)?;
     let ready_ms = target.ready_after.as_secs_f64() * 1e3;
     target.stop().map_err(write)?;

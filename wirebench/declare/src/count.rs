@@ -98,6 +98,7 @@ impl Count {
             ),
             protocols: None,
             drivers: None,
+            limits: Vec::new(),
         };
         operations(servers).iter().filter(counted).map(scenario).collect()
     }

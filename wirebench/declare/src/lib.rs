@@ -9,6 +9,7 @@ pub mod compare;
 pub mod count;
 pub mod driver;
 pub mod found;
+mod limits;
 pub mod load;
 mod load_table;
 mod operation;
@@ -20,6 +21,7 @@ pub mod project;
 pub mod protocol;
 pub mod read;
 pub mod scenario;
+pub mod seed;
 pub mod server;
 pub mod span;
 pub mod tier;
@@ -77,7 +79,11 @@ impl Project {
             let file = root.join("wirebench.toml");
             return Err(DeclareError::key(&file, "count.operations", message));
         }
-        scenarios.extend(config.count.scenarios(&servers));
+        let mut counted = config.count.scenarios(&servers);
+        for one in &mut counted {
+            one.limits = limits::of_counts(&scenarios, &one.operation);
+        }
+        scenarios.extend(counted);
         let drivers = Self::drivers_in(root, &config)?;
         Self::check_drivers(root, &scenarios, &drivers)?;
         Ok(Self {

@@ -99,7 +99,7 @@ pub(super) struct Table {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RequestTable {
+pub(super) struct RequestTable {
     method: Option<String>,
     path: Option<String>,
     #[serde(default)]
@@ -115,7 +115,7 @@ struct RequestTable {
 
 #[derive(Debug, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
-struct ExpectTable {
+pub(super) struct ExpectTable {
     status: Option<u16>,
     body: Option<String>,
     pattern: Option<String>,
@@ -172,6 +172,11 @@ fn names_variables_well(text: &str) -> bool {
 }
 
 impl Table {
+    /// An operation of these two parts.
+    pub(super) const fn of(request: RequestTable, expect: ExpectTable) -> Self {
+        Self { request, expect }
+    }
+
     /// Checks what is written at `key`, a place within the server's file.
     ///
     /// # Errors

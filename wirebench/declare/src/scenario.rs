@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
+use crate::limits;
 use crate::load_table::{LoadTable, Point};
 use crate::profiles::Profiles;
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
+
+use wirebench_record::limit::Limit;
 
 pub use crate::load::{Amount, Load, MOST_REQUESTS};
 
@@ -28,6 +31,8 @@ pub struct Scenario {
     pub load: Load,
     /// The protocols it is for; `None` means every one that fits the load.
     pub protocols: Option<Vec<Protocol>>,
+    /// Bounds on metrics of the candidate.
+    pub limits: Vec<Limit>,
     /// The drivers it is for, also if they do not take part in the profile; `None` means every driver of the profile.
     pub drivers: Option<Vec<String>>,
 }
@@ -45,6 +50,8 @@ pub(super) struct Table {
     load: LoadTable,
     protocols: Option<Vec<Protocol>>,
     drivers: Option<Vec<String>>,
+    #[serde(default)]
+    limits: Vec<String>,
 }
 
 /// One operation, or several, of which each makes a scenario.
@@ -70,7 +77,9 @@ impl Scenario {
             load,
             protocols,
             drivers,
+            limits,
         } = table;
+        let limits = limits::check(&limits, place)?;
         let (operations, listed) = match operation {
             Operations::One(operation) => (vec![operation], false),
             Operations::Each(operations) => (operations, true),
@@ -99,6 +108,7 @@ impl Scenario {
                 load: sweep.load.clone(),
                 protocols: protocols.clone(),
                 drivers: drivers.clone(),
+                limits: limits.clone(),
             };
             (name, scenario)
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::args::Arg;
 use crate::operation;
@@ -10,6 +10,7 @@ pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operati
 use crate::profiles::Profiles;
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
+use crate::seed::{self, Seed};
 use crate::span::Span;
 use crate::tier::{self, Tier};
 
@@ -45,9 +46,12 @@ pub struct Server {
     /// The processes behind it, in the order in which they are started, all before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<Tier>,
-    /// Commands that run one after the other at every start, once its tiers are ready and before it: a migration, a seed.
+    /// Commands that run one after the other once its tiers are ready and before it: a migration, a seed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub before: Vec<Vec<Arg>>,
+    pub before: Vec<Before>,
+    /// Requests that are sent once it is ready and before anything else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub seed: Vec<Seed>,
     /// Its operations by name.
     pub operations: BTreeMap<String, Operation>,
 }
@@ -60,6 +64,26 @@ pub enum Program {
     Package(String),
     /// Any command; the first word is the program, looked up on PATH or relative to the project.
     Command(Vec<String>),
+}
+
+/// A command that runs before a server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Before {
+    /// The program and its arguments, with a server's placeholders except those of its port.
+    pub command: Vec<Arg>,
+    /// True if it runs once on each side, for tiers that are kept, and not at every start.
+    pub once: bool,
+}
+
+/// As it was written before there was `once`, so that digests stay.
+impl Serialize for Before {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.once {
+            ("once", &self.command).serialize(serializer)
+        } else {
+            self.command.serialize(serializer)
+        }
+    }
 }
 
 /// The sign that a server is ready for requests.
@@ -99,6 +123,8 @@ pub(super) struct Table {
     tiers: Vec<tier::Table>,
     #[serde(default)]
     before: Vec<BeforeTable>,
+    #[serde(default)]
+    seed: Vec<seed::Table>,
     operations: BTreeMap<String, operation::Table>,
 }
 
@@ -107,6 +133,8 @@ pub(super) struct Table {
 #[serde(deny_unknown_fields)]
 struct BeforeTable {
     command: Vec<String>,
+    #[serde(default)]
+    once: bool,
 }
 
 /// Placeholders that a server's arguments and environment may name.
@@ -153,24 +181,15 @@ impl Server {
         let tiers = tier::check(table.tiers, place, &name)?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         tier::known_placeholders(place, "args", &args, &tiers)?;
-        let mut before = Vec::new();
-        for (index, BeforeTable { command }) in table.before.into_iter().enumerate() {
-            let key = format!("before[{index}].command");
-            if benches || command.first().is_none_or(String::is_empty) {
-                let message = "expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server";
-                return wrong(&key, message.into());
-            }
-            let command: Vec<Arg> = command.into_iter().map(Arg::One).collect();
-            tier::known_placeholders(place, &key, &command, &tiers)?;
-            let early = |word: &String| word == "port" || word == "address";
-            if command.iter().flat_map(Arg::placeholders).any(|word| early(&word)) {
-                return wrong(
-                    &key,
-                    "the server's port is not known yet; expected other placeholders".into(),
-                );
-            }
-            before.push(command);
+        let keeps = tiers.iter().any(|tier| tier.keep);
+        if benches && !(table.before.is_empty() && table.seed.is_empty()) {
+            return wrong(
+                "protocols",
+                "process means benchmarks; before and seed do not go with them".into(),
+            );
         }
+        let before = check_before(table.before, place, &tiers)?;
+        let seed = seed::check(table.seed, place, keeps)?;
         let mut operations = BTreeMap::new();
         for (operation, asked) in table.operations {
             let key = format!("operations.{operation}");
@@ -197,6 +216,7 @@ impl Server {
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
             tiers,
             before,
+            seed,
             operations,
         })
     }
@@ -209,6 +229,29 @@ impl Server {
             Program::Command(_) => None,
         }
     }
+}
+
+/// Checks the commands before a server.
+fn check_before(tables: Vec<BeforeTable>, place: &Place, tiers: &[Tier]) -> Result<Vec<Before>, DeclareError> {
+    let mut before = Vec::new();
+    for (index, BeforeTable { command, once }) in tables.into_iter().enumerate() {
+        let key = format!("before[{index}].command");
+        let wrong = |message: &str| Err(place.wrong(&key, message));
+        if command.first().is_none_or(String::is_empty) {
+            return wrong("expected a program and its arguments, such as [\"./migrate\", \"up\"], before a server");
+        }
+        let command: Vec<Arg> = command.into_iter().map(Arg::One).collect();
+        tier::known_placeholders(place, &key, &command, tiers)?;
+        let named: Vec<String> = command.iter().flat_map(Arg::placeholders).collect();
+        if named.iter().any(|word| word == "port" || word == "address") {
+            return wrong("the server's port is not known yet; expected other placeholders");
+        }
+        if once && !tiers.iter().any(|tier| tier.keep) {
+            return Err(place.wrong(&format!("before[{index}].once"), seed::ONCE));
+        }
+        before.push(Before { command, once });
+    }
+    Ok(before)
 }
 
 #[cfg(test)]

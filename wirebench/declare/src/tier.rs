@@ -16,6 +16,9 @@ use crate::span::Span;
 /// A process whose arguments use this placeholder serves TLS.
 const TLS_KEY: &str = "tls_key";
 
+/// A tier whose arguments or environment use this placeholder gets an empty folder of its own.
+pub const DATA: &str = "data";
+
 /// The name of a tier is a placeholder too.
 static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z_]+$").expect("a constant pattern"));
 
@@ -43,6 +46,9 @@ pub struct Tier {
     /// How long it may take to get ready.
     #[serde(skip)]
     pub ready_timeout: Span,
+    /// Whether it is started once on each side and runs until the run ends, instead of being started for each round.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub keep: bool,
 }
 
 /// The declaration of one process of a server: a tier, or its front.
@@ -68,6 +74,8 @@ pub struct Part<'a> {
     pub ready_timeout: Span,
     /// The protocol of its readiness check.
     pub protocol: Protocol,
+    /// Whether it is started once on each side.
+    pub keep: bool,
 }
 
 impl Part<'_> {
@@ -111,6 +119,7 @@ impl Server {
             ready: &self.ready,
             ready_timeout: self.ready_timeout,
             protocol: self.protocols[0],
+            keep: false,
         }
     }
 
@@ -127,6 +136,7 @@ impl Server {
             ready: &tier.ready,
             ready_timeout: tier.ready_timeout,
             protocol: tier.protocol(),
+            keep: tier.keep,
         })
     }
 }
@@ -166,6 +176,8 @@ pub(super) struct Table {
     port: Option<u16>,
     ready: Ready,
     ready_timeout: Option<Span>,
+    #[serde(default)]
+    keep: bool,
 }
 
 /// Checks the tiers of the server `server`.
@@ -177,7 +189,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
     for (index, table) in tables.into_iter().enumerate() {
         let key = |key: &str| format!("tiers[{index}].{key}");
         let name = table.name;
-        let taken = PLACEHOLDERS.contains(&name.as_str()) || name == server;
+        let taken = PLACEHOLDERS.contains(&name.as_str()) || name == DATA || name == server;
         if !NAME.is_match(&name) || taken {
             let message = format!(
                 "expected a name of lower-case letters and _ that is neither the server's nor one of {PLACEHOLDERS:?}, found {name:?}"
@@ -195,7 +207,19 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
             table.build.as_ref(),
         )?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
-        known_placeholders(place, &key("args"), &args, &tiers)?;
+        // The files of a kept tier outlive rounds, and so does what it needs.
+        let named: Vec<String> = args.iter().flat_map(Arg::placeholders).collect();
+        if let Some(brief) = tiers
+            .iter()
+            .find(|tier| table.keep && !tier.keep && named.contains(&tier.name))
+        {
+            let message = format!(
+                "a kept tier names {}, which is not kept; expected keep = true there too",
+                brief.name
+            );
+            return Err(place.wrong(&key("keep"), message));
+        }
+        known(place, &key("args"), &args, &tiers, &[DATA])?;
         ready(place, &key("ready.tcp"), &table.ready)?;
         tiers.push(Tier {
             name,
@@ -206,6 +230,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
             port: table.port,
             ready: table.ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
+            keep: table.keep,
         });
     }
     Ok(tiers)
@@ -257,7 +282,11 @@ pub(super) fn ready(place: &Place, key: &str, ready: &Ready) -> Result<(), Decla
 /// # Errors
 /// At the first unknown one.
 pub(super) fn known_placeholders(place: &Place, key: &str, args: &[Arg], before: &[Tier]) -> Result<(), DeclareError> {
-    let mut known = PLACEHOLDERS.to_vec();
+    known(place, key, args, before, &[])
+}
+
+fn known(place: &Place, key: &str, args: &[Arg], before: &[Tier], more: &[&'static str]) -> Result<(), DeclareError> {
+    let mut known = [&PLACEHOLDERS, more].concat();
     known.extend(before.iter().map(|tier| tier.name.as_str()));
     let mut named = args.iter().flat_map(Arg::placeholders);
     match named.find(|word| !known.contains(&word.as_str())) {

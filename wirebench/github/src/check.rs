@@ -21,6 +21,8 @@ const MOST_OTHERS: usize = 5;
 pub struct Said<'a> {
     /// The verdict.
     pub verdict: Verdict,
+    /// Whether a limit is broken.
+    pub breaks_limit: bool,
     /// One line.
     pub title: String,
     /// Markdown.
@@ -63,6 +65,7 @@ impl Said<'_> {
     pub const fn conclusion(&self) -> &'static str {
         match self.verdict {
             _ if !self.others.is_empty() => "neutral",
+            _ if self.breaks_limit => "failure",
             Verdict::Regressed | Verdict::Invalid => "failure",
             Verdict::Inconclusive | Verdict::NotJudged => "neutral",
             Verdict::Improved | Verdict::Unchanged => "success",

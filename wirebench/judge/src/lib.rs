@@ -2,5 +2,6 @@
 
 pub mod claims;
 pub mod compare;
+pub mod limits;
 pub mod selftest;
 pub mod summary;

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Source;
+use crate::limit::JudgedLimit;
 use crate::metric::{Better, Metric};
 use crate::names;
 use crate::reason::{self, MetricReason, NoSecondStage, Note, SeriesReason};
@@ -48,6 +49,9 @@ pub struct Comparison {
     pub tools: Vec<ToolVersion>,
     /// The command that repeats the measurement.
     pub repeat: String,
+    /// The limits that the candidate is held to; they do not change `verdict`, and a broken one fails the gate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<JudgedLimit>,
     /// Every series of either side.
     pub series: Vec<ComparedSeries>,
 }

@@ -5,6 +5,7 @@ pub mod comparison;
 pub mod counts;
 pub mod history;
 pub mod imported;
+pub mod limit;
 pub mod load;
 pub mod metric;
 pub mod names;

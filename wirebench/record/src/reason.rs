@@ -253,6 +253,8 @@ pub enum Note {
     },
     /// Server and load generator shared all cores.
     SharedCores,
+    /// The run did not hold the machine's lock: another measurement may have run beside it.
+    Unlocked,
     /// Two runs: measured at different times, so shown and not judged.
     MeasuredAtDifferentTimes,
     /// Two runs on different machines.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accepted::Accepted;
 use crate::counts::Counts;
+use crate::limit::Limit;
 pub use crate::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
 use crate::names;
 pub use crate::round::{Bound, CpuTime, Latency, ProcessUsage, Round, RoundStatus};
@@ -157,6 +158,9 @@ pub struct Pinning {
     pub server_cores: Vec<usize>,
     /// The driver's cores.
     pub driver_cores: Vec<usize>,
+    /// True if the run did not hold the machine's lock, so that another measurement may have run beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unlocked: bool,
 }
 
 /// A program and its version.
@@ -258,6 +262,9 @@ pub struct Series {
     pub protocol: String,
     /// What was offered.
     pub load: LoadRecord,
+    /// The bounds that its scenario sets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// Twelve hex digits over all that defines the question; a changed digest breaks the trend.
     pub digest: String,
     /// The driver's command, with `{…}` where a value changes from round to round.
@@ -291,6 +298,13 @@ impl Series {
     #[must_use]
     pub const fn is_counted(&self) -> bool {
         self.load.counted.is_some()
+    }
+
+    /// The limits that a series of its kind can be held to: of counted metrics where it is counted, else of timed ones.
+    pub fn limits_of(&self) -> impl Iterator<Item = &Limit> {
+        self.limits
+            .iter()
+            .filter(|limit| limit.metric.is_counted() == self.is_counted())
     }
 
     /// What was counted of a variant.

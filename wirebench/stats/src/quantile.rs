@@ -1,4 +1,6 @@
-//! Quantiles by nearest rank, and the median of a few numbers.
+//! Quantiles by nearest rank, and the median of a few numbers with its interval.
+
+use statrs::distribution::{Binomial, DiscreteCDF as _};
 
 /// The smallest value that at least the share `permille`/1000 of the sorted values do not exceed (nearest rank).
 ///
@@ -24,10 +26,35 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
+/// The interval that holds the median of the distribution with a probability of at least 95 %, by order: no distribution is
+/// assumed. `None` with fewer than six values.
+#[must_use]
+pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let heads = Binomial::new(0.5, u64::try_from(sorted.len()).ok()?).ok()?;
+    // The median lies below the k-th value only if fewer than k values lie below the median.
+    let outside = |k: usize| 2.0 * heads.cdf(k as u64 - 1);
+    let k = (1..=sorted.len() / 2).take_while(|k| outside(*k) <= 0.05).last()?;
+    Some((sorted[k - 1], sorted[sorted.len() - k]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_interval_of_a_median_has_the_ranks_of_the_binomial_distribution() {
+        // Ranks from tables of the sign test at 5 %, two-sided: 6 → 1, 9 → 2, 12 → 3, 20 → 6, 100 → 40.
+        for (n, rank) in [(6, 1), (8, 1), (9, 2), (12, 3), (20, 6), (100, 40)] {
+            let values: Vec<f64> = (1..=n).map(f64::from).rev().collect();
+            let expected = (f64::from(rank), f64::from(n + 1 - rank));
+            assert_eq!(median_interval(&values), Some(expected), "{n}");
+        }
+        assert_eq!(median_interval(&[1.0; 5]), None);
+        assert_eq!(median_interval(&[]), None);
+    }
 
     #[test]
     fn nearest_rank_on_the_textbook_example() {

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde::Serialize;
 
+use crate::lock::LockArgs;
 use crate::selection::SelectionArgs;
 use crate::{Outcome, UsageError};
 use wirebench_declare::Project;
@@ -27,8 +28,7 @@ use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::slot::Measured;
 use wirebench_engine::normalise::{self, Jq};
-use wirebench_engine::session::achieved;
-use wirebench_engine::session::prepare;
+use wirebench_engine::session::{self, achieved, prepare};
 use wirebench_present::report::format::{bytes, count, plain};
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
@@ -45,6 +45,8 @@ First the capacity is measured, in a closed loop of 3 s. Then a load generator t
 other asks in a closed loop over that share of the connections. One process serves everything; its memory is read between
 slices of 20 s at most. Exit code 1 when a request failed or a process grew by more than 5 %.")]
 pub(super) struct Args {
+    #[command(flatten)]
+    lock: LockArgs,
     /// The server.
     #[arg(long)]
     server: String,
@@ -108,7 +110,9 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         ..project.clone()
     };
     let series = chosen(&own, args)?;
-    let prepared = prepare::prepare(&own, std::slice::from_ref(&series), Cores::split(), Interrupt::watch()?)?;
+    let interrupt = Interrupt::watch()?;
+    let _lock = session::locked(!args.lock.no_lock, &interrupt)?;
+    let prepared = prepare::prepare(&own, std::slice::from_ref(&series), Cores::split(), interrupt)?;
     if let Some(reason) = prepared.broken_drivers.get(&series.driver.name) {
         anyhow::bail!("driver {}: {reason}", series.driver.name);
     }
@@ -151,6 +155,7 @@ fn scenario(args: &Args) -> Scenario {
         load: Load::closed(args.connections, Amount::Duration(Span(CAPACITY.min(args.length.0)))),
         protocols: None,
         drivers: None,
+        limits: Vec::new(),
     }
 }
 

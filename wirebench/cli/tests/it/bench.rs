@@ -160,6 +160,8 @@ impl Bench {
         command.current_dir(self.folder.path()).env(name, value);
         // A shared target folder is this repository's; a project's own builds stay in the project.
         command.env_remove("CARGO_TARGET_DIR");
+        // Tests measure beside each other on purpose: each project has a lock of its own.
+        command.env("WIREBENCH_LOCK", self.path("wirebench.toml"));
         command
     }
 

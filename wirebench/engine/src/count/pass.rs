@@ -123,7 +123,6 @@ impl Pass<'_> {
             server.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
         }
         let side = self.wrapped(toolbox, folder)?;
-        let question = bench.question(self.series).map_err(SlotError::from)?;
         let alone = Cores {
             available: 1,
             ..Cores::default()
@@ -133,12 +132,16 @@ impl Pass<'_> {
             cores: &alone,
             tls: &bench.tls,
             interrupt: &bench.interrupt,
+            kept: None,
+            data: None,
         };
         let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
         let is_ready = ready::look(&server, &target, bench.tls.certificate());
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
             .map_err(SlotError::from)?;
+        target.sow(&side, &server, &ground).map_err(SlotError::from)?;
+        let question = bench.question(self.series, &target.captured).map_err(SlotError::from)?;
         // Under a tool no probe is sent: its timing would not be in lock step.
         let seen = match self.tool {
             Tool::Plain => Some(look(&question, &target)?),
@@ -194,7 +197,7 @@ impl Pass<'_> {
         };
         let mut values = values::of(self.series, &places);
         values::set_amount(&mut values, &Amount::Requests(self.requests));
-        values::fill_headers(&mut values, self.series);
+        values::fill_request(&mut values, self.series, &target.captured);
         // A gRPC request contains its deadline, in microseconds left, so that each request would be different.
         values.insert("request_timeout", Value::One("0s".into()));
         let argv = bench.driver_argv(self.series, &values).map_err(SlotError::from)?;

@@ -33,8 +33,8 @@ impl<'a> Held<'a> {
         side: &Side,
         folder: PathBuf,
     ) -> Result<Self, SlotError> {
-        let question = bench.question(series)?;
         let target = bench.start(side, &side.server_of(series), &folder)?;
+        let question = bench.question(series, &target.captured)?;
         question.check(&target.front.address)?;
         let body = folder.join(files::BODY);
         write(&body, fs::write(&body, &question.request.body))?;
@@ -51,7 +51,7 @@ impl<'a> Held<'a> {
     /// # Errors
     /// When a process of the server or the driver fails, or the user interrupts.
     pub fn load(&mut self, series: &PlannedSeries) -> Result<Measured, SlotError> {
-        let values = self.bench.values(series, &self.target.front.address, &self.folder);
+        let values = self.bench.values(series, &self.target, &self.folder);
         let processes = Processes::of(&self.target);
         let driven = self
             .bench

@@ -3,9 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tempfile::TempDir;
+
 use crate::measure::interrupt::Interrupt;
+use crate::measure::kept::Kept;
 use crate::measure::listening;
 use crate::measure::process::{Group, in_words, tail};
 use crate::measure::target::{TargetError, said};
@@ -28,6 +32,45 @@ pub struct Instance {
     pub watched: Rc<Watched>,
     label: String,
     output: PathBuf,
+    /// Folder for its own files and output, if it has one; removed with it.
+    place: Option<TempDir>,
+    /// If it is kept: where it waits between rounds.
+    home: Option<Home>,
+}
+
+/// Where a kept tier waits.
+#[derive(Debug, Clone)]
+pub struct Home {
+    /// All kept tiers.
+    pub kept: Arc<Kept>,
+    /// The key of its side and server.
+    pub key: String,
+}
+
+/// A kept tier between rounds.
+#[derive(Debug)]
+pub struct Parked {
+    name: String,
+    label: String,
+    group: Group,
+    address: String,
+    output: PathBuf,
+    place: Option<TempDir>,
+}
+
+impl Parked {
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.group.has_ended()
+    }
+
+    /// Asks it to end, and kills it after two seconds.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.group.stop(STOP_GRACE).map(drop)
+    }
 }
 
 impl Instance {
@@ -41,6 +84,29 @@ impl Instance {
             group,
             address,
             output,
+            place: None,
+            home: None,
+        }
+    }
+
+    /// The same with a folder of its own.
+    #[must_use]
+    pub fn with(self, place: Option<TempDir>, home: Option<Home>) -> Self {
+        Self { place, home, ..self }
+    }
+
+    /// A kept tier, running again for a round.
+    #[must_use]
+    pub fn unparked(parked: Parked, home: Home) -> Self {
+        Self {
+            name: parked.name,
+            label: parked.label,
+            watched: Rc::new(Watched::groups(&[parked.group.id()])),
+            group: parked.group,
+            address: parked.address,
+            output: parked.output,
+            place: parked.place,
+            home: Some(home),
         }
     }
 
@@ -118,11 +184,25 @@ impl Instance {
         Err(format!("{how} under load{}", said(&tail(&self.output))))
     }
 
-    /// Stops it: SIGTERM, then SIGKILL after two seconds.
+    /// Stops it: SIGTERM, then SIGKILL after two seconds. A tier that is kept is parked instead.
     ///
     /// # Errors
     /// When it cannot be waited for.
     pub fn stop(mut self) -> io::Result<()> {
-        self.group.stop(STOP_GRACE).map(drop)
+        let Some(home) = self.home else {
+            return self.group.stop(STOP_GRACE).map(drop);
+        };
+        home.kept.park(
+            &home.key,
+            Parked {
+                name: self.name,
+                label: self.label,
+                group: self.group,
+                address: self.address,
+                output: self.output,
+                place: self.place,
+            },
+        );
+        Ok(())
     }
 }

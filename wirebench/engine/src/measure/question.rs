@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES};
 use crate::measure::probe::{PROBE_TIMEOUT, WireAnswer, WireRequest, ask, grpc_request};
+use crate::measure::seed::{self, Captured};
 use crate::measure::target::TargetError;
 use crate::measure::variables;
 use wirebench_declare::protocol::Protocol;
@@ -23,7 +24,7 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Prepares an operation for a protocol; process starts use the first protocol that the server declares. Over TLS
+    /// Prepares an operation for a protocol, with the values that seeds captured; process starts use the first protocol that the server declares. Over TLS
     /// the server must show the certificate in the file `ca`.
     ///
     /// # Errors
@@ -37,13 +38,14 @@ impl<'a> Question<'a> {
         operation: &'a Operation,
         protocol: Protocol,
         ca: &Path,
+        captured: &Captured,
     ) -> Result<Self, TargetError> {
         let wrong = |source| TargetError::Operation {
             server: server.name.clone(),
             source,
         };
         let filled = |text: &str| {
-            variables::filled(text).map_err(|variable| TargetError::Variable {
+            variables::filled(&seed::filled(text, captured)).map_err(|variable| TargetError::Variable {
                 server: server.name.clone(),
                 variable,
             })
@@ -58,7 +60,7 @@ impl<'a> Question<'a> {
                 WireRequest {
                     protocol,
                     method: http.method.clone(),
-                    path: http.path.clone(),
+                    path: seed::filled(&http.path, captured),
                     headers: http.headers.iter().map(|line| filled(line)).collect::<Result<_, _>>()?,
                     body: filled(http.body.as_deref().unwrap_or_default())?.into_bytes(),
                     ca: protocol.has_tls().then(|| ca.to_path_buf()),

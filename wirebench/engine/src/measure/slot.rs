@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::measure::cores::Cores;
 use crate::measure::drive::{Drive, DriveError, Driven};
 use crate::measure::instance::Instance;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::kept::Kept;
 use crate::measure::process::Launch;
 use crate::measure::processes::Processes;
 use crate::measure::question::Question;
+use crate::measure::seed::Captured;
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{Ground, Target, TargetError, argv, environment, stop_all};
@@ -70,6 +73,8 @@ pub struct Bench<'a> {
     pub tls: Pair,
     /// Each driver's executable by driver name.
     pub drivers: BTreeMap<String, PathBuf>,
+    /// Tiers that stay up between rounds.
+    pub kept: Arc<Kept>,
 }
 
 /// The measured values of a slot.
@@ -116,12 +121,12 @@ impl Bench<'_> {
             return self.measure_benchmark(series, side, folder);
         }
         let server = &side.server_of(series);
-        let question = self.question(series)?;
         let target = self.start(side, server, folder)?;
+        let question = self.question(series, &target.captured)?;
         let answer = question.check(&target.front.address)?;
         let ready_after = Some(target.ready_after);
         let payload_bytes = Some(question.payload_bytes(&answer));
-        let values = self.values(series, &target.front.address, folder);
+        let values = self.values(series, &target, folder);
         let measured = if matches!(series.load.amount, Amount::Starts(_)) {
             // Of a chain only the front is started repeatedly: the tiers behind it run already.
             let tiers = write(folder, target.stop_front())?;
@@ -139,13 +144,20 @@ impl Bench<'_> {
         })
     }
 
-    /// The request of a series.
+    /// The request of a series, with the values that seeds captured.
     ///
     /// # Errors
     /// When a gRPC message does not fit its .proto file.
-    pub fn question<'q>(&self, series: &PlannedSeries<'q>) -> Result<Question<'q>, TargetError> {
+    pub fn question<'q>(&self, series: &PlannedSeries<'q>, captured: &Captured) -> Result<Question<'q>, TargetError> {
         let ca = self.tls.certificate();
-        Question::new(self.root, series.server, series.operation, series.protocol, &ca)
+        Question::new(
+            self.root,
+            series.server,
+            series.operation,
+            series.protocol,
+            &ca,
+            captured,
+        )
     }
 
     /// Starts one of a side's servers and waits until it is ready. Its output goes to `folder`.
@@ -162,11 +174,19 @@ impl Bench<'_> {
             cores: &self.cores,
             tls: &self.tls,
             interrupt: &self.interrupt,
+            kept: Some(&self.kept),
+            data: None,
         }
     }
 
-    /// The values of the driver's placeholders, for a server at `address`.
-    pub(super) fn values(&self, series: &PlannedSeries, address: &str, folder: &Path) -> Values {
+    /// The values of the driver's placeholders, for a running server.
+    pub(super) fn values(&self, series: &PlannedSeries, target: &Target, folder: &Path) -> Values {
+        let mut values = self.values_at(series, &target.front.address, folder);
+        values::fill_request(&mut values, series, &target.captured);
+        values
+    }
+
+    fn values_at(&self, series: &PlannedSeries, address: &str, folder: &Path) -> Values {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let places = Places {
             address,
@@ -178,7 +198,6 @@ impl Bench<'_> {
         };
         let mut values = values::of(series, &places);
         values::set_amount(&mut values, &series.load.amount);
-        values::fill_headers(&mut values, series);
         values
     }
 
@@ -209,7 +228,7 @@ impl Bench<'_> {
         let set = set.iter().map(|(name, value)| format!("{name}={value}"));
         let command = argv(side, &server.front(), &ground, PORT, &[]);
         let command = std::iter::once("env".to_owned()).chain(set).chain(command).collect();
-        let mut values = self.values(series, "", folder);
+        let mut values = self.values_at(series, "", folder);
         values.insert("bench_command", Value::Many(command));
         let place = side.folder.to_string_lossy().into_owned();
         values.insert("bench_folder", Value::One(place));

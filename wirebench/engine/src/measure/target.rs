@@ -4,23 +4,28 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tempfile::TempDir;
 
 use crate::measure::cores::Cores;
 use crate::measure::grpc::GrpcError;
-use crate::measure::instance::Instance;
+use crate::measure::instance::{Home, Instance};
 use crate::measure::interrupt::Interrupt;
+use crate::measure::kept::Kept;
 use crate::measure::port;
 use crate::measure::probe::ProbeError;
 use crate::measure::process::{Launch, in_words, tail};
 use crate::measure::ready::is_ready;
+use crate::measure::seed::{self, Captured};
 use crate::measure::side::{Side, in_folder};
 use crate::measure::startup::PORT;
 use crate::measure::tls::Pair;
 use crate::measure::usage::Watched;
-use wirebench_declare::args::{Value, expand, fill};
-use wirebench_declare::server::Server;
-use wirebench_declare::tier::Part;
+use wirebench_declare::args::{Arg, Value, expand, fill};
+use wirebench_declare::server::{Before, Server};
+use wirebench_declare::tier::{DATA, Part};
 
 /// Why a server cannot be measured.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +100,16 @@ pub enum TargetError {
         /// What is wrong.
         source: GrpcError,
     },
+    /// A seed failed.
+    #[error("server {server}: seed {request}: {why}")]
+    Seed {
+        /// The server.
+        server: String,
+        /// Method and path.
+        request: String,
+        /// What went wrong.
+        why: String,
+    },
     /// An environment variable that the request names is not set.
     #[error(
         "server {server}: environment variable {variable} is not set; set it, or give a default: {{env:{variable}:default}}"
@@ -145,6 +160,10 @@ pub struct Target {
     pub ready_after: Duration,
     /// All its processes, as found when it was ready.
     pub watched: Rc<Watched>,
+    /// The values that its seeds captured.
+    pub captured: Captured,
+    /// Whether its kept tiers were started with it, so that what is done once is to be done.
+    is_new: bool,
 }
 
 /// What starting a server's processes needs besides their declarations.
@@ -158,6 +177,10 @@ pub struct Ground<'a> {
     pub tls: &'a Pair,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
+    /// Where kept tiers wait between rounds; without it, every tier is started anew.
+    pub kept: Option<&'a Arc<Kept>>,
+    /// The empty folder of the process that is started, if it has one.
+    pub data: Option<&'a Path>,
 }
 
 /// The values of a process's placeholders: a port (or a placeholder for one), and the addresses of the tiers that run
@@ -174,7 +197,9 @@ fn values(ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, 
     ];
     let tiers = before.iter().map(|tier| (tier.name.clone(), tier.address.clone()));
     let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let data = ground.data.map(|folder| (DATA.to_owned(), text(folder)));
     own.chain(tiers)
+        .chain(data)
         .map(|(name, value)| (name, Value::One(value)))
         .collect()
 }
@@ -213,14 +238,28 @@ impl Target {
     /// Starts one of a side's servers on a free port, its tiers before it, and waits until it is ready.
     ///
     /// # Errors
-    /// When one of its processes cannot be started, ends early, or is not ready in time.
+    /// When one of its processes cannot be started, ends early, or is not ready in time, or a seed fails.
     pub fn start(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
         let mut target = Self::launch(side, server, ground)?;
         let address = target.front.address.clone();
         let ca = ground.tls.certificate();
         let look = || is_ready(&server.ready, &address, server.protocols[0], &ca);
         target.wait_until_ready(server, ground.interrupt, look)?;
+        target.sow(side, server, ground)?;
         Ok(target)
+    }
+
+    /// Sends the seeds of the server, which is ready.
+    ///
+    /// # Errors
+    /// When a seed fails.
+    pub fn sow(&mut self, side: &Side, server: &Server, ground: &Ground) -> Result<(), TargetError> {
+        let ca = ground.tls.certificate();
+        seed::sow(server, &self.front.address, &ca, self.is_new, &mut self.captured)?;
+        if let (Some(kept), true) = (ground.kept, self.is_new && server.tiers.iter().any(|tier| tier.keep)) {
+            kept.remember(&key(side, server), self.captured.clone());
+        }
+        Ok(())
     }
 
     /// The same, but the front is not ready yet; its tiers are.
@@ -228,15 +267,25 @@ impl Target {
     /// # Errors
     /// When the front cannot be started, or a tier does not get ready.
     pub fn launch(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
+        let key = key(side, server);
+        let (mut waiting, captured) = match ground.kept.and_then(|kept| kept.take(&key)) {
+            Some((waiting, captured)) => (waiting, captured),
+            None => (Vec::new(), Captured::new()),
+        };
+        let is_new = waiting.is_empty();
         let mut tiers: Vec<Instance> = Vec::new();
         for part in server.behind() {
+            if let Some(place) = waiting.iter().position(|tier| tier.name == part.name()) {
+                tiers.push(waiting.swap_remove(place));
+                continue;
+            }
             let mut tier = born(side, &part, ground, &tiers)?;
             let (address, ca) = (tier.address.clone(), ground.tls.certificate());
             let look = || is_ready(part.ready, &address, part.protocol, &ca);
             tier.wait_until_ready(part.ready_timeout.0, ground.interrupt, look)?;
             tiers.push(tier);
         }
-        before(side, server, ground, &tiers)?;
+        before(side, server, ground, &tiers, is_new)?;
         let front = born(side, &server.front(), ground, &tiers)?;
         let watched = Rc::new(Watched::leader(front.group.id()));
         Ok(Self {
@@ -244,6 +293,8 @@ impl Target {
             tiers,
             ready_after: Duration::ZERO,
             watched,
+            captured,
+            is_new,
         })
     }
 
@@ -323,10 +374,18 @@ pub fn stop_all(tiers: Vec<Instance>) -> io::Result<()> {
     stopped
 }
 
-/// Runs a server's `before` commands one after the other, each in the server's folder and environment.
-fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance]) -> Result<(), TargetError> {
-    for (number, command) in server.before.iter().enumerate() {
-        let argv = expand(command, &values(ground, PORT, tiers)).expect("Server::check refuses unknown placeholders");
+/// The key under which the kept tiers of a server wait.
+fn key(side: &Side, server: &Server) -> String {
+    format!("{} {}", side.revision.variant.name(), server.name)
+}
+
+/// Runs a server's `before` commands one after the other, each in the server's folder and environment; those that run once
+/// only if the kept tiers are new.
+fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance], is_new: bool) -> Result<(), TargetError> {
+    let wanted = |(_, before): &(usize, &Before)| is_new || !before.once;
+    for (number, before) in server.before.iter().enumerate().filter(wanted) {
+        let argv =
+            expand(&before.command, &values(ground, PORT, tiers)).expect("Server::check refuses unknown placeholders");
         let file = |stream: &str| ground.folder.join(format!("before-{number}.{stream}"));
         let launch = Launch {
             argv: &in_folder(&argv, &side.folder),
@@ -371,6 +430,17 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// Starts one process of a server on a free port.
 fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Result<Instance, TargetError> {
+    let failed = |program: &str, source| TargetError::Start {
+        server: part.label(),
+        program: program.to_owned(),
+        source,
+    };
+    let place = place(part).map_err(|source| failed("a folder for its files", source))?;
+    let data = place.as_ref().map(|place| place.path().join(DATA));
+    let ground = &Ground {
+        data: data.as_deref(),
+        ..*ground
+    };
     let port = port::free(part.port).map_err(|(port, source)| TargetError::PortTaken {
         server: part.label(),
         port,
@@ -378,9 +448,14 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
     })?;
     let port = port.to_string();
     let argv = argv(side, part, ground, &port, before);
+    // The output of a kept tier outlives the round.
+    let folder = place
+        .as_ref()
+        .filter(|_| part.keep)
+        .map_or(ground.folder, TempDir::path);
     let file = |stream: &str| match part.tier {
-        None => ground.folder.join(format!("server.{stream}")),
-        Some(tier) => ground.folder.join(format!("tier-{tier}.{stream}")),
+        None => folder.join(format!("server.{stream}")),
+        Some(tier) => folder.join(format!("tier-{tier}.{stream}")),
     };
     let launch = Launch {
         argv: &argv,
@@ -390,10 +465,22 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
         stderr: file("stderr"),
         cores: &ground.cores.server,
     };
-    let group = launch.start().map_err(|source| TargetError::Start {
-        server: part.label(),
-        program: argv[0].clone(),
-        source,
-    })?;
-    Ok(Instance::new(part, group, format!("127.0.0.1:{port}"), launch.stderr))
+    let group = launch.start().map_err(|source| failed(&argv[0], source))?;
+    let home = ground.kept.filter(|_| part.keep).map(|kept| Home {
+        kept: Arc::clone(kept),
+        key: format!("{} {}", side.revision.variant.name(), part.server),
+    });
+    Ok(Instance::new(part, group, format!("127.0.0.1:{port}"), launch.stderr).with(place, home))
+}
+
+/// A folder for the files of a tier that is kept or names `{data}`, with an empty folder `data` in it.
+fn place(part: &Part) -> io::Result<Option<TempDir>> {
+    let named = |text: &String| text.contains(&format!("{{{DATA}}}"));
+    let by_args = part.args.iter().flat_map(Arg::placeholders).any(|word| word == DATA);
+    if part.tier.is_none() || !(part.keep || by_args || part.env.values().any(named)) {
+        return Ok(None);
+    }
+    let place = tempfile::Builder::new().prefix("wirebench-").tempdir()?;
+    std::fs::create_dir(place.path().join(DATA))?;
+    Ok(Some(place))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::measure::seed::{self, Captured};
 use crate::measure::{probe, variables};
 use wirebench_declare::args::{Arg, Value, Values, expand, fill};
 use wirebench_declare::load::{Rate, as_flag};
@@ -96,16 +97,25 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     values
 }
 
-/// Fills environment variables into the header lines. Not part of [`of`]: a record keeps the names of variables, not their values.
-pub fn fill_headers(values: &mut Values, series: &PlannedSeries) {
+/// Fills environment variables and captured values into headers and path. Not part of [`of`]: a record keeps the names of
+/// variables, not their values.
+pub fn fill_request(values: &mut Values, series: &PlannedSeries, captured: &Captured) {
     let Operation::Http(http) = series.operation else {
         return;
     };
-    // A variable that is not set was an error when the request was made; here it leaves the line as it is.
-    let filled = |line: &String| variables::filled(line).unwrap_or_else(|_| line.clone());
+    let filled = |line: &String| {
+        let line = seed::filled(line, captured);
+        // A variable that is not set was an error when the request was made; here it leaves the line as it is.
+        variables::filled(&line).unwrap_or(line)
+    };
     let lines: Vec<String> = http.headers.iter().map(filled).collect();
     values.insert("headers", Value::One(lines.join("\n")));
     values.insert("header", Value::Many(lines));
+    for name in ["path", "url"] {
+        if let Some(Value::One(text)) = values.get_mut(name) {
+            *text = seed::filled(text, captured);
+        }
+    }
 }
 
 /// Sets the amount: exactly one of `{requests}`, `{duration}` (with `{seconds}`, the same rounded up to whole seconds),

@@ -37,7 +37,7 @@ pub use asked::{Asked, What};
 pub use progress::remaining;
 pub use rates::achieved;
 pub use recorder::{new_folder, save, unwritable};
-pub use run::{NothingToMeasure, Order, Part, Purpose, Recorded, measure};
+pub use run::{NothingToMeasure, Order, Part, Purpose, Recorded, locked, measure};
 
 /// Everything that a session needs.
 #[derive(Debug, Clone, Copy)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 
@@ -47,6 +48,7 @@ pub fn prepare<'a>(
             interrupt,
             tls: Pair::make().context("no certificate for servers over TLS can be made")?,
             drivers: BTreeMap::new(),
+            kept: Arc::default(),
         },
         tools: Vec::new(),
         broken_drivers: BTreeMap::new(),

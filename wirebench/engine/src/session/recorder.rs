@@ -40,6 +40,7 @@ pub(super) struct Opening<'a> {
     pub(super) seed: u64,
     pub(super) repeat: String,
     pub(super) cores: &'a Cores,
+    pub(super) unlocked: bool,
     pub(super) tools: Vec<ToolVersion>,
     pub(super) revisions: Vec<VariantRevision>,
     pub(super) dependencies: Vec<Dependency>,
@@ -79,6 +80,7 @@ impl Recorder {
             pinning: Pinning {
                 server_cores: opening.cores.server.clone(),
                 driver_cores: opening.cores.driver.clone(),
+                unlocked: opening.unlocked,
             },
             tools: opening.tools,
             variants: opening.revisions,
@@ -213,6 +215,7 @@ pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
         driver: series.driver.name.clone(),
         protocol: series.protocol.name().into(),
         load: load(&series.load),
+        limits: series.scenario.limits.clone(),
         digest: series.digest.clone(),
         command: recorded_command(series),
         status: SeriesStatus::Incomplete,

@@ -17,6 +17,7 @@ use wirebench_record::run::{self, Run, Variant};
 use crate::git;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
+use crate::measure::lock::{self, Lock};
 use crate::measure::side::Side;
 use crate::measure::stage::Stage;
 use crate::session::lineup::{self, Lineup};
@@ -102,6 +103,8 @@ pub struct Order<'a> {
     pub keep_raw: bool,
     /// Whether servers that are the same program on both sides are measured too.
     pub measure_identical: bool,
+    /// Whether to wait until no other measurement runs on this machine; see [`lock`].
+    pub lock: bool,
     /// Wall time for rounds of load where two variants are compared.
     pub budget: Duration,
     /// Chooses the second stage, from the run and the time left after the first one; `None` if no series needs one.
@@ -134,6 +137,7 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
     let project = order.project;
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
+    let lock = locked(order.lock, &interrupt)?;
     let mut opened = opened::open(order.asked, project)?;
     let accepted = opened::newly_accepted(&opened)?;
     let (series, mut lineup) = lined_up(order, &opened)?;
@@ -158,6 +162,7 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
         seed: order.seed,
         repeat: order.repeat.clone(),
         cores: &prepared.bench.cores,
+        unlocked: lock.is_none(),
         tools: prepared.tools.clone(),
         revisions: sides.iter().map(|side| side.revision.clone()).collect(),
         dependencies: opened::different_dependencies(&opened),
@@ -198,6 +203,29 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
         run: recorder.run,
         folder: recorder.folder,
     })
+}
+
+/// The machine's lock; `None` if the run goes on without it.
+///
+/// # Errors
+/// When the user interrupts the wait.
+pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock>> {
+    if !wanted {
+        return Ok(None);
+    }
+    let file = lock::file();
+    match lock::hold(&file, interrupt) {
+        Ok(Some(lock)) => Ok(Some(lock)),
+        Ok(None) => anyhow::bail!("interrupted while another measurement held {}", file.display()),
+        Err(error) => {
+            log::warn!(
+                "measured without the machine's lock: {} cannot be locked: {error}; {} names another file",
+                file.display(),
+                lock::VARIABLE
+            );
+            Ok(None)
+        }
+    }
 }
 
 /// The series to measure, and the variants of each.

@@ -18,12 +18,15 @@ use wirebench_record::comparison::{
     Verdict,
 };
 use wirebench_record::counts::Source;
+use wirebench_record::limit::JudgedLimit;
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::Note;
 use wirebench_record::run::{Host, ToolVersion, Variant, VariantRevision, short_commit};
 
 /// Series of one comparison, at most.
 pub const SERIES: usize = 500;
+/// Limits of one comparison, at most.
+const LIMITS: usize = 1000;
 /// Functions of one series, at most.
 const FUNCTIONS: usize = 60;
 /// Programs, and notes, at most.
@@ -72,6 +75,7 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         host,
         tools,
         repeat: _,
+        limits,
         series,
     } = given;
     if schema != SCHEMA && schema != SCHEMA_V1 {
@@ -107,8 +111,30 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         host: self::host(host)?,
         tools: tools.into_iter().filter(is_tool).collect(),
         repeat: format!("wirebench run --baseline {measured} --candidate {}", of.head),
+        limits: every_limit(limits, &series)?,
         series,
     })
+}
+
+/// Limits of series of this comparison, each with possible numbers and the verdict that follows from them.
+fn every_limit(given: Vec<JudgedLimit>, series: &[ComparedSeries]) -> Result<Vec<JudgedLimit>, Refusal> {
+    if given.len() > LIMITS {
+        refuse!("limits: more than the {LIMITS} that are read");
+    }
+    for (place, one) in given.iter().enumerate() {
+        let numbers = [Some(one.limit.bound), one.value, one.low, one.high];
+        let possible = numbers
+            .into_iter()
+            .flatten()
+            .all(|number| (0.0..=1e18).contains(&number));
+        if !possible || !series.iter().any(|known| known.id == one.series) {
+            refuse!("limits[{place}]: is of no series here, or has impossible numbers");
+        }
+        if one.verdict != one.limit.verdict(one.low.zip(one.high)) {
+            refuse!("limits[{place}].verdict: is not what its interval says");
+        }
+    }
+    Ok(given)
 }
 
 /// The commit that it says it was measured against: the only one that its numbers can be about, and as much its own word as

@@ -120,6 +120,7 @@ pub(super) fn notes(given: Vec<Note>) -> Vec<Note> {
             known @ (Note::Modified { .. }
             | Note::SeveralMachines { .. }
             | Note::SharedCores
+            | Note::Unlocked
             | Note::MeasuredAtDifferentTimes) => known,
             Note::DifferentMachines { .. } | Note::OtherBase { .. } | Note::Elsewhere { .. } | Note::Text { .. } => {
                 others += 1;

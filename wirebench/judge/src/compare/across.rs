@@ -5,6 +5,7 @@ use crate::compare::gates::Gates;
 use crate::compare::judge::method;
 use crate::compare::verdict::percent;
 use crate::compare::{Rules, count};
+use crate::limits;
 use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict,
 };
@@ -65,6 +66,7 @@ pub fn across(baseline: &Run, candidate: &Run, rules: &Rules) -> Result<Comparis
         host: candidate.host.clone(),
         tools: candidate.tools.clone(),
         repeat: candidate.repeat.clone(),
+        limits: limits::judge(candidate),
         series,
     })
 }

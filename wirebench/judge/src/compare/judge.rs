@@ -13,6 +13,7 @@ use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
     count,
 };
+use crate::limits;
 use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict,
 };
@@ -80,6 +81,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
         host: run.host.clone(),
         tools: run.tools.clone(),
         repeat: run.repeat.clone(),
+        limits: limits::judge(run),
         series,
     })
 }
@@ -234,6 +236,10 @@ fn notes(run: &Run, no_second_stage: Option<&NoSecondStage>) -> Vec<Note> {
     // Counting does without cores of its own.
     if run.pinning.server_cores.is_empty() && run.series.iter().any(|series| !series.is_counted()) {
         notes.push(Note::SharedCores);
+    }
+    let pinnings = run.shards.iter().map(|shard| &shard.pinning).chain([&run.pinning]);
+    if pinnings.into_iter().any(|pinning| pinning.unlocked) {
+        notes.push(Note::Unlocked);
     }
     notes
 }

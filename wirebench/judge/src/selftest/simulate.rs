@@ -123,6 +123,7 @@ impl Source for Model {
             pinning: Pinning {
                 server_cores: Vec::new(),
                 driver_cores: Vec::new(),
+                unlocked: false,
             },
             tools: Vec::new(),
             variants: vec![revision(Variant::Baseline), revision(Variant::Candidate)],
@@ -168,6 +169,7 @@ fn empty_series(place: usize) -> Series {
         reason: None,
         missing_in: None,
         same_program: false,
+        limits: Vec::new(),
         baseline_digest: None,
         injected_burn_ns: None,
         counts: Vec::new(),

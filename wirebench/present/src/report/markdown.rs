@@ -7,7 +7,9 @@ use crate::report::charts::Chart;
 use crate::report::counted;
 use crate::report::format::{self, bytes, count, plain, time};
 use crate::report::head_to_head;
+use crate::report::limits;
 use crate::report::offered;
+use wirebench_judge::limits::judge;
 use wirebench_judge::summary::{Row, Section, harness_share, sections};
 use wirebench_record::run::{Host, Pinning, Run, RunStatus, SeriesStatus};
 
@@ -22,6 +24,7 @@ pub fn render(run: &Run, charts: &[Chart]) -> String {
         scenario(&section, charts, &mut out);
     }
     out.push_str(&counted::markdown(run));
+    out.push_str(&limits::markdown(&judge(run)));
     out.push_str(HOW_TO_READ);
     machine(run, &mut out);
     out
@@ -249,7 +252,7 @@ fn machines(run: &Run, out: &mut String) {
 
 fn pinning(pinning: &Pinning) -> String {
     let list = |cores: &[usize]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    if pinning.server_cores.is_empty() {
+    let cores = if pinning.server_cores.is_empty() {
         "server and driver share all cores".into()
     } else {
         format!(
@@ -257,5 +260,11 @@ fn pinning(pinning: &Pinning) -> String {
             list(&pinning.server_cores),
             list(&pinning.driver_cores)
         )
-    }
+    };
+    let beside = if pinning.unlocked {
+        "; without the machine's lock: another measurement may have run beside it"
+    } else {
+        ""
+    };
+    cores + beside
 }

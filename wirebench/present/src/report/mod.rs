@@ -15,6 +15,7 @@ pub mod format;
 pub mod github_action_benchmark;
 pub mod head_to_head;
 pub mod imported;
+pub mod limits;
 pub mod markdown;
 pub mod offered;
 pub mod stills;

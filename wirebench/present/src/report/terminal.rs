@@ -9,6 +9,8 @@ use crate::report::columns::Columns;
 use crate::report::counted;
 use crate::report::format::plain;
 use crate::report::head_to_head;
+use crate::report::limits;
+use wirebench_judge::limits::judge;
 use wirebench_judge::summary::{Row, Section, sections};
 use wirebench_record::run::{Run, SeriesStatus};
 
@@ -22,6 +24,7 @@ pub fn render(run: &Run, width: Option<u16>) -> String {
     }
     out.push_str(&head_to_head::terminal(run, width));
     out.push_str(&counted::terminal(run, width));
+    out.push_str(&limits::terminal(&judge(run)));
     let troubled: Vec<_> = run
         .series
         .iter()

@@ -143,6 +143,7 @@ fn draft(program: &Program) -> Server {
         ready_timeout: Span(READY_AT_LEAST),
         tiers: Vec::new(),
         before: Vec::new(),
+        seed: Vec::new(),
         operations: BTreeMap::new(),
     }
 }

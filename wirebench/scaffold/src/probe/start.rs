@@ -52,6 +52,8 @@ impl Stage<'_> {
             cores: self.cores,
             tls: self.scene.tls,
             interrupt: self.scene.interrupt,
+            kept: None,
+            data: None,
         }
     }
 

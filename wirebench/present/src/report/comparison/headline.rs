@@ -3,6 +3,7 @@
 use crate::report::cause::{Moved, told};
 use crate::report::comparison::functions;
 use crate::report::comparison::words::{self, Inert, effect, size};
+use crate::report::limits;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
 use wirebench_record::run::short_commit;
@@ -30,7 +31,10 @@ pub fn verdict(comparison: &Comparison) -> String {
     } else {
         ""
     };
-    format!("{} {}{rest}{but}", words::symbol(standing), first.to_uppercase())
+    let broken = limits::broken(&comparison.limits);
+    let symbol = words::symbol(broken.as_ref().map_or(standing, |_| Standing::Regressed));
+    let broken = broken.map_or_else(String::new, |broken| format!("; {broken}"));
+    format!("{symbol} {}{rest}{but}{broken}", first.to_uppercase())
 }
 
 /// What the verdict rests on, in a few sentences; `name` makes names inert, `prose` sentences.

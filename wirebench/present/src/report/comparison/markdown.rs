@@ -9,6 +9,7 @@ use crate::report::comparison::words::{self, declared, effect, size, symbol, wor
 use crate::report::comparison::{functions, headline, reasons, sections};
 use crate::report::escape::{code, command, prose};
 use crate::report::format;
+use crate::report::limits;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange};
 
@@ -34,7 +35,7 @@ pub(super) fn within(comparison: &Comparison, limit: usize, between: &str) -> St
     let foot = foot(comparison, &findings);
     let mut room = limit - (head.len() + foot.len()).min(limit);
     let mut body = String::new();
-    for (part, share) in parts(&findings, comparison.paired) {
+    for (part, share) in parts(comparison, &findings) {
         let text = part.within(room * share / 100);
         room -= text.len();
         body.push_str(&text);
@@ -76,12 +77,20 @@ fn head(comparison: &Comparison, findings: &Findings) -> String {
 }
 
 /// The tables and texts between head and foot, each with the share of the room left that it may take, percent.
-fn parts<'a>(findings: &'a Findings<'a>, paired: bool) -> Vec<(Part<'a>, usize)> {
+fn parts<'a>(comparison: &'a Comparison, findings: &'a Findings<'a>) -> Vec<(Part<'a>, usize)> {
+    let paired = comparison.paired;
     let mut parts = Vec::new();
     if !findings.gating.is_empty() {
         parts.push((
             Part::open(rows(&findings.gating), findings.gating.iter().map(gating)),
             70,
+        ));
+    }
+    if !comparison.limits.is_empty() {
+        let title = format!("Limits: {}", limits::tally(&comparison.limits));
+        parts.push((
+            Part::folded(&title, LIMITS_ABOUT, limits::HEAD, limits::rows(&comparison.limits)),
+            40,
         ));
     }
     for row in findings.explained().take(EXPLAINED) {
@@ -142,6 +151,8 @@ fn rows(rows: &[Row]) -> &'static str {
     }
 }
 
+const LIMITS_ABOUT: &str =
+    "Absolute bounds of the scenarios, judged on the candidate's rounds and on this machine alone.\n\n";
 const NOT_COMPARED: &str = "| | series | why |\n|---|---|---|\n";
 const PAIRS: &str = "| series | metric | margin | stage | kept of measured | left out: baseline, candidate | spread c | p worse |\n\
                      |---|---|--:|--:|--:|--:|--:|--:|\n";

@@ -9,6 +9,7 @@ use crate::report::comparison::words::{self, effect, symbol, word};
 use crate::report::comparison::{functions, headline, reasons, sections};
 use crate::report::escape::command;
 use crate::report::format::{self, plain, shortened};
+use crate::report::limits;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
 use wirebench_record::metric::Metric;
@@ -78,6 +79,7 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     let all: Vec<&Row> = findings.gating.iter().collect();
     out.push_str(&table(&all, width));
     remarks(&all, &mut out);
+    out.push_str(&limits::terminal(&comparison.limits));
     for row in findings.explained() {
         explained(row, &mut out);
     }

@@ -163,6 +163,7 @@ impl Plan<'_> {
             pinning: Pinning {
                 server_cores: vec![2],
                 driver_cores: vec![3],
+                unlocked: false,
             },
             tools: [
                 ("ghz", "v0.121.0"),
@@ -205,6 +206,7 @@ impl Plan<'_> {
             reason: None,
             missing_in: None,
             same_program: false,
+            limits: Vec::new(),
             baseline_digest: None,
             injected_burn_ns: None,
             counts: counts.collect(),

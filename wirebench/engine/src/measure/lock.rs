@@ -1,0 +1,104 @@
+//! One measurement at a time on a machine: two at once would slow each other down, and neither would notice.
+//!
+//! The lock is a file that the operating system locks (`flock`), so it is free again however its holder ends.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::measure::interrupt::Interrupt;
+
+/// Names another lock file, for machines whose cores are divided between several jobs that do not disturb each other.
+pub const VARIABLE: &str = "WIREBENCH_LOCK";
+
+const POLL: Duration = Duration::from_millis(100);
+
+/// The lock, held until this is dropped.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+/// The lock file of this machine, or the one that the environment names.
+#[must_use]
+pub fn file() -> PathBuf {
+    let named = std::env::var_os(VARIABLE).filter(|name| !name.is_empty());
+    named.map_or_else(|| std::env::temp_dir().join("wirebench.lock"), PathBuf::from)
+}
+
+/// Waits until nobody else measures on this machine. Returns `None` if the user interrupts.
+///
+/// # Errors
+/// When the file can be neither opened nor made, or the file system has no locks.
+pub fn hold(file: &Path, interrupt: &Interrupt) -> io::Result<Option<Lock>> {
+    let open = opened(file)?;
+    let mut has_said = false;
+    loop {
+        match open.try_lock() {
+            Ok(()) => return Ok(Some(Lock { _file: open })),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if interrupt.asked() => return Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                if !has_said {
+                    log::warn!(
+                        "waiting: another measurement runs on this machine and holds {}; --no-lock measures beside it",
+                        file.display()
+                    );
+                    has_said = true;
+                }
+                std::thread::sleep(POLL);
+            }
+        }
+    }
+}
+
+/// The file, which may be another user's: reading is enough for a lock.
+fn opened(file: &Path) -> io::Result<File> {
+    match File::open(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        done => return done,
+    }
+    let made = OpenOptions::new().read(true).write(true).create_new(true).open(file);
+    match made {
+        // Somebody else made it in the meantime.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::open(file),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_gets_it_once_the_first_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("lock");
+        let interrupt = Interrupt::default();
+        let first = hold(&file, &interrupt).unwrap().unwrap();
+        assert!(matches!(
+            opened(&file).unwrap().try_lock(),
+            Err(TryLockError::WouldBlock)
+        ));
+        let (waits, has_it) = (file.clone(), std::sync::mpsc::channel());
+        let second = std::thread::spawn(move || {
+            let lock = hold(&waits, &Interrupt::default()).unwrap().unwrap();
+            has_it.0.send(()).unwrap();
+            drop(lock);
+        });
+        assert!(has_it.1.recv_timeout(POLL * 3).is_err(), "it waits");
+        drop(first);
+        has_it.1.recv_timeout(Duration::from_secs(20)).unwrap();
+        second.join().unwrap();
+    }
+
+    #[test]
+    fn no_place_for_the_file_is_an_error() {
+        let nowhere = Path::new("/nowhere/at/all/lock");
+        assert_eq!(
+            hold(nowhere, &Interrupt::default()).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+}

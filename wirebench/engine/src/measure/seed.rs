@@ -1,0 +1,111 @@
+//! Sends the seeds of a server before its load, and captures values of their responses.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::measure::question::Question;
+use crate::measure::target::TargetError;
+use wirebench_declare::seed::Seed;
+use wirebench_declare::server::{Operation, Server};
+
+/// Captured values by name: `{token}` in later requests.
+pub type Captured = BTreeMap<String, String>;
+
+/// Sends the seeds of a server in their order, those that are sent once only if `anew`, and adds what they capture.
+///
+/// # Errors
+/// When a response is not the expected one, or lacks a value; the error names the seed.
+pub fn sow(server: &Server, address: &str, ca: &Path, anew: bool, captured: &mut Captured) -> Result<(), TargetError> {
+    for seed in server.seed.iter().filter(|seed| anew || !seed.once) {
+        let failed = |why: String| TargetError::Seed {
+            server: server.name.clone(),
+            request: format!("{} {}", seed.request.method, seed.request.path),
+            why,
+        };
+        let operation = Operation::Http(seed.request.clone());
+        let question = Question::new(Path::new(""), server, &operation, server.protocols[0], ca, captured)?;
+        let response = question.check(address).map_err(|error| failed(error.to_string()))?;
+        captured.extend(values(seed, &response.body).map_err(failed)?);
+    }
+    Ok(())
+}
+
+/// The values that a seed captures from a response.
+fn values(seed: &Seed, body: &[u8]) -> Result<Captured, String> {
+    if seed.capture.is_empty() {
+        return Ok(Captured::new());
+    }
+    let json: Value = serde_json::from_slice(body)
+        .map_err(|error| format!("the response is not JSON ({error}), so it has no value to capture"))?;
+    let value = |(name, pointer): (&String, &String)| {
+        let text = match json.pointer(pointer) {
+            Some(Value::String(text)) => text.clone(),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
+            Some(_) => {
+                return Err(format!(
+                    "the value at {pointer} of the response is no text, number or boolean"
+                ));
+            }
+            None => {
+                return Err(format!(
+                    "the response has no value at {pointer}, which is captured as {name}"
+                ));
+            }
+        };
+        if text.contains(char::is_control) {
+            return Err(format!(
+                "the value at {pointer} of the response contains control characters"
+            ));
+        }
+        Ok((name.clone(), text))
+    };
+    seed.capture.iter().map(value).collect()
+}
+
+/// Replaces `{name}` of captured values; other braces stay as they are.
+#[must_use]
+pub fn filled(text: &str, captured: &Captured) -> String {
+    let mut filled = text.to_owned();
+    for (name, value) in captured {
+        filled = filled.replace(&format!("{{{name}}}"), value);
+    }
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_declare::server::HttpOperation;
+
+    fn seed(pointer: &str) -> Seed {
+        Seed {
+            request: HttpOperation::new("POST", "/login".into(), 200, None),
+            capture: [("token".to_owned(), pointer.to_owned())].into(),
+            once: false,
+        }
+    }
+
+    #[test]
+    fn values_are_captured_from_json_and_filled_in() {
+        let body = br#"{"user":{"token":"a.b","id":7},"list":[1]}"#;
+        let captured = values(&seed("/user/token"), body).unwrap();
+        assert_eq!(captured["token"], "a.b");
+        assert_eq!(values(&seed("/user/id"), body).unwrap()["token"], "7");
+        assert_eq!(filled(r#"{"t":"{token}","x":{}}"#, &captured), r#"{"t":"a.b","x":{}}"#);
+    }
+
+    #[test]
+    fn what_cannot_be_captured_is_said() {
+        for (pointer, body, expected) in [
+            ("/a", "<p>", "is not JSON"),
+            ("/a", "{}", "has no value at /a, which is captured as token"),
+            ("/a", r#"{"a":[]}"#, "is no text, number or boolean"),
+            ("/a", r#"{"a":"x\r\ny: z"}"#, "contains control characters"),
+        ] {
+            let error = values(&seed(pointer), body.as_bytes()).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

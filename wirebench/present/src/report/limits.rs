@@ -1,0 +1,219 @@
+//! Limits in a terminal and in Markdown: the same lines in the same order, broken ones first.
+
+use std::fmt::Write as _;
+
+use crate::report::comparison::words;
+use crate::report::format::plain;
+use wirebench_record::limit::{JudgedLimit, LimitVerdict};
+use wirebench_record::metric::{Better, Metric};
+
+/// How many are broken, such as `1 of 3 limits is broken`; `None` if none is.
+#[must_use]
+pub fn broken(limits: &[JudgedLimit]) -> Option<String> {
+    let all = limits.len();
+    match count(limits, LimitVerdict::Broken) {
+        0 => None,
+        1 => Some(format!("1 of {} is broken", many(all))),
+        some => Some(format!("{some} of {} are broken", many(all))),
+    }
+}
+
+/// All limits as text; empty without any.
+#[must_use]
+pub fn terminal(limits: &[JudgedLimit]) -> String {
+    let mut out = String::new();
+    if limits.is_empty() {
+        return out;
+    }
+    let _ = writeln!(out, "\nLimits: {}", tally(limits));
+    for one in sorted(limits) {
+        let symbol = symbol(one.verdict);
+        let _ = writeln!(
+            out,
+            "  {symbol} {}: {}: {}",
+            plain(&one.series),
+            declared(one),
+            found(one)
+        );
+    }
+    out
+}
+
+/// All limits as a Markdown table with a heading; empty without any.
+#[must_use]
+pub fn markdown(limits: &[JudgedLimit]) -> String {
+    let mut out = String::new();
+    if limits.is_empty() {
+        return out;
+    }
+    let _ = writeln!(
+        out,
+        "## Limits\n\n{}. A limit is judged on the median of the rounds and its 95 % interval, on this machine.\n",
+        tally(limits)
+    );
+    out.push_str(HEAD);
+    for line in rows(limits) {
+        out.push_str(&line);
+    }
+    out.push('\n');
+    out
+}
+
+/// The head of a table of limits in Markdown.
+pub(super) const HEAD: &str = "| | series | limit | found |\n|---|---|---|---|\n";
+
+/// The rows of a table of limits in Markdown.
+pub(super) fn rows(limits: &[JudgedLimit]) -> impl Iterator<Item = String> {
+    sorted(limits).into_iter().map(|one| {
+        let (symbol, word) = (symbol(one.verdict), word(one.verdict));
+        format!(
+            "| {symbol} {word} | `{}` | {} | {} |\n",
+            plain(&one.series),
+            declared(one),
+            found(one)
+        )
+    })
+}
+
+/// `1 broken, 2 hold, 1 can't tell`.
+#[must_use]
+pub fn tally(limits: &[JudgedLimit]) -> String {
+    let kinds = [
+        (LimitVerdict::Broken, "broken", "broken"),
+        (LimitVerdict::Holds, "holds", "hold"),
+        (LimitVerdict::CannotTell, "can't tell", "can't tell"),
+    ];
+    let said = kinds.iter().filter_map(|(verdict, single, plural)| {
+        let n = count(limits, *verdict);
+        (n > 0).then(|| format!("{n} {}", if n == 1 { single } else { plural }))
+    });
+    said.collect::<Vec<_>>().join(", ")
+}
+
+fn count(limits: &[JudgedLimit], verdict: LimitVerdict) -> usize {
+    limits.iter().filter(|one| one.verdict == verdict).count()
+}
+
+fn many(limits: usize) -> String {
+    format!("{limits} limit{}", if limits == 1 { "" } else { "s" })
+}
+
+fn sorted(limits: &[JudgedLimit]) -> Vec<&JudgedLimit> {
+    let mut sorted: Vec<&JudgedLimit> = limits.iter().collect();
+    sorted.sort_by_key(|one| match one.verdict {
+        LimitVerdict::Broken => 0,
+        LimitVerdict::CannotTell => 1,
+        LimitVerdict::Holds => 2,
+    });
+    sorted
+}
+
+const fn symbol(verdict: LimitVerdict) -> &'static str {
+    match verdict {
+        LimitVerdict::Holds => "✓",
+        LimitVerdict::Broken => "✗",
+        LimitVerdict::CannotTell => "?",
+    }
+}
+
+const fn word(verdict: LimitVerdict) -> &'static str {
+    match verdict {
+        LimitVerdict::Holds => "holds",
+        LimitVerdict::Broken => "broken",
+        LimitVerdict::CannotTell => "can't tell",
+    }
+}
+
+/// `latency p99 at most 50 ms`.
+fn declared(one: &JudgedLimit) -> String {
+    let metric = one.limit.metric;
+    let side = match metric.better() {
+        Better::Lower => "at most",
+        Better::Higher => "at least",
+    };
+    format!("{} {side} {}", metric.label(), value(metric, one.limit.bound))
+}
+
+/// `61 ms (55.1 ms to 70 ms)`, and what is missing where it cannot be told.
+fn found(one: &JudgedLimit) -> String {
+    let metric = one.limit.metric;
+    match (one.value, one.low.zip(one.high)) {
+        (None, _) if metric.is_counted() => "not counted".into(),
+        (None, _) => "no good round".into(),
+        (Some(found), None) => format!(
+            "{}; only {} good round{}, 6 are needed for an interval",
+            value(metric, found),
+            one.rounds,
+            if one.rounds == 1 { "" } else { "s" }
+        ),
+        (Some(found), Some((low, high))) if low < high => format!(
+            "{} ({} to {})",
+            value(metric, found),
+            value(metric, low),
+            value(metric, high)
+        ),
+        (Some(found), Some(_)) => value(metric, found),
+    }
+}
+
+fn value(metric: Metric, value: f64) -> String {
+    if metric.is_counted() {
+        words::figure(metric, value)
+    } else {
+        words::value(Some(value), metric.unit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::limit::Limit;
+
+    fn judged(verdict: LimitVerdict, value: Option<f64>, interval: Option<(f64, f64)>) -> JudgedLimit {
+        JudgedLimit {
+            series: "a@b@c".into(),
+            limit: Limit {
+                metric: Metric::LatencyP99,
+                bound: 50e6,
+            },
+            verdict,
+            value,
+            low: interval.map(|one| one.0),
+            high: interval.map(|one| one.1),
+            rounds: 3,
+        }
+    }
+
+    #[test]
+    fn broken_limits_come_first_and_each_line_says_what_was_found() {
+        let limits = [
+            judged(LimitVerdict::Holds, Some(10e6), Some((9e6, 11e6))),
+            judged(LimitVerdict::CannotTell, Some(10e6), None),
+            judged(LimitVerdict::CannotTell, None, None),
+            judged(LimitVerdict::Broken, Some(61e6), Some((55e6, 70e6))),
+        ];
+        let text = terminal(&limits);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "Limits: 1 broken, 1 holds, 2 can't tell");
+        assert_eq!(
+            lines[2],
+            "  ✗ a@b@c: latency p99 at most 50.0 ms: 61.0 ms (55.0 ms to 70.0 ms)"
+        );
+        assert!(
+            lines[3].contains("10.0 ms; only 3 good rounds, 6 are needed"),
+            "{}",
+            lines[3]
+        );
+        assert!(lines[4].ends_with("no good round"), "{}", lines[4]);
+        assert!(lines[5].starts_with("  ✓"));
+        assert_eq!(broken(&limits).unwrap(), "1 of 4 limits is broken");
+        assert_eq!(
+            markdown(&limits).lines().filter(|line| line.starts_with("| ")).count(),
+            5
+        );
+        assert_eq!(
+            (terminal(&[]), markdown(&[]), broken(&limits[..3])),
+            (String::new(), String::new(), None)
+        );
+    }
+}
