@@ -125,7 +125,7 @@ fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Res
     };
     let folder = tempfile::tempdir().map_err(write)?;
     let target = bench.start(side, server, folder.path())?;
-    let question = bench.question(series, &target.captured)?;
+    let question = bench.question(series, &target)?;
     let answer = question.check(&target.front.address)?;
     let ready_ms = target.ready_after.as_secs_f64() * 1e3;
     target.stop().map_err(write)?;

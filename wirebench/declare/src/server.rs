@@ -1,6 +1,8 @@
 //! A server: how a program is built and started, when it is ready, and its request for each operation.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -36,8 +38,15 @@ pub struct Server {
     pub args: Vec<Arg>,
     /// Environment variables added for it; the placeholders of the arguments are filled in here too.
     pub env: BTreeMap<String, String>,
+    /// The loopback address that it listens on.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub host: IpAddr,
     /// A fixed port, for a server whose port cannot be set.
     pub port: Option<u16>,
+    /// For TLS: a PEM file with the certificate that it shows, or with its issuer, relative to the project; `None` for the
+    /// certificate that each run makes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
     /// The sign that it is ready.
     pub ready: Ready,
     /// How long it may take to get ready.
@@ -116,7 +125,9 @@ pub(super) struct Table {
     args: Vec<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
+    host: Option<IpAddr>,
     port: Option<u16>,
+    ca: Option<PathBuf>,
     ready: Option<Ready>,
     ready_timeout: Option<Span>,
     #[serde(default)]
@@ -139,6 +150,23 @@ struct BeforeTable {
 
 /// Placeholders that a server's arguments and environment may name.
 pub const PLACEHOLDERS: [&str; 6] = ["address", "host", "port", "threads", "tls_cert", "tls_key"];
+
+/// Where servers listen unless they say otherwise.
+pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// `127.0.0.1:8080`, `[::1]:8080`; the port may be a placeholder.
+#[must_use]
+pub fn authority(host: IpAddr, port: &str) -> String {
+    match host {
+        IpAddr::V4(host) => format!("{host}:{port}"),
+        IpAddr::V6(host) => format!("[{host}]:{port}"),
+    }
+}
+
+/// Left out of a digest, as it was before there was a choice.
+fn is_usual(host: &IpAddr) -> bool {
+    *host == LOOPBACK
+}
 
 pub(super) const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
 
@@ -178,6 +206,19 @@ impl Server {
             }
         };
         tier::ready(place, "ready.tcp", &ready)?;
+        let host = table.host.unwrap_or(LOOPBACK);
+        if !host.is_loopback() {
+            return wrong(
+                "host",
+                format!("expected an address of this machine alone, such as \"::1\", found \"{host}\""),
+            );
+        }
+        if table.ca.is_some() && !table.protocols.iter().any(|protocol| protocol.has_tls()) {
+            return wrong(
+                "ca",
+                "expected https or grpcs among the protocols; without TLS there is no certificate".into(),
+            );
+        }
         let tiers = tier::check(table.tiers, place, &name)?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         tier::known_placeholders(place, "args", &args, &tiers)?;
@@ -211,7 +252,9 @@ impl Server {
             build: table.build,
             args,
             env: table.env,
+            host,
             port: table.port,
+            ca: table.ca,
             ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
             tiers,

@@ -2,6 +2,7 @@
 //! before it.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::args::Arg;
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
-use crate::server::{DEFAULT_READY_TIMEOUT, PLACEHOLDERS, Program, Ready, Server};
+use crate::server::{DEFAULT_READY_TIMEOUT, LOOPBACK, PLACEHOLDERS, Program, Ready, Server};
 use crate::span::Span;
 
 /// A process whose arguments use this placeholder serves TLS.
@@ -66,6 +67,8 @@ pub struct Part<'a> {
     pub args: &'a [Arg],
     /// Its environment variables.
     pub env: &'a BTreeMap<String, String>,
+    /// The loopback address that it listens on.
+    pub host: IpAddr,
     /// A fixed port.
     pub port: Option<u16>,
     /// The sign that it is ready.
@@ -115,6 +118,7 @@ impl Server {
             build: self.build.as_ref(),
             args: &self.args,
             env: &self.env,
+            host: self.host,
             port: self.port,
             ready: &self.ready,
             ready_timeout: self.ready_timeout,
@@ -132,6 +136,7 @@ impl Server {
             build: tier.build.as_ref(),
             args: &tier.args,
             env: &tier.env,
+            host: LOOPBACK,
             port: tier.port,
             ready: &tier.ready,
             ready_timeout: tier.ready_timeout,

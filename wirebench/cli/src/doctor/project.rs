@@ -72,7 +72,7 @@ fn program(project: &Project, part: &Part) -> Option<Check> {
 fn fixed_port(part: &Part) -> Option<Check> {
     let name = format!("port {}", part.port?);
     let why = format!("of server {}", part.label());
-    Some(match port::free(part.port) {
+    Some(match port::free(part.host, part.port) {
         Ok(_) => Check::ok(name, format!("{why}: free")),
         Err((_, error)) => Check::missing(
             name,

@@ -194,3 +194,60 @@ fn another_certificate_and_a_wrong_answer_over_grpc_web_are_named() {
         assert!(line.contains(words), "expected {words:?} in {line}");
     }
 }
+
+#[test]
+fn a_server_on_the_other_loopback_address_with_a_certificate_of_its_own() {
+    let (http, rpc) = (server("http-server"), server("grpc-server"));
+    let pair = Pair::make().unwrap();
+    let own = format!(
+        "\"--tls-cert\", {:?}, \"--tls-key\", {:?}",
+        pair.certificate().to_string_lossy(),
+        pair.key().to_string_lossy()
+    );
+    let (ready, health) = ("http = \"/health\"", "grpc_health = \"\"");
+    let with = |more: &str, text: String| format!("{more}\n{text}");
+    let bench = bench()
+        .file("ca.pem", &std::fs::read_to_string(pair.certificate()).unwrap())
+        .file(
+            "servers/plain/server.toml",
+            &with(
+                "host = \"::1\"",
+                served(&http, "http", "\"--runtime\", \"multi\"", ready, HTTP),
+            ),
+        )
+        .file(
+            "servers/rpc/server.toml",
+            &with(
+                "host = \"::1\"\nca = \"ca.pem\"",
+                served(&rpc, "grpcs", &own, health, &grpc(KYIV)),
+            ),
+        )
+        .real_driver("h2load");
+    let ended = bench.run(&["run", "--rounds", "1"]);
+    assert!(matches!(ended.code, 0 | 1), "{}{}", ended.stdout, ended.stderr);
+    let record = bench.record();
+    for (id, last) in [
+        ("ask@plain@h2load", "http://[::1]:{port}/api/weather/current?city=Kyiv"),
+        ("ask@rpc@ghz", "[::1]:{port}"),
+    ] {
+        let found = series(&record, id);
+        let round = &found["rounds"][0];
+        assert_ne!(round["status"], "failed", "{id}: {}", round["reason"]);
+        assert_eq!(round["ok_count"], 2000, "{id}");
+        assert_eq!(found["command"].as_array().unwrap().last().unwrap(), last);
+    }
+}
+
+#[test]
+fn an_address_that_others_reach_and_a_certificate_without_tls_are_refused() {
+    let http = Path::new("http-server");
+    for (more, expected) in [
+        ("host = \"0.0.0.0\"", "host: expected an address of this machine alone"),
+        ("ca = \"ca.pem\"", "ca: expected https or grpcs among the protocols"),
+    ] {
+        let text = format!("{more}\n{}", served(http, "http", "", "http = \"/health\"", HTTP));
+        let ended = bench().file("servers/plain/server.toml", &text).run(&["list"]);
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
+}

@@ -136,12 +136,12 @@ impl Pass<'_> {
             data: None,
         };
         let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
-        let is_ready = ready::look(&server, &target, bench.tls.certificate());
+        let is_ready = ready::look(&server, &target, target.ca.clone());
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
             .map_err(SlotError::from)?;
         target.sow(&side, &server, &ground).map_err(SlotError::from)?;
-        let question = bench.question(self.series, &target.captured).map_err(SlotError::from)?;
+        let question = bench.question(self.series, &target).map_err(SlotError::from)?;
         // Under a tool no probe is sent: its timing would not be in lock step.
         let seen = match self.tool {
             Tool::Plain => Some(look(&question, &target)?),
@@ -193,7 +193,7 @@ impl Pass<'_> {
             body_file: &text(body),
             driver_folder: &text(self.series.driver.folder.clone()),
             project: &text(bench.root.to_path_buf()),
-            ca: &text(bench.tls.certificate()),
+            ca: &text(target.ca.clone()),
         };
         let mut values = values::of(self.series, &places);
         values::set_amount(&mut values, &Amount::Requests(self.requests));

@@ -34,7 +34,7 @@ impl<'a> Held<'a> {
         folder: PathBuf,
     ) -> Result<Self, SlotError> {
         let target = bench.start(side, &side.server_of(series), &folder)?;
-        let question = bench.question(series, &target.captured)?;
+        let question = bench.question(series, &target)?;
         question.check(&target.front.address)?;
         let body = folder.join(files::BODY);
         write(&body, fs::write(&body, &question.request.body))?;

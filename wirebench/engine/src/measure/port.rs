@@ -4,7 +4,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{IpAddr, TcpListener};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -19,19 +19,19 @@ const ENOUGH: usize = 2_000;
 /// Ports tried before the kernel is asked for one.
 const TRIES: usize = 50;
 
-/// A free port of 127.0.0.1: the fixed one, or any.
+/// A free port of a loopback address: the fixed one, or any.
 ///
 /// # Errors
 /// When the fixed port is taken, or no port is free: the port, and the operating system's reason.
-pub fn free(fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
+pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
     if let Some(port) = fixed {
-        return bound(port).map_err(|error| (port, error));
+        return bound(host, port).map_err(|error| (port, error));
     }
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let port = match quiet(&given) {
         Some(port) => port,
         None => loop {
-            let port = bound(0).map_err(|error| (0, error))?;
+            let port = bound(host, 0).map_err(|error| (0, error))?;
             if !given.contains(&port) {
                 break port;
             }
@@ -50,8 +50,8 @@ pub fn is_listened_on(port: u16) -> bool {
 
 /// Binds a port (0: any) and returns its number. The port is free again afterwards, except for a moment if another
 /// thread starts a program at that time, because the child inherits the socket.
-fn bound(port: u16) -> io::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+fn bound(host: IpAddr, port: u16) -> io::Result<u16> {
+    let listener = TcpListener::bind((host, port))?;
     Ok(listener.local_addr()?.port())
 }
 
@@ -98,10 +98,13 @@ fn one_of(range: &Range<u16>) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::Ipv4Addr;
+
+    const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
     #[test]
     fn ports_are_free_and_all_different_and_not_those_of_outgoing_connections() {
-        let ports: HashSet<u16> = (0..40).map(|_| free(None).unwrap()).collect();
+        let ports: HashSet<u16> = (0..40).map(|_| free(HERE, None).unwrap()).collect();
         assert_eq!(ports.len(), 40);
         if let Some(quiet) = below_outgoing() {
             assert!(ports.iter().all(|port| quiet.contains(port)), "{ports:?}");
@@ -112,10 +115,10 @@ mod tests {
     fn a_fixed_port_is_given_as_long_as_nobody_listens_there() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        assert_eq!(free(Some(port)).unwrap_err().0, port);
+        assert_eq!(free(HERE, Some(port)).unwrap_err().0, port);
         assert!(is_listened_on(port) || cfg!(not(target_os = "linux")));
         drop(listener);
         assert!(!is_listened_on(port));
-        assert_eq!(free(Some(port)).unwrap(), port);
+        assert_eq!(free(HERE, Some(port)).unwrap(), port);
     }
 }

@@ -1,6 +1,6 @@
 //! The probe: sends a target one request over HTTP, gRPC or gRPC-web, with TLS or without, before and after the load.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::measure::{tls, web};
 use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::LOOPBACK;
 
 /// How long a probe waits for its response.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -59,7 +60,7 @@ pub enum ProbeError {
     Connect(std::io::Error),
     /// The server's certificate is not the expected one, or the server does not speak TLS.
     #[error(
-        "TLS: {0}; the server must show the certificate and use the key that it is given as {{tls_cert}} and {{tls_key}}"
+        "TLS: {0}; the server must show the certificate and use the key that it is given as {{tls_cert}} and {{tls_key}}, or declare its own as ca"
     )]
     Tls(std::io::Error),
     /// The request is no valid HTTP.
@@ -127,7 +128,8 @@ async fn exchange(address: &str, request: &WireRequest) -> Result<WireAnswer, Pr
         None => speak(stream, address, request).await,
         Some(ca) => {
             let config = tls::client(ca, alpn(request.protocol)).map_err(ProbeError::Tls)?;
-            let name = ServerName::from(IpAddr::V4(Ipv4Addr::LOCALHOST));
+            let host = address.parse().map_or(LOOPBACK, |address: SocketAddr| address.ip());
+            let name = ServerName::from(host);
             let connected = TlsConnector::from(config).connect(name, stream).await;
             speak(connected.map_err(ProbeError::Tls)?, address, request).await
         }

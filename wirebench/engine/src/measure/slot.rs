@@ -14,7 +14,6 @@ use crate::measure::kept::Kept;
 use crate::measure::process::Launch;
 use crate::measure::processes::Processes;
 use crate::measure::question::Question;
-use crate::measure::seed::Captured;
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{Ground, Target, TargetError, argv, environment, stop_all};
@@ -122,7 +121,7 @@ impl Bench<'_> {
         }
         let server = &side.server_of(series);
         let target = self.start(side, server, folder)?;
-        let question = self.question(series, &target.captured)?;
+        let question = self.question(series, &target)?;
         let answer = question.check(&target.front.address)?;
         let ready_after = Some(target.ready_after);
         let payload_bytes = Some(question.payload_bytes(&answer));
@@ -144,18 +143,18 @@ impl Bench<'_> {
         })
     }
 
-    /// The request of a series, with the values that seeds captured.
+    /// The request of a series to a running server, with the values that its seeds captured.
     ///
     /// # Errors
     /// When a gRPC message does not fit its .proto file.
-    pub fn question<'q>(&self, series: &PlannedSeries<'q>, captured: &Captured) -> Result<Question<'q>, TargetError> {
-        let ca = self.tls.certificate();
+    pub fn question<'q>(&self, series: &PlannedSeries<'q>, target: &Target) -> Result<Question<'q>, TargetError> {
+        let (ca, captured) = (&target.ca, &target.captured);
         Question::new(
             self.root,
             series.server,
             series.operation,
             series.protocol,
-            &ca,
+            ca,
             captured,
         )
     }
@@ -181,12 +180,12 @@ impl Bench<'_> {
 
     /// The values of the driver's placeholders, for a running server.
     pub(super) fn values(&self, series: &PlannedSeries, target: &Target, folder: &Path) -> Values {
-        let mut values = self.values_at(series, &target.front.address, folder);
+        let mut values = self.values_at(series, &target.front.address, &target.ca, folder);
         values::fill_request(&mut values, series, &target.captured);
         values
     }
 
-    fn values_at(&self, series: &PlannedSeries, address: &str, folder: &Path) -> Values {
+    fn values_at(&self, series: &PlannedSeries, address: &str, ca: &Path, folder: &Path) -> Values {
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         let places = Places {
             address,
@@ -194,7 +193,7 @@ impl Bench<'_> {
             body_file: &text(folder.join(files::BODY)),
             driver_folder: &text(series.driver.folder.clone()),
             project: &text(self.root.to_path_buf()),
-            ca: &text(self.tls.certificate()),
+            ca: &ca.to_string_lossy(),
         };
         let mut values = values::of(series, &places);
         values::set_amount(&mut values, &series.load.amount);
@@ -228,7 +227,7 @@ impl Bench<'_> {
         let set = set.iter().map(|(name, value)| format!("{name}={value}"));
         let command = argv(side, &server.front(), &ground, PORT, &[]);
         let command = std::iter::once("env".to_owned()).chain(set).chain(command).collect();
-        let mut values = self.values_at(series, "", folder);
+        let mut values = self.values_at(series, "", &self.tls.certificate(), folder);
         values.insert("bench_command", Value::Many(command));
         let place = side.folder.to_string_lossy().into_owned();
         values.insert("bench_folder", Value::One(place));
@@ -341,6 +340,7 @@ impl Bench<'_> {
             folder: side.folder.clone(),
             env: environment(side, &server.front(), &ground, PORT, tiers),
             port: server.port,
+            host: server.host,
             cores: self.cores.server.clone(),
             request: question.request.clone(),
             status,

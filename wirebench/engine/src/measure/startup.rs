@@ -2,7 +2,7 @@
 //! command, so it reads one small file and does nothing else.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -23,6 +23,8 @@ pub struct StartUp {
     pub env: BTreeMap<String, String>,
     /// The port, if it is fixed.
     pub port: Option<u16>,
+    /// The loopback address that it listens on.
+    pub host: IpAddr,
     /// Its cores; empty means all.
     pub cores: Vec<usize>,
     /// What is asked.
@@ -57,7 +59,7 @@ pub fn first_answer(file: &Path) -> anyhow::Result<()> {
     let spec: StartUp = serde_json::from_slice(&std::fs::read(file)?)?;
     let port = match spec.port {
         Some(port) => port,
-        None => TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port(),
+        None => TcpListener::bind((spec.host, 0))?.local_addr()?.port(),
     };
     let filled = |text: &String| text.replace(PORT, &port.to_string());
     let argv: Vec<String> = spec.argv.iter().map(filled).collect();
@@ -69,7 +71,7 @@ pub fn first_answer(file: &Path) -> anyhow::Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::inherit());
     let mut server = cores::born_on(&spec.cores, || command.spawn())?;
-    let answered = wait_for_answer(&spec, &format!("127.0.0.1:{port}"), &mut server);
+    let answered = wait_for_answer(&spec, &SocketAddr::new(spec.host, port).to_string(), &mut server);
     let _ = server.kill();
     server.wait()?;
     answered

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +25,7 @@ use crate::measure::startup::PORT;
 use crate::measure::tls::Pair;
 use crate::measure::usage::Watched;
 use wirebench_declare::args::{Arg, Value, expand, fill};
-use wirebench_declare::server::{Before, Server};
+use wirebench_declare::server::{Before, Server, authority};
 use wirebench_declare::tier::{DATA, Part};
 
 /// Why a server cannot be measured.
@@ -160,6 +161,8 @@ pub struct Target {
     pub ready_after: Duration,
     /// All its processes, as found when it was ready.
     pub watched: Rc<Watched>,
+    /// The file with the certificate that the front must show over TLS, or with its issuer's.
+    pub ca: PathBuf,
     /// The values that its seeds captured.
     pub captured: Captured,
     /// Whether its kept tiers were started with it, so that what is done once is to be done.
@@ -185,11 +188,11 @@ pub struct Ground<'a> {
 
 /// The values of a process's placeholders: a port (or a placeholder for one), and the addresses of the tiers that run
 /// already.
-fn values(ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
+fn values(host: IpAddr, ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let own = [
-        ("address", format!("127.0.0.1:{port}")),
-        ("host", "127.0.0.1".to_owned()),
+        ("address", authority(host, port)),
+        ("host", host.to_string()),
         ("port", port.to_owned()),
         ("threads", ground.cores.server_threads().to_string()),
         ("tls_cert", text(&ground.tls.certificate())),
@@ -210,7 +213,8 @@ fn values(ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, 
 /// Never for a server that `Server::check` accepted, as it rejects unknown placeholders, and that the side has built.
 #[must_use]
 pub fn argv(side: &Side, part: &Part, ground: &Ground, port: &str, before: &[Instance]) -> Vec<String> {
-    let args = expand(part.args, &values(ground, port, before)).expect("Server::check refuses unknown placeholders");
+    let args = expand(part.args, &values(part.host, ground, port, before))
+        .expect("Server::check refuses unknown placeholders");
     let program = side.programs[&part.key()].iter().cloned();
     program.chain(args).collect()
 }
@@ -225,7 +229,7 @@ pub fn environment(
     port: &str,
     before: &[Instance],
 ) -> BTreeMap<String, String> {
-    let values = values(ground, port, before);
+    let values = values(part.host, ground, port, before);
     let declared = part
         .env
         .iter()
@@ -241,8 +245,7 @@ impl Target {
     /// When one of its processes cannot be started, ends early, or is not ready in time, or a seed fails.
     pub fn start(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
         let mut target = Self::launch(side, server, ground)?;
-        let address = target.front.address.clone();
-        let ca = ground.tls.certificate();
+        let (address, ca) = (target.front.address.clone(), target.ca.clone());
         let look = || is_ready(&server.ready, &address, server.protocols[0], &ca);
         target.wait_until_ready(server, ground.interrupt, look)?;
         target.sow(side, server, ground)?;
@@ -254,10 +257,9 @@ impl Target {
     /// # Errors
     /// When a seed fails.
     pub fn sow(&mut self, side: &Side, server: &Server, ground: &Ground) -> Result<(), TargetError> {
-        let ca = ground.tls.certificate();
-        seed::sow(server, &self.front.address, &ca, self.is_new, &mut self.captured)?;
+        seed::sow(server, &self.front.address, &self.ca, self.is_new, &mut self.captured)?;
         if let (Some(kept), true) = (ground.kept, self.is_new && server.tiers.iter().any(|tier| tier.keep)) {
-            kept.remember(&key(side, server), self.captured.clone());
+            kept.remember(&key(side, &server.name), self.captured.clone());
         }
         Ok(())
     }
@@ -267,7 +269,7 @@ impl Target {
     /// # Errors
     /// When the front cannot be started, or a tier does not get ready.
     pub fn launch(side: &Side, server: &Server, ground: &Ground) -> Result<Self, TargetError> {
-        let key = key(side, server);
+        let key = key(side, &server.name);
         let (mut waiting, captured) = match ground.kept.and_then(|kept| kept.take(&key)) {
             Some((waiting, captured)) => (waiting, captured),
             None => (Vec::new(), Captured::new()),
@@ -293,6 +295,7 @@ impl Target {
             tiers,
             ready_after: Duration::ZERO,
             watched,
+            ca: certificate(side, server, ground.tls),
             captured,
             is_new,
         })
@@ -374,9 +377,15 @@ pub fn stop_all(tiers: Vec<Instance>) -> io::Result<()> {
     stopped
 }
 
+/// The file with the certificate that clients of a server trust: its own, or that of the run.
+fn certificate(side: &Side, server: &Server, tls: &Pair) -> PathBuf {
+    let own = server.ca.as_ref().map(|file| side.folder.join(file));
+    own.unwrap_or_else(|| tls.certificate())
+}
+
 /// The key under which the kept tiers of a server wait.
-fn key(side: &Side, server: &Server) -> String {
-    format!("{} {}", side.revision.variant.name(), server.name)
+fn key(side: &Side, server: &str) -> String {
+    format!("{} {server}", side.revision.variant.name())
 }
 
 /// Runs a server's `before` commands one after the other, each in the server's folder and environment; those that run once
@@ -384,8 +393,8 @@ fn key(side: &Side, server: &Server) -> String {
 fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance], is_new: bool) -> Result<(), TargetError> {
     let wanted = |(_, before): &(usize, &Before)| is_new || !before.once;
     for (number, before) in server.before.iter().enumerate().filter(wanted) {
-        let argv =
-            expand(&before.command, &values(ground, PORT, tiers)).expect("Server::check refuses unknown placeholders");
+        let argv = expand(&before.command, &values(server.host, ground, PORT, tiers))
+            .expect("Server::check refuses unknown placeholders");
         let file = |stream: &str| ground.folder.join(format!("before-{number}.{stream}"));
         let launch = Launch {
             argv: &in_folder(&argv, &side.folder),
@@ -441,7 +450,7 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
         data: data.as_deref(),
         ..*ground
     };
-    let port = port::free(part.port).map_err(|(port, source)| TargetError::PortTaken {
+    let port = port::free(part.host, part.port).map_err(|(port, source)| TargetError::PortTaken {
         server: part.label(),
         port,
         source,
@@ -468,9 +477,9 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
     let group = launch.start().map_err(|source| failed(&argv[0], source))?;
     let home = ground.kept.filter(|_| part.keep).map(|kept| Home {
         kept: Arc::clone(kept),
-        key: format!("{} {}", side.revision.variant.name(), part.server),
+        key: key(side, part.server),
     });
-    Ok(Instance::new(part, group, format!("127.0.0.1:{port}"), launch.stderr).with(place, home))
+    Ok(Instance::new(part, group, authority(part.host, &port), launch.stderr).with(place, home))
 }
 
 /// A folder for the files of a tier that is kept or names `{data}`, with an empty folder `data` in it.

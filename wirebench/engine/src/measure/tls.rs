@@ -13,7 +13,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tempfile::TempDir;
 
 /// The names in the certificate.
-const NAMES: [&str; 2] = ["localhost", "127.0.0.1"];
+const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// A certificate and its key, as PEM files in a temporary folder that is removed with this value.
 #[derive(Debug)]

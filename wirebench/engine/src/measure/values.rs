@@ -9,7 +9,7 @@ use wirebench_declare::load::{Rate, as_flag};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::scenario::Amount;
-use wirebench_declare::server::Operation;
+use wirebench_declare::server::{Operation, authority};
 
 /// Values that differ between rounds and machines.
 #[derive(Debug)]
@@ -45,14 +45,14 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         Value::One(joined)
     };
     let scheme = series.protocol.scheme();
-    let port = places.address.rsplit(':').next().unwrap_or_default();
+    let (host, port) = places.address.rsplit_once(':').unwrap_or_default();
     let mut values = Values::from([
         ("connections", Value::One(load.connections.to_string())),
         ("streams", Value::One(load.streams.to_string())),
         ("workers", Value::One(load.workers().to_string())),
         ("origin", Value::One(format!("{scheme}://{}", places.address))),
         ("address", one(places.address)),
-        ("host", one("127.0.0.1")),
+        ("host", one(host.trim_matches(['[', ']']))),
         ("port", one(port)),
         ("raw", one(places.raw)),
         ("driver_folder", one(places.driver_folder)),
@@ -153,7 +153,7 @@ pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, 
 #[must_use]
 pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
     let places = Places {
-        address: "127.0.0.1:{port}",
+        address: &authority(series.server.host, "{port}"),
         raw: "{raw}",
         body_file: "{body_file}",
         driver_folder: "{driver_folder}",
