@@ -158,7 +158,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 34] = [
+pub const PLACEHOLDERS: [&str; 35] = [
     "driver_folder",
     "connections",
     "streams",
@@ -185,6 +185,7 @@ pub const PLACEHOLDERS: [&str; 34] = [
     "message",
     "proto",
     "proto_root",
+    "protoset",
     "raw",
     "starts",
     "start_command",

@@ -69,16 +69,37 @@ impl HttpOperation {
 /// A unary gRPC call and the answer expected.
 #[derive(Debug, Clone, Serialize)]
 pub struct GrpcOperation {
-    /// The .proto file that declares the method, relative to the project.
-    pub proto: String,
-    /// The folder its imports start from.
-    pub proto_root: String,
+    /// The file that declares the method; without one the server is asked, by server reflection.
+    #[serde(flatten)]
+    pub proto: Option<ProtoFile>,
     /// `package.Service/Method`.
     pub call: String,
     /// The request as protobuf JSON.
     pub message: String,
     /// The right answer as protobuf JSON; none given means any message with status OK.
     pub expected_message: Option<String>,
+}
+
+/// A .proto file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProtoFile {
+    /// The file, relative to the project.
+    pub proto: String,
+    /// The folder its imports start from.
+    pub proto_root: String,
+}
+
+impl ProtoFile {
+    /// The file and its import folder, or neither.
+    fn of(proto: Option<String>, proto_root: Option<String>) -> Result<Option<Self>, &'static str> {
+        match (proto, proto_root) {
+            (Some(proto), Some(proto_root)) => Ok(Some(Self { proto, proto_root })),
+            (None, None) => Ok(None),
+            _ => Err(
+                "expected proto (the file) and proto_root (its import folder), or neither: then the server is asked by server reflection",
+            ),
+        }
+    }
 }
 
 /// One benchmark, whose iterations are timed inside the program itself.
@@ -259,17 +280,14 @@ impl Table {
                 if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
                     return wrong("request.call", "expected \"package.Service/Method\"");
                 }
-                let (Some(proto), Some(proto_root)) = (proto, proto_root) else {
-                    return wrong(
-                        "request",
-                        "a gRPC request needs proto (the file) and proto_root (its import folder)",
-                    );
+                let proto = match ProtoFile::of(proto, proto_root) {
+                    Ok(proto) => proto,
+                    Err(message) => return wrong("request", message),
                 };
                 let message = message.unwrap_or_else(|| "{}".into());
                 let expected_message = self.expect.message;
                 Ok(Operation::Grpc(GrpcOperation {
                     proto,
-                    proto_root,
                     call,
                     message,
                     expected_message,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::args::Arg;
 use crate::operation;
-pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation};
+pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation, ProtoFile};
 use crate::profiles::Profiles;
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};

@@ -10,7 +10,9 @@ use crate::proto::Call;
 use crate::write::{self, FOOT, list, scenarios, text};
 use wirebench_declare::args::Arg;
 use wirebench_declare::protocol::Protocol;
-use wirebench_declare::server::{GrpcOperation, HttpOperation, Operation, Program as Started, Ready, Server};
+use wirebench_declare::server::{
+    GrpcOperation, HttpOperation, Operation, Program as Started, ProtoFile, Ready, Server,
+};
 
 const HEAD: &str = "# How wirebench measures the servers of this repository. Every key: docs/FORMAT.md of wirebench.
 # Written by `wirebench init` from servers that were built, started and asked: the comment behind a line is its evidence.
@@ -158,15 +160,13 @@ fn operation(out: &mut String, operation: &Operation, because: &Because) {
         }
         Operation::Grpc(GrpcOperation {
             proto,
-            proto_root,
             call,
             message,
             expected_message,
         }) => (
             format!(
-                "{{ proto = {}, proto_root = {}, call = {}, message = {} }}",
-                text(proto),
-                text(proto_root),
+                "{{ {}call = {}, message = {} }}",
+                file(proto.as_ref()),
                 text(call),
                 text(message)
             ),
@@ -249,4 +249,10 @@ pub(super) fn found(program: &Program) -> String {
         Port::Arguments(_) | Port::Environment | Port::Unknown => String::new(),
     };
     format!("{} ({}: {how}{port})", program.name, program.about)
+}
+/// The keys of a .proto file; none where the server is asked by reflection.
+fn file(proto: Option<&ProtoFile>) -> String {
+    proto.map_or_else(String::new, |ProtoFile { proto, proto_root }| {
+        format!("proto = {}, proto_root = {}, ", text(proto), text(proto_root))
+    })
 }

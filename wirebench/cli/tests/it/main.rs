@@ -46,6 +46,7 @@ mod made;
 mod profiles;
 mod publish;
 mod records;
+mod reflected;
 mod releases;
 mod reports;
 mod rules;

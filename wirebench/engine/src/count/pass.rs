@@ -185,12 +185,12 @@ impl Pass<'_> {
     fn drive(&self, bench: &Bench, question: &Question, target: &mut Target, folder: &Path) -> Result<Wire, PassError> {
         let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(PassError::Relay)?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
-        let body = folder.join("body");
-        fs::write(&body, &question.request.body).map_err(|source| PassError::unwritable(&body, source))?;
+        files::write(question, folder).map_err(|source| PassError::unwritable(folder, source))?;
         let places = Places {
             address: &relay.address,
             raw: &text(folder.join(files::RAW)),
-            body_file: &text(body),
+            body_file: &text(folder.join(files::BODY)),
+            protoset: &text(folder.join(files::PROTOSET)),
             driver_folder: &text(self.series.driver.folder.clone()),
             project: &text(bench.root.to_path_buf()),
             ca: &text(target.ca.clone()),

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use prost::Message;
-use prost_reflect::{DynamicMessage, MessageDescriptor, MethodDescriptor};
+use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor};
 
-use wirebench_declare::server::GrpcOperation;
+use crate::measure::reflection::{self, Place};
+use wirebench_declare::server::{GrpcOperation, ProtoFile};
 
 /// Bytes before each message on the wire: a compression flag and a length.
 pub const FRAME_HEADER_BYTES: usize = 5;
@@ -20,6 +21,14 @@ pub enum GrpcError {
         file: String,
         /// Where and what.
         source: protox::Error,
+    },
+    /// Server reflection does not tell the method.
+    #[error("{call}: server reflection does not tell its messages: {why}; name its file with proto and proto_root")]
+    Reflection {
+        /// The method as declared.
+        call: String,
+        /// What went wrong.
+        why: String,
     },
     /// The method is not in the file.
     #[error("{file}: declares no method {call}; write \"package.Service/Method\"")]
@@ -53,28 +62,57 @@ pub enum GrpcError {
 #[derive(Debug, Clone)]
 pub struct Call {
     method: MethodDescriptor,
+    protoset: Option<Vec<u8>>,
 }
 
 impl Call {
-    /// Compiles the operation's .proto file and finds its method.
+    /// Finds the operation's method: in its .proto file, or without one by reflection of the server at `place`.
     ///
     /// # Errors
-    /// When the file does not compile or has no such method.
-    pub fn load(root: &Path, operation: &GrpcOperation) -> Result<Self, GrpcError> {
-        let file = || operation.proto.clone();
-        let files = protox::compile([root.join(&operation.proto)], [root.join(&operation.proto_root)])
-            .map_err(|source| GrpcError::Proto { file: file(), source })?;
-        let pool = prost_reflect::DescriptorPool::from_file_descriptor_set(files)
-            .expect("protox only returns sets that it has resolved");
-        let (service, name) = operation.call.split_once('/').unwrap_or((&operation.call, ""));
-        let method = pool
-            .get_service_by_name(service)
-            .and_then(|service| service.methods().find(|method| method.name() == name))
-            .ok_or_else(|| GrpcError::NoMethod {
-                file: file(),
+    /// When the file does not compile, the server has no reflection, or there is no such method.
+    pub fn load(root: &Path, operation: &GrpcOperation, place: Place) -> Result<Self, GrpcError> {
+        let (service, _) = operation.call.split_once('/').unwrap_or((&operation.call, ""));
+        let Some(ProtoFile { proto, proto_root }) = &operation.proto else {
+            let reflected = |why: String| GrpcError::Reflection {
                 call: operation.call.clone(),
+                why,
+            };
+            let set = reflection::files(place, service).map_err(reflected)?;
+            let bytes = set.encode_to_vec();
+            let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| reflected(error.to_string()))?;
+            let call = Self::of(&pool, &operation.call)
+                .ok_or_else(|| reflected("the service has no such method; write \"package.Service/Method\"".into()))?;
+            return Ok(Self {
+                protoset: Some(bytes),
+                ..call
+            });
+        };
+        let files =
+            protox::compile([root.join(proto)], [root.join(proto_root)]).map_err(|source| GrpcError::Proto {
+                file: proto.clone(),
+                source,
             })?;
-        Ok(Self { method })
+        let pool =
+            DescriptorPool::from_file_descriptor_set(files).expect("protox only returns sets that it has resolved");
+        Self::of(&pool, &operation.call).ok_or_else(|| GrpcError::NoMethod {
+            file: proto.clone(),
+            call: operation.call.clone(),
+        })
+    }
+
+    /// A method of known files.
+    #[must_use]
+    pub fn of(pool: &DescriptorPool, call: &str) -> Option<Self> {
+        let (service, name) = call.split_once('/')?;
+        let service = pool.get_service_by_name(service)?;
+        let method = service.methods().find(|method| method.name() == name)?;
+        Some(Self { method, protoset: None })
+    }
+
+    /// A `FileDescriptorSet` with the method's file and its imports, if the server was asked for them.
+    #[must_use]
+    pub fn protoset(&self) -> Option<&[u8]> {
+        self.protoset.as_deref()
     }
 
     /// The type of its request message.

@@ -1,6 +1,5 @@
 //! A target that is kept for several loads in a row, for `wirebench soak`.
 
-use std::fs;
 use std::path::PathBuf;
 
 use crate::measure::processes::Processes;
@@ -36,8 +35,7 @@ impl<'a> Held<'a> {
         let target = bench.start(side, &side.server_of(series), &folder)?;
         let question = bench.question(series, &target)?;
         question.check(&target.front.address)?;
-        let body = folder.join(files::BODY);
-        write(&body, fs::write(&body, &question.request.body))?;
+        write(&folder, files::write(&question, &folder))?;
         Ok(Self {
             bench,
             question,

@@ -22,6 +22,7 @@ pub mod processes;
 pub mod python;
 pub mod question;
 pub mod ready;
+pub mod reflection;
 pub mod same_program;
 pub mod seed;
 pub mod side;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES};
 use crate::measure::probe::{PROBE_TIMEOUT, WireAnswer, WireRequest, ask, grpc_request};
+use crate::measure::reflection::Place;
 use crate::measure::seed::{self, Captured};
 use crate::measure::target::TargetError;
 use crate::measure::variables;
@@ -24,11 +25,11 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Prepares an operation for a protocol, with the values that seeds captured; process starts use the first protocol that the server declares. Over TLS
-    /// the server must show the certificate in the file `ca`.
+    /// Prepares an operation for a server at a place, with the values that seeds captured; process starts use the first
+    /// protocol that the server declares.
     ///
     /// # Errors
-    /// When a gRPC message does not fit its .proto file, or an environment variable is not set.
+    /// When a gRPC message does not fit its method, the server does not tell the method, or an environment variable is not set.
     ///
     /// # Panics
     /// For a benchmark, which has no request.
@@ -36,8 +37,7 @@ impl<'a> Question<'a> {
         root: &Path,
         server: &'a Server,
         operation: &'a Operation,
-        protocol: Protocol,
-        ca: &Path,
+        place: Place,
         captured: &Captured,
     ) -> Result<Self, TargetError> {
         let wrong = |source| TargetError::Operation {
@@ -50,10 +50,11 @@ impl<'a> Question<'a> {
                 variable,
             })
         };
-        let protocol = if protocol == Protocol::Process {
+        let ca = place.ca;
+        let protocol = if place.protocol == Protocol::Process {
             server.protocols[0]
         } else {
-            protocol
+            place.protocol
         };
         let (request, call) = match operation {
             Operation::Http(http) => (
@@ -69,7 +70,7 @@ impl<'a> Question<'a> {
             ),
             Operation::Bench(_) => unreachable!("benchmarks have no server to ask"),
             Operation::Grpc(rpc) => {
-                let call = Call::load(root, rpc).map_err(wrong)?;
+                let call = Call::load(root, rpc, Place { protocol, ..place }).map_err(wrong)?;
                 let body = call.request_frame(&rpc.message).map_err(wrong)?;
                 let path = format!("/{}", rpc.call);
                 (grpc_request(protocol, &path, body, ca), Some(call))
@@ -81,6 +82,12 @@ impl<'a> Question<'a> {
             call,
             request,
         })
+    }
+
+    /// A gRPC method's descriptors, if the server was asked for them.
+    #[must_use]
+    pub fn protoset(&self) -> Option<&[u8]> {
+        self.call.as_ref().and_then(Call::protoset)
     }
 
     /// Sends one request and checks the response against `expect` in `server.toml`.

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::measure::question::Question;
+use crate::measure::reflection::Place;
 use crate::measure::target::TargetError;
 use wirebench_declare::seed::Seed;
 use wirebench_declare::server::{Operation, Server};
@@ -17,7 +18,7 @@ pub type Captured = BTreeMap<String, String>;
 ///
 /// # Errors
 /// When a response is not the expected one, or lacks a value; the error names the seed.
-pub fn sow(server: &Server, address: &str, ca: &Path, anew: bool, captured: &mut Captured) -> Result<(), TargetError> {
+pub fn sow(server: &Server, place: Place, anew: bool, captured: &mut Captured) -> Result<(), TargetError> {
     for seed in server.seed.iter().filter(|seed| anew || !seed.once) {
         let failed = |why: String| TargetError::Seed {
             server: server.name.clone(),
@@ -25,8 +26,10 @@ pub fn sow(server: &Server, address: &str, ca: &Path, anew: bool, captured: &mut
             why,
         };
         let operation = Operation::Http(seed.request.clone());
-        let question = Question::new(Path::new(""), server, &operation, server.protocols[0], ca, captured)?;
-        let response = question.check(address).map_err(|error| failed(error.to_string()))?;
+        let question = Question::new(Path::new(""), server, &operation, place, captured)?;
+        let response = question
+            .check(place.address)
+            .map_err(|error| failed(error.to_string()))?;
         captured.extend(values(seed, &response.body).map_err(failed)?);
     }
     Ok(())

@@ -14,6 +14,7 @@ use crate::measure::kept::Kept;
 use crate::measure::process::Launch;
 use crate::measure::processes::Processes;
 use crate::measure::question::Question;
+use crate::measure::reflection::Place;
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{Ground, Target, TargetError, argv, environment, stop_all};
@@ -95,6 +96,11 @@ pub struct Measured {
 
 /// Files of one slot's folder.
 pub mod files {
+    use std::path::Path;
+    use std::{fs, io};
+
+    use crate::measure::question::Question;
+
     /// What the driver printed.
     pub const STDOUT: &str = "stdout";
     /// The driver's stderr.
@@ -103,6 +109,20 @@ pub mod files {
     pub const RAW: &str = "raw";
     /// The body of the request.
     pub const BODY: &str = "body";
+    /// A gRPC method's descriptors, where the server was asked for them.
+    pub const PROTOSET: &str = "protoset";
+
+    /// Writes the files that drivers read.
+    ///
+    /// # Errors
+    /// When one cannot be written.
+    pub fn write(question: &Question, folder: &Path) -> io::Result<()> {
+        fs::write(folder.join(BODY), &question.request.body)?;
+        match question.protoset() {
+            Some(protoset) => fs::write(folder.join(PROTOSET), protoset),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Bench<'_> {
@@ -148,15 +168,12 @@ impl Bench<'_> {
     /// # Errors
     /// When a gRPC message does not fit its .proto file.
     pub fn question<'q>(&self, series: &PlannedSeries<'q>, target: &Target) -> Result<Question<'q>, TargetError> {
-        let (ca, captured) = (&target.ca, &target.captured);
-        Question::new(
-            self.root,
-            series.server,
-            series.operation,
-            series.protocol,
-            ca,
-            captured,
-        )
+        let place = Place {
+            address: &target.front.address,
+            protocol: series.protocol,
+            ca: &target.ca,
+        };
+        Question::new(self.root, series.server, series.operation, place, &target.captured)
     }
 
     /// Starts one of a side's servers and waits until it is ready. Its output goes to `folder`.
@@ -191,6 +208,7 @@ impl Bench<'_> {
             address,
             raw: &text(folder.join(files::RAW)),
             body_file: &text(folder.join(files::BODY)),
+            protoset: &text(folder.join(files::PROTOSET)),
             driver_folder: &text(series.driver.folder.clone()),
             project: &text(self.root.to_path_buf()),
             ca: &ca.to_string_lossy(),
@@ -248,7 +266,7 @@ impl Bench<'_> {
         question: &Question,
         mut target: Target,
     ) -> Result<Measured, SlotError> {
-        write(folder, fs::write(folder.join(files::BODY), &question.request.body))?;
+        write(folder, files::write(question, folder))?;
         let mut warmed = Duration::ZERO;
         if let Some(warmup) = series.load.warmup {
             let mut warm = values.clone();

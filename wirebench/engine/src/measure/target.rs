@@ -19,6 +19,7 @@ use crate::measure::port;
 use crate::measure::probe::ProbeError;
 use crate::measure::process::{Launch, in_words, tail};
 use crate::measure::ready::is_ready;
+use crate::measure::reflection::Place;
 use crate::measure::seed::{self, Captured};
 use crate::measure::side::{Side, in_folder};
 use crate::measure::startup::PORT;
@@ -257,7 +258,12 @@ impl Target {
     /// # Errors
     /// When a seed fails.
     pub fn sow(&mut self, side: &Side, server: &Server, ground: &Ground) -> Result<(), TargetError> {
-        seed::sow(server, &self.front.address, &self.ca, self.is_new, &mut self.captured)?;
+        let place = Place {
+            address: &self.front.address,
+            protocol: server.protocols[0],
+            ca: &self.ca,
+        };
+        seed::sow(server, place, self.is_new, &mut self.captured)?;
         if let (Some(kept), true) = (ground.kept, self.is_new && server.tiers.iter().any(|tier| tier.keep)) {
             kept.remember(&key(side, &server.name), self.captured.clone());
         }

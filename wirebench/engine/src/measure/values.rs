@@ -20,6 +20,8 @@ pub struct Places<'a> {
     pub raw: &'a str,
     /// The file that holds the request's body.
     pub body_file: &'a str,
+    /// The file with a gRPC method's descriptors, where the server is asked for them.
+    pub protoset: &'a str,
     /// The driver's own folder.
     pub driver_folder: &'a str,
     /// The project's folder.
@@ -83,8 +85,15 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         Operation::Grpc(rpc) => {
             values.insert("call", one(&rpc.call));
             values.insert("message", one(&rpc.message));
-            values.insert("proto", path_in_project(&rpc.proto));
-            values.insert("proto_root", path_in_project(&rpc.proto_root));
+            match &rpc.proto {
+                Some(file) => {
+                    values.insert("proto", path_in_project(&file.proto));
+                    values.insert("proto_root", path_in_project(&file.proto_root));
+                }
+                None => {
+                    values.insert("protoset", one(places.protoset));
+                }
+            }
             ("POST", format!("/{}", rpc.call), true)
         }
     };
@@ -156,6 +165,7 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         address: &authority(series.server.host, "{port}"),
         raw: "{raw}",
         body_file: "{body_file}",
+        protoset: "{protoset}",
         driver_folder: "{driver_folder}",
         project: "",
         ca: "{ca}",

@@ -3,17 +3,18 @@
 
 use std::path::Path;
 
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, Value};
+use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, Value};
 
 use crate::probe::speak::PATIENCE;
-use crate::probe::{Because, Scene, Seen, reflection};
+use crate::probe::{Because, Scene, Seen};
 use crate::program::slug;
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
-use wirebench_declare::server::{GrpcOperation, Operation, Ready};
+use wirebench_declare::server::{GrpcOperation, Operation, ProtoFile, Ready};
 use wirebench_engine::measure::grpc::Call;
 use wirebench_engine::measure::probe::{ask as ask_once, grpc_request};
 use wirebench_engine::measure::ready::is_ready;
+use wirebench_engine::measure::reflection::{self, Place};
 
 /// Methods that are measured; more only cost time.
 const MOST: usize = 3;
@@ -33,26 +34,83 @@ pub(super) fn ask(scene: &Scene, address: &str, calls: &[proto::Call], seen: &mu
         let words = "it has no gRPC health service; it takes connections";
         seen.because.insert("ready", words.into());
     }
-    let reflected = reflection::services(address);
+    let place = Place {
+        address,
+        protocol: Protocol::Grpc,
+        ca: Path::new(""),
+    };
+    let reflected = reflection::services(place);
     for call in calls {
-        if let Err(question) = ask_for(scene, address, call, reflected.as_deref(), seen) {
+        let call = Method::declared(call);
+        if let Err(question) = ask_for(scene, place, &call, reflected.as_deref(), seen) {
             seen.questions.push(question);
         }
     }
     let known = |service: &&String| calls.iter().any(|call| call.call.starts_with(&format!("{service}/")));
     for service in reflected.iter().flatten().filter(|service| !known(service)) {
-        seen.questions.push(format!(
-            "it serves {service} (server reflection says so), but no .proto file here declares a unary method of it: where is that file? \
-             Give its path as proto"
-        ));
+        match Method::reflected(place, service) {
+            Ok(methods) => {
+                for method in &methods {
+                    if let Err(question) = ask_for(scene, place, method, reflected.as_deref(), seen) {
+                        seen.questions.push(question);
+                    }
+                }
+            }
+            Err(why) => seen.questions.push(format!(
+                "it serves {service} (server reflection says so), but no .proto file here declares a unary method of it, and {why}: where \
+                 is that file? Give its path as proto"
+            )),
+        }
+    }
+}
+
+/// A unary method to call.
+struct Method {
+    /// `package.Service/Method`.
+    call: String,
+    /// Its name alone.
+    name: String,
+    /// The file that declares it; `None` if only the server's reflection does.
+    file: Option<ProtoFile>,
+}
+
+impl Method {
+    /// A method of a .proto file of the repository.
+    fn declared(call: &proto::Call) -> Self {
+        Self {
+            call: call.call.clone(),
+            name: call.method.clone(),
+            file: Some(ProtoFile {
+                proto: call.proto.clone(),
+                proto_root: call.root.clone(),
+            }),
+        }
+    }
+
+    /// The unary methods of a service, by the server's reflection.
+    fn reflected(place: Place, service: &str) -> Result<Vec<Self>, String> {
+        let set = reflection::files(place, service)?;
+        let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| error.to_string())?;
+        let found = pool
+            .get_service_by_name(service)
+            .ok_or_else(|| "its reflection has no such service".to_owned())?;
+        let unary = found
+            .methods()
+            .filter(|method| !method.is_client_streaming() && !method.is_server_streaming());
+        let methods = unary.map(|method| Self {
+            call: format!("{service}/{}", method.name()),
+            name: method.name().to_owned(),
+            file: None,
+        });
+        Ok(methods.collect())
     }
 }
 
 /// Calls one method; a response that is not good becomes a question.
 fn ask_for(
     scene: &Scene,
-    address: &str,
-    call: &proto::Call,
+    place: Place,
+    call: &Method,
     reflected: Option<&[String]>,
     seen: &mut Seen,
 ) -> Result<(), String> {
@@ -62,13 +120,13 @@ fn ask_for(
         return Ok(());
     }
     let mut operation = GrpcOperation {
-        proto: call.proto.clone(),
-        proto_root: call.root.clone(),
+        proto: call.file.clone(),
         call: call.call.clone(),
         message: "{}".into(),
         expected_message: None,
     };
-    let loaded = Call::load(scene.root, &operation).map_err(|error| format!("{error}: where do its imports start?"))?;
+    let loaded =
+        Call::load(scene.root, &operation, place).map_err(|error| format!("{error}: where do its imports start?"))?;
     let made_up = sample(&loaded.input(), 0);
     let mut last = String::new();
     for message in [serde_json::to_string(&made_up).unwrap_or_default(), "{}".to_owned()] {
@@ -76,7 +134,7 @@ fn ask_for(
             continue;
         };
         let request = grpc_request(Protocol::Grpc, &format!("/{}", call.call), frame, Path::new(""));
-        let answer = match ask_once(address, &request, PATIENCE) {
+        let answer = match ask_once(place.address, &request, PATIENCE) {
             Ok(answer) => answer,
             Err(error) => {
                 last = error.to_string();
@@ -102,20 +160,20 @@ fn ask_for(
     ))
 }
 
-fn declare(call: &proto::Call, operation: GrpcOperation, listed: Option<bool>, seen: &mut Seen) {
+fn declare(call: &Method, operation: GrpcOperation, listed: Option<bool>, seen: &mut Seen) {
     if seen.operations.len() >= MOST {
         seen.more.push(call.call.clone());
         return;
     }
     let mut taken = seen.operations.keys().cloned().collect();
-    let name = crate::program::free(&slug(&call.method), &mut taken);
-    let by = if listed.is_some() {
-        ", and server reflection"
-    } else {
-        ""
+    let name = crate::program::free(&slug(&call.name), &mut taken);
+    let by = match (&call.file, listed) {
+        (Some(file), Some(_)) => format!("{}, and server reflection", file.proto),
+        (Some(file), None) => file.proto.clone(),
+        (None, _) => "server reflection".to_owned(),
     };
     let because = Because {
-        request: format!("{}{by}; a made-up message", call.proto),
+        request: format!("{by}; a made-up message"),
         expect: String::new(),
     };
     seen.operations.insert(name.clone(), because);

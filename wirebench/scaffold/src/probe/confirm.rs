@@ -5,6 +5,7 @@ use crate::probe::{Seen, Unseen};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{Operation, Server};
 use wirebench_engine::measure::question::Question;
+use wirebench_engine::measure::reflection::Place;
 use wirebench_engine::measure::seed::Captured;
 use wirebench_engine::measure::target::{Target, TargetError};
 
@@ -72,7 +73,12 @@ fn passes(stage: &Stage, server: &Server, name: &str, address: &str) -> Result<(
     let operation = &server.operations[name];
     let protocol = protocol_of(server, operation);
     let ca = stage.scene.tls.certificate();
-    let question = Question::new(stage.scene.root, server, operation, protocol, &ca, &Captured::new())?;
+    let place = Place {
+        address,
+        protocol,
+        ca: &ca,
+    };
+    let question = Question::new(stage.scene.root, server, operation, place, &Captured::new())?;
     for _ in 0..TIMES {
         question.check(address)?;
     }

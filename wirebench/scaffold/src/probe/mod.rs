@@ -5,7 +5,6 @@ mod calls;
 mod confirm;
 mod http;
 mod openapi;
-mod reflection;
 mod speak;
 mod start;
 
