@@ -92,10 +92,12 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     } else {
         probed(&programs, &folder)?
     };
+    let config = repository::below_top(&folder);
     let told = Told {
         action: args.action.clone(),
         commit: commit_of(args),
-        config: repository::below_top(&folder),
+        needs: programs.needs(&config),
+        config,
         branch: repository::default_branch(&folder),
     };
     let files = files(&folder, &found, &told);

@@ -21,6 +21,7 @@ mod declarations;
 mod demo;
 mod doctors;
 mod documents;
+mod evidence;
 mod examples;
 mod exports;
 mod failures;
