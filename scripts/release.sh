@@ -5,6 +5,7 @@
 #   VERSION           such as v0.1.0; must be the version in Cargo.toml
 #   OUT               the folder that takes the files; made when missing
 #   --wirebench FILE  pack this one instead of building it, without a bill of materials; to try things out
+# CHANGELOG.md must have a section of that version.
 # Writes wirebench-VERSION-TARGET.tar.gz with bin/ and the licences, its .sha256, and wirebench-VERSION-TARGET.cdx.json (CycloneDX: the crates).
 # The archive's bytes depend on its content and the commit's time alone.
 set -euo pipefail
@@ -17,7 +18,7 @@ fail() { echo "release.sh: $1" >&2 && exit "${2:-1}"; }
 # programs FILE INTO → wirebench, built where FILE is empty, and the load generators that drivers/*/go.mod pin
 programs() {
   local file="${1:-${CARGO_TARGET_DIR:-target}/dist/wirebench}" module
-  # `wirebench init` writes the commit of its own release.
+  # `wirebench --version` says the commit, and `wirebench init` writes it.
   [[ -n "$1" ]] || WIREBENCH_COMMIT="$(git rev-parse HEAD)" cargo build --locked --profile dist --package wirebench >&2
   install -m 755 "$file" "$2/wirebench"
   for module in drivers/*/go.mod; do
@@ -42,6 +43,7 @@ main() {
   mkdir -p "$2" && out="$(cd "$2" && pwd)"
   cd "$root"
   [[ "$version" == "v$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)" ]] || fail "$version is not the version in Cargo.toml; set it there, and tag that commit" 2
+  scripts/lib/changelog.sh "$version" >/dev/null || fail "CHANGELOG.md has no section of $version; write what it brings below \"## $version\"" 2
   target="$(uname -m)-unknown-linux-gnu"
   name="wirebench-$version-$target"
   time="$(git log -1 --format=%ct)"

@@ -19,7 +19,7 @@ effort() {
   case "$1" in
     axum | actix | tonic) echo 3000 ;;
     go-net-http | gin | grpc-go) echo 6000 ;;
-    express | fastify) echo 10000 ;;
+    express | fastify | spring-boot) echo 10000 ;;
     *) echo 2000 ;;
   esac
 }
@@ -53,9 +53,10 @@ commit() { git -C "$1" add --all && git -C "$1" -c user.name=bench -c user.email
 
 # slower FOLDER NAME: the same program with more to do in each request
 slower() {
-  grep --recursive --files-with-matches --extended-regexp '^(const )?(EFFORT|effort)(: u64)? = 0;?$' "$1" \
-    --include='*.py' --include='*.go' --include='*.js' --include='*.rs' \
-    | xargs sed --in-place --regexp-extended "s/^((const )?(EFFORT|effort)(: u64)? = )0/\1$(effort "$2")/"
+  local declared='(const | *private static final int )?(EFFORT|effort)(: u64)? = '
+  grep --recursive --files-with-matches --extended-regexp "^${declared}0;?\$" "$1" \
+    --include='*.py' --include='*.go' --include='*.js' --include='*.rs' --include='*.java' \
+    | xargs sed --in-place --regexp-extended "s/^(${declared})0/\1$(effort "$2")/"
 }
 
 # take NAME → one row

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::{Outcome, UsageError, repository};
+use crate::{Outcome, UsageError, repository, version};
 use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::Pair;
@@ -50,8 +50,6 @@ pub(super) struct Args {
 
 /// The GitHub action of this release.
 const RELEASE: &str = concat!("wirebench/wirebench@v", env!("CARGO_PKG_VERSION"));
-/// The commit that this program was built from; scripts/release.sh sets it.
-const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");
 
 fn commit(text: &str) -> Result<String, String> {
     let good = is_commit(text).then(|| text.to_ascii_lowercase());
@@ -61,8 +59,7 @@ fn commit(text: &str) -> Result<String, String> {
 /// The commit of the action, if known.
 fn commit_of(args: &Args) -> Option<String> {
     let own = format!("{}@{}", args.action.repository, args.action.revision) == RELEASE;
-    let built_from = || commit(BUILT_FROM.filter(|_| own)?).ok();
-    args.commit.clone().or_else(built_from)
+    args.commit.clone().or_else(|| version::commit().filter(|_| own))
 }
 
 /// The lines for .gitignore.
@@ -92,10 +89,12 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     } else {
         probed(&programs, &folder)?
     };
+    let config = repository::below_top(&folder);
     let told = Told {
         action: args.action.clone(),
         commit: commit_of(args),
-        config: repository::below_top(&folder),
+        needs: programs.needs(&config),
+        config,
         branch: repository::default_branch(&folder),
     };
     let files = files(&folder, &found, &told);

@@ -53,6 +53,7 @@ mod summary;
 mod truth;
 mod verdict;
 mod verify;
+mod version;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -114,7 +115,7 @@ pub enum Outcome {
 /// Measures HTTP and gRPC servers with real load generators.
 #[derive(Debug, Parser)]
 #[command(
-    version,
+    version = version::text(),
     about,
     long_about = "Measures HTTP and gRPC servers with real load generators, checks every round, and keeps all of it.",
     after_help = "Examples:

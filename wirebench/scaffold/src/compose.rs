@@ -1,8 +1,10 @@
-//! The services that a compose file starts from images: dependencies that servers may need.
+//! What compose files say: the services that a server needs, and the environment that the server gets.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
+use serde_json::Value;
 
 use crate::files::Files;
 
@@ -13,11 +15,46 @@ const NAMES: [&str; 4] = [
     "docker-compose.yml",
 ];
 
-static IMAGE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?m)^\s+image:\s*["']?([^\s"'#]+)"#).expect("a constant pattern"));
+/// Images of services that servers keep their data in: the last part of the image's name, its port, and a command that
+/// succeeds once it is ready.
+const KNOWN: [(&str, u16, &str); 9] = [
+    ("postgres", 5432, "pg_isready"),
+    ("postgis", 5432, "pg_isready"),
+    ("mysql", 3306, "mysqladmin ping --host=127.0.0.1"),
+    ("mariadb", 3306, "healthcheck.sh --connect"),
+    ("redis", 6379, "redis-cli ping"),
+    ("valkey", 6379, "valkey-cli ping"),
+    ("mongo", 27017, "mongosh --quiet --eval 1"),
+    ("rabbitmq", 5672, "rabbitmq-diagnostics --quiet ping"),
+    ("memcached", 11211, ""),
+];
 
-/// Each image, with the file that names it.
-pub(super) fn images(files: &Files) -> Vec<(String, String)> {
+/// A service of a compose file that is started from an image of a known kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Service {
+    /// Its name in the file, which is its host's name there.
+    pub(super) name: String,
+    /// The file.
+    pub(super) file: String,
+    pub(super) image: String,
+    /// Environment variables as the file has them, with `${NAME}`.
+    pub(super) env: BTreeMap<String, String>,
+    /// Ports as `host:container`.
+    pub(super) ports: Vec<String>,
+    /// Succeeds once it is ready; empty if unknown.
+    pub(super) health: &'static str,
+}
+
+/// What compose files say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Composed {
+    pub(super) services: Vec<Service>,
+    /// The environment of services that are built here, each variable with its file.
+    pub(super) env: BTreeMap<String, (String, String)>,
+}
+
+/// Every compose file below the folder, and the nearest ones above it.
+fn texts(files: &Files) -> Vec<(String, &str)> {
     let below = NAMES.into_iter().flat_map(|name| {
         files
             .named(name)
@@ -26,25 +63,193 @@ pub(super) fn images(files: &Files) -> Vec<(String, String)> {
     let above = NAMES
         .into_iter()
         .filter_map(|name| files.above(name).map(|(way, text)| (format!("{way}{name}"), text)));
-    below
-        .chain(above)
-        .flat_map(|(file, text)| {
-            let images = IMAGE.captures_iter(text);
-            images
-                .map(move |found| (file.clone(), found[1].to_owned()))
-                .collect::<Vec<_>>()
-        })
+    below.chain(above).collect()
+}
+
+/// Each image of a service, with the file that names it.
+pub(super) fn images(files: &Files) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (file, text) in texts(files) {
+        let images = of_text(text).into_iter().filter_map(|(_, service)| image(&service));
+        found.extend(images.map(|image| (file.clone(), image)));
+    }
+    found
+}
+
+/// The services of a file by name; none if it is not YAML.
+fn of_text(text: &str) -> Vec<(String, Value)> {
+    let read: Value = serde_saphyr::from_str(text).unwrap_or_default();
+    let all = read["services"].as_object().cloned().unwrap_or_default();
+    all.into_iter().collect()
+}
+
+fn image(service: &Value) -> Option<String> {
+    let image = service["image"].as_str()?;
+    service["build"].is_null().then(|| image.to_owned())
+}
+
+/// Services of known kinds, each name once, and the environment of what is built here.
+pub(super) fn composed(files: &Files) -> Composed {
+    let mut all = Composed::default();
+    for (file, text) in texts(files) {
+        for (name, read) in of_text(text) {
+            let env = pairs(&read["environment"]);
+            let Some(image) = image(&read) else {
+                let named = env.into_iter().map(|(name, value)| (name, (value, file.clone())));
+                all.env.extend(named);
+                continue;
+            };
+            let kind = kind_of(&image);
+            let known = KNOWN.iter().find(|(known, ..)| *known == kind);
+            let Some((_, port, health)) = known.filter(|_| all.services.iter().all(|one| one.name != name)) else {
+                continue;
+            };
+            all.services.push(Service {
+                ports: ports(&read["ports"], *port),
+                file: file.clone(),
+                health,
+                name,
+                image,
+                env,
+            });
+        }
+    }
+    all
+}
+
+/// The last part of an image's name: `postgres` of `docker.io/library/postgres:16@sha256:…`.
+fn kind_of(image: &str) -> &str {
+    let name = image.split('@').next().unwrap_or(image);
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.split(':').next().unwrap_or(last)
+}
+
+/// A table or a list of `NAME=value`.
+fn pairs(value: &Value) -> BTreeMap<String, String> {
+    let plain = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    if let Some(table) = value.as_object() {
+        return table.iter().map(|(name, value)| (name.clone(), plain(value))).collect();
+    }
+    let listed = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    listed
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
+}
+
+/// The published ports; without any, the port of its kind.
+fn ports(value: &Value, usual: u16) -> Vec<String> {
+    let one = |port: &Value| -> Option<String> {
+        if let Some(table) = port.as_object() {
+            let target = table.get("target")?.as_u64()?;
+            let published = table.get("published").map_or(target.to_string(), |one| match one {
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            });
+            return Some(format!("{published}:{target}"));
+        }
+        let text = port.as_str().map_or_else(|| port.to_string(), str::to_owned);
+        let text = filled(&text, &BTreeMap::new());
+        let mut parts = text.rsplit(':');
+        let inside = parts.next()?.split('/').next()?.to_owned();
+        let outside = parts.next().unwrap_or(&inside).to_owned();
+        let is_number = |text: &str| text.parse::<u16>().is_ok();
+        (is_number(&inside) && is_number(&outside)).then(|| format!("{outside}:{inside}"))
+    };
+    let all: Vec<String> = value.as_array().into_iter().flatten().filter_map(one).collect();
+    if all.is_empty() {
+        vec![format!("{usual}:{usual}")]
+    } else {
+        all
+    }
+}
+
+static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\$\$|\$\{(?<name>\w+)(?::?[-](?<default>[^}]*)|:?[?+][^}]*)?\}|\$(?<plain>[A-Za-z_]\w*)")
+        .expect("a constant pattern")
+});
+
+/// The variables that a value names, each replaced by `with` of its name and default.
+pub(super) fn replaced(value: &str, with: impl Fn(&str, Option<&str>) -> String) -> String {
+    let one = |found: &Captures| {
+        let name = found.name("name").or(found.name("plain"));
+        let default = found.name("default").map(|text| text.as_str());
+        name.map_or_else(|| "$".to_owned(), |name| with(name.as_str(), default))
+    };
+    VARIABLE.replace_all(value, one).into_owned()
+}
+
+/// A value with its variables replaced by their defaults, else by the examples, else by a made-up word.
+pub(super) fn filled(value: &str, examples: &BTreeMap<String, String>) -> String {
+    replaced(value, |name, default| fallback(name, default, examples))
+}
+
+/// The value of a variable that is not set.
+pub(super) fn fallback(name: &str, default: Option<&str>, examples: &BTreeMap<String, String>) -> String {
+    const MADE_UP: &str = "wirebench";
+    let found = default.map(str::to_owned).or_else(|| examples.get(name).cloned());
+    found
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(|| MADE_UP.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const COMPOSE: &str = "services:\n  db:\n    image: \"postgres:16\"   # the store\n    environment:\n      POSTGRES_PASSWORD: ${DB_PASSWORD:-secret}\n    ports: [\"127.0.0.1:5433:5432\"]\n  cache:\n    image: docker.io/library/redis:7\n  proxy:\n    image: traefik:3\n  web:\n    build: .\n    environment:\n      - DATABASE_URL=postgres://postgres:${DB_PASSWORD:-secret}@db:5432/shop\n";
+
     #[test]
     fn images_are_named_with_their_file() {
-        let text = "services:\n  db:\n    image: \"postgres:16\"   # the store\n  web:\n    build: .\n";
-        let found = images(&Files::of(&[("deploy/compose.yml", text)]));
-        assert_eq!(found, [("deploy/compose.yml".to_owned(), "postgres:16".to_owned())]);
+        let found = images(&Files::of(&[("deploy/compose.yml", COMPOSE)]));
+        let image = |name: &str| ("deploy/compose.yml".to_owned(), name.to_owned());
+        assert_eq!(
+            found,
+            [
+                image("docker.io/library/redis:7"),
+                image("postgres:16"),
+                image("traefik:3")
+            ]
+        );
+    }
+
+    #[test]
+    fn stores_are_services_and_what_is_built_tells_its_environment() {
+        let found = composed(&Files::of(&[("compose.yml", COMPOSE)]));
+        let told: Vec<_> = found
+            .services
+            .iter()
+            .map(|one| (one.name.as_str(), one.image.as_str(), one.ports.join(" "), one.health))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                (
+                    "cache",
+                    "docker.io/library/redis:7",
+                    "6379:6379".to_owned(),
+                    "redis-cli ping"
+                ),
+                ("db", "postgres:16", "5433:5432".to_owned(), "pg_isready"),
+            ]
+        );
+        assert_eq!(
+            filled(&found.env["DATABASE_URL"].0, &BTreeMap::new()),
+            "postgres://postgres:secret@db:5432/shop"
+        );
+    }
+
+    #[test]
+    fn a_variable_without_default_gets_the_examples_value() {
+        let examples = [("A".to_owned(), "x".to_owned())].into();
+        assert_eq!(
+            filled("${A} $B $$ ${C:?must} ${D-d}", &examples),
+            "x wirebench $ wirebench d"
+        );
+        assert_eq!(filled("${B:-}", &examples), "wirebench");
     }
 }

@@ -246,7 +246,7 @@ pub(super) fn found(program: &Program) -> String {
     };
     let port = match &program.hints.port {
         Port::Fixed(port) => format!(", port {port} in its source"),
-        Port::Arguments(_) | Port::Environment | Port::Unknown => String::new(),
+        Port::Arguments(_) | Port::Environment | Port::Variable(..) | Port::Unknown => String::new(),
     };
     format!("{} ({}: {how}{port})", program.name, program.about)
 }

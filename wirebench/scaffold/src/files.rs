@@ -40,11 +40,29 @@ const NOT_LOOKED_AT: [&str; 14] = [
     "test",
     "results",
 ];
-const ENDINGS: [&str; 10] = ["go", "rs", "js", "mjs", "cjs", "ts", "py", "proto", "mod", "toml"];
-/// Files that are also read from parent folders: manifests, which builds need, and compose files, which name a server's
-/// dependencies.
-const MANIFESTS: [&str; 13] = [
+const ENDINGS: [&str; 15] = [
+    "go", "rs", "js", "mjs", "cjs", "ts", "py", "proto", "mod", "toml", "java", "kt", "cs", "csproj", "kts",
+];
+/// Files that are also read from parent folders: manifests and versions of toolchains, which builds need, and compose
+/// files, which name a server's dependencies.
+const MANIFESTS: [&str; 29] = [
     "go.mod",
+    "go.sum",
+    "Cargo.lock",
+    "rust-toolchain.toml",
+    "rust-toolchain",
+    ".nvmrc",
+    ".node-version",
+    ".python-version",
+    ".java-version",
+    ".gitmodules",
+    "global.json",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "gradlew",
     "package.json",
     "package-lock.json",
     "pnpm-lock.yaml",
@@ -58,20 +76,12 @@ const MANIFESTS: [&str; 13] = [
     "docker-compose.yaml",
     "docker-compose.yml",
 ];
-const NAMES: [&str; 13] = [
-    "Cargo.lock",
-    "uv.lock",
-    "compose.yaml",
-    "compose.yml",
-    "docker-compose.yaml",
-    "docker-compose.yml",
-    "package.json",
-    "package-lock.json",
-    "pnpm-lock.yaml",
-    "yarn.lock",
-    "requirements.txt",
+const NAMES: [&str; 5] = [
     "Dockerfile",
     "Containerfile",
+    "packages.lock.json",
+    ".env.example",
+    ".env.sample",
 ];
 
 impl Files {
@@ -205,12 +215,14 @@ fn is_telling(name: &str) -> bool {
     let by_ending = name
         .rsplit_once('.')
         .is_some_and(|(_, ending)| ENDINGS.contains(&ending));
-    (by_ending || NAMES.contains(&name)) && !name.ends_with("_test.go") && !name.contains(".test.")
+    (by_ending || NAMES.contains(&name) || MANIFESTS.contains(&name))
+        && !name.ends_with("_test.go")
+        && !name.contains(".test.")
 }
 
-/// Of lock files only their existence matters.
+/// Of lock files and wrappers only their existence matters.
 fn text_of(path: &Path, name: &str) -> Option<String> {
-    if name.contains("lock") {
+    if name.contains("lock") || ["go.sum", "gradlew"].contains(&name) {
         return path.is_file().then(String::new);
     }
     let mut text = String::new();

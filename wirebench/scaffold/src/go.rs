@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::files::Files;
 use crate::hints;
-use crate::program::{Made, Program, last_name, words};
+use crate::program::{Language, Made, Program, last_name, words};
 
 static MAIN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^package main\b").expect("a constant pattern"));
 static MODULE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^module\s+(\S+)").expect("a constant pattern"));
@@ -43,6 +43,8 @@ fn in_module(files: &Files, module: &str, text: &str, modules: &BTreeSet<&str>) 
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         mains.entry(folder).or_default().push((path, text));
     }
+    // A module whose folder has no go.mod begins above.
+    let above = files.above("go.mod").filter(|_| !modules.contains(module));
     let whole = MODULE
         .captures(text)
         .map_or("", |found| found.get(1).map_or("", |name| name.as_str()));
@@ -74,6 +76,8 @@ fn in_module(files: &Files, module: &str, text: &str, modules: &BTreeSet<&str>) 
                 .chain(libraries().map(|(path, _)| *path))
                 .map(str::to_owned)
                 .collect(),
+            language: Language::Go,
+            manifest: above.map_or(module, |(way, _)| way).to_owned(),
             name,
         })
     };

@@ -13,6 +13,8 @@ pub(super) enum Port {
     Arguments(Vec<String>),
     /// By the environment variable PORT.
     Environment,
+    /// By this environment variable of its framework, with this value.
+    Variable(&'static str, &'static str),
     /// A fixed port.
     Fixed(u16),
     /// Nothing was found.

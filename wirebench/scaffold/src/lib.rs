@@ -3,9 +3,12 @@
 
 mod compose;
 mod declared;
+mod dotnet;
 mod files;
 mod go;
 mod hints;
+mod jvm;
+mod needs;
 mod node;
 mod probe;
 mod program;
@@ -23,6 +26,7 @@ pub use files::Files;
 pub use probe::Scene;
 pub use write::CHANGE_THIS;
 
+use needs::Needs;
 use program::Program;
 use proto::Call;
 
@@ -62,7 +66,14 @@ impl Programs {
     #[must_use]
     pub fn among(files: Files) -> Self {
         let mut programs: Vec<Program> = Vec::new();
-        for of_language in [rust::programs, go::programs, node::programs, python::programs] {
+        for of_language in [
+            rust::programs,
+            go::programs,
+            node::programs,
+            python::programs,
+            jvm::programs,
+            dotnet::programs,
+        ] {
             programs.extend(of_language(&files));
         }
         program::name_apart(&mut programs);
@@ -94,6 +105,19 @@ impl Programs {
             self.programs.retain(|program| names.contains(&program.name));
         }
         Ok(())
+    }
+
+    /// What the job that measures them has to set up; `config` is the examined folder from the repository's top, `.` for the
+    /// top.
+    #[must_use]
+    pub fn needs(&self, config: &str) -> Needs {
+        needs::of(&self.files, &self.programs, config)
+    }
+
+    /// The manifest that compiles .proto files with the program protoc; `None` if there is none.
+    #[must_use]
+    pub fn protoc(&self) -> Option<String> {
+        needs::protoc(&self.files)
     }
 
     /// Declares them from their sources; guesses are marked.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::files::Files;
 use crate::hints;
-use crate::program::{Made, Program, slug, words};
+use crate::program::{Language, Made, Program, slug, words};
 
 const HTTP: [&str; 7] = [
     "fastify",
@@ -101,6 +101,8 @@ fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<P
                 },
                 hints: hints::of(&sources),
                 sources: below(files, folder, ""),
+                language: Language::Node,
+                manifest: installed.to_owned(),
             });
         }
     }
@@ -174,6 +176,8 @@ fn program(
         },
         hints: hints::of(&[text]),
         sources: below(files, folder, main),
+        language: Language::Node,
+        manifest: installed.to_owned(),
     })
 }
 

@@ -21,6 +21,21 @@ pub(super) struct Program {
     pub(super) hints: Hints,
     /// Its source files, those closest to its start first.
     pub(super) sources: Vec<String>,
+    /// What it is written in.
+    pub(super) language: Language,
+    /// The folder of its manifest: `""` or ending in `/`; `../` and so on if it lies above the examined folder.
+    pub(super) manifest: String,
+}
+
+/// A language with its own tools for building.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Language {
+    Rust,
+    Go,
+    Node,
+    Python,
+    Jvm,
+    DotNet,
 }
 
 /// How a program is built and started.

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::files::Files;
 use crate::hints::{self, Port};
-use crate::program::{Made, Program, last_name, slug, words};
+use crate::program::{Language, Made, Program, last_name, slug, words};
 
 static APPLICATION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?m)^([A-Za-z_]\w*)\s*(?::[^=\n]+)?=\s*(FastAPI|Starlette|Flask)\(").expect("a constant pattern")
@@ -59,6 +59,8 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
         },
         hints,
         sources: std::iter::once(path).chain(others).map(str::to_owned).collect(),
+        language: Language::Python,
+        manifest: packages.folder,
     })
 }
 
@@ -94,6 +96,8 @@ fn serving(path: &str, project: &str, application: &str, library: &str) -> Optio
 struct Packages {
     /// The folder that imports start from: the nearest one that declares packages, `""` or ending in `/`.
     project: String,
+    /// The folder that declares them, also above the examined one.
+    folder: String,
     /// The command that installs them.
     install: Option<Vec<String>>,
 }
@@ -110,9 +114,9 @@ impl Packages {
             };
             let text = |name: &str| files.text(&format!("{prefix}{name}"));
             if let Some(install) = install(&prefix, text) {
-                let project = prefix;
                 return Self {
-                    project,
+                    folder: prefix.clone(),
+                    project: prefix,
                     install: Some(install),
                 };
             }
@@ -132,6 +136,7 @@ impl Packages {
         };
         Self {
             project: String::new(),
+            folder: way.unwrap_or_default().to_owned(),
             install: install(way.unwrap_or_default(), text),
         }
     }

@@ -26,7 +26,7 @@ fn pattern(text: &str) -> Regex {
 
 /// `app.get("/x"`, `router.GET("/x"`, `@app.get("/x")`, `#[get("/x")]`, `@GetMapping("/x")`, `get("/x")` of Ktor.
 static BY_METHOD: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r#"(?i)(?:[\w)]\.|#\[|@|^\s*)(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#)
+    pattern(r#"(?im)(?:[\w)]\.|#\[|@|^\s*)(?:Map)?(?P<method>METHOD)(?:Mapping)?\(\s*["'`](?P<path>/[^"'`\s]*)["'`]"#)
 });
 /// `HandleFunc("GET /x"`, `Handle("/x"`.
 static HANDLE: LazyLock<Regex> =
@@ -34,7 +34,7 @@ static HANDLE: LazyLock<Regex> =
 /// `.route("/x", get(f))`, `.route("/x", web::post().to(f))`, `@app.route("/x", methods=["POST"])`, `web::resource("/x")`.
 static ROUTE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:\.route|web::resource)\(\s*["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
+        r#"(?i)(?:\.route|web::resource|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'](?P<path>/[^"'\s]*)["']\s*(?:,\s*(?:methods\s*=\s*[\[(]\s*["'])?(?:[a-z_]+::)*(?P<method>METHOD)\b)?"#,
     )
 });
 /// `url: '/x'` of fastify.route, with its method before it.
@@ -50,7 +50,7 @@ static COMPARED: LazyLock<Regex> = LazyLock::new(|| {
 /// Prefixes of routes: `.nest("/api"`, `Group("/v1")`, `web::scope("/x")`, `prefix="/x"`, `app.use("/x"`.
 static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route)\(\s*["'`](?P<path>/[\w/.-]+)["'`]|(?:\bprefix|url_prefix|basePath)\s*[=:]\s*["'`](?P<named>/[\w/.-]+)["'`]"#,
+        r#"(?i)(?:\.nest|\.group|\bscope|\.use|\.register|\.mount|\.Route|@RequestMapping)\(\s*(?:(?:value|path)\s*=\s*)?["'`](?P<path>/[\w/.-]+)["'`]|(?:\bprefix|url_prefix|basePath)\s*[=:]\s*["'`](?P<named>/[\w/.-]+)["'`]"#,
     )
 });
 
@@ -138,6 +138,10 @@ mod tests {
             ("if self.path == '/users':", "GET /users"),
             ("if (req.url === \"/x\")", "GET /x"),
             ("    @GetMapping(\"/greeting\")", "GET /greeting"),
+            ("@RequestMapping(\"/api/books\")", "GET /api/books"),
+            ("@RequestMapping(path = \"/old\")", "GET /old"),
+            ("routing {\n    get(\"/of-ktor\") {", "GET /of-ktor"),
+            ("app.MapGet(\"/of-aspnet/{id:int}\", f)", "GET /of-aspnet/{id:int}"),
         ] {
             assert_eq!(found(text), [expected], "{text}");
         }

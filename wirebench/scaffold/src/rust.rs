@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use crate::files::Files;
 use crate::hints;
-use crate::program::{Made, Program, slug, words};
+use crate::program::{Language, Made, Program, slug, words};
 
 const HTTP: [&str; 10] = [
     "axum",
@@ -95,6 +95,12 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
             sources: std::iter::once(main.clone())
                 .chain(libraries().map(|(path, _)| path.to_owned()))
                 .collect(),
+            language: Language::Rust,
+            manifest: if files.has("Cargo.toml") {
+                String::new()
+            } else {
+                folder.to_owned()
+            },
         }
     };
     Some(binaries.into_iter().map(program).collect())

@@ -49,6 +49,12 @@ pub(super) fn of(files: &Files, program: &Program) -> Vec<Way> {
     if let Port::Arguments(args) = &program.hints.port {
         ways.push(by_args(args.clone()));
     }
+    if let Port::Variable(name, value) = program.hints.port {
+        ways.push(Way {
+            env: [(name.to_owned(), value.to_owned())].into(),
+            ..Way::default()
+        });
+    }
     let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
     let named = |pattern: &Regex| -> BTreeSet<String> {
         let all = texts.iter().flat_map(|text| pattern.captures_iter(text));

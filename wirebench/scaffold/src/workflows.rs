@@ -1,5 +1,11 @@
 //! The workflow files that a repository gets.
 
+pub use crate::needs::Needs;
+
+use std::fmt::Write as _;
+
+use crate::needs::quoted;
+
 /// Files below `.github/workflows/` and the templates they are made of.
 const TEMPLATES: [(&str, &str); 2] = [
     ("bench.yml", include_str!("../templates/bench.yml")),
@@ -46,6 +52,8 @@ pub struct Told {
     pub config: String,
     /// The branch whose pushes are kept.
     pub branch: String,
+    /// What the job that measures sets up.
+    pub needs: Needs,
 }
 
 /// Each workflow's file name and text.
@@ -65,13 +73,67 @@ pub fn workflows(told: &Told) -> Vec<(&'static str, String)> {
         )
     };
     let filled = |text: &str| {
-        text.replace("@PINNED@", &pinned)
+        with_needs(text, &told.needs)
+            .replace("@PINNED@", &pinned)
             .replace("@ACTION@", repository)
             .replace("@REF@", &reference)
             .replace("@CONFIG@", &scalar(&told.config))
             .replace("@BRANCH@", &scalar(&told.branch))
     };
     TEMPLATES.iter().map(|(name, text)| (*name, filled(text))).collect()
+}
+
+/// The template with what the job needs; a line with nothing to say is left out.
+fn with_needs(text: &str, needs: &Needs) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        match line {
+            "@PATHS@" => block(
+                &mut out,
+                4,
+                "paths:",
+                needs.paths.iter().map(|path| format!("- {}", quoted(path))),
+            ),
+            "@ENV@" => {
+                let why =
+                    "# Where a pull request comes from a fork, a variable of this repository has the value behind ||.";
+                block(&mut out, 4, &format!("{why}\n    env:"), needs.env.iter().cloned());
+            }
+            "@SERVICES@" => block(&mut out, 4, "services:", needs.services.iter().cloned()),
+            "@BEFORE@" if needs.before.is_empty() => {
+                out.push_str("      # Set up here what your server takes to build, such as actions/setup-node, or restore its cache.\n");
+            }
+            "@BEFORE@" => steps(&mut out, &needs.before),
+            "@AFTER@" => steps(&mut out, &needs.after),
+            line => {
+                let submodules = if needs.submodules {
+                    ", submodules: recursive"
+                } else {
+                    ""
+                };
+                out.push_str(&line.replace("@SUBMODULES@", submodules));
+                out.push('\n');
+            }
+        }
+    }
+    out
+}
+
+/// A key with its lines below it; nothing without lines.
+fn block(out: &mut String, indent: usize, key: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
+        let _ = writeln!(out, "{:indent$}{key}", "");
+        for line in lines {
+            let _ = writeln!(out, "{:indent$}  {line}", "");
+        }
+    }
+}
+
+fn steps(out: &mut String, steps: &[Vec<String>]) {
+    for line in steps.iter().flatten() {
+        let _ = writeln!(out, "      {line}");
+    }
 }
 
 /// True if the action is pinned to a full commit.
@@ -116,6 +178,7 @@ mod tests {
             commit: None,
             config: config.into(),
             branch: branch.into(),
+            needs: Needs::default(),
         }
     }
 
@@ -124,7 +187,19 @@ mod tests {
         for (config, branch) in [("services/api", "main"), ("a b: {c}\"", "release, [x]"), (".", "123")] {
             for (name, text) in workflows(&told(config, branch)) {
                 assert!(text.contains("a/b") && text.contains("@v7"), "{name}");
-                for left in ["@ACTION@", "@REF@", "@CONFIG@", "@BRANCH@", "@PINNED@"] {
+                for left in [
+                    "@ACTION@",
+                    "@REF@",
+                    "@CONFIG@",
+                    "@BRANCH@",
+                    "@PINNED@",
+                    "@PATHS@",
+                    "@ENV@",
+                    "@SERVICES@",
+                    "@BEFORE@",
+                    "@AFTER@",
+                    "@SUBMODULES@",
+                ] {
                     assert!(!text.contains(left), "{name}: {left}");
                 }
                 let read: serde_json::Value =

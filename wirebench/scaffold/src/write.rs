@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::hints::{Hints, Port};
-use crate::program::{Made, Program, free, slug, words};
+use crate::program::{Language, Made, Program, free, slug, words};
 use crate::proto::Call;
 
 /// The comment behind a guessed line.
@@ -85,6 +85,8 @@ fn made_up() -> Program {
             grpc_health: false,
         },
         sources: Vec::new(),
+        language: Language::Rust,
+        manifest: String::new(),
     }
 }
 
@@ -168,6 +170,7 @@ fn port(out: &mut String, port: &Port, exposed: Option<u16>) {
     match (port, exposed) {
         (Port::Arguments(args), _) => line(out, &format!("args      = {}", list(args)), false),
         (Port::Environment, _) => line(out, "env       = { PORT = \"{port}\" }", false),
+        (Port::Variable(name, value), _) => line(out, &format!("env       = {{ {name} = {} }}", text(value)), false),
         (&Port::Fixed(port), _) | (Port::Unknown, Some(port)) => {
             line(
                 out,

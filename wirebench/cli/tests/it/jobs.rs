@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::bench::{Bench, ended, repository};
+use crate::bench::{Bench, Ended, ended, repository};
 use crate::rules::Tree;
 
 /// What workflows that `wirebench init` writes use beside those owners.
@@ -152,9 +152,24 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
     }
 }
 
+fn tool(name: &str) -> Command {
+    let tools = std::env::var_os("WIREBENCH_TOOLS").map_or_else(|| repository().join(".tools"), PathBuf::from);
+    Command::new(tools.join("bin").join(name))
+}
+
+/// What actionlint says of these files.
+pub(crate) fn actionlint(files: impl Iterator<Item = PathBuf>) -> Ended {
+    ended(tool("actionlint").args(files))
+}
+
+/// What zizmor says of the workflows below these folders, as `scripts/test.sh` asks it.
+pub(crate) fn zizmor(folders: &[PathBuf]) -> Ended {
+    let how = ["--quiet", "--offline", "--persona=auditor", "--strict-collection"];
+    ended(tool("zizmor").args(how).args(folders))
+}
+
 #[test]
 fn linters_find_nothing_in_what_init_writes() {
-    let tools = std::env::var_os("WIREBENCH_TOOLS").map_or_else(|| repository().join(".tools"), PathBuf::from);
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join(".github/workflows");
     fs::create_dir_all(&place).unwrap();
@@ -162,20 +177,9 @@ fn linters_find_nothing_in_what_init_writes() {
     for (name, text) in &all {
         fs::write(place.join(name), text).unwrap();
     }
-    let mut actionlint = Command::new(tools.join("bin/actionlint"));
-    let linted = ended(actionlint.args(all.iter().map(|(name, _)| place.join(name))));
+    let linted = actionlint(all.iter().map(|(name, _)| place.join(name)));
     assert_eq!(linted.code, 0, "{}{}", linted.stdout, linted.stderr);
-    let audit = || {
-        let mut zizmor = Command::new(tools.join("bin/zizmor"));
-        zizmor.args([
-            "--quiet",
-            "--offline",
-            "--persona=auditor",
-            "--strict-collection",
-            ".github",
-        ]);
-        ended(zizmor.current_dir(folder.path()))
-    };
+    let audit = || zizmor(&[folder.path().join(".github")]);
     let audited = audit();
     assert_eq!(audited.code, 0, "{}{}", audited.stdout, audited.stderr);
     // A tag instead of a commit is what it looks for.

@@ -22,6 +22,7 @@ mod declarations;
 mod demo;
 mod doctors;
 mod documents;
+mod evidence;
 mod examples;
 mod exports;
 mod failures;

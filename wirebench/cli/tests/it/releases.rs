@@ -115,7 +115,7 @@ fn what_is_packed_is_what_is_installed_unless_a_byte_of_it_changed() {
     let bin = PathBuf::from(installed.stdout.trim());
     assert_eq!(
         prints(&bin.join("wirebench"), "--version").trim(),
-        format!("wirebench {}", env!("CARGO_PKG_VERSION"))
+        prints(Path::new(env!("CARGO_BIN_EXE_wirebench")), "--version").trim()
     );
     assert!(prints(&bin.join("hey"), "-h").contains("Usage: hey"));
     assert!(prints(&bin.join("ghz"), "--help").contains("usage: ghz"));
@@ -253,4 +253,107 @@ fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
         built.code != 0 && told.starts_with("cargo build"),
         "elsewhere it is built: {told}"
     );
+}
+
+#[test]
+fn a_release_needs_a_section_of_the_changelog_which_becomes_its_notes() {
+    let notes = |version: &str| {
+        let mut print = Command::new(repository().join("scripts/lib/changelog.sh"));
+        ended(print.arg(version))
+    };
+    let own = notes(VERSION);
+    assert_eq!(own.code, 0, "{}", own.stderr);
+    assert!(
+        own.stdout.lines().count() > 10 && !own.stdout.contains("\n## "),
+        "{}",
+        own.stdout
+    );
+    assert_eq!(notes("v99.0.0").code, 1);
+
+    let told = tempfile::tempdir().unwrap();
+    let gh = programs(Some(0));
+    let mut publish = Command::new(repository().join("scripts/release-publish.sh"));
+    publish.arg(VERSION).arg(told.path()).current_dir(repository());
+    fs::write(told.path().join("file"), "x").unwrap();
+    let path = gh.path().to_string_lossy().into_owned();
+    let environment = [
+        ("PATH", &*path),
+        ("GITHUB_REPOSITORY", "owner/name"),
+        ("GITHUB_SHA", "c0ffee"),
+    ];
+    // The script's gh keeps the notes that it is given.
+    let keeps = "#!/bin/sh\nwhile [ $# -gt 0 ]; do if [ \"$1\" = --notes-file ]; then cat \"$2\" > \"$(dirname \"$0\")/notes\"; fi; shift; done\n";
+    fs::write(gh.path().join("gh"), keeps).unwrap();
+    let published = ended(publish.envs(environment));
+    assert_eq!(published.code, 0, "{}", published.stderr);
+    let given = fs::read_to_string(gh.path().join("notes")).unwrap();
+    assert!(given.starts_with(own.stdout.trim_end()), "{given}");
+    assert!(
+        given.contains("gh attestation verify FILE --repo owner/name"),
+        "{given}"
+    );
+}
+
+/// The parts of the lines of the Containerfile that begin with this word, without continuations.
+fn container(word: &str) -> Vec<String> {
+    let text = fs::read_to_string(repository().join("Containerfile")).unwrap();
+    let text = text.replace("\\\n", " ");
+    let lines = text.lines().filter_map(|line| line.strip_prefix(word));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_image_installs_a_release_from_what_it_copies() {
+    let releases = Releases::new();
+    assert_eq!(releases.pack(VERSION).code, 0);
+    let place = tempfile::tempdir().unwrap();
+    let copies = container("COPY ");
+    assert_eq!(copies.len(), 2);
+    for copy in &copies {
+        let (from, to) = copy.split_once(' ').unwrap();
+        let to = place.path().join(to.trim_start_matches('/'));
+        fs::create_dir_all(&to).unwrap();
+        let from = repository().join(from);
+        fs::copy(&from, to.join(from.file_name().unwrap())).unwrap();
+    }
+    let run = container("RUN ")
+        .into_iter()
+        .find(|line| line.contains("install.sh"))
+        .unwrap();
+    let run = run.replace("/tmp/wirebench", &place.path().join("tmp/wirebench").to_string_lossy());
+    let run = run.replace("/opt/wirebench", &place.path().join("opt/wirebench").to_string_lossy());
+    // A mirror may also be a folder.
+    let mirror = format!(
+        "file://{}",
+        releases.folder.path().join("owner/name/releases/download").display()
+    );
+    let installed = ended(
+        Command::new("sh")
+            .args(["-euc", &run])
+            .env("VERSION", container("ARG VERSION=")[0].as_str())
+            .env("RELEASES", mirror)
+            .env_remove("GH_TOKEN"),
+    );
+    assert_eq!(installed.code, 0, "{}", installed.stderr);
+    for program in ["wirebench", "hey", "ghz"] {
+        assert!(
+            place.path().join("opt/wirebench/bin").join(program).is_file(),
+            "{program}"
+        );
+    }
+    assert!(!place.path().join("tmp/wirebench").exists());
+    // Debian's packages of what `wirebench doctor` asks for.
+    let packages = container("RUN ")[0].clone();
+    for package in [
+        "jq",
+        "gnuplot-nox",
+        "nghttp2-client",
+        "hyperfine",
+        "valgrind",
+        "strace",
+        "git",
+        "curl",
+    ] {
+        assert!(packages.split_whitespace().any(|word| word == package), "{package}");
+    }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::bench::{Bench, Ended, repository};
 
 /// A copy of a server in a git repository of its own.
-fn stranger(name: &str) -> Bench {
+pub(crate) fn stranger(name: &str) -> Bench {
     let bench = Bench::empty();
     copy(
         &repository().join("wirebench/cli/tests/fixtures/strangers").join(name),

@@ -1,0 +1,161 @@
+//! The workflow that `wirebench init` writes: what it sets up, and the file that says so.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, repository};
+use crate::jobs::{actionlint, zizmor};
+use crate::strangers::stranger;
+
+const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+const WORKFLOWS: &str = ".github/workflows";
+
+/// What init writes for a repository, without starting anything: bench.yml as YAML.
+fn written(bench: &Bench, folder: &str) -> Value {
+    let folder = bench.path(folder);
+    let ended = bench.run(&["init", folder.to_str().unwrap(), "--no-probe", "--commit", COMMIT]);
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    let text = fs::read_to_string(bench.path(WORKFLOWS).join("bench.yml")).unwrap();
+    serde_saphyr::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The inputs of the step whose action has this name.
+fn with<'a>(workflow: &'a Value, action: &str) -> &'a Value {
+    let steps = workflow["jobs"]["measure"]["steps"].as_array().unwrap();
+    let uses = |step: &&Value| {
+        step["uses"]
+            .as_str()
+            .is_some_and(|uses| uses.starts_with(&format!("{action}@")))
+    };
+    &steps
+        .iter()
+        .find(uses)
+        .unwrap_or_else(|| panic!("no {action} in {steps:#?}"))["with"]
+}
+
+/// A service with a store, in a folder of a larger repository with submodules.
+fn shop() -> Bench {
+    Bench::empty()
+        .file(".gitmodules", "[submodule \"schemas\"]\n\tpath = schemas\n\turl = https://example.org/schemas\n")
+        .file("services/shop/go.mod", "module example.org/shop\n\ngo 1.24\n")
+        .file("services/shop/go.sum", "")
+        .file(
+            "services/shop/main.go",
+            "package main\nfunc main() { open(os.Getenv(\"DATABASE_URL\"), os.Getenv(\"SHOP_TOKEN\")); http.ListenAndServe(\":\"+os.Getenv(\"PORT\"), nil) }\n",
+        )
+        .file("services/shop/.env.example", "# for people\nSHOP_TOKEN=not-secret\nPORT=8080\nUNREAD=x\n")
+        .file(
+            "services/shop/compose.yml",
+            "services:\n  db:\n    image: postgres:17\n    environment: { POSTGRES_PASSWORD: \"${DB_PASSWORD:-it's}\" }\n    ports: [\"5433:5432\"]\n  \
+             cache: { image: \"redis:7\" }\n  proxy: { image: \"traefik:3\" }\n  web:\n    build: .\n    environment:\n      \
+             - DATABASE_URL=postgres://postgres:${DB_PASSWORD:-it's}@db:5432/shop\n      - PORT=80\n",
+        )
+        .commit("theirs")
+}
+
+#[test]
+fn services_variables_submodules_and_paths_come_from_the_files_that_name_them() {
+    let bench = shop();
+    let workflow = written(&bench, "services/shop");
+    let job = &workflow["jobs"]["measure"];
+    let db = &job["services"]["db"];
+    assert_eq!(
+        (&db["image"], &db["ports"]),
+        (&json!("postgres:17"), &json!(["5433:5432"]))
+    );
+    assert_eq!(db["env"]["POSTGRES_PASSWORD"], "${{ vars.DB_PASSWORD || 'it''s' }}");
+    assert!(
+        db["options"].as_str().unwrap().contains("--health-cmd \"pg_isready\""),
+        "{db}"
+    );
+    assert_eq!(job["services"]["cache"]["ports"], json!(["6379:6379"]));
+    assert_eq!(job["services"].as_object().unwrap().len(), 2, "{job}");
+    let env = json!({
+        "DATABASE_URL": "${{ vars.DATABASE_URL || 'postgres://postgres:it''s@localhost:5433/shop' }}",
+        "SHOP_TOKEN": "${{ vars.SHOP_TOKEN || 'not-secret' }}",
+    });
+    assert_eq!(job["env"], env);
+    assert_eq!(with(&workflow, "actions/checkout")["submodules"], "recursive");
+    let go = json!({ "go-version-file": "services/shop/go.mod", "cache-dependency-path": "services/shop/go.sum" });
+    assert_eq!(with(&workflow, "actions/setup-go"), &go);
+    let paths = json!([
+        "services/shop/**",
+        "services/shop/compose.yml",
+        ".gitmodules",
+        ".github/workflows/bench.yml"
+    ]);
+    assert_eq!(workflow["on"]["push"]["paths"], paths);
+    assert_eq!(workflow["on"]["pull_request"]["paths"], paths);
+}
+
+#[test]
+fn a_folder_that_is_built_from_the_top_is_measured_whatever_changes() {
+    let main = "package main\nfunc main() { http.ListenAndServe(os.Getenv(\"PORT\"), nil) }\n";
+    let bench = Bench::empty()
+        .file("go.mod", "module example.org/shop\n")
+        .file("cmd/shop/main.go", main)
+        .commit("theirs");
+    let workflow = written(&bench, "cmd/shop");
+    assert_eq!(workflow["on"]["pull_request"]["paths"], Value::Null);
+    assert_eq!(
+        with(&workflow, "actions/setup-go"),
+        &json!({ "go-version-file": "go.mod", "cache": false })
+    );
+}
+
+#[test]
+fn each_language_is_set_up_with_its_cache() {
+    for (name, action, key, expected) in [
+        (
+            "axum",
+            "actions/cache/restore",
+            "restore-keys",
+            json!("bench-rust-${{ runner.os }}-${{ runner.arch }}-"),
+        ),
+        (
+            "axum",
+            "actions/cache/save",
+            "key",
+            json!("bench-rust-${{ runner.os }}-${{ runner.arch }}-${{ github.sha }}"),
+        ),
+        ("gin", "actions/setup-go", "cache-dependency-path", json!("go.sum")),
+        ("fastify", "actions/setup-node", "cache", json!("npm")),
+        (
+            "fastapi",
+            "actions/setup-python",
+            "cache-dependency-path",
+            json!("requirements.txt"),
+        ),
+        ("spring-boot", "actions/setup-java", "java-version", json!("17")),
+        ("spring-boot", "actions/setup-java", "cache", json!("maven")),
+    ] {
+        assert_eq!(with(&written(&stranger(name), "."), action)[key], expected, "{name}");
+    }
+}
+
+#[test]
+fn linters_find_nothing_in_the_workflow_of_any_stranger() {
+    let folder = repository().join("wirebench/cli/tests/fixtures/strangers");
+    let mut benches: Vec<(String, Bench)> = vec![("shop".into(), shop())];
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap();
+        benches.push((name.clone(), stranger(&name)));
+    }
+    assert!(benches.len() > 11, "{}", benches.len());
+    for (name, bench) in &benches {
+        let folder = if name == "shop" { "services/shop" } else { "." };
+        let workflow = written(bench, folder);
+        let steps = workflow["jobs"]["measure"]["steps"].as_array().unwrap();
+        assert!(steps.len() > 2, "{name}: nothing is set up");
+    }
+    let folders: Vec<PathBuf> = benches.iter().map(|(_, bench)| bench.path(".github")).collect();
+    let files = folders
+        .iter()
+        .flat_map(|folder| ["bench.yml", "bench-comment.yml"].map(|name| folder.join("workflows").join(name)));
+    let linted = actionlint(files);
+    assert_eq!(linted.code, 0, "{}{}", linted.stdout, linted.stderr);
+    let audited = zizmor(&folders);
+    assert_eq!(audited.code, 0, "{}{}", audited.stdout, audited.stderr);
+}
