@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # peers.sh: measure our servers and their peers in one run, and write docs/PEERS.md from its records.
 #
-# Usage: scripts/peers.sh [--render] [--check] [--rounds N] [--more N]
-#   (nothing)   measures, counts, keeps the records in results/peers, writes the page
+# Usage: scripts/peers.sh [--render] [--check] [--only timings|counts] [--rounds N] [--more N]
+#   (nothing)   measures for about 22 minutes, counts for about 10, keeps the records in results/peers, writes the page
 #   --render    only prints the page that the records in results/peers make
 #   --check     measures and counts; exits with 3 when a ratio is worse than scripts/lib/peers/held.json allows; records and page go to
 #               results/peers-checked
+#   --only      only the timings, which need a quiet machine, or only the counts, which do not; the other records stay as they are
 #   --rounds N  passes over every series (6)
 #   --more N    further passes over the series that a goal of held.json names (14)
 # It takes Go, Node.js and a JDK with Maven; what else is missing it installs (scripts/setup.sh --peers).
@@ -46,39 +47,48 @@ page() {
     --from-file <(cat "$lib/figures.jq" "$lib/peers.jq")
 }
 
-# run OUT ARGUMENT … → the run.json of one run of the profile; that not every round is good (exit code 1) the page says
+# run FILE VERB ARGUMENT … → the run.json of one run of the profile, as FILE; that not every round is good (exit code 1) the page says
 run() {
-  local out="$1" verb="$2"
+  local file="$1" verb="$2" out
   shift 2
+  out="$(mktemp -d "$root/results/peers-XXXXXX")"
   "$wirebench" "$verb" --profile peers "$@" --out "$out" >&2 || [[ $? -eq 1 ]]
-  cat "$out"/*/run.json
+  cp "$out"/*/run.json "$file"
 }
 
-# measure RECORDS ROUNDS MORE → run.json, run-goals.json, counts.json, calls.json, about.json, versions.json there
-measure() {
-  local records="$1" out servers=() named=()
-  out="$(mktemp -d "$root/results/peers-XXXXXX")"
-  readarray -t servers < <(printf '%s\n' "${counted[@]/#/--server=}")
+# timings RECORDS ROUNDS MORE → run.json and run-goals.json there
+timings() {
+  local named=()
   readarray -t named < <(goals)
-  mkdir -p "$records"
-  run "$out/run" run --only timings --rounds "$2" >"$records/run.json"
-  run "$out/more" run --only timings --rounds "$3" "${named[@]}" >"$records/run-goals.json"
+  run "$1/run.json" run --only timings --rounds "$2"
+  run "$1/run-goals.json" run --only timings --rounds "$3" "${named[@]}"
+}
+
+# counts RECORDS → counts.json and calls.json there
+counts() {
+  local servers=() whole calls
+  whole="$(mktemp)"
+  readarray -t servers < <(printf '%s\n' "${counted[@]/#/--server=}")
+  run "$whole" count "${servers[@]}" --driver hey --driver ghz --scenario count-weather
+  calls="$("$lib/calls.sh")"
+  echo "$calls" >"$1/calls.json"
   # Call stacks, and all but the costliest functions, are left out: they are most of the record.
-  run "$out/counted" count "${servers[@]}" --driver hey --driver ghz --scenario count-weather |
-    jq --compact-output '.series |= map(.counts |= map(del(.stacks, .callers)
-      | .functions |= ((. // []) | group_by(.metric) | map(sort_by(-.cost) | .[:30]) | add)))' >"$records/counts.json"
-  "$lib/calls.sh" >"$records/calls.json"
-  abouts >"$records/about.json"
-  "$lib/versions.sh" >"$records/versions.json"
+  jq --compact-output '.series |= map(.counts |= map(del(.stacks, .callers)
+    | .functions |= ((. // []) | group_by(.metric) | map(sort_by(-.cost) | .[:30]) | add)))' "$whole" >"$1/counts.json"
+  rm "$whole"
 }
 
 main() {
-  local check=false rounds=6 more=14 records=results/peers lacking worse
+  local check=false only="" rounds=6 more=14 records=results/peers lacking worse
   cd "$root"
   while [[ $# -gt 0 ]]; do
     case "$1" in
       --render) page results/peers false && return ;;
       --check) check=true && records=results/peers-checked ;;
+      --only)
+        only="${2:?--only needs timings or counts}" && shift
+        [[ "$only" == timings || "$only" == counts ]] || { echo "peers.sh: --only takes timings or counts, found $only" >&2 && return 2; }
+        ;;
       --rounds) rounds="${2:?--rounds needs a number}" && shift ;;
       --more) more="${2:?--more needs a number}" && shift ;;
       --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return ;;
@@ -90,7 +100,11 @@ main() {
   lacking="$(missing)"
   if [[ -n "$lacking" ]]; then echo "peers.sh: install first: ${lacking//$'\n'/, }" >&2 && return 2; fi
   cargo build --locked --package wirebench
-  measure "$records" "$rounds" "$more"
+  mkdir -p "$records"
+  if [[ "$only" != counts ]]; then timings "$records" "$rounds" "$more"; fi
+  if [[ "$only" != timings ]]; then counts "$records"; fi
+  abouts >"$records/about.json"
+  "$lib/versions.sh" >"$records/versions.json"
   if ! "$check"; then page "$records" false >docs/PEERS.md && return; fi
   page "$records" false >"$records/PEERS.md"
   worse="$(page "$records" true)"

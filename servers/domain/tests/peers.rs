@@ -8,7 +8,10 @@ fn the_users_of_the_go_peers_are_the_first_hundred() {
     let copied: Users<'_> = serde_json::from_str(text).expect("users.json is a list of users");
     let ours = domain::users(100).expect("100 users may be listed");
     assert_eq!(copied.users.len(), 100);
-    assert!(copied.users == ours.users, "users.json differs from the users of this crate");
+    assert!(
+        copied.users == ours.users,
+        "users.json differs from the users of this crate"
+    );
 }
 
 /// `upload.txt` is a gRPC frame with one field of bytes (tag 10), so that HTTP and gRPC servers take the same file.
