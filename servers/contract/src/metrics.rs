@@ -1,4 +1,4 @@
-//! The metrics document in the contract's words.
+//! Converts the metrics document to the contract's message.
 
 use domain::MetricsDocument;
 

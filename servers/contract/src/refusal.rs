@@ -1,9 +1,9 @@
-//! Why there is no answer, as a gRPC status.
+//! The domain's errors as gRPC statuses.
 
 use domain::{Fault, UserError, WeatherError};
 use tonic::Status;
 
-/// The status for a question about the weather that has no answer.
+/// The status for a weather request that fails.
 #[must_use]
 pub fn weather_refusal(error: &WeatherError) -> Status {
     let text = error.to_string();
@@ -13,7 +13,7 @@ pub fn weather_refusal(error: &WeatherError) -> Status {
     }
 }
 
-/// The status for a question about users that has no answer.
+/// The status for a users request that fails.
 #[must_use]
 pub fn user_refusal(error: &UserError) -> Status {
     let text = error.to_string();

@@ -1,4 +1,4 @@
-//! Users in the contract's words, and back again for whoever asks for them.
+//! Conversions between users and the contract's messages.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use domain::{Address, Page, PageMetadata, Role, Status, User, Users};
 
 use crate::users_v1;
 
-/// An answer that leaves out what it must hold, or says what the contract does not know.
+/// A response with a missing field, or with a value that the contract does not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IncompleteAnswer(
     /// The field that is missing or unknown.
@@ -45,7 +45,7 @@ impl From<&Address> for users_v1::Address {
     }
 }
 
-/// Whoever has the user for itself gives it away without copying its texts.
+/// Moves the strings of an owned user instead of copying them.
 impl From<User> for users_v1::User {
     fn from(user: User) -> Self {
         Self {

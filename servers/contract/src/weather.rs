@@ -1,4 +1,4 @@
-//! The weather in the contract's words.
+//! Converts the weather to the contract's message.
 
 use domain::Weather;
 

@@ -13,7 +13,7 @@ use server_runtime::{Incoming, Own, Serving};
 
 pub use services::{Services, routes};
 
-/// The arguments of this server alone.
+/// The arguments of this server only.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "gRPC")]
 pub struct Web {
@@ -28,7 +28,7 @@ impl Own for Web {
     }
 }
 
-/// Answers connections until a stop is requested, with what `serving` asks for in every request.
+/// Serves connections until a stop is requested, and applies `serving` to every request.
 ///
 /// # Errors
 /// Those of the transport.
@@ -49,7 +49,7 @@ mod tests {
     use contract::weather_v1::weather_service_client::WeatherServiceClient;
     use contract::weather_v1::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
 
-    /// Asks the services in process.
+    /// Calls the services in process.
     async fn ask(city: &str) -> Result<GetCurrentWeatherResponse, Status> {
         let services = super::routes().await.unwrap();
         let request = GetCurrentWeatherRequest { city: city.to_owned() };

@@ -1,19 +1,19 @@
-//! What is asked of users: the numbers after the `?`, and what they are when they are left out.
+//! Query parameters and their defaults.
 
 use serde::Deserialize;
 
-/// A question that can be read looks like this.
+/// A valid request, for error messages.
 pub const CITY_EXAMPLE: &str = "?city=Kyiv";
-/// A question that can be read looks like this.
+/// A valid request, for error messages.
 pub const LIST_EXAMPLE: &str = "/api/users?limit=20";
-/// A question that can be read looks like this.
+/// A valid request, for error messages.
 pub const PAGE_EXAMPLE: &str = "/api/users/page?page=1&size=50";
-/// A question that can be read looks like this.
+/// A valid request, for error messages.
 pub const STREAM_EXAMPLE: &str = "/api/users/stream?count=100&interval_ms=0";
-/// A question that can be read looks like this.
+/// A valid request, for error messages.
 pub const USER_EXAMPLE: &str = "/api/users/1";
 
-/// Which city: `?city=Kyiv`.
+/// Query of the weather: `?city=Kyiv`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct CityQuestion {
     /// The city's name; empty when left out.
@@ -21,7 +21,7 @@ pub struct CityQuestion {
     pub city: String,
 }
 
-/// Which list: `?limit=20`.
+/// Query of a list: `?limit=20`.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default)]
 pub struct ListQuestion {

@@ -35,7 +35,7 @@ pub(crate) async fn page(
     Ok(Answer(domain::page_of_users(question.page, question.size)?))
 }
 
-/// One user on each line, sent when its time has come.
+/// One user on each line, with a pause before each.
 pub(crate) async fn stream(question: Result<Query<StreamQuestion>, QueryRejection>) -> Result<Response, Problem> {
     let Query(question) = question.map_err(|rejection| Problem::question(&rejection, STREAM_EXAMPLE))?;
     let (users, pause) = domain::stream_of_users(question.count, question.interval_ms)?;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# start.sh: nginx with one worker and an answer that is a constant, in the foreground.
+# start.sh: nginx with one worker, a response that is a constant, and a file of 1 MiB; in the foreground.
 #
 # Usage: start.sh ADDRESS      (127.0.0.1:8080)
 set -euo pipefail
@@ -17,6 +17,7 @@ error_log stderr warn;
 events { worker_connections 4096; }
 http {
   access_log off;
+  sendfile on;
   server_tokens off;
   keepalive_requests 1000000000;
   client_body_temp_path body;
@@ -28,6 +29,7 @@ http {
     listen $1 backlog=4096;
     default_type application/json;
     location = /api/weather/current { return 200 '{"city":"Kyiv","temperatureC":21.5,"humidity":60,"condition":"Cloudy"}'; }
+    location = /api/file { default_type application/octet-stream; alias file.txt; }
     location = /health { return 200 'ok'; }
   }
 }
@@ -36,4 +38,5 @@ END
 
 mkdir -p "$folder"
 configuration "$1" >"$folder/nginx.conf"
+awk 'BEGIN { while (lines++ < 65536) print "0123456789abcde" }' >"$folder/file.txt"
 exec nginx -p "$folder" -e stderr -c nginx.conf

@@ -1,4 +1,4 @@
-// fastify with a schema for question and answer, as its documentation advises.
+// fastify with a schema for request and response, as its documentation advises.
 import fastify from "fastify";
 import { current } from "./weather.js";
 

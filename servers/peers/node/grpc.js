@@ -10,10 +10,10 @@ const { WeatherService } = grpc.loadPackageDefinition(described).wirebench.weath
 
 const server = new grpc.Server();
 server.addService(WeatherService.service, {
-  getCurrentWeather({ request }, answer) {
+  getCurrentWeather({ request }, callback) {
     const found = current(request.city ?? "");
-    if (found === undefined) answer({ code: grpc.status.NOT_FOUND, details: "no such city" });
-    else answer(null, found);
+    if (found === undefined) callback({ code: grpc.status.NOT_FOUND, details: "no such city" });
+    else callback(null, found);
   },
 });
 server.bindAsync(process.argv[2], grpc.ServerCredentials.createInsecure(), (error) => {

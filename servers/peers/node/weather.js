@@ -1,4 +1,4 @@
-// What every Node.js peer answers with: the same cities, in memory, as our own servers.
+// The data of every Node.js peer: the same cities, in memory, as our own servers.
 const rows = [
   ["Kyiv", 21.5, 60, "Cloudy"], ["Lviv", 19.5, 72, "Rainy"], ["Odesa", 24.5, 58, "Sunny"],
   ["London", 16.5, 78, "Rainy"], ["Paris", 20.5, 64, "Cloudy"], ["Berlin", 18.5, 66, "Windy"],

@@ -1,8 +1,8 @@
-//! Answering connections with hyper: what axum and tonic do at this place, less what nothing here asks for (upgrades, the ages
-//! of connections, trace spans, a request's peer), which every request would pay.
+//! Serves connections with hyper, as axum and tonic do, without features that no server here uses but every request would pay
+//! for: upgrades, connection ages, trace spans, peer addresses.
 //!
-//! The version of HTTP is looked for without reading: the 24 bytes that are otherwise read first make hyper double the room it
-//! reads requests into, for as long as the connection lives.
+//! The HTTP version is detected with `peek` instead of a read: after a read of the first 24 bytes hyper doubles the read buffer of
+//! the connection for its whole life.
 
 use std::error::Error;
 use std::io;
@@ -22,19 +22,19 @@ use crate::guard::Guarded;
 use crate::incoming::Incoming;
 use crate::wire::Wire;
 
-/// Which versions of HTTP a server speaks.
+/// The HTTP versions a server supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Versions {
-    /// HTTP/2 alone.
+    /// Only HTTP/2.
     Http2,
-    /// HTTP/1.1 and HTTP/2, told apart by the first bytes.
+    /// HTTP/1.1 and HTTP/2, detected from the first bytes.
     Both,
 }
 
-/// Serves every connection with `service` until a stop is requested; requests received before are still answered.
+/// Serves every connection with `service` until a stop is requested. Requests received before the stop still get their response.
 ///
 /// # Errors
-/// When there is no more listener to accept from.
+/// If the listener fails.
 pub(crate) async fn serve<S, B>(mut incoming: Incoming, service: S, versions: Versions, stop: Stop) -> io::Result<()>
 where
     S: Service<Request<Asked>, Response = Response<B>> + Clone + Send + 'static,
@@ -58,13 +58,13 @@ where
             stop.clone(),
         ));
     }
-    // The port is free while the last answers are on their way.
+    // Frees the port while the last responses are sent.
     drop(incoming);
     graceful.shutdown().await;
     Ok(())
 }
 
-/// Answers one connection. A client that fails is nobody's loss but its own.
+/// Serves one connection. Errors of a connection are dropped: they concern only its client.
 async fn answer<S, B>(wire: Guarded<Wire>, service: S, versions: Versions, watcher: Watcher, stop: Stop)
 where
     S: Service<Request<Asked>, Response = Response<B>> + Clone + Send + 'static,

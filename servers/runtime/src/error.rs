@@ -1,11 +1,11 @@
-//! Why a server cannot start or go on, in words that say what to do.
+//! Errors that end a server; each message says what to do.
 
 use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// Why a server cannot start or go on.
+/// An error that ends a server.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServerError {
     #[error(
@@ -32,7 +32,7 @@ pub(crate) enum ServerError {
     #[error("{}: {reason}; --tls-cert and --tls-key take PEM files that belong together", file.display())]
     Tls { file: PathBuf, reason: String },
 
-    /// What the server alone needs, in its own words.
+    /// An error of this server's own preparation.
     #[error("{0}")]
     Own(String),
 

@@ -1,7 +1,7 @@
-//! A connection whose client has only so much time to send the head of a request.
+//! A connection that times out if its client does not send a complete request head in time.
 //!
-//! Frameworks can watch that with a timer for every request, which every request then pays for. Here a request whose head
-//! arrives in one piece costs a look at its last four bytes, and only one that arrives in pieces is timed.
+//! Frameworks do this with a timer for every request. Here a head that arrives in one read costs a comparison of its last four
+//! bytes; a timer is started only for a head that arrives in several reads.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -16,14 +16,14 @@ use crate::metrics::Open;
 #[cfg(any(feature = "axum", feature = "tonic"))]
 use crate::wire::Wire;
 
-/// What every HTTP/2 connection begins with (RFC 9113, section 3.4).
+/// The connection preface of HTTP/2 (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// What the head of every HTTP/1.1 request ends with.
+/// The end of an HTTP/1.1 request head.
 const HEAD_END: [u8; 4] = *b"\r\n\r\n";
 
-/// A connection that breaks off when a head, or the preface of HTTP/2, is not whole in time.
+/// A connection that fails if a request head, or the HTTP/2 preface, is not complete in time.
 ///
-/// Once HTTP/2 has begun there is nothing to watch: half a frame holds no more memory than an idle connection.
+/// After the HTTP/2 preface there is no timeout: a partial frame holds no more memory than an idle connection.
 #[derive(Debug)]
 pub struct Guarded<T> {
     io: T,
@@ -34,19 +34,19 @@ pub struct Guarded<T> {
     _open: Option<Open>,
 }
 
-/// What the client has sent so far.
+/// The bytes that the client has sent so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
-    /// That many bytes of the preface of HTTP/2.
+    /// This many bytes of the HTTP/2 preface.
     Preface(usize),
-    /// HTTP/1.1, lately these bytes.
+    /// HTTP/1.1, and the last bytes received.
     Http1([u8; 4]),
     /// HTTP/2.
     Http2,
 }
 
 impl<T> Guarded<T> {
-    /// Gives the client of `io` that much time for each head, and holds `open` until the connection ends.
+    /// Limits the time for each request head on `io`, and keeps `open` until the connection ends.
     pub(crate) fn new(io: T, patience: Duration, open: Option<Open>) -> Self {
         Self {
             io,
@@ -57,13 +57,13 @@ impl<T> Guarded<T> {
         }
     }
 
-    /// The connection itself.
+    /// The underlying connection.
     #[cfg(feature = "tonic")]
     pub(crate) fn inner(&self) -> &T {
         &self.io
     }
 
-    /// Takes note of what has arrived, and of when the rest of it must.
+    /// Records the bytes received, and sets the deadline for an incomplete head.
     #[cold]
     fn look(&mut self, piece: &[u8]) {
         let whole = self.seen.then(piece);
@@ -77,8 +77,8 @@ impl<T> Guarded<T> {
 
 #[cfg(any(feature = "axum", feature = "tonic"))]
 impl Guarded<Wire> {
-    /// Waits for the first bytes, and tells whether they are those of HTTP/2 (over TLS: whether that was agreed on). They stay to
-    /// be read. False too when the client has gone, or takes too long over the first four.
+    /// Waits for the first bytes and returns true if they are the HTTP/2 preface (over TLS: if ALPN selected HTTP/2). The bytes
+    /// stay in the socket. Returns false if the client disconnects, or if the first four bytes do not arrive in time.
     pub(crate) async fn begins_http2(&self) -> bool {
         let tcp = match &self.io {
             Wire::Plain(tcp) => tcp,
@@ -96,7 +96,7 @@ impl Guarded<Wire> {
             if length == first.len() {
                 return true;
             }
-            // A part of it only, which peek would not wait for.
+            // Only a part of the preface; peek does not wait for the rest.
             if Instant::now() > *until.get_or_insert_with(|| Instant::now() + self.patience) {
                 return false;
             }
@@ -106,7 +106,7 @@ impl Guarded<Wire> {
 }
 
 impl Seen {
-    /// Adds a piece; tells whether nothing more is owed.
+    /// Adds received bytes; returns true if no incomplete head is pending.
     fn then(&mut self, piece: &[u8]) -> bool {
         if let Self::Preface(length) = *self {
             let (found, expected) = (piece.iter(), PREFACE[length..].iter());
@@ -148,7 +148,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
         match Pin::new(&mut self.io).poll_read(context, buffer) {
             Poll::Ready(Ok(())) => {
                 let piece = &buffer.filled()[before..];
-                // Nearly every piece is a whole request, or part of HTTP/2: that is all there is to see.
+                // Nearly every read is a whole request, or part of HTTP/2: no timer is needed.
                 let whole = match self.seen {
                     Seen::Http2 => true,
                     Seen::Http1(_) => self.alarm.is_none() && piece.ends_with(&HEAD_END),
@@ -172,7 +172,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
 }
 
 impl<T: AsyncWrite + Unpin> Guarded<T> {
-    /// Whoever is being answered gets new time: a request with a body has no end that could be seen here.
+    /// A write restarts the timeout: the end of a request body cannot be detected here.
     #[inline]
     fn answered(&mut self) {
         if let Some(alarm) = &mut self.alarm {
@@ -213,8 +213,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guarded<T> {
 }
 
 impl<T: AsyncRead + Unpin> Guarded<T> {
-    /// Reads what a client that was answered early still sends, for as long as its patience lasts: to close with bytes
-    /// unread resets the connection, and the answer may be lost with it (RFC 9112, section 9.6).
+    /// Reads and drops what a client still sends after an early response, until the timeout: closing with unread bytes resets the
+    /// connection, and the response may be lost (RFC 9112, section 9.6).
     fn poll_rest(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut room = [MaybeUninit::uninit(); 4096];
         while let Some(alarm) = &mut self.alarm {
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!((started.elapsed().as_secs(), all.len()), (10, 10));
     }
 
-    /// A connection on which a request of 2 MB was answered before it had arrived, and its client, which has sent the first byte.
+    /// A connection whose request of 2 MB got its response before the body had arrived, and its client, which has sent the first byte.
     async fn answered_early() -> (TcpStream, Guarded<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Where connections come from: a listener, with TLS or without.
+//! Accepts connections from a listener, with or without TLS.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -14,10 +14,10 @@ use crate::guard::Guarded;
 use crate::metrics::Metrics;
 use crate::wire::Wire;
 
-/// Connections whose handshake is done and that nobody has taken yet.
+/// Maximum number of connections that have finished their handshake and wait to be served.
 const WAITING_AT_MOST: usize = 64;
 
-/// What a server gets its connections from. With TLS, handshakes are done beside each other: a slow one holds up nobody.
+/// The source of a server's connections. TLS handshakes run concurrently, so that a slow one does not delay the others.
 #[derive(Debug)]
 pub struct Incoming {
     pub(crate) source: Source,
@@ -33,11 +33,11 @@ pub(crate) enum Source {
     Secure(mpsc::Receiver<Handshaken>),
 }
 
-/// A connection after its handshake, and who opened it.
+/// A connection after its handshake, with the client's address.
 type Handshaken = (Box<TlsStream<TcpStream>>, SocketAddr);
 
 impl Incoming {
-    /// Takes connections from `listener`; each client has `patience` for its handshake and for the head of each request, and is counted by `metrics`.
+    /// Accepts connections from `listener`. `patience` limits the time for the handshake and for each request head; `metrics` counts the connections.
     pub(crate) fn new(
         listener: TcpListener,
         tls: Option<TlsAcceptor>,
@@ -59,21 +59,20 @@ impl Incoming {
         }
     }
 
-    /// The next connection. Where none can be accepted, which is when there is no file descriptor left, it waits for some to
-    /// be given back.
+    /// The next connection. If accepting fails, for example because no file descriptor is left, it retries after a pause.
     pub(crate) async fn next(&mut self) -> Guarded<Wire> {
         let wire = match &mut self.source {
             Source::Plain(listener) => Wire::Plain(accepted(listener).await.0),
             Source::Secure(done) => match done.recv().await {
                 Some((stream, _)) => Wire::Secure(stream),
-                // Whoever does the handshakes ends only with the runtime.
+                // The task that does the handshakes runs as long as the runtime.
                 None => pending().await,
             },
         };
         self.guarded(wire)
     }
 
-    /// A connection whose client is watched.
+    /// A connection with the timeout for request heads.
     pub(crate) fn guarded(&self, wire: Wire) -> Guarded<Wire> {
         Guarded::new(wire, self.patience, self.metrics.as_ref().map(Metrics::open))
     }
@@ -88,7 +87,7 @@ async fn accepted(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-/// Accepts connections until nobody takes them any more.
+/// Accepts connections until the receiver is dropped.
 async fn accept_all(listener: TcpListener, tls: TlsAcceptor, patience: Duration, ready: mpsc::Sender<Handshaken>) {
     loop {
         let (stream, address) = tokio::select! {
@@ -97,7 +96,7 @@ async fn accept_all(listener: TcpListener, tls: TlsAcceptor, patience: Duration,
         };
         let (tls, ready) = (tls.clone(), ready.clone());
         tokio::spawn(async move {
-            // A client that fails, or says nothing, is nobody's loss but its own.
+            // A failed or timed-out handshake concerns only its client.
             if let Ok(Ok(stream)) = timeout(patience, tls.accept(stream)).await {
                 let _ = ready.send((Box::new(stream), address)).await;
             }

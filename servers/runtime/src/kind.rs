@@ -1,6 +1,6 @@
-//! Questions that do not say they are gRPC are told so: status 415, as the protocol asks (PROTOCOL-HTTP2, "Requests").
+//! Rejects requests whose content type is not gRPC with status 415, as the protocol requires (PROTOCOL-HTTP2, "Requests").
 //!
-//! tonic leaves that out, and answers a form or a JSON body as if it were gRPC.
+//! tonic does not check the content type, and decodes a form or a JSON body as if it were gRPC.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -11,14 +11,14 @@ use pin_project_lite::pin_project;
 use tonic::body::Body;
 use tower::{Layer, Service};
 
-/// How the content types of gRPC begin.
+/// Prefix of the gRPC content types.
 const GRPC: &[u8] = b"application/grpc";
 
-/// Lets gRPC through to the service it is put around, and nothing else.
+/// Passes only gRPC requests to the wrapped service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnlyGrpc;
 
-/// A service that only gRPC comes through to.
+/// A service that gets only gRPC requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Only<S>(S);
 
@@ -54,7 +54,7 @@ where
 }
 
 pin_project! {
-    /// The service's answer, or a refusal where it is not asked.
+    /// The service's response, or status 415.
     #[derive(Debug)]
     pub(crate) struct Answer<F> {
         #[pin]

@@ -1,5 +1,5 @@
 //! How the servers start and stop: one place for arguments, listeners, runtimes, signals and the ready line, so that two
-//! servers differ only in what they answer.
+//! servers differ only in their responses.
 
 #[cfg(any(feature = "axum", feature = "tonic"))]
 mod connections;
@@ -45,11 +45,11 @@ use options::{Options, Runtime};
 
 /// Runs a server program to its end: reads the arguments, listens, prints the ready line, and serves until a stop signal.
 ///
-/// `serve` answers the connections of one listener until [`Serving`] says to stop, and does in every request what else that
-/// says; it is called once for each listener, on the runtime that owns it. `O` are arguments of this server alone.
+/// `serve` serves the connections of one listener until the stop of [`Serving`], and applies the rest of [`Serving`] to every
+/// request. It is called once for each listener, on the runtime that owns it. `O` holds the arguments of this server only.
 /// `name` and `about` appear in the help.
 ///
-/// The exit code is 0 after a stop signal, 1 when the server cannot start or breaks, 2 for wrong arguments.
+/// The exit code is 0 after a stop signal, 1 if the server cannot start or fails, 2 for wrong arguments.
 pub fn run<O, S, F>(name: &'static str, about: &'static str, serve: S) -> ExitCode
 where
     O: Own,

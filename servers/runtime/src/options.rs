@@ -51,31 +51,31 @@ pub(crate) struct Options<O: Own> {
 
 /// Arguments of one server alone.
 pub trait Own: Args + Clone + Send + 'static {
-    /// The protocols it offers in a TLS handshake, the one it likes best first.
+    /// The protocols offered in a TLS handshake (ALPN), in order of preference.
     fn alpn(&self) -> &'static [&'static str] {
         &["h2", "http/1.1"]
     }
 
-    /// Time that its clients need more than others', because the server itself waits for somebody.
+    /// Additional time for clients, because the server itself waits for an upstream.
     fn patience(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// What is wrong with its arguments together, although each of them is right.
+    /// The error of a combination of arguments that are each valid.
     fn flaw(&self) -> Option<String> {
         None
     }
 
-    /// Makes ready what it needs before it listens, for so many threads that answer; called once.
+    /// Prepares the server before it listens, for this many serving threads; called once.
     ///
     /// # Errors
-    /// Why it cannot start.
+    /// If the server cannot start.
     fn prepare(&mut self, _threads: usize) -> Result<(), String> {
         Ok(())
     }
 }
 
-/// No arguments but those that every server takes.
+/// No arguments besides those of every server.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct NoMore {}
 
@@ -107,7 +107,7 @@ impl<O: Own> Options<O> {
         Duration::from_millis(self.head_timeout_ms.into())
     }
 
-    /// Threads that answer requests: as asked, or one for each core this process may use.
+    /// Number of serving threads: as given, or one for each core this process may use.
     pub(crate) fn threads(&self) -> usize {
         match self.threads {
             Some(threads) => usize::from(threads),

@@ -1,5 +1,5 @@
 //! One single-threaded runtime on each thread, each with its own listener: connections never move between threads, and
-//! one thread's answers leave in batches.
+//! one thread's responses leave in batches.
 
 use std::io;
 use std::thread::{self, JoinHandle};

@@ -1,11 +1,11 @@
-//! The ready line: the one thing a server says on standard output.
+//! The ready line: the only line a server prints on standard output.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use crate::error::ServerError;
 
-/// Tells whoever started the server that it accepts connections, and where.
+/// Prints that the server accepts connections, and its address.
 pub(crate) fn announce(address: SocketAddr) -> Result<(), ServerError> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "ready {address}")

@@ -1,4 +1,4 @@
-//! Answering connections with tonic.
+//! Serves connections with tonic.
 
 use std::convert::Infallible;
 use std::io;
@@ -25,7 +25,7 @@ use crate::metrics::{Measured, Watch, mark_web};
 use crate::serving::Serving;
 use crate::wire::Wire;
 
-/// Which clients a gRPC server answers.
+/// The clients that a gRPC server supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clients {
     /// gRPC over HTTP/2.
@@ -34,7 +34,7 @@ pub enum Clients {
     GrpcAndWeb,
 }
 
-/// Answers gRPC with tonic's own server, which also keeps to the deadlines that clients send: for services that wait for others.
+/// Serves gRPC with tonic's own server, which enforces the deadlines that clients send: for services that wait for an upstream.
 ///
 /// # Errors
 /// Those of the transport.
@@ -53,8 +53,8 @@ pub async fn serve(incoming: Incoming, routes: Routes, serving: Serving) -> io::
     served.map_err(io::Error::other)
 }
 
-/// Answers `clients` with `services`, which tonic generated, straight from hyper: for services that answer at once, whom no
-/// deadline can cut off.
+/// Serves `clients` with `services`, which tonic generated, directly on hyper: for services that respond at once, so that no
+/// deadline can expire.
 ///
 /// # Errors
 /// If the listener fails.
@@ -81,12 +81,12 @@ where
     }
 }
 
-/// Services that answer questions with bodies `B`.
+/// Services for requests with bodies of type `B`.
 pub trait Answers<B>: Service<Request<B>, Response = Response<Body>, Error = Infallible> {}
 
 impl<S, B> Answers<B> for S where S: Service<Request<B>, Response = Response<Body>, Error = Infallible> {}
 
-/// A measured answer as the services make them.
+/// Converts a measured response back to the services' body type.
 fn boxed(answer: Response<Measured<Body>>) -> Response<Body> {
     answer.map(Body::new)
 }

@@ -1,15 +1,15 @@
-//! What goes with answering besides the answers: when to stop, and what every request does on the side.
+//! Settings of a running server: when to stop, and what every request does besides its response.
 
 use crate::metrics::Metrics;
 use crate::{Stop, Waste};
 
-/// What a server is asked to do besides answering.
+/// Settings of a running server.
 #[derive(Clone, Debug)]
 pub struct Serving {
     /// When to stop.
     pub stop: Stop,
-    /// What to spend in every request, when there is something.
+    /// Resources to waste in every request, if any.
     pub waste: Option<Waste>,
-    /// What counts every request, when somebody wants to know.
+    /// Counts every request, if metrics are enabled.
     pub metrics: Option<Metrics>,
 }

@@ -41,7 +41,7 @@ impl Stop {
         self.0.send_replace(true);
     }
 
-    /// Waits until the server shall stop.
+    /// Waits until a stop is requested.
     pub async fn requested(self) {
         let mut requests = self.0.subscribe();
         requests
@@ -51,9 +51,9 @@ impl Stop {
     }
 }
 
-/// Serves one listener until a stop is requested and its open requests are answered, or [`GRACE`] has passed.
+/// Serves one listener until a stop is requested and its open requests have their responses, or [`GRACE`] has passed.
 ///
-/// When serving breaks off by itself, the other threads are asked to stop too.
+/// If serving fails, a stop is requested for the other threads too.
 pub(crate) async fn serve_until_stopped<S, F>(listener: std::net::TcpListener, stop: Stop, serve: S) -> io::Result<()>
 where
     S: Fn(TcpListener, Stop) -> F,

@@ -12,7 +12,7 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::error::ServerError;
 
-/// Which certificate to show; without one there is no TLS.
+/// The certificate to use; without one there is no TLS.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "TLS")]
 pub(crate) struct Tls {
@@ -26,7 +26,7 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// What does the handshakes, and offers the protocols `alpn` in this order; none when no certificate is given.
+    /// The acceptor for handshakes, which offers the protocols `alpn` in this order; `None` without a certificate.
     pub(crate) fn acceptor(&self, alpn: &[&str]) -> Result<Option<TlsAcceptor>, ServerError> {
         let (Some(cert), Some(key)) = (&self.cert, &self.key) else {
             return Ok(None);

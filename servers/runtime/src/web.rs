@@ -1,4 +1,4 @@
-//! Answering connections with axum.
+//! Serves connections with axum.
 
 use std::io;
 
@@ -15,13 +15,13 @@ use crate::incoming::Incoming;
 use crate::metrics::Watch;
 use crate::serving::Serving;
 
-/// Answers HTTP/1.1 and HTTP/2 alike until a stop is requested, with what `serving` asks for in every request.
+/// Serves HTTP/1.1 and HTTP/2 until a stop is requested, and applies `serving` to every request.
 ///
 /// # Errors
 /// If the listener fails.
 pub async fn serve(incoming: Incoming, router: Router, serving: Serving) -> io::Result<()> {
     let Serving { stop, waste, metrics } = serving;
-    // The handlers are made once: not in every request, nor for every connection, each of which would keep them.
+    // Builds the handlers once, instead of once for every connection or request.
     let router = router.with_state::<()>(());
     if waste.is_none() && metrics.is_none() {
         return connections::serve(incoming, router, Versions::Both, stop).await;
@@ -35,7 +35,7 @@ pub async fn serve(incoming: Incoming, router: Router, serving: Serving) -> io::
     connections::serve(incoming, of_axum(service), Versions::Both, stop).await
 }
 
-/// A service that is asked with bodies of axum's, for connections, whose bodies are hyper's.
+/// Adapts a service with axum's request bodies to connections, whose bodies are hyper's.
 fn of_axum<S>(
     service: S,
 ) -> impl Service<http::Request<hyper::body::Incoming>, Response = Response, Error = S::Error, Future = S::Future> + Clone

@@ -1,5 +1,5 @@
-//! The bytes of a connection, with TLS or without: one type for both, so that a server that can do TLS is no other program
-//! for connections without it.
+//! The bytes of a connection, with or without TLS: one type for both, so that plain connections run the same code in a server with
+//! TLS.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -20,7 +20,7 @@ pub enum Wire {
 
 #[cfg(feature = "tonic")]
 impl Wire {
-    /// The TCP connection beneath.
+    /// The underlying TCP connection.
     pub(crate) fn tcp(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,

@@ -1,4 +1,4 @@
-// Package weather is what every Go peer answers with: the same cities, in memory, as our own servers.
+// Package weather has the data of every Go peer: the same cities, in memory, as our own servers.
 package weather
 
 import "strings"

@@ -1,4 +1,4 @@
-//! What the Rust peers share: where they listen, the contract, and the time of day for an answer's head.
+//! Shared by the Rust peers: the listener, the contract with its conversions, and the `date` header.
 
 use std::cell::Cell;
 use std::env;
@@ -13,35 +13,51 @@ use socket2::{Domain, Socket, Type};
 
 use weather::GetCurrentWeatherResponse;
 
+mod convert;
+pub mod grpc;
+
 /// `proto/wirebench/weather/v1/weather.proto`.
 #[allow(clippy::all, missing_docs)]
 pub mod weather {
     tonic::include_proto!("wirebench.weather.v1");
 }
 
-/// The answer to `?city=Kyiv` in JSON.
+/// `proto/wirebench/users/v1/users.proto`.
+#[allow(clippy::all, missing_docs)]
+pub mod users {
+    tonic::include_proto!("wirebench.users.v1");
+}
+
+/// `servers/peers/proto/wirebench/files/v1/files.proto`.
+#[allow(clippy::all, missing_docs)]
+pub mod files {
+    tonic::include_proto!("wirebench.files.v1");
+}
+
+/// The response body for `?city=Kyiv`, in JSON.
 pub const KYIV: &str = r#"{"city":"Kyiv","temperatureC":21.5,"humidity":60,"condition":"Cloudy"}"#;
 
-/// The address that the program is told: its first argument, such as `127.0.0.1:8080`.
+/// The address to listen on: the first argument, such as `127.0.0.1:8080`.
 ///
 /// # Errors
-/// When there is none, or it is no address.
+/// If there is no argument, or it is not an address.
 pub fn address() -> io::Result<SocketAddr> {
-    let told = env::args().nth(1).unwrap_or_default();
-    told.parse()
-        .map_err(|_| io::Error::other(format!("{told:?} is no address: give one, such as 127.0.0.1:8080")))
+    let argument = env::args().nth(1).unwrap_or_default();
+    argument
+        .parse()
+        .map_err(|_| io::Error::other(format!("{argument:?} is no address: give one, such as 127.0.0.1:8080")))
 }
 
-/// Whether the second argument asks for an answer that is always the same, for which nothing is read or looked up.
+/// True if the second argument is this flag.
 #[must_use]
-pub fn fixed() -> bool {
-    env::args().nth(2).is_some_and(|argument| argument == "--fixed")
+pub fn has_flag(flag: &str) -> bool {
+    env::args().nth(2).is_some_and(|argument| argument == flag)
 }
 
-/// Listens as our own servers do: small answers leave at once, and 4,096 connections may wait.
+/// Listens as our own servers do: without Nagle's algorithm, and with a queue for 4,096 connections.
 ///
 /// # Errors
-/// When the address is taken or not this machine's.
+/// If the address is in use or does not belong to this machine.
 pub fn listen() -> io::Result<TcpListener> {
     let address = address()?;
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
@@ -70,22 +86,28 @@ pub fn date() -> [u8; 29] {
     text
 }
 
-/// Bytes before each gRPC message: whether it is compressed, and its length.
+/// Length of the prefix of a gRPC message, bytes: a flag for compression, and the length.
 pub const PREFIX: usize = 5;
 
-/// A weather as a gRPC message with its prefix.
+/// Appends a gRPC message with its prefix.
+pub fn frame(out: &mut BytesMut, message: &impl Message) {
+    let length = message.encoded_len();
+    out.reserve(PREFIX + length);
+    out.put_u8(0);
+    out.put_u32(u32::try_from(length).expect("messages here are shorter than 4 GiB"));
+    message.encode(out).expect("the buffer grows as needed");
+}
+
+/// One weather as a gRPC message with its prefix.
 #[must_use]
 pub fn framed(weather: &Weather) -> Bytes {
-    let message = GetCurrentWeatherResponse {
-        city: weather.city.to_owned(),
-        temperature_c: weather.temperature_c,
-        humidity: weather.humidity,
-        condition: weather.condition.to_owned(),
-    };
-    let length = message.encoded_len();
-    let mut out = BytesMut::with_capacity(PREFIX + length);
-    out.put_u8(0);
-    out.put_u32(u32::try_from(length).expect("a weather is short"));
-    message.encode(&mut out).expect("there is room");
+    let mut out = BytesMut::new();
+    frame(&mut out, &GetCurrentWeatherResponse::from(weather));
     out.freeze()
+}
+
+/// The file that the peers send: 1,048,576 bytes of text.
+#[must_use]
+pub fn file() -> Bytes {
+    b"0123456789abcde\n".repeat(65_536).into()
 }

@@ -1,4 +1,4 @@
-//! An answer's body that knows when it has ended, and with which status.
+//! A response body that records when it has ended, and with which status.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -9,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use super::layer::Begun;
 
-/// The status of a call in gRPC whose end nobody waited for: CANCELLED.
+/// The gRPC status of a call that the client cancelled: CANCELLED.
 const CANCELLED: u32 = 1;
 
 /// A body that counts its request when it is dropped.

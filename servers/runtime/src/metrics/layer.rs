@@ -1,4 +1,4 @@
-//! Metrics around a service: the time from a request's head to the end of its answer.
+//! Metrics around a service: the time from a request's head to the end of its response.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -11,11 +11,11 @@ use tower::{Layer, Service};
 use super::Metrics;
 use super::body::Measured;
 
-/// Says of a request that it came as gRPC-web, which further in can no longer be seen.
+/// Marks a request as gRPC-web, which inner layers can no longer detect.
 #[derive(Clone, Copy, Debug)]
 struct CameAsWeb;
 
-/// Measures each request of the service it is put around.
+/// Measures each request of the wrapped service.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch(pub(crate) Metrics);
 
@@ -26,7 +26,7 @@ pub(crate) struct Watched<S> {
     inner: S,
 }
 
-/// Takes note of gRPC-web before it is translated.
+/// Marks gRPC-web requests before they are translated.
 #[cfg(feature = "tonic")]
 pub(crate) fn mark_web<B>(mut request: Request<B>) -> Request<B> {
     if kind(&request).starts_with(b"application/grpc-web") {
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// A request under way.
+/// A request in progress.
 #[derive(Debug)]
 pub(super) struct Begun {
     metrics: Metrics,
@@ -99,7 +99,7 @@ impl Begun {
     }
 }
 
-/// A request whose answer has not begun.
+/// A request whose response has not begun.
 #[derive(Debug)]
 pub(crate) struct Answering<F> {
     begun: Option<Begun>,

@@ -1,6 +1,6 @@
-//! What a server tells about itself in the text format of Prometheus, on a listener of its own.
+//! Metrics of a server in the text format of Prometheus, on a separate listener.
 //!
-//! Without `--metrics-listen` nothing of this is in the way of a request.
+//! Without `--metrics-listen` no request runs any of this code.
 
 mod body;
 mod layer;
@@ -26,12 +26,12 @@ pub(crate) use layer::Watch;
 pub(crate) use layer::mark_web;
 pub(crate) use page::Page;
 
-/// Upper bounds of the histogram, in seconds: an answer on the same machine takes some 100 µs.
+/// Upper bounds of the histogram, in seconds: a response on the same machine takes some 100 µs.
 const BOUNDS_S: [f64; 12] = [
     0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05, 0.25, 1.0, 5.0,
 ];
 
-/// What is counted; clones count together.
+/// The counters; clones share them.
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<Counted>);
 
@@ -44,16 +44,16 @@ struct Counted {
     connections: Gauge,
 }
 
-/// How a request was asked and answered.
+/// The labels of a request.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Labels {
     /// "http", "grpc" or "grpc-web".
     protocol: &'static str,
-    /// The status of HTTP, or that of gRPC.
+    /// The HTTP status, or the gRPC status.
     status: u32,
 }
 
-/// An open connection: counted as long as it lives.
+/// An open connection, counted until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Open(Metrics);
 
@@ -86,7 +86,7 @@ impl Metrics {
         }))
     }
 
-    /// Counts a connection until what is given back is dropped.
+    /// Counts a connection until the returned value is dropped.
     pub(crate) fn open(&self) -> Open {
         self.0.connections.inc();
         Open(self.clone())
@@ -102,7 +102,7 @@ impl Metrics {
         self.0.requests.get_or_create(&labels).inc();
     }
 
-    /// All of it, in the text format.
+    /// All metrics, in the text format.
     fn text(&self) -> String {
         let mut text = String::new();
         if encode(&mut text, &self.0.registry).is_err() {

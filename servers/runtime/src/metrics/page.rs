@@ -1,4 +1,4 @@
-//! The page that shows the metrics: `GET /metrics` on a listener of its own.
+//! The metrics page: `GET /metrics` on a separate listener.
 //!
 //! Written by hand, so that the server's own use of its framework is the only one in the program: a second one changes what
 //! the compiler makes of the first, and every request would cost something else.
@@ -15,12 +15,12 @@ use tokio::time::timeout;
 use super::Metrics;
 use crate::error::ServerError;
 
-/// Time a client has for its question and for taking the answer.
+/// Time limit for reading the request and for writing the response.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest question that is read, bytes.
+/// The longest request that is read, bytes.
 const LONGEST_HEAD: usize = 16 * 1024;
 
-/// The page, until the first thread that serves requests takes it upon itself.
+/// The page, until the first serving thread takes it over.
 #[derive(Clone, Debug)]
 pub(crate) struct Page {
     metrics: Metrics,
@@ -28,7 +28,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A page at `address`; says on standard error where that is.
+    /// Opens the page at `address` and prints the address on standard error.
     pub(crate) fn open(address: SocketAddr, name: &str) -> Result<Self, ServerError> {
         let listener = TcpListener::bind(address).and_then(|listener| {
             listener.set_nonblocking(true)?;
@@ -42,7 +42,7 @@ impl Page {
         })
     }
 
-    /// Begins to answer, on the runtime of whoever calls this first; gives what the page shows.
+    /// Starts serving on the runtime of the first caller; returns the metrics that the page shows.
     pub(crate) fn begin(&self) -> Metrics {
         let listener = self.listener.lock().ok().and_then(|mut listener| listener.take());
         if let Some(listener) = listener {
@@ -60,7 +60,7 @@ async fn answer_all(listener: TcpListener, metrics: Metrics) -> io::Result<()> {
     }
 }
 
-/// Answers one request and hangs up.
+/// Responds to one request and closes the connection.
 async fn answer(mut stream: TcpStream, metrics: Metrics) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < LONGEST_HEAD {

@@ -1,4 +1,4 @@
-//! Waste around a service: spent before each request is answered, and added to its answer.
+//! Waste around a service: spent before each request, and added to its response.
 
 use std::task::{Context, Poll};
 
@@ -13,7 +13,7 @@ use super::Waste;
 #[derive(Clone, Copy, Debug)]
 pub struct Spend(Waste);
 
-/// Adds the header to each answer: the inner half of [`Waste::layer`], which is nothing when there is no header.
+/// Adds the header to each response: the inner half of [`Waste::layer`]; does nothing without a header.
 type Adorn<F> = Either<MapResponseLayer<F>, Identity>;
 
 /// A service that spends waste before each request.
@@ -24,7 +24,7 @@ pub struct Spending<S> {
 }
 
 impl Waste {
-    /// Wastes in every request of the service it is put around. Around a whole router it takes no allocation and no system
+    /// Wastes in every request of the wrapped service. Around a whole router it takes no allocation and no system
     /// call of its own, and about a hundred instructions.
     #[must_use]
     pub fn layer<B>(self) -> (Spend, Adorn<impl Fn(Response<B>) -> Response<B> + Clone>) {
@@ -37,7 +37,7 @@ impl Waste {
         (Spend(self), option_layer(adorn))
     }
 
-    /// The header that is sent for nothing.
+    /// The wasted header.
     ///
     /// Its value is made of letters whose Huffman code in HTTP/2 is 8 bits long (RFC 7541, appendix B), and is marked as
     /// sensitive, so that it is sent in full every time: a byte of it is a byte on the wire in both versions of HTTP.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use clap::{Args, value_parser};
 
-/// What a request does for nothing. A server that is given none adds nothing to a request, not even a look at a number.
+/// The waste of a request. A server without waste adds no code to a request.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "To test that waste is found, in every request")]
 pub struct Waste {
@@ -39,12 +39,12 @@ pub struct Waste {
 }
 
 impl Waste {
-    /// None when there is nothing to waste.
+    /// `None` if there is nothing to waste.
     pub(crate) fn or_none(self) -> Option<Self> {
         (self != Self::default()).then_some(self)
     }
 
-    /// Wastes what one request wastes before it is answered: everything but the header.
+    /// Spends the waste of one request before the response: everything except the header.
     fn spend(self) {
         if self.burn_ns > 0 {
             time::spin(Duration::from_nanos(self.burn_ns));

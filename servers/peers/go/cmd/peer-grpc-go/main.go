@@ -11,12 +11,18 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"example.org/peers/files"
+	"example.org/peers/filesv1"
+	"example.org/peers/users"
+	"example.org/peers/usersv1"
 	"example.org/peers/weather"
 	"example.org/peers/weatherv1"
 )
 
 type server struct {
 	weatherv1.UnimplementedWeatherServiceServer
+	usersv1.UnimplementedUsersServiceServer
+	filesv1.UnimplementedFilesServiceServer
 }
 
 func (server) GetCurrentWeather(_ context.Context, request *weatherv1.GetCurrentWeatherRequest) (*weatherv1.GetCurrentWeatherResponse, error) {
@@ -32,6 +38,18 @@ func (server) GetCurrentWeather(_ context.Context, request *weatherv1.GetCurrent
 	}, nil
 }
 
+func (server) StreamUsers(request *usersv1.StreamUsersRequest, stream grpc.ServerStreamingServer[usersv1.StreamUsersResponse]) error {
+	return users.Stream(request.GetCount(), stream.Send)
+}
+
+func (server) Download(context.Context, *filesv1.DownloadRequest) (*filesv1.DownloadResponse, error) {
+	return &filesv1.DownloadResponse{Content: files.Content}, nil
+}
+
+func (server) Upload(_ context.Context, request *filesv1.UploadRequest) (*filesv1.UploadResponse, error) {
+	return &filesv1.UploadResponse{Length: uint32(len(request.Content))}, nil
+}
+
 func main() {
 	listener, err := net.Listen("tcp", os.Args[1])
 	if err != nil {
@@ -39,5 +57,7 @@ func main() {
 	}
 	services := grpc.NewServer()
 	weatherv1.RegisterWeatherServiceServer(services, server{})
+	usersv1.RegisterUsersServiceServer(services, server{})
+	filesv1.RegisterFilesServiceServer(services, server{})
 	log.Fatal(services.Serve(listener))
 }

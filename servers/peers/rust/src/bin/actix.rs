@@ -5,12 +5,12 @@ use actix_web::{App, HttpResponse, HttpServer};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
-struct Question {
+struct CityQuery {
     city: String,
 }
 
-async fn weather(question: Query<Question>) -> HttpResponse {
-    match domain::current_weather(&question.city) {
+async fn weather(query: Query<CityQuery>) -> HttpResponse {
+    match domain::current_weather(&query.city) {
         Ok(weather) => HttpResponse::Ok().json(weather),
         Err(error) => HttpResponse::NotFound().body(error.to_string()),
     }

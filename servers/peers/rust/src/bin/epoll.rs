@@ -1,4 +1,4 @@
-//! The physical limit: one thread, one read and one write for each request, an answer that is a constant.
+//! The physical limit: one thread, one read and one write for each request, a response that is a constant.
 //!
 //! A limit and no server: it takes any request that ends where a read ends, and reads nothing of it.
 
@@ -15,12 +15,12 @@ fn main() -> io::Result<()> {
     epoll::add(&poll, &listener, EventData::new_u64(0), EventFlags::IN)?;
     let (mut connections, mut number) = (HashMap::<u64, TcpStream>::new(), 0);
     let (mut events, mut room) = (Vec::with_capacity(1024), vec![0; 16 * 1024]);
-    let mut answer = answer();
-    let date_at = answer.len() - peers::KYIV.len() - 4 - 29;
+    let mut response = response();
+    let date_at = response.len() - peers::KYIV.len() - 4 - 29;
     loop {
         events.clear();
         epoll::wait(&poll, spare_capacity(&mut events), None)?;
-        answer[date_at..date_at + 29].copy_from_slice(&peers::date());
+        response[date_at..date_at + 29].copy_from_slice(&peers::date());
         for event in &events {
             let key = event.data.u64();
             if key == 0 {
@@ -31,7 +31,7 @@ fn main() -> io::Result<()> {
                     connections.insert(number, stream);
                 }
             } else if let Some(stream) = connections.get_mut(&key)
-                && !answered(stream, &mut room, &answer)
+                && !respond(stream, &mut room, &response)
             {
                 connections.remove(&key);
             }
@@ -39,17 +39,17 @@ fn main() -> io::Result<()> {
     }
 }
 
-/// Reads once and answers; false when the client has gone.
-fn answered(stream: &mut TcpStream, room: &mut [u8], answer: &[u8]) -> bool {
+/// Reads once and writes the response; false if the client has disconnected.
+fn respond(stream: &mut TcpStream, room: &mut [u8], response: &[u8]) -> bool {
     match stream.read(room) {
         Ok(0) => false,
-        Ok(length) if room[..length].ends_with(b"\r\n\r\n") => stream.write_all(answer).is_ok(),
+        Ok(length) if room[..length].ends_with(b"\r\n\r\n") => stream.write_all(response).is_ok(),
         Ok(_) => true,
         Err(error) => error.kind() == ErrorKind::WouldBlock,
     }
 }
 
-fn answer() -> Vec<u8> {
+fn response() -> Vec<u8> {
     let (length, blank, body) = (peers::KYIV.len(), " ".repeat(29), peers::KYIV);
     format!(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\ndate: {blank}\r\n\r\n{body}"

@@ -1,4 +1,4 @@
-//! hyper without a framework: with `--fixed` an answer that is a constant, otherwise the work of our own server.
+//! hyper without a framework: with `--fixed` a response that is a constant, otherwise the work of our own server.
 
 use std::convert::Infallible;
 use std::io;
@@ -13,19 +13,19 @@ use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-type Answer = Response<Full<Bytes>>;
+type HttpResponse = Response<Full<Bytes>>;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
     let listener = TcpListener::from_std(peers::listen()?)?;
-    let fixed = peers::fixed();
+    let fixed = peers::has_flag("--fixed");
     loop {
         let (stream, _) = listener.accept().await?;
         tokio::spawn(async move {
             let service = service_fn(move |request| async move {
-                Ok::<_, Infallible>(if fixed { constant() } else { answer(&request) })
+                Ok::<_, Infallible>(if fixed { constant() } else { respond(&request) })
             });
-            // A client that breaks off is nobody's loss but its own.
+            // A client that breaks off harms only itself.
             let _ = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
@@ -33,11 +33,11 @@ async fn main() -> io::Result<()> {
     }
 }
 
-fn constant() -> Answer {
+fn constant() -> HttpResponse {
     json(StatusCode::OK, Bytes::from_static(peers::KYIV.as_bytes()))
 }
 
-fn answer(request: &Request<Incoming>) -> Answer {
+fn respond(request: &Request<Incoming>) -> HttpResponse {
     match request.uri().path() {
         "/api/weather/current" => weather(request.uri().query().unwrap_or_default()),
         "/health" => Response::new(Full::from("ok")),
@@ -48,7 +48,7 @@ fn answer(request: &Request<Incoming>) -> Answer {
     }
 }
 
-fn weather(query: &str) -> Answer {
+fn weather(query: &str) -> HttpResponse {
     let city = form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "city");
     match domain::current_weather(&city.map(|(_, city)| city).unwrap_or_default()) {
         Ok(weather) => json(StatusCode::OK, serde_json::to_vec(weather).expect("plain data").into()),
@@ -56,10 +56,10 @@ fn weather(query: &str) -> Answer {
     }
 }
 
-fn json(status: StatusCode, body: Bytes) -> Answer {
-    let mut answer = Response::new(Full::new(body));
-    *answer.status_mut() = status;
+fn json(status: StatusCode, body: Bytes) -> HttpResponse {
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() = status;
     let kind = HeaderValue::from_static("application/json");
-    answer.headers_mut().insert(CONTENT_TYPE, kind);
-    answer
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
 }

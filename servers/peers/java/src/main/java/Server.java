@@ -21,7 +21,7 @@ public final class Server {
   public static void main(String[] arguments) {
     Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
     vertx.createHttpServer(new HttpServerOptions().setAcceptBacklog(4096))
-        .requestHandler(Server::answer)
+        .requestHandler(Server::respond)
         .listen(Integer.parseInt(arguments[1]), arguments[0])
         .onFailure(failure -> {
           System.err.println(failure.getMessage());
@@ -29,7 +29,7 @@ public final class Server {
         });
   }
 
-  private static void answer(HttpServerRequest request) {
+  private static void respond(HttpServerRequest request) {
     switch (request.path()) {
       case "/api/weather/current" -> weather(request);
       case "/health" -> request.response().end("ok");

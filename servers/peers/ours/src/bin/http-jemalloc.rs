@@ -1,0 +1,12 @@
+//! Our HTTP server with jemalloc in the place of the system's allocator.
+
+use std::process::ExitCode;
+
+use tikv_jemallocator::Jemalloc;
+
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
+fn main() -> ExitCode {
+    server_runtime::run("http-jemalloc", "our HTTP server with jemalloc", http_server::serve)
+}
