@@ -130,6 +130,13 @@ impl Mode {
         rate && (!paced || self.stages) && (load.streams == 1 || self.multiplexes) && self.names(&load.amount)
     }
 
+    /// Whether it can request several paths in turn: its arguments name `{more_urls}`.
+    #[must_use]
+    pub fn takes_paths(&self) -> bool {
+        let mut named = self.args.iter().flat_map(Arg::placeholders);
+        named.any(|word| word == "more_urls")
+    }
+
     fn names(&self, amount: &Amount) -> bool {
         const WORDS: [&str; 7] = [
             "requests",
@@ -158,7 +165,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 35] = [
+pub const PLACEHOLDERS: [&str; 36] = [
     "driver_folder",
     "connections",
     "streams",
@@ -171,6 +178,7 @@ pub const PLACEHOLDERS: [&str; 35] = [
     "pause",
     "request_timeout",
     "url",
+    "more_urls",
     "origin",
     "address",
     "host",

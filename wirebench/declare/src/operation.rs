@@ -29,6 +29,9 @@ pub struct HttpOperation {
     pub method: String,
     /// Path and query, from the first `/`.
     pub path: String,
+    /// Further paths that are requested in turn with it, in this order: a mix. A path that is listed twice has twice the weight.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more_paths: Vec<String>,
     /// Header lines `name: value`; `{env:NAME}` and `{env:NAME:default}` stand for environment variables.
     pub headers: Vec<String>,
     /// The request's body; the same variables are replaced in it.
@@ -55,6 +58,7 @@ impl HttpOperation {
         Self {
             method: method.into(),
             path,
+            more_paths: Vec::new(),
             headers: Vec::new(),
             body: None,
             status,
@@ -91,11 +95,12 @@ pub struct ProtoFile {
 
 impl ProtoFile {
     /// The file and its import folder, or neither.
-    fn of(proto: Option<String>, proto_root: Option<String>) -> Result<Option<Self>, &'static str> {
+    fn of(proto: Option<String>, proto_root: Option<String>) -> Result<Option<Self>, Fault> {
         match (proto, proto_root) {
             (Some(proto), Some(proto_root)) => Ok(Some(Self { proto, proto_root })),
             (None, None) => Ok(None),
-            _ => Err(
+            _ => fault(
+                "request",
                 "expected proto (the file) and proto_root (its import folder), or neither: then the server is asked by server reflection",
             ),
         }
@@ -123,6 +128,7 @@ pub(super) struct Table {
 pub(super) struct RequestTable {
     method: Option<String>,
     path: Option<String>,
+    paths: Option<Vec<String>>,
     #[serde(default)]
     headers: Vec<String>,
     body: Option<String>,
@@ -185,6 +191,25 @@ fn body_of(place: &Place, name: &str) -> Result<String, String> {
     fs::read_to_string(&file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))
 }
 
+/// The first path, and the others; at least one of the two keys has a value.
+fn in_turn(path: Option<String>, paths: Option<Vec<String>>) -> Result<(String, Vec<String>), Fault> {
+    match (path, paths) {
+        (Some(path), None) => Ok((path, Vec::new())),
+        (None, Some(mut paths)) if (2..=MOST_PATHS).contains(&paths.len()) => {
+            let first = paths.remove(0);
+            Ok((first, paths))
+        }
+        (None, _) => fault(
+            "request.paths",
+            "expected 2 to 1,000 paths, which are requested in turn",
+        ),
+        (Some(_), Some(_)) => fault("request.paths", "expected path or paths, found both"),
+    }
+}
+
+/// Paths of one operation, at most: they stand on a command line.
+const MOST_PATHS: usize = 1000;
+
 /// Checks that every `{env:` of a text is well-formed.
 fn names_variables_well(text: &str) -> bool {
     static VARIABLE: LazyLock<Regex> =
@@ -202,101 +227,120 @@ impl Table {
     ///
     /// # Errors
     /// When a value is impossible or contradicts another one.
-    pub(super) fn check(self, place: &Place, key: &str) -> Result<Operation, DeclareError> {
-        let wrong = |what: &str, message: &str| Err(place.wrong(&format!("{key}.{what}"), message));
-        let RequestTable {
-            method,
-            path,
-            headers,
-            body,
-            body_file,
-            call,
-            message,
-            proto,
-            proto_root,
-            bench,
-        } = self.request;
-        if let Some((what, message)) = self.expect.fault() {
-            return wrong(what, &message);
+    pub(super) fn check(mut self, place: &Place, key: &str) -> Result<Operation, DeclareError> {
+        let wrong = |(what, message): (&str, String)| place.wrong(&format!("{key}.{what}"), message);
+        if let Some(fault) = self.expect.fault() {
+            return Err(wrong(fault));
         }
-        let body = match (body, body_file) {
-            (Some(_), Some(_)) => return wrong("request.body_file", "expected body or body_file, found both"),
-            (None, Some(name)) => match body_of(place, &name) {
-                Ok(text) => Some(text),
-                Err(message) => return wrong("request.body_file", &message),
-            },
-            (body, None) => body,
-        };
-        if let Some(id) = bench {
-            let others = [path, call, method, body, message, proto, proto_root];
-            let expects = self.expect.status.is_some() || self.expect.names_a_body() || self.expect.message.is_some();
-            if id.is_empty() || others.iter().any(Option::is_some) || !headers.is_empty() || expects {
-                return wrong(
-                    "request",
-                    "bench names a benchmark, and nothing goes with it: it is not asked over a wire",
-                );
+        if let Some(name) = self.request.body_file.take() {
+            if self.request.body.is_some() {
+                let message = "expected body or body_file, found both";
+                return Err(wrong(("request.body_file", message.into())));
             }
-            return Ok(Operation::Bench(BenchOperation { id }));
+            let body = body_of(place, &name).map_err(|message| wrong(("request.body_file", message)))?;
+            self.request.body = Some(body);
         }
-        match (path, call) {
-            (Some(path), None) => {
-                if message.is_some() || proto.is_some() || proto_root.is_some() || self.expect.message.is_some() {
-                    return wrong(
-                        "request",
-                        "path makes this an HTTP request; message, proto and proto_root are gRPC's",
-                    );
-                }
-                if !path.starts_with('/') {
-                    return wrong("request.path", "expected a path that starts with /");
-                }
-                if headers.iter().any(|line| !line.contains(": ")) {
-                    return wrong("request.headers", "expected lines such as \"accept: application/json\"");
-                }
-                if !headers.iter().chain(&body).all(|text| names_variables_well(text)) {
-                    return wrong(
-                        "request",
-                        "expected variables such as {env:TOKEN} or {env:TOKEN:default}",
-                    );
-                }
-                Ok(Operation::Http(HttpOperation {
-                    method: method.unwrap_or_else(|| "GET".into()),
-                    path,
-                    headers,
-                    body,
-                    status: self.expect.status.unwrap_or(200),
-                    expected_body: self.expect.body,
-                    expected_pattern: self.expect.pattern,
-                    expected_json: self.expect.json,
-                    graphql: self.expect.graphql.unwrap_or(false),
-                }))
-            }
-            (None, Some(call)) => {
-                if method.is_some() || !headers.is_empty() || body.is_some() || self.expect.names_a_body() {
-                    return wrong(
-                        "request",
-                        "call makes this a gRPC request; method, headers and body are HTTP's",
-                    );
-                }
-                if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
-                    return wrong("request.call", "expected \"package.Service/Method\"");
-                }
-                let proto = match ProtoFile::of(proto, proto_root) {
-                    Ok(proto) => proto,
-                    Err(message) => return wrong("request", message),
-                };
-                let message = message.unwrap_or_else(|| "{}".into());
-                let expected_message = self.expect.message;
-                Ok(Operation::Grpc(GrpcOperation {
-                    proto,
-                    call,
-                    message,
-                    expected_message,
-                }))
-            }
-            _ => wrong(
+        let operation = match (self.request.is_http(), &self.request.call, &self.request.bench) {
+            (_, _, Some(_)) => self.bench(),
+            (true, None, None) => self.http(),
+            (false, Some(_), None) => self.grpc(),
+            _ => fault(
                 "request",
                 "expected exactly one of path (HTTP), call (gRPC) and bench (a benchmark)",
             ),
-        }
+        };
+        operation.map_err(wrong)
     }
+
+    /// An HTTP request.
+    fn http(self) -> Result<Operation, Fault> {
+        let Self { request, expect } = self;
+        if request.message.is_some() || request.names_a_file() || expect.message.is_some() {
+            return fault(
+                "request",
+                "path makes this an HTTP request; message, proto and proto_root are gRPC's",
+            );
+        }
+        let (path, more_paths) = in_turn(request.path, request.paths)?;
+        if !more_paths.iter().chain([&path]).all(|path| path.starts_with('/')) {
+            return fault("request.path", "expected a path that starts with /");
+        }
+        if request.headers.iter().any(|line| !line.contains(": ")) {
+            return fault("request.headers", "expected lines such as \"accept: application/json\"");
+        }
+        let mut texts = request.headers.iter().chain(&request.body);
+        if !texts.all(|text| names_variables_well(text)) {
+            return fault(
+                "request",
+                "expected variables such as {env:TOKEN} or {env:TOKEN:default}",
+            );
+        }
+        Ok(Operation::Http(HttpOperation {
+            method: request.method.unwrap_or_else(|| "GET".into()),
+            path,
+            more_paths,
+            headers: request.headers,
+            body: request.body,
+            status: expect.status.unwrap_or(200),
+            expected_body: expect.body,
+            expected_pattern: expect.pattern,
+            expected_json: expect.json,
+            graphql: expect.graphql.unwrap_or(false),
+        }))
+    }
+
+    /// A gRPC call.
+    fn grpc(self) -> Result<Operation, Fault> {
+        let Self { request, expect } = self;
+        if request.method.is_some() || !request.headers.is_empty() || request.body.is_some() || expect.names_a_body() {
+            return fault(
+                "request",
+                "call makes this a gRPC request; method, headers and body are HTTP's",
+            );
+        }
+        let call = request.call.unwrap_or_default();
+        if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
+            return fault("request.call", "expected \"package.Service/Method\"");
+        }
+        Ok(Operation::Grpc(GrpcOperation {
+            proto: ProtoFile::of(request.proto, request.proto_root)?,
+            call,
+            message: request.message.unwrap_or_else(|| "{}".into()),
+            expected_message: expect.message,
+        }))
+    }
+
+    /// A benchmark of a program.
+    fn bench(self) -> Result<Operation, Fault> {
+        let Self { request, expect } = self;
+        let is_more =
+            request.is_http() || request.call.is_some() || request.names_a_file() || !request.headers.is_empty();
+        let others = [request.method, request.body, request.message, expect.message.clone()];
+        let expects = expect.status.is_some() || expect.names_a_body();
+        let id = request.bench.unwrap_or_default();
+        if id.is_empty() || is_more || others.iter().any(Option::is_some) || expects {
+            return fault(
+                "request",
+                "bench names a benchmark, and nothing goes with it: it is not asked over a wire",
+            );
+        }
+        Ok(Operation::Bench(BenchOperation { id }))
+    }
+}
+
+impl RequestTable {
+    fn is_http(&self) -> bool {
+        self.path.is_some() || self.paths.is_some()
+    }
+
+    fn names_a_file(&self) -> bool {
+        self.proto.is_some() || self.proto_root.is_some()
+    }
+}
+
+/// A wrong key, and what is wrong with it.
+type Fault = (&'static str, String);
+
+fn fault<T>(key: &'static str, message: &str) -> Result<T, Fault> {
+    Err((key, message.to_owned()))
 }

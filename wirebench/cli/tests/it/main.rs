@@ -44,6 +44,7 @@ mod limits;
 mod loads;
 mod locks;
 mod made;
+mod mixes;
 mod profiles;
 mod publish;
 mod records;

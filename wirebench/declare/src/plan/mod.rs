@@ -204,6 +204,7 @@ fn fit<'a>(
     if samples != matches!(operation, Operation::Bench(_)) {
         return None;
     }
+    let in_turn = matches!(operation, Operation::Http(http) if !http.more_paths.is_empty());
     let fits = |protocol: &Protocol| {
         let answered = if starts {
             *protocol == Protocol::Process
@@ -214,7 +215,7 @@ fn fit<'a>(
         let can = driver
             .protocols
             .get(protocol)
-            .is_some_and(|mode| mode.takes(&scenario.load));
+            .is_some_and(|mode| mode.takes(&scenario.load) && (!in_turn || mode.takes_paths()));
         answered && meant && can
     };
     let protocol = Protocol::ALL.into_iter().find(fits)?;

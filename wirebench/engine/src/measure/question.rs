@@ -20,8 +20,10 @@ pub struct Question<'a> {
     server: &'a str,
     operation: &'a Operation,
     call: Option<Call>,
-    /// The request.
+    /// The request; the first, if several paths are requested in turn.
     pub request: WireRequest,
+    /// The paths that are requested in turn with it.
+    more_paths: Vec<String>,
 }
 
 impl<'a> Question<'a> {
@@ -76,11 +78,20 @@ impl<'a> Question<'a> {
                 (grpc_request(protocol, &path, body, ca), Some(call))
             }
         };
+        let more_paths = match operation {
+            Operation::Http(http) => http
+                .more_paths
+                .iter()
+                .map(|path| seed::filled(path, captured))
+                .collect(),
+            Operation::Grpc(_) | Operation::Bench(_) => Vec::new(),
+        };
         Ok(Self {
             server: &server.name,
             operation,
             call,
             request,
+            more_paths,
         })
     }
 
@@ -90,20 +101,37 @@ impl<'a> Question<'a> {
         self.call.as_ref().and_then(Call::protoset)
     }
 
-    /// Sends one request and checks the response against `expect` in `server.toml`.
+    /// Sends one request for each path and checks the responses against `expect` in `server.toml`. Returns the first.
     ///
     /// # Errors
     /// When there is no response, or a wrong one.
     pub fn check(&self, address: &str) -> Result<WireAnswer, TargetError> {
+        let first = self.check_one(address, &self.request)?;
+        for path in &self.more_paths {
+            let request = WireRequest {
+                path: path.clone(),
+                ..self.request.clone()
+            };
+            self.check_one(address, &request)?;
+        }
+        Ok(first)
+    }
+
+    fn check_one(&self, address: &str, request: &WireRequest) -> Result<WireAnswer, TargetError> {
         let server = || self.server.to_owned();
-        let answer = ask(address, &self.request, PROBE_TIMEOUT).map_err(|source| TargetError::NoAnswer {
+        let answer = ask(address, request, PROBE_TIMEOUT).map_err(|source| TargetError::NoAnswer {
             server: server(),
             source,
         })?;
+        let of = if self.more_paths.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", request.path)
+        };
         let wrong = |expected: String, found: String| {
             Err(TargetError::WrongAnswer {
                 server: server(),
-                expected: short(&expected),
+                expected: short(&expected) + &of,
                 found: short(&found),
             })
         };

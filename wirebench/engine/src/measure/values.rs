@@ -76,6 +76,10 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         Operation::Http(http) => {
             values.insert("header", Value::Many(http.headers.clone()));
             values.insert("headers", Value::One(http.headers.join("\n")));
+            if !http.more_paths.is_empty() {
+                let url = |path: &String| format!("{scheme}://{}{path}", places.address);
+                values.insert("more_urls", Value::Many(http.more_paths.iter().map(url).collect()));
+            }
             (http.method.as_str(), http.path.clone(), http.body.is_some())
         }
         Operation::Bench(bench) => {
@@ -120,9 +124,11 @@ pub fn fill_request(values: &mut Values, series: &PlannedSeries, captured: &Capt
     let lines: Vec<String> = http.headers.iter().map(filled).collect();
     values.insert("headers", Value::One(lines.join("\n")));
     values.insert("header", Value::Many(lines));
-    for name in ["path", "url"] {
-        if let Some(Value::One(text)) = values.get_mut(name) {
-            *text = seed::filled(text, captured);
+    for name in ["path", "url", "more_urls"] {
+        match values.get_mut(name) {
+            Some(Value::One(text)) => *text = seed::filled(text, captured),
+            Some(Value::Many(texts)) => texts.iter_mut().for_each(|text| *text = seed::filled(text, captured)),
+            None => {}
         }
     }
 }
