@@ -32,6 +32,7 @@ mod flames;
 mod fuzzed;
 mod github;
 mod golden;
+mod hardships;
 mod history;
 mod identical;
 mod imports;
