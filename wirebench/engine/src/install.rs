@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Program, package of Debian and Ubuntu, package of Homebrew.
-const PACKAGES: [(&str, &str, &str); 13] = [
+const PACKAGES: [(&str, &str, &str); 16] = [
     ("git", "git", "git"),
     ("jq", "jq", "jq"),
     ("gnuplot", "gnuplot-nox", "gnuplot"),
@@ -17,6 +17,9 @@ const PACKAGES: [(&str, &str, &str); 13] = [
     ("node", "nodejs", "node"),
     ("npm", "npm", "node"),
     ("python3", "python3", "python"),
+    ("protoc", "protobuf-compiler", "protobuf"),
+    ("java", "default-jdk-headless", "openjdk"),
+    ("mvn", "maven", "maven"),
 ];
 
 /// The package manager of this system.

@@ -1,6 +1,6 @@
 //! Writes a `wirebench.toml` from probed servers. Each line has its evidence as a comment.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::hints::Port;
@@ -29,21 +29,33 @@ pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], 
         seen.iter()
             .any(|one| one.server.protocols.iter().any(|protocol| protocol.is_grpc() == grpc))
     };
-    let drivers = [("hey", speaks(false)), ("ghz", speaks(true))];
+    let closes = seen.iter().any(|one| one.closes);
+    let keeps = speaks(false) && seen.iter().any(|one| !one.closes);
+    let drivers = [("hey", keeps), ("ab", closes), ("ghz", speaks(true))];
     let drivers: Vec<String> = drivers
         .iter()
         .filter(|(_, needed)| *needed)
         .map(|(name, _)| (*name).to_owned())
         .collect();
+    let ab = if closes {
+        ", ab (HTTP, a new connection for each request)"
+    } else {
+        ""
+    };
     let _ = writeln!(
         out,
-        "\nbuiltin_drivers = {}   # load generators: hey (HTTP) and ghz (gRPC); there are also h2load and hyperfine (start-up)",
+        "\nbuiltin_drivers = {}   # load generators: hey (HTTP){ab} and ghz (gRPC); there are also h2load and hyperfine (start-up)",
         list(&drivers)
     );
-    let mut operations = BTreeSet::new();
+    let mut operations: BTreeMap<String, Option<&str>> = BTreeMap::new();
     for one in seen {
         server(&mut out, one);
-        operations.extend(one.server.operations.keys().cloned());
+        // Each to its load generator, where servers differ.
+        let driver = (closes && drivers.len() > 1).then(|| driver(one)).flatten();
+        for name in one.server.operations.keys() {
+            let known = operations.entry(name.clone()).or_insert(driver);
+            *known = known.filter(|known| Some(*known) == driver);
+        }
     }
     scenarios(&mut out, &operations);
     for (program, why) in unseen {
@@ -56,6 +68,12 @@ pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], 
     }
     out.push_str(&questions(seen, unseen));
     out + FOOT
+}
+
+/// The load generator of a server that speaks HTTP alone.
+fn driver(seen: &Seen) -> Option<&'static str> {
+    let is_http = seen.server.protocols.iter().all(|protocol| !protocol.is_grpc());
+    is_http.then_some(if seen.closes { "ab" } else { "hey" })
 }
 
 /// Every question, one a line.

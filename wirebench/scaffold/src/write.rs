@@ -1,6 +1,6 @@
 //! Writes a `wirebench.toml` from guesses, for the user to complete.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::hints::{Hints, Port};
@@ -50,13 +50,13 @@ pub(super) fn toml(programs: &[Program], calls: &[Call], exposed: Option<u16>) -
     for program in programs {
         server(&mut out, program, calls, exposed, &mut operations);
     }
-    scenarios(&mut out, &operations);
+    scenarios(&mut out, &operations.into_iter().map(|name| (name, None)).collect());
     out + FOOT
 }
 
-/// A scenario for each operation.
-pub(super) fn scenarios(out: &mut String, operations: &BTreeSet<String>) {
-    for operation in operations {
+/// A scenario for each operation, with the only load generator that fits it, if there is one.
+pub(super) fn scenarios(out: &mut String, operations: &BTreeMap<String, Option<&str>>) {
+    for (operation, driver) in operations {
         let about = format!("5 seconds of {operation} over 10 connections, one request at a time on each");
         let _ = write!(
             out,
@@ -64,6 +64,9 @@ pub(super) fn scenarios(out: &mut String, operations: &BTreeSet<String>) {
             text(&about),
             text(operation)
         );
+        if let Some(driver) = driver {
+            let _ = writeln!(out, "drivers   = {}", list(&[(*driver).to_owned()]));
+        }
     }
 }
 

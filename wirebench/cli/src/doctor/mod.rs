@@ -1,6 +1,7 @@
 //! `wirebench doctor`: checks whether a run can work here, without a build and without load.
 
 mod project;
+mod sources;
 mod system;
 
 use std::collections::BTreeSet;
@@ -88,6 +89,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         Ok(root) => match Project::read(&root) {
             Ok(project) => [
                 project::declared(&project),
+                sources::sources(&project),
                 system::tools(&project),
                 system::machine(),
                 project::repository(&root),

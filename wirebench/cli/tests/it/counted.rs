@@ -266,6 +266,20 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
         json!({"kind": "not_counted", "side": "baseline", "why": "not ready within 90 s"})
     );
 
+    // What fails on both sides lies in the server or the driver: there is nothing to compare, and nothing is wrong with the change.
+    let mut both = changed(&[]);
+    for counts in both["series"][0]["counts"].as_array_mut().unwrap() {
+        *counts = json!({"variant": counts["variant"], "status": "failed", "reason": "4 connections, 1 was asked for", "remarks": [],
+            "figures": [], "syscalls": {}, "functions": [], "stacks": {}});
+    }
+    let both = records.judged(&both);
+    assert_eq!(both["series"][0]["verdict"], Value::Null);
+    assert_eq!(
+        both["series"][0]["reason"]["text"],
+        "nothing was counted on either side: 4 connections, 1 was asked for"
+    );
+    assert_ne!(both["verdict"], "invalid");
+
     let mut skipped = run(0.0, 14, 0);
     let mut counted = series(&[]);
     (counted["status"], counted["reason"]) = (json!("skipped"), json!("valgrind is not installed"));

@@ -191,3 +191,112 @@ fn the_packages_of_what_is_missing_are_listed_for_a_program_to_install() {
     }
     assert_eq!(good().run(&["doctor", "--packages"]).stdout, "");
 }
+
+/// A server with this build, and the files of its project.
+fn built_by(build: &str, files: &[(&str, &str)]) -> Bench {
+    let text = format!(
+        "builtin_drivers = [\"hey\"]\n[servers.a]\nabout = \"x\"\nprotocols = [\"http\"]\n{build}\nready = {{ tcp = true }}\n\
+         [servers.a.operations.ask]\nrequest = {{ path = \"/\" }}\n\
+         [scenarios.ask]\nabout = \"x\"\noperation = \"ask\"\nload = {{ connections = 1, requests = 1 }}\n"
+    );
+    let bench = Bench::empty().file("wirebench.toml", &text);
+    files.iter().fold(bench, |bench, (path, text)| bench.file(path, text))
+}
+
+#[test]
+fn what_builds_read_is_looked_for() {
+    let cargo = "[package]\nname = \"a\"\n[build-dependencies]\ntonic-prost-build = \"0.14\"\n";
+    let node = "{\"dependencies\":{\"express\":\"5\"}}";
+    let npm = "build = [\"npm\", \"ci\", \"--prefix\", \"web\"]\ncommand = [\"node\", \"web/a.js\"]";
+    for (build, files, name, how, mends) in [
+        (
+            "package = \"a\"",
+            &[("Cargo.toml", cargo)][..],
+            "Cargo.lock",
+            "cargo generate-lockfile",
+            "Cargo.lock",
+        ),
+        (
+            npm,
+            &[("web/package.json", node)],
+            "package-lock.json",
+            "npm install",
+            "web/package-lock.json",
+        ),
+        (
+            "build = [\"go\", \"build\", \"-o\", \"a\", \".\"]\ncommand = [\"./a\"]",
+            &[("go.mod", "module a\nrequire b v1.0.0\n")],
+            "go.sum",
+            "go mod tidy",
+            "go.sum",
+        ),
+        (
+            "command = [\"node\", \"a.js\"]",
+            &[("package.json", node), ("a.js", "")],
+            "node_modules",
+            "npm ci",
+            "node_modules/x",
+        ),
+    ] {
+        let bench = built_by(build, files);
+        let (code, report) = checks(&bench, &[]);
+        let found = check(&report, name);
+        assert_eq!((code, &found["state"]), (1, &Value::from("missing")), "{report:#}");
+        assert!(found["how"].as_str().unwrap().contains(how), "{found}");
+        let mended = bench.file(mends, "");
+        let all = checks(&mended, &[]).1;
+        assert!(
+            all["checks"].as_array().unwrap().iter().all(|one| one["name"] != name),
+            "{all:#}"
+        );
+    }
+}
+
+#[test]
+fn protoc_is_asked_for_where_a_build_script_calls_it() {
+    let with = |more: &str| {
+        let cargo = format!("[package]\nname = \"a\"\n[build-dependencies]\ntonic-prost-build = \"0.14\"\n{more}");
+        built_by("package = \"a\"", &[("Cargo.toml", &cargo), ("Cargo.lock", "")])
+    };
+    let nothing = tempfile::tempdir().unwrap();
+    let empty = nothing.path().to_string_lossy().into_owned();
+    let none = [("PATH", &*empty), ("GOBIN", &empty), ("PROTOC", "")];
+    let (code, report) = checks(&with(""), &none);
+    let found = check(&report, "protoc");
+    assert_eq!((code, &found["state"]), (1, &Value::from("missing")), "{report:#}");
+    assert!(found["how"].as_str().unwrap().contains("protobuf"), "{found}");
+    let packages = with("").run_with(&["doctor", "--packages"], &none).stdout;
+    assert!(packages.lines().any(|line| line.starts_with("protobuf")), "{packages}");
+    let program = nothing.path().join("protoc").to_string_lossy().into_owned();
+    std::fs::write(&program, "").unwrap();
+    let (_, report) = checks(&with(""), &[("PATH", "/nowhere"), ("PROTOC", &program)]);
+    assert_eq!(check(&report, "protoc")["state"], "ok", "{report:#}");
+    let all = checks(&with("protox = \"0.9\"\n"), &none).1;
+    assert!(
+        all["checks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["name"] != "protoc"),
+        "{all:#}"
+    );
+}
+
+#[test]
+fn submodules_that_were_not_checked_out_are_named() {
+    let modules = "[submodule \"schemas\"]\n\tpath = schemas\n\turl = https://example.org/schemas\n";
+    let bench = good().file(".gitmodules", modules);
+    let (code, report) = checks(&bench, &[]);
+    let found = check(&report, "submodules");
+    assert_eq!(
+        (code, &found["found"]),
+        (1, &Value::from("not checked out: schemas")),
+        "{report:#}"
+    );
+    let (code, report) = checks(&bench.file("schemas/a.proto", ""), &[]);
+    assert_eq!(
+        (code, &check(&report, "submodules")["state"]),
+        (0, &Value::from("ok")),
+        "{report:#}"
+    );
+}

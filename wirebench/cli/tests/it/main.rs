@@ -33,6 +33,7 @@ mod flames;
 mod fuzzed;
 mod github;
 mod golden;
+mod hardships;
 mod history;
 mod identical;
 mod imports;

@@ -38,8 +38,13 @@ impl Pair {
         let pair = Self {
             folder: tempfile::Builder::new().prefix("wirebench-tls-").tempdir()?,
         };
-        fs::write(pair.certificate(), certificate.pem())?;
-        fs::write(pair.key(), key.serialize_pem())?;
+        for (file, text) in [
+            (pair.certificate(), certificate.pem()),
+            (pair.key(), key.serialize_pem()),
+        ] {
+            let unwritable = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
+            fs::write(&file, text).map_err(unwritable)?;
+        }
         Ok(pair)
     }
 

@@ -42,6 +42,12 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
         (Ok(base), Ok(head)) => Ok((base, head)),
         // A side that was not counted at all takes precedence over one that failed: there is nothing to compare.
         (Err(untried @ Without::Untried(_)), _) | (_, Err(untried @ Without::Untried(_))) => Err(untried),
+        // What stops counting on both sides lies in the server or the driver, not in the change.
+        (Err(Without::Broken(SeriesReason::NotCounted { why, .. })), Err(Without::Broken(_))) => {
+            Err(Without::Untried(SeriesReason::Text {
+                text: format!("nothing was counted on either side: {why}"),
+            }))
+        }
         (Err(broken), _) | (_, Err(broken)) => Err(broken),
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct Seen {
     pub(super) more: Vec<String>,
     /// The open questions.
     pub(super) questions: Vec<String>,
+    /// Whether it closes a connection after each response: load generators that keep connections cannot measure it.
+    pub(super) closes: bool,
 }
 
 /// The evidence for an operation.
@@ -111,6 +113,7 @@ pub(super) fn look(scene: &Scene, files: &Files, program: &Program, calls: &[Cal
         operations: BTreeMap::new(),
         more: Vec::new(),
         questions: Vec::new(),
+        closes: false,
     };
     seen.questions.extend(running.unmeasured());
     ask(scene, files, program, calls, &running, &mut seen)?;
@@ -232,6 +235,7 @@ fn ask(
         });
     };
     let first = *first;
+    seen.closes = spoken.closes && first == Protocol::Http;
     seen.server.protocols = spoken.protocols.iter().map(|(protocol, _)| *protocol).collect();
     let words: Vec<&str> = spoken.protocols.iter().map(|(_, words)| words.as_str()).collect();
     seen.because.insert("protocols", words.join("; "));

@@ -1,5 +1,7 @@
 //! Finds out which protocols a listening server speaks.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +12,8 @@ use wirebench_engine::measure::tls::Pair;
 
 /// How long one request may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
+/// What is said of a server that closes connections.
+const CLOSES: &str = ", and the connection was closed";
 /// A method that should not exist.
 const NOBODYS: &str = "/wirebench.Probe/Nothing";
 
@@ -20,6 +24,8 @@ pub(super) struct Spoken {
     pub(super) protocols: Vec<(Protocol, String)>,
     /// Whether gRPC is among them.
     pub(super) grpc: bool,
+    /// Whether it closes a connection of HTTP/1.1 after each response.
+    pub(super) closes: bool,
     /// The open questions.
     pub(super) question: Option<String>,
 }
@@ -28,7 +34,9 @@ pub(super) struct Spoken {
 pub(super) fn to(address: &str, tls: &Pair) -> Spoken {
     let mut spoken = Spoken::default();
     if let Ok(answer) = get(address, Protocol::Http, "/") {
-        let words = format!("HTTP/1.1: GET / answered {}", answer.status);
+        spoken.closes = closes(address);
+        let then = if spoken.closes { CLOSES } else { "" };
+        let words = format!("HTTP/1.1: GET / answered {}{then}", answer.status);
         spoken.protocols.push((Protocol::Http, words));
     }
     let call = grpc_request(Protocol::Grpc, NOBODYS, grpc::frame(&[]), Path::new(""));
@@ -64,6 +72,43 @@ pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireA
     ask(address, &request, PATIENCE)
 }
 
+/// True if the server says that it closes the connection after a response to HTTP/1.1, or answers with HTTP/1.0.
+fn closes(address: &str) -> bool {
+    says_it_closes(&head(address).unwrap_or_default())
+}
+
+/// The head of the response to a GET of `/`.
+fn head(address: &str) -> std::io::Result<String> {
+    const LONGEST: usize = 64 * 1024;
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(stream, "GET / HTTP/1.1\r\nHost: {address}\r\n\r\n")?;
+    let (mut read, mut part) = (Vec::new(), [0; 4096]);
+    while !read.windows(4).any(|four| four == b"\r\n\r\n") && read.len() < LONGEST {
+        match stream.read(&mut part)? {
+            0 => break,
+            more => read.extend_from_slice(&part[..more]),
+        }
+    }
+    Ok(String::from_utf8_lossy(&read).into_owned())
+}
+
+fn says_it_closes(head: &str) -> bool {
+    let mut lines = head.lines();
+    let first = lines.next().unwrap_or_default();
+    let named = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("connection")
+            .then(|| value.trim().to_ascii_lowercase())
+    };
+    let said = lines.take_while(|line| !line.is_empty()).find_map(named);
+    match said.as_deref() {
+        Some("close") => true,
+        Some("keep-alive") => false,
+        _ => first.starts_with("HTTP/1.0"),
+    }
+}
+
 /// True if it responds to a TLS handshake. Its certificate is not the one that wirebench made, so the handshake fails
 /// after that.
 fn has_tls(address: &str, tls: &Pair) -> bool {
@@ -85,5 +130,23 @@ fn has_tls(address: &str, tls: &Pair) -> bool {
             )
         }
         Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_it_closes;
+
+    #[test]
+    fn a_server_closes_where_it_says_so_or_speaks_http_1_0() {
+        for (head, closes) in [
+            ("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", true),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\nconnection: close", false),
+            ("HTTP/1.0 200 OK\r\nServer: x\r\n\r\n", true),
+            ("HTTP/1.0 200 OK\r\nconnection: Keep-Alive\r\n\r\n", false),
+            ("", false),
+        ] {
+            assert_eq!(says_it_closes(head), closes, "{head}");
+        }
     }
 }
