@@ -14,6 +14,7 @@ use wirebench_judge::compare::{self, Rules};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, RunStatus, Variant};
 
+use crate::cluster::{self, ClusterArgs};
 use crate::only::Only;
 use crate::selection::SelectionArgs;
 use crate::shards::{Mine, ShardArgs};
@@ -27,7 +28,8 @@ use crate::{Outcome, claims, report, results, verdict};
   wirebench run --baseline v1 --candidate v2
   wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
   wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
-  wirebench run --server http --driver 'h*' --pin off --keep-raw")]
+  wirebench run --server http --driver 'h*' --pin off --keep-raw
+  wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2 --scenario a-user-c100")]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) sides: SideArgs,
@@ -57,6 +59,8 @@ pub(super) struct Args {
     /// Keep every driver's raw output (hundreds of MB); without it, only that of rounds that are not good.
     #[arg(long)]
     pub(super) keep_raw: bool,
+    #[command(flatten)]
+    pub(super) cluster: ClusterArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -91,7 +95,11 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 /// # Errors
 /// When nothing can be measured, or the folder cannot be written.
 pub(super) fn judged(project: &Project, args: &Args) -> anyhow::Result<(Recorded, Option<Comparison>)> {
-    let recorder = measure(project, args, Purpose::Measure)?;
+    let recorder = if args.cluster.cluster {
+        cluster::execute(project, args)?
+    } else {
+        measure(project, args, Purpose::Measure)?
+    };
     let comparison = judge(project, &recorder.run, &recorder.folder)?;
     Ok((recorder, comparison))
 }
@@ -198,7 +206,7 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
     shell_words::join(words)
 }
 
-fn new_seed() -> u32 {
+pub(super) fn new_seed() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.subsec_nanos() ^ u32::try_from(now.as_secs() & 0xffff_ffff).unwrap_or(0)
 }

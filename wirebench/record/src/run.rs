@@ -9,7 +9,7 @@ use crate::accepted::Accepted;
 use crate::counts::Counts;
 pub use crate::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
 use crate::names;
-pub use crate::round::{Bound, CpuTime, Latency, ProcessUsage, Round, RoundStatus};
+pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus};
 use crate::shards::Shard;
 
 /// The schema's name, the value of [`Run::schema`].
