@@ -13,7 +13,7 @@ main() {
   fi
   mapfile -t changes < <(jq --raw-output '"--change=USER \(.User)", ((.Env // [])[] | "--change=ENV \(.)")' <<<"$3")
   tar --create --owner=0 --group=0 --directory "$2" . | docker import "${changes[@]}" - "$1" >/dev/null
-  kind load docker-image "$1"
+  kind load docker-image "$1" --name wirebench
 }
 
 main "$@"

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::cluster::ClusterArgs;
 use crate::only::Only;
 use crate::run::{self, Pin};
 use crate::selection::SelectionArgs;
@@ -57,7 +56,7 @@ pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> 
         pin: Pin::Off,
         out: args.out,
         keep_raw: args.keep_raw,
-        cluster: ClusterArgs::default(),
+        cluster: Box::default(),
     };
     if !json {
         return run::execute(project, &run);

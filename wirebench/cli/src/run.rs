@@ -60,7 +60,7 @@ pub(super) struct Args {
     #[arg(long)]
     pub(super) keep_raw: bool,
     #[command(flatten)]
-    pub(super) cluster: ClusterArgs,
+    pub(super) cluster: Box<ClusterArgs>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

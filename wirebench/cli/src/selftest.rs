@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::cluster::ClusterArgs;
 use crate::run::{self, Pin};
 use crate::selection::SelectionArgs;
 use crate::shards::ShardArgs;
@@ -117,7 +116,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
         pin: Pin::Auto,
         out: args.out.clone(),
         keep_raw: false,
-        cluster: ClusterArgs::default(),
+        cluster: Box::default(),
     }
 }
 

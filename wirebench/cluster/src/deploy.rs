@@ -245,46 +245,46 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn pod(status: serde_json::Value) -> Pod {
+    fn pod(status: &serde_json::Value) -> Pod {
         serde_json::from_value(json!({"metadata": {"name": "p"}, "status": status})).unwrap()
     }
 
-    fn with_state(state: serde_json::Value) -> Pod {
+    fn with_state(state: &serde_json::Value) -> Pod {
         let container =
             json!({"name": "server", "image": "a", "imageID": "", "ready": false, "restartCount": 0, "state": state});
-        pod(json!({"phase": "Pending", "containerStatuses": [container]}))
+        pod(&json!({"phase": "Pending", "containerStatuses": [container]}))
     }
 
     #[test]
     fn an_image_that_cannot_be_had_and_a_crash_are_hopeless() {
         for reason in ["ImagePullBackOff", "CrashLoopBackOff", "ErrImageNeverPull"] {
-            let found = fault(&with_state(json!({"waiting": {"reason": reason, "message": "no"}}))).unwrap();
+            let found = fault(&with_state(&json!({"waiting": {"reason": reason, "message": "no"}}))).unwrap();
             assert!(found.is_hopeless, "{reason}");
             assert_eq!(found.what, format!("server: {reason}: no"));
         }
         // A first failed pull is tried again.
         assert!(
-            !fault(&with_state(json!({"waiting": {"reason": "ErrImagePull"}})))
+            !fault(&with_state(&json!({"waiting": {"reason": "ErrImagePull"}})))
                 .unwrap()
                 .is_hopeless
         );
         assert_eq!(
-            fault(&with_state(json!({"waiting": {"reason": "ContainerCreating"}}))),
+            fault(&with_state(&json!({"waiting": {"reason": "ContainerCreating"}}))),
             None
         );
     }
 
     #[test]
     fn an_evicted_pod_says_so() {
-        let evicted = pod(json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory"}));
+        let evicted = pod(&json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory"}));
         assert_eq!(fault(&evicted).unwrap().what, "Evicted The node was low on memory");
     }
 
     #[test]
     fn a_container_ends_with_a_code() {
-        let ended_pod = with_state(json!({"terminated": {"exitCode": 99, "reason": "Error"}}));
+        let ended_pod = with_state(&json!({"terminated": {"exitCode": 99, "reason": "Error"}}));
         assert_eq!(ended(&ended_pod, "server"), Some((99, "Error".into())));
         assert!(began(&ended_pod, "server") && !began(&ended_pod, "other"));
-        assert_eq!(ended(&with_state(json!({"running": {}})), "server"), None);
+        assert_eq!(ended(&with_state(&json!({"running": {}})), "server"), None);
     }
 }

@@ -8,6 +8,7 @@ mod gather;
 mod load;
 mod meter;
 mod names;
+mod order;
 mod overlay;
 mod owner;
 mod place;
@@ -19,8 +20,9 @@ mod share;
 mod slot;
 mod testrun;
 
+pub use order::{LoadPods, Order};
 pub use overlay::{Overlay, OverlayError};
 pub use record::Side;
 pub use runs::Runs;
-pub use session::{LoadPods, Order, measure};
+pub use session::measure;
 pub use share::fits;

@@ -10,7 +10,7 @@ use wirebench_record::run::{
 };
 
 use crate::names::digest;
-use crate::session::Order;
+use crate::order::Order;
 
 /// The record of a run in progress.
 pub(crate) struct Recorder {

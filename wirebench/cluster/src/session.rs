@@ -2,84 +2,31 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use serde_json::Value;
 
-use wirebench_declare::Project;
 use wirebench_declare::plan::rerun::FEWEST_PAIRS;
-use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
-use wirebench_declare::server::Operation;
+use wirebench_declare::plan::{Slot, Stretch, pairs};
 use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::measure::question::Question;
 use wirebench_engine::normalise::{self, Jq, failed_round};
 use wirebench_engine::session::{Recorded, given_up, new_folder, prepare};
-use wirebench_record::run::{Round, RoundStatus, Run, Stage, ToolVersion, Variant};
+use wirebench_record::run::{Round, RoundStatus, Stage, ToolVersion, Variant};
 
 use crate::api::{Cluster, Command};
 use crate::deploy::Target;
 use crate::gather;
 use crate::load::{self, Spec};
 use crate::names::{Names, key};
-use crate::overlay::{Adapt, METER, Overlay};
+use crate::order::{Order, inputs, ready};
+use crate::overlay::{Adapt, METER};
 use crate::owner::Owner;
-use crate::place::Inputs;
-use crate::probe::Forward;
-use crate::record::{self, Recorder, Side};
+use crate::record::{self, Recorder};
 use crate::slot::{Field, Task, is_operated};
 
-/// How long servers whose pods are ready may take until a response is right.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(30);
 /// How often a stop by the user is looked for.
 const TICK: Duration = Duration::from_millis(100);
-
-/// The pods that send requests.
-#[derive(Debug, Clone)]
-pub struct LoadPods {
-    /// How many there are.
-    pub pods: u32,
-    /// Their image: a shell, and the drivers' programs.
-    pub image: String,
-}
-
-/// The order for a run on a cluster.
-pub struct Order<'a> {
-    /// The project.
-    pub project: &'a Project,
-    /// The profile's name.
-    pub profile: &'a str,
-    /// The series, all of which fit; their servers are those of the overlays.
-    pub series: Vec<PlannedSeries<'a>>,
-    /// The overlays to apply.
-    pub overlays: Vec<Overlay>,
-    /// The variants: a candidate, and a baseline if two are compared.
-    pub sides: Vec<Side>,
-    /// The context of the kubeconfig; `None` for the current one.
-    pub context: Option<String>,
-    /// The namespace; `None` for the context's.
-    pub namespace: Option<String>,
-    /// The load pods.
-    pub load: LoadPods,
-    /// Replicas of each Deployment; `None` for the overlay's own.
-    pub replicas: Option<u32>,
-    /// Rounds of each series and variant in the first stage.
-    pub rounds: u32,
-    /// Seed of the order of rounds.
-    pub seed: u64,
-    /// The folder that takes the run's folder.
-    pub out: &'a Path,
-    /// The command that repeats the run.
-    pub repeat: String,
-    /// Whether raw output of good rounds is kept too.
-    pub keep_raw: bool,
-    /// Wall time for rounds of load where two variants are compared.
-    pub budget: Duration,
-    /// Chooses the second stage, from the run and the time left after the first one; `None` if no series needs one.
-    pub second_stage: &'a dyn Fn(&Run, Duration) -> Option<Stage>,
-}
 
 /// Measures a run on a cluster, writes its record, and removes everything that it made there. Servers or load pods that fail are
 /// no error: they are in the record.
@@ -437,40 +384,6 @@ impl Session<'_> {
     }
 }
 
-/// Waits until every pod of a target is ready, and a first response is right: the addresses of Services take a moment to be known on
-/// every node.
-///
-/// # Errors
-/// When that takes too long; the message says why.
-async fn ready(
-    cluster: &Cluster,
-    root: &Path,
-    target: &Target,
-    series: Option<&PlannedSeries<'_>>,
-) -> anyhow::Result<()> {
-    target.wait(cluster).await?;
-    let Some(series) = series else {
-        return Ok(());
-    };
-    let question = Question::new(root, series.server, series.operation, series.protocol, Path::new(""))?;
-    let pods = target.ready_pods(cluster).await?;
-    let front = pods
-        .iter()
-        .find(|pod| pod.starts_with(&target.front.0))
-        .context("no front pod is ready")?;
-    let forward = Forward::open(cluster, front, target.front.1).await?;
-    let until = Instant::now() + ANSWERS_WITHIN;
-    loop {
-        match forward.check(&question) {
-            Ok(_) => return Ok(()),
-            Err(error) if Instant::now() > until => {
-                anyhow::bail!("the pods are ready, and after {ANSWERS_WITHIN:?} there was no right response: {error}");
-            }
-            Err(_) => tokio::time::sleep(TICK).await,
-        }
-    }
-}
-
 /// What was made before the first round.
 struct Made {
     id: String,
@@ -484,26 +397,4 @@ async fn stopped(interrupt: &Interrupt) {
     while !interrupt.asked() {
         tokio::time::sleep(TICK).await;
     }
-}
-
-/// The files that the chosen series' drivers read.
-fn inputs(order: &Order) -> anyhow::Result<Inputs> {
-    let root = &order.project.root;
-    let mut inputs = Inputs::default();
-    for (number, series) in order.series.iter().enumerate() {
-        let question = Question::new(root, series.server, series.operation, series.protocol, Path::new(""))?;
-        inputs.add(load::body(number), question.request.body.clone());
-        if let Operation::Grpc(rpc) = series.operation {
-            inputs.add_folder(
-                &root.join(&rpc.proto_root),
-                ".proto",
-                &format!("project/{}", rpc.proto_root),
-            )?;
-        }
-        let folder = series.driver.folder.clone();
-        inputs
-            .add_folder(&folder, ".js", &format!("drivers/{}", series.driver.name))
-            .with_context(|| format!("driver {}", series.driver.name))?;
-    }
-    Ok(inputs)
 }

@@ -25,7 +25,7 @@ pub(crate) fn of(load: &Load, pods: u32, index: u32) -> Load {
                 .iter()
                 .map(|stage| LoadStage {
                     connections: share(stage.connections),
-                    ..stage.clone()
+                    ..*stage
                 })
                 .collect(),
         ),
