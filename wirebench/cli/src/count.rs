@@ -61,6 +61,7 @@ pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> 
         out: args.out,
         keep_raw: args.keep_raw,
         json,
+        cluster: Box::default(),
     };
     if !json {
         return run::execute(project, &run);

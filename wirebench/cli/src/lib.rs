@@ -15,6 +15,7 @@ mod alert;
 mod backfill;
 mod bisect;
 mod claims;
+mod cluster;
 mod colour;
 mod comment;
 mod compare;

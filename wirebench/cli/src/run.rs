@@ -14,6 +14,7 @@ use wirebench_judge::compare::{self, Rules};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, RunStatus, Variant};
 
+use crate::cluster::{self, ClusterArgs};
 use crate::lock::LockArgs;
 use crate::only::Only;
 use crate::selection::SelectionArgs;
@@ -28,7 +29,8 @@ use crate::{Outcome, claims, report, results, verdict};
   wirebench run --baseline v1 --candidate v2
   wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
   wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
-  wirebench run --server http --driver 'h*' --pin off --keep-raw")]
+  wirebench run --server http --driver 'h*' --pin off --keep-raw
+  wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2 --scenario a-user-c100")]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) sides: SideArgs,
@@ -63,6 +65,8 @@ pub(super) struct Args {
     /// Prints the run's record as one line of JSON instead of a table, and a second line with the comparison if there is one.
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) cluster: Box<ClusterArgs>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -104,7 +108,11 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 /// # Errors
 /// When nothing can be measured, or the folder cannot be written.
 pub(super) fn judged(project: &Project, args: &Args) -> anyhow::Result<(Recorded, Option<Comparison>)> {
-    let recorder = measure(project, args, Purpose::Measure)?;
+    let recorder = if args.cluster.cluster {
+        cluster::execute(project, args)?
+    } else {
+        measure(project, args, Purpose::Measure)?
+    };
     let comparison = judge(project, &recorder.run, &recorder.folder)?;
     Ok((recorder, comparison))
 }
@@ -215,7 +223,7 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
     shell_words::join(words)
 }
 
-fn new_seed() -> u32 {
+pub(super) fn new_seed() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     now.subsec_nanos() ^ u32::try_from(now.as_secs() & 0xffff_ffff).unwrap_or(0)
 }

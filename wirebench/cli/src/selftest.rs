@@ -121,6 +121,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
         out: args.out.clone(),
         keep_raw: false,
         json: false,
+        cluster: Box::default(),
     }
 }
 

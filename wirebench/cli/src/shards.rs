@@ -30,6 +30,11 @@ pub(super) struct Mine {
 }
 
 impl ShardArgs {
+    /// True if one shard of a plan was asked for.
+    pub(super) const fn is_given(&self) -> bool {
+        self.plan.is_some()
+    }
+
     /// The requested shard; `None` if this machine measures everything. `series` are those that flags and profile
     /// select.
     ///

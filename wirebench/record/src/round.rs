@@ -107,6 +107,29 @@ pub struct Round {
     /// Every rate that a search tried, in order; the other figures are of the highest that passed. Empty without a search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<SearchStep>,
+    /// What each load pod of a cluster did, in the order of their names: the round's counts are the sums of theirs, and its
+    /// quantiles are those of all their latencies together. Empty where one machine loads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load_pods: Vec<LoadPod>,
+}
+
+/// The part of a round that one load pod measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadPod {
+    /// Good answers.
+    pub ok_count: u64,
+    /// Everything else.
+    pub failed_count: u64,
+    /// Wall time of its load, as its driver measured it.
+    pub elapsed_ns: Option<u64>,
+    /// When its load began, after the first pod's, by clocks that were compared; null when the driver was started by somebody
+    /// else, such as k6-operator.
+    pub started_after_ns: Option<u64>,
+    /// By how much its clock is ahead of this machine's, ns.
+    pub clock_offset_ns: i64,
+    /// The offset is known to within this many ns in both directions: half the time that asking took.
+    pub clock_uncertainty_ns: u64,
 }
 
 impl Round {
@@ -141,6 +164,7 @@ impl Round {
             payload_bytes: None,
             server_ready_ns: None,
             search: Vec::new(),
+            load_pods: Vec::new(),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::counts::Counts;
 use crate::limit::Limit;
 pub use crate::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
 use crate::names;
-pub use crate::round::{Bound, CpuTime, Latency, ProcessUsage, Round, RoundStatus};
+pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus};
 use crate::shards::Shard;
 
 /// The schema's name, the value of [`Run::schema`].

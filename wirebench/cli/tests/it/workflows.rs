@@ -11,7 +11,7 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 23] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 24] = [
     ("alert", "alert", &["contents: read", "issues: write"]),
     ("bench", "alert", &["contents: read", "issues: write"]),
     ("bench", "judge", &["contents: read", "pull-requests: read"]),
@@ -23,6 +23,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 23] = [
     ),
     ("ci", "advisories", &["contents: read"]),
     ("ci", "test", &["contents: read"]),
+    ("cluster", "cluster", &["contents: read"]),
     (
         "comment",
         "comment",

@@ -237,13 +237,17 @@ impl Pass<'_> {
             &folder.join(files::STDOUT),
             &folder.join(files::RAW),
         )?;
-        let (good, errors) = normalise::good_and_bad(self.series, shape);
+        let (good, errors) = normalise::good_and_bad(self.series, shape.answers, shape.errors);
         if let Some((what, count)) = errors.iter().next() {
             let message = format!("{driver}: {count} of {} requests failed: {what}", self.requests);
             return Err(PassError::OtherLoad(message));
         }
-        if good as u64 != self.requests {
-            let message = format!("{driver} sent {good} requests, {} were asked for", self.requests);
+        if good.len() as u64 != self.requests {
+            let message = format!(
+                "{driver} sent {} requests, {} were asked for",
+                good.len(),
+                self.requests
+            );
             return Err(PassError::OtherLoad(message));
         }
         if wire.connections != 1 {

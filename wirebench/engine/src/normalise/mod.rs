@@ -37,21 +37,58 @@ pub fn failed_round(slot: Slot, reason: String) -> Round {
 /// Reads a slot's raw output and makes its round; a round that fails a check is kept, marked invalid with the reason.
 #[must_use]
 pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, folder: &Path) -> Round {
-    let shape = match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
-        Ok(shape) => shape,
-        Err(error) => return failed_round(slot, error.to_string()),
-    };
-    let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
-    let failed_count = errors.values().sum();
+    match read(jq, series.driver, &folder.join(files::STDOUT), &folder.join(files::RAW)) {
+        Ok(shape) => checked(series, slot, measured, outcome(series, shape)),
+        Err(error) => failed_round(slot, error.to_string()),
+    }
+}
+
+/// What the output of a load says: of one driver run, or of several at the same time together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Wall time of the load.
+    pub elapsed_ns: Option<u64>,
+    /// Good responses.
+    pub ok_count: u64,
+    /// Every other outcome, by its kind.
+    pub errors: BTreeMap<String, u64>,
+    /// Requests that should have started and did not (open loop), when the driver says so.
+    pub dropped: Option<u64>,
+    /// Requests that the driver cut off itself, when it reports them.
+    pub cut_off: Option<u64>,
+    /// Quantiles of the good responses' latencies; `None` if there are none.
+    pub latency: Option<Latency>,
+    /// The protocol that the driver reports, if it does.
+    pub protocol: Option<String>,
+}
+
+fn outcome(series: &PlannedSeries, shape: Shape) -> Outcome {
+    let (good, errors) = good_and_bad(series, shape.answers, shape.errors);
+    Outcome {
+        elapsed_ns: shape.elapsed_ns,
+        ok_count: good.len() as u64,
+        errors,
+        dropped: shape.dropped,
+        cut_off: shape.cut_off,
+        latency: summary(good),
+        protocol: shape.protocol,
+    }
+}
+
+/// Makes a round of what a load's output says and what was measured beside it; a round that fails a check is invalid, with the
+/// reason.
+#[must_use]
+pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome: Outcome) -> Round {
+    let failed_count = outcome.errors.values().sum();
     let driven = &measured.driven;
     let mut round = Round {
-        elapsed_ns: shape.elapsed_ns.filter(|ns| *ns > 0),
-        ok_count: Some(good.len() as u64),
+        elapsed_ns: outcome.elapsed_ns.filter(|ns| *ns > 0),
+        ok_count: Some(outcome.ok_count),
         failed_count: Some(failed_count),
-        dropped_count: shape.dropped,
-        cut_off_count: shape.cut_off,
-        errors,
-        latency_ns: summary(good),
+        dropped_count: outcome.dropped,
+        cut_off_count: outcome.cut_off,
+        errors: outcome.errors,
+        latency_ns: outcome.latency,
         server_cpu_ns: driven.server_cpu,
         driver_cpu_ns: driven.driver_cpu,
         server_busy_permille: driven.server_busy_permille,
@@ -71,7 +108,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
         protocol: series.protocol,
         mode: series.mode,
     };
-    let mut faults = check::faults(&expected, shape.protocol.as_deref(), &round);
+    let mut faults = check::faults(&expected, outcome.protocol.as_deref(), &round);
     faults.extend(measured.wrong_afterwards.clone());
     round.status = if faults.is_empty() {
         RoundStatus::Ok
@@ -82,11 +119,14 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
     round
 }
 
-/// The number of good responses, and the number of every other outcome by its kind.
+/// The latencies of good responses, ns, and the number of every other outcome by its kind.
 #[must_use]
-pub fn good_and_bad(series: &PlannedSeries, shape: Shape) -> (usize, BTreeMap<String, u64>) {
-    let (good, errors) = sort_out(shape.answers, shape.errors, &good_status(series));
-    (good.len(), errors)
+pub fn good_and_bad(
+    series: &PlannedSeries,
+    answers: BTreeMap<String, Vec<u64>>,
+    errors: BTreeMap<String, u64>,
+) -> (Vec<u64>, BTreeMap<String, u64>) {
+    sort_out(answers, errors, &good_status(series))
 }
 
 /// The status, as text, of a good response of this series.

@@ -34,9 +34,10 @@ use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
 use wirebench_record::run::{Stage, Variant};
 
 pub use asked::{Asked, What};
+pub use pairs::given_up;
 pub use progress::remaining;
 pub use rates::achieved;
-pub use recorder::{new_folder, save, unwritable};
+pub use recorder::{new_folder, save, unmeasured, unwritable};
 pub use run::{NothingToMeasure, Order, Part, Purpose, Recorded, locked, measure};
 
 /// Everything that a session needs.

@@ -10,7 +10,8 @@ const GIVE_UP_AFTER: usize = 2;
 
 /// True if a variant is not measured any further: it failed too often in a row, or the candidate or the baseline did,
 /// so that there is nothing to compare it with.
-pub(super) fn given_up(rounds: &[Round], variant: Variant) -> bool {
+#[must_use]
+pub fn given_up(rounds: &[Round], variant: Variant) -> bool {
     let failing = |variant| {
         let own = rounds.iter().rev().filter(|round| round.variant == variant);
         let last = own.take(GIVE_UP_AFTER);

@@ -209,6 +209,17 @@ pub fn new_folder(base: &Path, seed: u64) -> anyhow::Result<(String, PathBuf)> {
 /// A series before its first round.
 pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
     Series {
+        missing_in: entry.missing_in,
+        same_program: entry.same_program,
+        baseline_digest: entry.baseline_digest.clone(),
+        ..unmeasured(series)
+    }
+}
+
+/// A planned series of which nothing is measured yet.
+#[must_use]
+pub fn unmeasured(series: &PlannedSeries) -> Series {
+    Series {
         id: series.id.clone(),
         scenario: series.scenario.name.clone(),
         server: series.server.name.clone(),
@@ -220,9 +231,9 @@ pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
         command: recorded_command(series),
         status: SeriesStatus::Incomplete,
         reason: None,
-        missing_in: entry.missing_in,
-        same_program: entry.same_program,
-        baseline_digest: entry.baseline_digest.clone(),
+        missing_in: None,
+        same_program: false,
+        baseline_digest: None,
         injected_burn_ns: None,
         counts: Vec::new(),
         rounds: Vec::new(),

@@ -167,7 +167,7 @@ pub fn note(note: &Note) -> String {
         }
         Note::SharedCores => "Server and load generator shared all cores.".into(),
         Note::Unlocked => {
-            "Measured without the machine's lock (--no-lock): another measurement may have run beside it.".into()
+            "Measured without the machine's lock: another measurement may have run beside it.".into()
         }
         Note::MeasuredAtDifferentTimes => {
             "Measured at different times: shown, not judged. To judge, measure both side by side: wirebench run --baseline REV"

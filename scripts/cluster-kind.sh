@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# cluster-kind.sh: scripts/cluster-test.sh on a cluster of one node that kind makes for it, and removes.
+#
+# Usage: scripts/cluster-kind.sh
+# It needs kind, kubectl and docker, as GitHub's runners have them, and the tools of scripts/setup.sh --drivers.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+operator=https://github.com/grafana/k6-operator/releases/download/v1.6.0/bundle.yaml
+
+main() {
+  if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi
+  cargo build --locked --package wirebench --manifest-path "$root/Cargo.toml"
+  trap 'kind delete cluster --name wirebench' EXIT
+  kind create cluster --name wirebench --wait 120s
+  "$root/scripts/lib/cluster-images.sh" "$root/scripts/lib/kind-image.sh"
+  kubectl apply --server-side --filename "$operator"
+  kubectl wait --for=condition=Available deployment --all --namespace k6-operator-system --timeout=120s
+  "$root/scripts/cluster-test.sh"
+}
+
+main "$@"

@@ -1,0 +1,163 @@
+//! `wirebench run --cluster`: the same run with servers and load in a Kubernetes cluster.
+
+use wirebench_cluster::{LoadPods, Order, Overlay, Side, fits, measure};
+use wirebench_declare::Project;
+use wirebench_declare::plan;
+use wirebench_engine::session::{NothingToMeasure, Recorded};
+use wirebench_judge::compare::{self, Rules};
+use wirebench_record::run::Variant;
+
+use crate::run::{Args, new_seed};
+use crate::{UsageError, results};
+
+/// The flags of a run on a cluster.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "On a Kubernetes cluster")]
+pub(super) struct ClusterArgs {
+    /// Measure on the cluster that KUBECONFIG names. --baseline and --candidate are then images of the servers.
+    #[arg(long, requires = "overlay", requires = "load_image")]
+    pub(super) cluster: bool,
+    /// Overlays to apply, separated by commas: names of files in deploy/kubernetes/rendered/, without .yaml.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "cluster")]
+    overlay: Vec<String>,
+    /// Image of the load pods: a shell, and the drivers' programs.
+    #[arg(long, value_name = "IMAGE", requires = "cluster")]
+    load_image: Option<String>,
+    /// Pods that send requests; they share the connections. Without it, 1.
+    #[arg(long, value_name = "N", requires = "cluster", value_parser = clap::value_parser!(u32).range(1..=100))]
+    load_pods: Option<u32>,
+    /// Replicas of each Deployment; without it, the overlay's.
+    #[arg(long, value_name = "N", requires = "cluster", value_parser = clap::value_parser!(u32).range(1..=100))]
+    replicas: Option<u32>,
+    /// Context of the kubeconfig; without it, the current one.
+    #[arg(long, value_name = "NAME", requires = "cluster")]
+    context: Option<String>,
+    /// Namespace in which everything is made; without it, the context's.
+    #[arg(long, value_name = "NAME", requires = "cluster")]
+    namespace: Option<String>,
+}
+
+impl ClusterArgs {
+    const fn pods(&self) -> u32 {
+        match self.load_pods {
+            Some(pods) => pods,
+            None => 1,
+        }
+    }
+
+    /// The flags again, for the command that repeats a run.
+    fn as_flags(&self) -> Vec<String> {
+        let pods = self.pods().to_string();
+        let replicas = self.replicas.map(|replicas| replicas.to_string());
+        let flags = [
+            ("--overlay", Some(self.overlay.join(","))),
+            ("--load-image", self.load_image.clone()),
+            ("--load-pods", Some(pods)),
+            ("--replicas", replicas),
+            ("--context", self.context.clone()),
+            ("--namespace", self.namespace.clone()),
+        ];
+        let given = flags
+            .into_iter()
+            .filter_map(|(flag, value)| Some([flag.to_owned(), value?]));
+        std::iter::once("--cluster".to_owned()).chain(given.flatten()).collect()
+    }
+}
+
+/// Measures the selected series on a cluster and writes the record into the run's folder.
+///
+/// # Errors
+/// When an overlay cannot be read, no series fits, or the cluster refuses the run.
+pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Recorded> {
+    let flags = &args.cluster;
+    let sides = sides(args)?;
+    let compares = sides.len() > 1;
+    let overlays = flags.overlay.iter().map(|name| Overlay::read(&project.root, name));
+    let overlays: Vec<Overlay> = overlays
+        .collect::<Result<_, _>>()
+        .map_err(|error| UsageError(error.to_string()))?;
+    let (name, profile) = if compares {
+        args.selection.profile_to_compare(project)?
+    } else {
+        args.selection.profile(project)?
+    };
+    let mut selection = args.selection.selection();
+    if selection.servers.is_empty() {
+        selection.servers = overlays.iter().map(|overlay| overlay.server.clone()).collect();
+    }
+    let mut series = plan::series(project, profile, &selection)?;
+    series.retain(|one| overlays.iter().any(|overlay| overlay.server == one.server.name) && fits(one, flags.pods()));
+    if series.is_empty() {
+        return Err(NothingToMeasure.into());
+    }
+    let by_default = if compares {
+        project.config.compare.rounds
+    } else {
+        profile.rounds
+    };
+    let rounds = args.rounds.unwrap_or(by_default);
+    let seed = u64::from(args.seed.unwrap_or_else(new_seed));
+    let rules = Rules::from(&project.config);
+    measure(&Order {
+        project,
+        profile: name,
+        series,
+        overlays,
+        repeat: repeat(args, &sides, rounds, seed),
+        sides,
+        context: flags.context.clone(),
+        namespace: flags.namespace.clone(),
+        load: LoadPods {
+            pods: flags.pods(),
+            image: flags.load_image.clone().unwrap_or_default(),
+        },
+        replicas: flags.replicas,
+        rounds,
+        seed,
+        out: &args.out.clone().unwrap_or_else(|| results(&project.root)),
+        keep_raw: args.keep_raw,
+        budget: args.budget.unwrap_or(rules.compare.budget).0,
+        second_stage: &|run, left| compare::next_stage(run, &rules, left),
+    })
+}
+
+/// The images to measure: one of each variant.
+fn sides(args: &Args) -> Result<Vec<Side>, UsageError> {
+    let one = |variant: Variant, given: &[String]| match given {
+        [] => Ok(None),
+        [image] => Ok(Some(image.clone())),
+        _ => Err(UsageError(format!(
+            "--{}: given several times; on a cluster it is one image",
+            variant.name()
+        ))),
+    };
+    if !args.sides.reference.is_empty() || args.only.is_some() || args.shard.is_given() {
+        let message = "--reference, --only and --plan are not for --cluster: leave them out";
+        return Err(UsageError(message.into()));
+    }
+    let baseline = one(Variant::Baseline, &args.sides.baseline)?;
+    let candidate = Side {
+        variant: Variant::Candidate,
+        image: one(Variant::Candidate, &args.sides.candidate)?,
+    };
+    let baseline = baseline.map(|image| Side {
+        variant: Variant::Baseline,
+        image: Some(image),
+    });
+    Ok(baseline.into_iter().chain([candidate]).collect())
+}
+
+fn repeat(args: &Args, sides: &[Side], rounds: u32, seed: u64) -> String {
+    let mut words = vec!["wirebench".to_owned(), "run".to_owned()];
+    words.extend(args.cluster.as_flags());
+    let images = sides
+        .iter()
+        .filter_map(|side| Some([format!("--{}", side.variant.name()), side.image.clone()?]));
+    words.extend(images.flatten());
+    words.extend(args.selection.as_flags());
+    words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
+    if let Some(budget) = args.budget {
+        words.extend(["--budget".into(), budget.as_flag()]);
+    }
+    shell_words::join(words)
+}

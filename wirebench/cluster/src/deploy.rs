@@ -1,0 +1,290 @@
+//! Servers in a cluster: an overlay applied for one variant, and whether its pods are ready.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
+
+use crate::api::Cluster;
+use crate::names::Names;
+use crate::overlay::{Adapt, Address, Overlay};
+
+/// How long pods may take to get ready.
+pub(crate) const READY_WITHIN: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_millis(300);
+/// Reasons for which a container waits, and will not get ready by waiting longer.
+const HOPELESS: [&str; 7] = [
+    "CrashLoopBackOff",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "ErrImageNeverPull",
+    "ImagePullBackOff",
+    "InvalidImageName",
+    "RunContainerError",
+];
+
+/// The servers of an overlay in one variant.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) names: Names,
+    /// The front's address in the cluster, `IP:port`.
+    pub(crate) address: String,
+    /// The name of the front's Deployment, and its container's port.
+    pub(crate) front: (String, u16),
+    pods: usize,
+}
+
+impl Target {
+    /// Makes the objects of an overlay: the Services first, whose addresses the others need.
+    ///
+    /// # Errors
+    /// When the API refuses an object.
+    pub(crate) async fn apply(cluster: &Cluster, overlay: &Overlay, adapt: &Adapt<'_>) -> anyhow::Result<Self> {
+        let mut addresses = Vec::new();
+        let mut address = None;
+        for (name, service) in overlay.service_names().zip(overlay.services(adapt)) {
+            let made = cluster.create(&service).await?;
+            let ip = made["spec"]["clusterIP"]
+                .as_str()
+                .context("a Service without an address")?;
+            let port = made["spec"]["ports"][0]["port"]
+                .as_u64()
+                .context("a Service without a port")?;
+            if made["metadata"]["name"].as_str() == Some(&*overlay.front(adapt.names)) {
+                address = Some(format!("{ip}:{port}"));
+            }
+            addresses.push(Address {
+                service: name,
+                ip: ip.to_owned(),
+                port,
+            });
+        }
+        for object in overlay.others(adapt, &addresses) {
+            cluster.create(&object).await?;
+        }
+        Ok(Self {
+            names: adapt.names.clone(),
+            address: address.context("the front's Service was not made")?,
+            front: overlay.front_pods(adapt.names).map_err(|why| anyhow!(why))?,
+            pods: overlay.pods(adapt.replicas),
+        })
+    }
+
+    /// Waits until every pod is ready.
+    ///
+    /// # Errors
+    /// When a pod cannot get ready, or not in time: with its reason, and its last words.
+    pub(crate) async fn wait(&self, cluster: &Cluster) -> anyhow::Result<()> {
+        wait(cluster, &self.names.selector(), self.pods).await.map(drop)
+    }
+
+    /// The pods, by name; all of them are ready.
+    ///
+    /// # Errors
+    /// When one is not.
+    pub(crate) async fn ready_pods(&self, cluster: &Cluster) -> anyhow::Result<Vec<String>> {
+        let pods = cluster.pods(&self.names.selector()).await?;
+        let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(name).collect();
+        if ready.len() == self.pods {
+            return Ok(ready);
+        }
+        Err(anyhow!(
+            "{} of {} server pods are ready{}",
+            ready.len(),
+            self.pods,
+            why(cluster, &pods).await
+        ))
+    }
+}
+
+/// Waits until `count` pods that match a selector are ready, and returns their names.
+///
+/// # Errors
+/// When one cannot get ready, or they are not in time.
+pub(crate) async fn wait(cluster: &Cluster, selector: &str, count: usize) -> anyhow::Result<Vec<String>> {
+    let until = Instant::now() + READY_WITHIN;
+    loop {
+        let pods = cluster.pods(selector).await?;
+        let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(name).collect();
+        if ready.len() == count {
+            return Ok(ready);
+        }
+        let hopeless = pods.iter().any(|pod| fault(pod).is_some_and(|fault| fault.is_hopeless));
+        if hopeless || Instant::now() > until {
+            let after = if hopeless {
+                String::new()
+            } else {
+                format!(" after {READY_WITHIN:?}")
+            };
+            return Err(anyhow!(
+                "{} of {count} pods are ready{after}{}",
+                ready.len(),
+                why(cluster, &pods).await
+            ));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// What keeps the first troubled pod from being ready, with the last words of its container.
+async fn why(cluster: &Cluster, pods: &[Pod]) -> String {
+    let Some((pod, fault)) = pods.iter().find_map(|pod| Some((pod, fault(pod)?))) else {
+        return String::new();
+    };
+    let pod = name(pod);
+    let words = match &fault.container {
+        Some(container) => cluster.last_words(&pod, container).await,
+        None => String::new(),
+    };
+    let words = if words.is_empty() {
+        String::new()
+    } else {
+        format!(": {words}")
+    };
+    format!("; pod {pod}: {}{words}", fault.what)
+}
+
+/// What is wrong with a pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    what: String,
+    container: Option<String>,
+    /// True if waiting does not help.
+    pub(crate) is_hopeless: bool,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.what)
+    }
+}
+
+/// What keeps a pod from being ready, if anything is known.
+pub(crate) fn fault(pod: &Pod) -> Option<Fault> {
+    let status = pod.status.as_ref()?;
+    if status.phase.as_deref() == Some("Failed") {
+        let reason = status.reason.clone().unwrap_or_else(|| "Failed".into());
+        let message = status.message.clone().unwrap_or_default();
+        return Some(Fault {
+            what: format!("{reason} {message}").trim().to_owned(),
+            container: containers(pod).next().map(|one| one.name.clone()),
+            is_hopeless: false,
+        });
+    }
+    if let Some(found) = containers(pod).find_map(waiting) {
+        return Some(found);
+    }
+    let unscheduled = status
+        .conditions
+        .iter()
+        .flatten()
+        .find(|condition| condition.reason.as_deref() == Some("Unschedulable"))?;
+    Some(Fault {
+        what: format!("Unschedulable: {}", unscheduled.message.clone().unwrap_or_default()),
+        container: None,
+        is_hopeless: false,
+    })
+}
+
+fn waiting(container: &ContainerStatus) -> Option<Fault> {
+    let waiting = container.state.as_ref()?.waiting.as_ref()?;
+    let reason = waiting.reason.clone()?;
+    let is_hopeless = HOPELESS.contains(&&*reason);
+    (is_hopeless || reason.starts_with("Err")).then(|| Fault {
+        what: format!(
+            "{}: {reason}: {}",
+            container.name,
+            waiting.message.clone().unwrap_or_default()
+        ),
+        container: Some(container.name.clone()),
+        is_hopeless,
+    })
+}
+
+fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    let status = pod.status.as_ref();
+    let init = status.and_then(|status| status.init_container_statuses.as_ref());
+    let own = status.and_then(|status| status.container_statuses.as_ref());
+    own.into_iter().flatten().chain(init.into_iter().flatten())
+}
+
+/// True if a pod runs, is not being deleted, and all its containers are ready.
+fn is_ready(pod: &Pod) -> bool {
+    let status = pod.status.as_ref();
+    let conditions = status.and_then(|status| status.conditions.as_ref());
+    let ready = conditions.is_some_and(|list| list.iter().any(|one| one.type_ == "Ready" && one.status == "True"));
+    ready && pod.metadata.deletion_timestamp.is_none()
+}
+
+/// How a container of a pod ended: its exit code, and why; `None` while it runs.
+pub(crate) fn ended(pod: &Pod, container: &str) -> Option<(i32, String)> {
+    let ended = containers(pod)
+        .find(|one| one.name == container)?
+        .state
+        .as_ref()?
+        .terminated
+        .as_ref()?;
+    Some((ended.exit_code, ended.reason.clone().unwrap_or_default()))
+}
+
+/// True if a container of a pod runs or has run.
+pub(crate) fn began(pod: &Pod, container: &str) -> bool {
+    let state = containers(pod)
+        .find(|one| one.name == container)
+        .and_then(|one| one.state.as_ref());
+    state.is_some_and(|state| state.running.is_some() || state.terminated.is_some())
+}
+
+/// A pod's name.
+pub(crate) fn name(pod: &Pod) -> String {
+    pod.metadata.name.clone().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn pod(status: &serde_json::Value) -> Pod {
+        serde_json::from_value(json!({"metadata": {"name": "p"}, "status": status})).unwrap()
+    }
+
+    fn with_state(state: &serde_json::Value) -> Pod {
+        let container =
+            json!({"name": "server", "image": "a", "imageID": "", "ready": false, "restartCount": 0, "state": state});
+        pod(&json!({"phase": "Pending", "containerStatuses": [container]}))
+    }
+
+    #[test]
+    fn an_image_that_cannot_be_had_and_a_crash_are_hopeless() {
+        for reason in ["ImagePullBackOff", "CrashLoopBackOff", "ErrImageNeverPull"] {
+            let found = fault(&with_state(&json!({"waiting": {"reason": reason, "message": "no"}}))).unwrap();
+            assert!(found.is_hopeless, "{reason}");
+            assert_eq!(found.what, format!("server: {reason}: no"));
+        }
+        // A first failed pull is tried again.
+        assert!(
+            !fault(&with_state(&json!({"waiting": {"reason": "ErrImagePull"}})))
+                .unwrap()
+                .is_hopeless
+        );
+        assert_eq!(
+            fault(&with_state(&json!({"waiting": {"reason": "ContainerCreating"}}))),
+            None
+        );
+    }
+
+    #[test]
+    fn an_evicted_pod_says_so() {
+        let evicted = pod(&json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory"}));
+        assert_eq!(fault(&evicted).unwrap().what, "Evicted The node was low on memory");
+    }
+
+    #[test]
+    fn a_container_ends_with_a_code() {
+        let ended_pod = with_state(&json!({"terminated": {"exitCode": 99, "reason": "Error"}}));
+        assert_eq!(ended(&ended_pod, "server"), Some((99, "Error".into())));
+        assert!(began(&ended_pod, "server") && !began(&ended_pod, "other"));
+        assert_eq!(ended(&with_state(&json!({"running": {}})), "server"), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! Tests of joining load pods' outputs: what is joined is what one list of all of them says.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use wirebench_declare::Project;
+use wirebench_declare::plan::{self, Selection};
+
+use super::*;
+
+fn shape(good: &[u64], bad: usize, refused: u64, elapsed_ns: u64) -> Shape {
+    Shape {
+        elapsed_ns: Some(elapsed_ns),
+        answers: BTreeMap::from([("200".to_owned(), good.to_vec()), ("500".to_owned(), vec![1; bad])]),
+        histogram: BTreeMap::new(),
+        errors: BTreeMap::from([("timeout".to_owned(), refused)]),
+        dropped: None,
+        cut_off: Some(2),
+        protocol: None,
+    }
+}
+
+/// One series of this repository over HTTP.
+fn with_series<T>(then: impl FnOnce(&PlannedSeries) -> T) -> T {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let project = Project::read(&root).unwrap();
+    let chosen = Selection {
+        scenarios: vec!["weather-fixed-duration".into()],
+        servers: vec!["http".into()],
+        drivers: vec!["hey".into()],
+    };
+    let series = plan::series(&project, &project.config.profiles["quick"], &chosen).unwrap();
+    then(&series[0])
+}
+
+const CLOCK: Clock = Clock {
+    offset_ns: -5,
+    uncertainty_ns: 7,
+};
+
+fn joined(series: &PlannedSeries, shapes: Vec<Shape>, apart: u64) -> Gathered {
+    let mut together = Together::new().unwrap();
+    for (after, shape) in shapes.into_iter().enumerate() {
+        together.add(series, shape, CLOCK, Some(after as u64 * apart)).unwrap();
+    }
+    together.finish().unwrap()
+}
+
+#[test]
+fn totals_are_the_sums_of_the_pods_and_quantiles_those_of_all_latencies() {
+    with_series(|series| {
+        let pods = prop::collection::vec(
+            (prop::collection::vec(1u64..1_000_000, 1..200), 0usize..5, 0u64..5),
+            1..6,
+        );
+        let mut runner = proptest::test_runner::TestRunner::default();
+        runner
+            .run(&pods, |pods| {
+                let shapes = pods
+                    .iter()
+                    .map(|(good, bad, refused)| shape(good, *bad, *refused, 1_000_000))
+                    .collect();
+                let found = joined(series, shapes, 0);
+                let mut all: Vec<u64> = pods.iter().flat_map(|(good, ..)| good.clone()).collect();
+                all.sort_unstable();
+                let latency = found.outcome.latency.unwrap();
+                prop_assert_eq!(latency.p99, wirebench_stats::quantile::nearest_rank(&all, 990));
+                prop_assert_eq!(found.outcome.ok_count, all.len() as u64);
+                prop_assert_eq!(
+                    found.pods.iter().map(|pod| pod.ok_count).sum::<u64>(),
+                    found.outcome.ok_count
+                );
+                let failed: u64 = found.outcome.errors.values().sum();
+                prop_assert_eq!(found.pods.iter().map(|pod| pod.failed_count).sum::<u64>(), failed);
+                prop_assert_eq!(found.outcome.cut_off, Some(2 * pods.len() as u64));
+                Ok(())
+            })
+            .unwrap();
+    });
+}
+
+#[test]
+fn pods_that_did_not_load_together_are_a_fault() {
+    with_series(|series| {
+        let shapes = || vec![shape(&[5], 0, 0, 1_000_000_000), shape(&[6], 0, 0, 900_000_000)];
+        let together = joined(series, shapes(), 99_000_000);
+        assert!(together.faults.is_empty());
+        assert_eq!(together.outcome.elapsed_ns, Some(1_000_000_000));
+        assert_eq!(together.pods[1].clock_offset_ns, -5);
+        let apart = joined(series, shapes(), 101_000_000);
+        assert_eq!(apart.faults, ["load pods began 101 ms apart in a load of 1000 ms"]);
+    });
+}
+
+#[test]
+fn several_protocols_are_all_named() {
+    with_series(|series| {
+        let spoke = |protocol: &str| Shape {
+            protocol: Some(protocol.to_owned()),
+            ..shape(&[5], 0, 0, 1)
+        };
+        let found = joined(series, vec![spoke("http"), spoke("http"), spoke("h2c")], 0);
+        assert_eq!(found.outcome.protocol.as_deref(), Some("http and h2c"));
+    });
+}

@@ -1,0 +1,28 @@
+//! Measures servers on a Kubernetes cluster: applies an overlay, loads it from pods, and writes the same record as the engine.
+//! Never judges, never formats results.
+
+mod api;
+mod clock;
+mod deploy;
+mod gather;
+mod load;
+mod meter;
+mod names;
+mod order;
+mod overlay;
+mod owner;
+mod place;
+mod probe;
+mod record;
+mod runs;
+mod session;
+mod share;
+mod slot;
+mod testrun;
+
+pub use order::{LoadPods, Order};
+pub use overlay::{Overlay, OverlayError};
+pub use record::Side;
+pub use runs::Runs;
+pub use session::measure;
+pub use share::fits;

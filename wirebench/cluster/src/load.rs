@@ -1,0 +1,236 @@
+//! Load pods: a Job whose pods wait for commands, and the command that each one runs in a round.
+
+use serde_json::{Value, json};
+
+use wirebench_declare::args::{MissingValue, Values, expand};
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::scenario::{Amount, Load};
+use wirebench_engine::measure::seed::Captured;
+use wirebench_engine::measure::slot::files;
+use wirebench_engine::measure::values::{self, Places};
+
+use crate::names::{RUN, key};
+use crate::place::{INPUTS, OUTPUTS};
+use crate::share;
+
+/// The container of a load pod.
+pub(crate) const CONTAINER: &str = "load";
+/// The label of load pods.
+pub(crate) const ROLE: &str = "wirebench.dev/role";
+/// Pods that may end early and be replaced, over the whole run.
+const REPLACEMENTS: u32 = 6;
+
+/// What runs in the pods of a run that send requests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spec<'a> {
+    /// The Job's name.
+    pub(crate) name: &'a str,
+    /// The run's id.
+    pub(crate) run: &'a str,
+    pub(crate) image: &'a str,
+    pub(crate) pods: u32,
+    pub(crate) owner: &'a Value,
+    /// The volume with the inputs.
+    pub(crate) inputs: &'a Value,
+}
+
+/// The Job of the load pods. They hold still until a command is run in them, so that all begin at the same moment.
+pub(crate) fn job(spec: &Spec) -> Value {
+    let key = key(spec.run);
+    let labels = json!({RUN: key, ROLE: CONTAINER});
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": spec.name, "labels": labels, "ownerReferences": [spec.owner]},
+        "spec": {
+            "parallelism": spec.pods,
+            "completions": spec.pods,
+            "backoffLimit": REPLACEMENTS,
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {
+                    "restartPolicy": "Never",
+                    "automountServiceAccountToken": false,
+                    "enableServiceLinks": false,
+                    "terminationGracePeriodSeconds": 1,
+                    "securityContext": {
+                        "runAsNonRoot": true,
+                        "runAsUser": 65532,
+                        "runAsGroup": 65532,
+                        "fsGroup": 65532,
+                        "seccompProfile": {"type": "RuntimeDefault"},
+                    },
+                    "containers": [{
+                        "name": CONTAINER,
+                        "image": spec.image,
+                        "imagePullPolicy": "IfNotPresent",
+                        "command": ["sh", "-c", "while :; do sleep 3600; done"],
+                        "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "2Gi"}},
+                        "securityContext": {
+                            "allowPrivilegeEscalation": false,
+                            "readOnlyRootFilesystem": true,
+                            "capabilities": {"drop": ["ALL"]},
+                        },
+                        "volumeMounts": mounts(),
+                    }],
+                    "volumes": volumes(spec.inputs),
+                },
+            },
+        },
+    })
+}
+
+/// Where inputs and outputs are in a pod.
+pub(crate) fn mounts() -> Value {
+    json!([{"name": "inputs", "mountPath": INPUTS, "readOnly": true}, {"name": "outputs", "mountPath": OUTPUTS}])
+}
+
+/// The volumes of a pod.
+pub(crate) fn volumes(inputs: &Value) -> Value {
+    json!([inputs, {"name": "outputs", "emptyDir": {"sizeLimit": "2Gi"}}])
+}
+
+/// Where a series' body is, below the inputs.
+pub(crate) fn body(series: usize) -> String {
+    format!("bodies/{series}")
+}
+
+/// The values of the driver's placeholders in a pod, without the amount of load.
+pub(crate) fn values_of(series: &PlannedSeries, number: usize, address: &str) -> Values {
+    let places = Places {
+        address,
+        raw: &format!("{OUTPUTS}/{}", files::RAW),
+        body_file: &format!("{INPUTS}/{}", body(number)),
+        protoset: "",
+        driver_folder: &format!("{INPUTS}/drivers/{}", series.driver.name),
+        project: &format!("{INPUTS}/project"),
+        ca: "",
+    };
+    let mut values = values::of(series, &places);
+    values::fill_request(&mut values, series, &Captured::new());
+    values
+}
+
+/// The driver's command as a line for a shell, with its environment.
+///
+/// # Errors
+/// When an argument has no value.
+pub(crate) fn line(series: &PlannedSeries, values: &Values) -> Result<String, MissingValue> {
+    let set = values::environment(series, values);
+    let set = set.iter().map(|(name, value)| format!("{name}={value}"));
+    let words = std::iter::once("env".to_owned())
+        .chain(set)
+        .chain(std::iter::once(series.driver.tool.program.clone()))
+        .chain(expand(&series.mode.args, values)?);
+    Ok(shell_words::join(words))
+}
+
+/// The series with the part of its load that one pod gets.
+pub(crate) fn shared<'a>(series: &PlannedSeries<'a>, pods: u32, index: u32) -> PlannedSeries<'a> {
+    PlannedSeries {
+        load: share::of(&series.load, pods, index),
+        ..series.clone()
+    }
+}
+
+/// The command that warms a server up; `None` without a warm-up.
+///
+/// # Errors
+/// When an argument has no value.
+pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> Result<Option<String>, MissingValue> {
+    let Some(warmup) = series.load.warmup else {
+        return Ok(None);
+    };
+    let warm = PlannedSeries {
+        load: Load {
+            amount: Amount::Duration(warmup),
+            ..series.load.clone()
+        },
+        ..series.clone()
+    };
+    let mut values = values_of(&warm, number, address);
+    values::set_amount(&mut values, &warm.load.amount);
+    let line = line(&warm, &values)?;
+    Ok(Some(format!(
+        "cd {OUTPUTS} && rm -f {} && {line} >/dev/null",
+        files::RAW
+    )))
+}
+
+/// The command that loads a server: waits for a moment by the pod's own clock, loads, and prints when it began, the exit code,
+/// how long the driver's processes used CPUs, and the bytes of its outputs.
+///
+/// # Errors
+/// When an argument has no value.
+pub(crate) fn load(series: &PlannedSeries, number: usize, address: &str, start: i64) -> Result<String, MissingValue> {
+    let mut values = values_of(series, number, address);
+    values::set_amount(&mut values, &series.load.amount);
+    let line = line(series, &values)?;
+    let (raw, stdout, stderr) = (files::RAW, files::STDOUT, files::STDERR);
+    Ok(format!(
+        "cd {OUTPUTS} && rm -f {raw} {stdout} {stderr}; while [ $(date +%s%N) -lt {start} ]; do sleep 0.01; done; \
+         date +%s%N; {line} >{stdout} 2>{stderr}; echo $?; wc -c <{stdout}; [ ! -e {raw} ] || wc -c <{raw}"
+    ))
+}
+
+/// What the load command printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Done {
+    /// When the driver was started, by the pod's clock, ns since 1970.
+    pub(crate) began: i64,
+    pub(crate) code: i32,
+    pub(crate) stdout_bytes: u64,
+    /// `None` if the driver wrote no file.
+    pub(crate) raw_bytes: Option<u64>,
+}
+
+impl Done {
+    /// Reads what the load command printed; `None` if it is something else.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        Some(Self {
+            began: lines.first()?.parse().ok()?,
+            code: lines.get(1)?.parse().ok()?,
+            stdout_bytes: lines.get(2)?.parse().ok()?,
+            raw_bytes: lines.get(3).and_then(|line| line.parse().ok()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_load_is_read() {
+        let done = Done {
+            began: 1_700_000_000_000_000_001,
+            code: 0,
+            stdout_bytes: 12,
+            raw_bytes: Some(9),
+        };
+        assert_eq!(Done::parse("1700000000000000001\n0\n12\n  9\n"), Some(done));
+        let without = Done {
+            raw_bytes: None,
+            ..done
+        };
+        assert_eq!(Done::parse("1700000000000000001\n0\n12\n"), Some(without));
+        assert_eq!(Done::parse("sh: hey: not found\n"), None);
+    }
+
+    #[test]
+    fn a_load_job_is_one_that_kubernetes_knows() {
+        let spec = Spec {
+            name: "wb-load",
+            run: "run",
+            image: "load:1",
+            pods: 3,
+            owner: &json!({"apiVersion": "batch/v1", "kind": "Job", "name": "o", "uid": "u"}),
+            inputs: &json!({"name": "inputs", "configMap": {"name": "wb-in", "items": []}}),
+        };
+        let made = job(&spec);
+        let typed: k8s_openapi::api::batch::v1::Job = serde_json::from_value(made.clone()).unwrap();
+        assert_eq!(typed.spec.unwrap().parallelism, Some(3));
+        assert_eq!(made["spec"]["template"]["spec"]["automountServiceAccountToken"], false);
+    }
+}

@@ -1,0 +1,180 @@
+//! CPU time and memory of a server's pods, read from /proc by the container that wirebench adds to each of them.
+
+use std::collections::BTreeMap;
+
+use wirebench_record::run::{CpuTime, ProcessUsage};
+
+/// Prints what [`Reading::parse`] reads: of every process its control groups, `stat`, and resident memory. The containers of
+/// the pod share their processes; those of the reading container itself have its own control groups.
+pub(crate) const SCRIPT: &str = "cd /proc; echo own; cat self/cgroup; for p in [0-9]*; do \
+    echo \"process $p\"; cat $p/cgroup $p/stat 2>/dev/null; while read -r k v u; do case $k in VmRSS:|VmHWM:) echo $k $v;; esac; \
+    done <$p/status 2>/dev/null; done; true";
+
+/// Linux counts CPU time in hundredths of a second on every architecture that Kubernetes runs on.
+const TICK_NS: u64 = 10_000_000;
+
+/// What the processes of one pod have used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// By process id and start time.
+    processes: BTreeMap<(u32, u64), Used>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Used {
+    user_ticks: u64,
+    system_ticks: u64,
+    rss_bytes: u64,
+    peak_rss_bytes: u64,
+}
+
+impl Reading {
+    /// Reads what [`SCRIPT`] printed.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut parts = text.split("process ");
+        let own = parts
+            .next()
+            .and_then(|part| part.strip_prefix("own\n"))
+            .unwrap_or_default();
+        let is_group = |line: &&str| line.split(':').count() >= 3 && !line.contains(") ");
+        let own: Vec<&str> = own.lines().filter(is_group).collect();
+        let processes = parts.filter_map(|part| {
+            let (id, rest) = part.split_once('\n')?;
+            let groups: Vec<&str> = rest.lines().filter(is_group).collect();
+            let stat = rest.lines().find(|line| line.contains(") "))?;
+            let (begin, fields) = stat.rsplit_once(") ")?;
+            let is_pause = begin.ends_with("(pause");
+            if groups == own || is_pause {
+                return None;
+            }
+            let fields: Vec<&str> = fields.split(' ').collect();
+            let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+            let memory = |name: &str| {
+                let line = rest.lines().find_map(|line| line.strip_prefix(name))?;
+                Some(line.trim().parse::<u64>().ok()? * 1024)
+            };
+            let used = Used {
+                user_ticks: field(14)?,
+                system_ticks: field(15)?,
+                rss_bytes: memory("VmRSS:").unwrap_or(0),
+                peak_rss_bytes: memory("VmHWM:").unwrap_or(0),
+            };
+            Some(((id.trim().parse().ok()?, field(22)?), used))
+        });
+        Self {
+            processes: processes.collect(),
+        }
+    }
+
+    /// What was used since an earlier reading of the same pod; `None` if a process of that time is gone, or there is none.
+    fn since(&self, before: &Self) -> Option<CpuTime> {
+        if self.processes.is_empty() || before.processes.keys().any(|key| !self.processes.contains_key(key)) {
+            return None;
+        }
+        let mut cpu = CpuTime { user: 0, system: 0 };
+        for (key, used) in &self.processes {
+            let earlier = before.processes.get(key).copied().unwrap_or_default();
+            cpu.user += used.user_ticks.saturating_sub(earlier.user_ticks) * TICK_NS;
+            cpu.system += used.system_ticks.saturating_sub(earlier.system_ticks) * TICK_NS;
+        }
+        Some(cpu)
+    }
+
+    fn sum(&self, what: impl Fn(&Used) -> u64) -> u64 {
+        self.processes.values().map(what).sum()
+    }
+}
+
+/// One reading of every pod of a server: by the name of its Deployment, then of the pod.
+pub(crate) type Readings = BTreeMap<String, BTreeMap<String, Reading>>;
+
+/// What the pods of each Deployment used between two readings.
+///
+/// # Errors
+/// When a pod or one of its processes is not the same any more; the message names it.
+pub(crate) fn usage(before: &Readings, after: &Readings) -> Result<Vec<ProcessUsage>, String> {
+    let mut all = Vec::new();
+    for (name, pods) in after {
+        let earlier = before
+            .get(name)
+            .ok_or_else(|| format!("{name}: no reading before the load"))?;
+        let mut cpu = CpuTime { user: 0, system: 0 };
+        if !pods.keys().eq(earlier.keys()) {
+            return Err(format!("{name}: its pods changed during the load"));
+        }
+        for (pod, reading) in pods {
+            let used = reading.since(&earlier[pod]);
+            let used =
+                used.ok_or_else(|| format!("pod {pod}: its server ended or was started again during the load"))?;
+            cpu.user += used.user;
+            cpu.system += used.system;
+        }
+        all.push(ProcessUsage {
+            name: name.clone(),
+            cpu_ns: Some(cpu),
+            peak_rss_bytes: Some(pods.values().map(|pod| pod.sum(|used| used.peak_rss_bytes)).sum()),
+            rss_bytes: Some(pods.values().map(|pod| pod.sum(|used| used.rss_bytes)).sum()),
+            received_bytes_per_s: None,
+            sent_bytes_per_s: None,
+            connections_seen: None,
+        });
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(user: u64, start: u64) -> String {
+        format!(
+            "own\n4:memory:/pod/meter\n0::/\nprocess 1\n4:memory:/pod/pause\n0::/\n1 (pause) S 0 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0\n\
+             process 7\n4:memory:/pod/server\n0::/\n7 (gate) way) S 0 7 7 0 -1 0 0 0 0 0 {user} 30 0 0 20 0 2 0 {start} 9 9\nVmHWM: 4000\nVmRSS: 3000\n\
+             process 9\n4:memory:/pod/meter\n0::/\n9 (sh) S 0 7 7 0 -1 0 0 0 0 0 77 77 0 0 20 0 2 0 60 9 9\nVmHWM: 1\nVmRSS: 1\n"
+        )
+    }
+
+    fn readings(user: u64, start: u64) -> Readings {
+        let pod = BTreeMap::from([("front-1".to_owned(), Reading::parse(&text(user, start)))]);
+        BTreeMap::from([("front".to_owned(), pod)])
+    }
+
+    #[test]
+    fn only_the_servers_own_processes_count() {
+        let found = usage(&readings(100, 50), &readings(250, 50)).unwrap();
+        assert_eq!(found.len(), 1);
+        let expected = CpuTime {
+            user: 1_500_000_000,
+            system: 0,
+        };
+        assert_eq!(found[0].cpu_ns, Some(expected));
+        assert_eq!(
+            (found[0].peak_rss_bytes, found[0].rss_bytes),
+            (Some(4_096_000), Some(3_072_000))
+        );
+    }
+
+    #[test]
+    fn a_server_that_was_started_again_has_no_usage() {
+        let error = usage(&readings(100, 50), &readings(10, 90)).unwrap_err();
+        assert_eq!(
+            error,
+            "pod front-1: its server ended or was started again during the load"
+        );
+        let mut other = readings(250, 50);
+        let pods = other.get_mut("front").unwrap();
+        let pod = pods.pop_first().unwrap().1;
+        pods.insert("front-2".into(), pod);
+        assert_eq!(
+            usage(&readings(100, 50), &other).unwrap_err(),
+            "front: its pods changed during the load"
+        );
+    }
+
+    #[test]
+    fn what_is_no_reading_has_no_processes() {
+        for text in ["", "own\n", "process x\n1 (a) S", "own\nprocess 5\n0::/a\n5 (b) S 1\n"] {
+            assert!(Reading::parse(text).processes.is_empty(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The Job that owns every object of a run, and lives only as long as it is kept alive.
+//!
+//! It has no pods. Its deadline is moved on while the run lasts. When that stops, after the end of wirebench by whatever means,
+//! the Job fails at its deadline, Kubernetes deletes it (`ttlSecondsAfterFinished: 0`), and all that it owns goes with it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow};
+use k8s_openapi::api::batch::v1::Job;
+use kube::api::{Api, DeleteParams, Patch, PatchParams};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+use crate::api::Cluster;
+use crate::names::{self, RUN};
+
+/// How long a run's objects outlive the last sign of life, before Kubernetes begins to remove them.
+const OUTLIVES: Duration = Duration::from_secs(25);
+/// How often there is a sign of life.
+const BEAT: Duration = Duration::from_secs(5);
+/// How long a clean-up may take before it is reported as unfinished.
+const GONE_WITHIN: Duration = Duration::from_secs(60);
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The owner of a run's objects.
+pub(crate) struct Owner {
+    cluster: Cluster,
+    name: String,
+    key: String,
+    /// Its reference in the objects that it owns.
+    pub(crate) reference: Value,
+    beat: JoinHandle<()>,
+}
+
+/// The Job, for the run with this key. The image is never run.
+fn job(name: &str, key: &str, image: &str) -> Value {
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "labels": {RUN: key, "app.kubernetes.io/managed-by": "wirebench"}},
+        "spec": {
+            "parallelism": 0,
+            "completions": 1,
+            "activeDeadlineSeconds": OUTLIVES.as_secs(),
+            "ttlSecondsAfterFinished": 0,
+            "template": {
+                "metadata": {"labels": {RUN: key}},
+                "spec": {
+                    "restartPolicy": "Never",
+                    "automountServiceAccountToken": false,
+                    "containers": [{"name": "never", "image": image}],
+                },
+            },
+        },
+    })
+}
+
+/// The deadline, in seconds after the Job's start, for a sign of life so long after it was made.
+fn deadline(since: Duration) -> u64 {
+    since.as_secs() + OUTLIVES.as_secs()
+}
+
+impl Owner {
+    /// Makes the owner of the run with this key, and keeps it alive until [`Owner::remove`], or until this process ends.
+    ///
+    /// # Errors
+    /// When the API refuses it.
+    pub(crate) async fn make(cluster: &Cluster, key: &str, image: &str) -> anyhow::Result<Self> {
+        let name = format!("wirebench-{key}");
+        let made = cluster.create(&job(&name, key, image)).await?;
+        let since = Instant::now();
+        let uid = made["metadata"]["uid"]
+            .as_str()
+            .context("the API stored a Job without uid")?;
+        let reference = json!({"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid});
+        let jobs: Api<Job> = Api::namespaced(cluster.client.clone(), &cluster.namespace);
+        let beat = tokio::spawn(keep_alive(jobs, name.clone(), since));
+        Ok(Self {
+            cluster: cluster.clone(),
+            name,
+            key: key.to_owned(),
+            reference,
+            beat,
+        })
+    }
+
+    /// Deletes the owner with all that it owns, and waits until the run has no pods left.
+    ///
+    /// # Errors
+    /// When it cannot be deleted, or pods remain; Kubernetes then still removes them after the deadline.
+    pub(crate) async fn remove(self) -> anyhow::Result<()> {
+        self.beat.abort();
+        let jobs: Api<Job> = Api::namespaced(self.cluster.client.clone(), &self.cluster.namespace);
+        match jobs.delete(&self.name, &DeleteParams::background()).await {
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
+            Err(error) => {
+                return Err(anyhow!(
+                    "Job {} cannot be deleted: {error}; Kubernetes removes it and what it owns within {OUTLIVES:?}",
+                    self.name
+                ));
+            }
+        }
+        let until = Instant::now() + GONE_WITHIN;
+        loop {
+            let left = self.cluster.pods(&names::selector(&self.key)).await?;
+            if left.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                let names: Vec<String> = left.into_iter().filter_map(|pod| pod.metadata.name).collect();
+                return Err(anyhow!(
+                    "pods remain {GONE_WITHIN:?} after the clean-up: {}",
+                    names.join(", ")
+                ));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+async fn keep_alive(jobs: Api<Job>, name: String, since: Instant) {
+    loop {
+        tokio::time::sleep(BEAT).await;
+        let patch = json!({"spec": {"activeDeadlineSeconds": deadline(since.elapsed())}});
+        if let Err(error) = jobs.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await {
+            log::warn!("the run's owner, Job {name}, could not be kept alive this time: {error}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owner_runs_nothing_and_goes_by_itself() {
+        let job = job("wirebench-1", "1", "load:1");
+        let spec = &job["spec"];
+        assert_eq!(
+            (&spec["parallelism"], &spec["ttlSecondsAfterFinished"]),
+            (&json!(0), &json!(0))
+        );
+        let typed: Job = serde_json::from_value(job.clone()).unwrap();
+        assert_eq!(serde_json::to_value(typed).unwrap(), job);
+    }
+
+    #[test]
+    fn a_sign_of_life_moves_the_deadline_to_the_same_distance() {
+        let at = |seconds| deadline(Duration::from_secs(seconds));
+        assert_eq!((at(0), at(600)), (25, 625));
+        // Missed by one beat or two, the owner still lives.
+        assert!(OUTLIVES >= BEAT * 4);
+        // The rest of a minute is for Kubernetes, and for pods to stop.
+        assert!(OUTLIVES + Duration::from_secs(30) <= Duration::from_secs(60));
+    }
+}

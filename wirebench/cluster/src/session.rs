@@ -1,0 +1,400 @@
+//! A run on a cluster, from its order to its record: everything is made, loaded in turn, and removed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use wirebench_declare::plan::rerun::FEWEST_PAIRS;
+use wirebench_declare::plan::{Slot, Stretch, pairs};
+use wirebench_declare::span::nanos;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::normalise::{self, Jq, failed_round};
+use wirebench_engine::session::{Recorded, given_up, new_folder, prepare};
+use wirebench_record::run::{Round, RoundStatus, Stage, ToolVersion, Variant};
+
+use crate::api::{Cluster, Command};
+use crate::deploy::Target;
+use crate::gather;
+use crate::load::{self, Spec};
+use crate::names::{Names, key};
+use crate::order::{Order, inputs, ready};
+use crate::overlay::{Adapt, METER};
+use crate::owner::Owner;
+use crate::record::{self, Recorder};
+use crate::slot::{Field, Task, is_operated};
+
+/// How often a stop by the user is looked for.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Measures a run on a cluster, writes its record, and removes everything that it made there. Servers or load pods that fail are
+/// no error: they are in the record.
+///
+/// # Errors
+/// When the cluster cannot be reached or refuses the load pods, jq is missing, the results folder cannot be written, or something
+/// could not be removed.
+pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
+    let (jq, jq_version) = prepare::jq(order.project)?;
+    let interrupt = Interrupt::watch()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let (cluster, version) = Cluster::connect(order.context.as_deref(), order.namespace.as_deref()).await?;
+        let (id, folder) = new_folder(&std::path::absolute(order.out)?, order.seed)?;
+        let owner = match Owner::make(&cluster, &key(&id), &order.load.image).await {
+            Ok(owner) => owner,
+            Err(error) => {
+                // Nothing was made, so that there is nothing to record.
+                let _ = fs::remove_dir_all(&folder);
+                return Err(error);
+            }
+        };
+        let reference = owner.reference.clone();
+        let tools = vec![jq_version, tool("kubernetes", &version)];
+        let session = Session {
+            order,
+            cluster: &cluster,
+            jq: &jq,
+            interrupt: &interrupt,
+            owner: &reference,
+            recorder: Recorder::begin(order, id, folder, tools),
+            targets: BTreeMap::new(),
+            version,
+            began: Instant::now(),
+            slots: 0,
+        };
+        let measured = session.measure().await;
+        log::info!("removing what the run made");
+        let removed = owner.remove().await;
+        let recorder = measured?;
+        removed?;
+        Ok(Recorded {
+            run: recorder.run,
+            folder: recorder.folder,
+        })
+    })
+}
+
+fn tool(name: &str, version: &str) -> ToolVersion {
+    ToolVersion {
+        name: name.to_owned(),
+        version: version.to_owned(),
+    }
+}
+
+/// A run in progress.
+struct Session<'a> {
+    order: &'a Order<'a>,
+    cluster: &'a Cluster,
+    jq: &'a Jq,
+    interrupt: &'a Interrupt,
+    owner: &'a Value,
+    recorder: Recorder,
+    /// The servers by declared server and variant, or why they cannot be loaded.
+    targets: BTreeMap<(String, Variant), Result<Target, String>>,
+    version: String,
+    began: Instant,
+    /// Rounds planned so far.
+    slots: usize,
+}
+
+/// How a stage ended.
+#[derive(PartialEq, Eq)]
+enum Ending {
+    Whole,
+    OutOfTime,
+    Interrupted,
+}
+
+impl Session<'_> {
+    async fn measure(mut self) -> anyhow::Result<Recorder> {
+        self.recorder.save(true)?;
+        let interrupt = self.interrupt.clone();
+        let made = tokio::select! {
+            made = self.make() => Some(made?),
+            () = stopped(&interrupt) => None,
+        };
+        let Some(inputs) = made else {
+            return self.finish(true);
+        };
+        let deadline = self.is_paired().then(|| Instant::now() + self.order.budget);
+        let all = self
+            .recorder
+            .run
+            .series
+            .iter()
+            .map(|series| series.id.clone())
+            .collect();
+        let screen = Stage {
+            number: 1,
+            rounds: self.order.rounds,
+            why: format!(
+                "screen of every series ({}), {} rounds of each variant",
+                self.order.series.len(),
+                self.order.rounds
+            ),
+            series: all,
+        };
+        let mut ending = self.stage(&screen, deadline, &inputs).await?;
+        let enough = self.order.rounds >= FEWEST_PAIRS;
+        if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if let Some(second) = (self.order.second_stage)(&self.recorder.run, left) {
+                ending = self.stage(&second, Some(deadline), &inputs).await?;
+            }
+        }
+        self.finish(ending == Ending::Interrupted)
+    }
+
+    fn is_paired(&self) -> bool {
+        self.order.sides.len() > 1
+    }
+
+    fn finish(mut self, unfinished: bool) -> anyhow::Result<Recorder> {
+        self.recorder.save(unfinished)?;
+        if !self.order.keep_raw {
+            // Removes an empty folder only.
+            let _ = fs::remove_dir(self.recorder.folder.join("raw"));
+        }
+        Ok(self.recorder)
+    }
+
+    /// Makes inputs, load pods and servers, and waits until they are ready. Servers that do not get ready are in `targets`.
+    async fn make(&mut self) -> anyhow::Result<Made> {
+        let id = self.recorder.run.id.clone();
+        let order = self.order;
+        let prefix = format!("wb-{}", key(&id));
+        let inputs = inputs(order)?;
+        let script = order.series.iter().find(|one| is_operated(one));
+        let script = script.and_then(|one| inputs.key_of(&format!("drivers/{}/script.js", one.driver.name)));
+        let name = format!("{prefix}-inputs");
+        let (map, volume) = inputs.objects(&name, &key(&id), self.owner)?;
+        self.cluster.create(&map).await?;
+        let spec = Spec {
+            name: &format!("{prefix}-load"),
+            run: &id,
+            image: &order.load.image,
+            pods: order.load.pods,
+            owner: self.owner,
+            inputs: &volume,
+        };
+        self.cluster.create(&load::job(&spec)).await?;
+        self.deploy(&id).await;
+        self.describe().await;
+        Ok(Made {
+            id,
+            volume,
+            name,
+            script,
+        })
+    }
+
+    /// Applies every overlay for every variant, and waits for all of them.
+    async fn deploy(&mut self, id: &str) {
+        let order = self.order;
+        let starting = Instant::now();
+        for overlay in &order.overlays {
+            for side in &order.sides {
+                let names = Names::new(id, &overlay.name, side.variant);
+                let adapt = Adapt {
+                    names: &names,
+                    owner: self.owner,
+                    image: side.image.as_deref(),
+                    replicas: order.replicas,
+                    meter_image: &order.load.image,
+                };
+                log::info!("applying overlay {} for the {}", overlay.name, side.variant.name());
+                let target = Target::apply(self.cluster, overlay, &adapt)
+                    .await
+                    .map_err(|error| format!("{error:#}"));
+                self.targets.insert((overlay.server.clone(), side.variant), target);
+            }
+        }
+        for ((server, variant), target) in &mut self.targets {
+            let Ok(applied) = target else {
+                continue;
+            };
+            let series = order.series.iter().find(|one| one.server.name == *server);
+            if let Err(error) = ready(self.cluster, &order.project.root, applied, series).await {
+                log::error!("{server}, {}: {error:#}", variant.name());
+                *target = Err(format!("{error:#}"));
+            }
+        }
+        self.recorder.run.spent.start_ns = nanos(starting.elapsed());
+    }
+
+    /// Describes the machine of the first server that is ready, and the images that run.
+    async fn describe(&mut self) {
+        for target in self.targets.values().flatten() {
+            let Ok(pods) = target.ready_pods(self.cluster).await else {
+                continue;
+            };
+            let Some(pod) = pods.first() else {
+                continue;
+            };
+            let command = Command {
+                pod,
+                container: METER,
+                script: record::HOST_SCRIPT,
+            };
+            if let Ok(said) = self.cluster.run(command).await {
+                self.recorder.run.host = record::host(&said.stdout, &self.version);
+                break;
+            }
+        }
+        let image = self.order.load.image.clone();
+        self.recorder.run.tools.push(tool("load image", &image));
+    }
+
+    /// Measures the rounds of a stage, pair by pair. The deadline is checked between pairs only.
+    async fn stage(&mut self, stage: &Stage, deadline: Option<Instant>, made: &Made) -> anyhow::Result<Ending> {
+        let variants: Vec<Variant> = self.order.sides.iter().map(|side| side.variant).collect();
+        let ids = self.order.series.iter().enumerate();
+        let members: Vec<(usize, Vec<Variant>)> = ids
+            .filter(|(_, series)| stage.series.contains(&series.id))
+            .map(|(index, _)| (index, variants.clone()))
+            .collect();
+        let stretch = Stretch {
+            series: &members,
+            rounds: stage.rounds,
+            first_round: self.recorder.run.stages.iter().map(|stage| stage.rounds).sum(),
+            first_position: self.slots,
+            stage: stage.number,
+        };
+        let slots = pairs(&stretch, self.order.seed);
+        self.slots += slots.len();
+        if self.is_paired() {
+            self.recorder.run.stages.push(stage.clone());
+        }
+        let mut before = None;
+        for slot in &slots {
+            if before != Some((slot.series, slot.round)) && deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            {
+                self.cut(stage, slot.round - stretch.first_round);
+                return Ok(Ending::OutOfTime);
+            }
+            before = Some((slot.series, slot.round));
+            if given_up(&self.recorder.run.series[slot.series].rounds, slot.variant) {
+                continue;
+            }
+            let interrupt = self.interrupt.clone();
+            let measured = tokio::select! {
+                round = self.round(*slot, made) => Some(round),
+                () = stopped(&interrupt) => None,
+            };
+            let Some((round, loading)) = measured else {
+                return Ok(Ending::Interrupted);
+            };
+            self.report(*slot, &round);
+            self.recorder.run.spent.load_ns += nanos(loading);
+            self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
+            self.recorder.add(slot.series, round);
+            self.recorder.save(true)?;
+        }
+        Ok(Ending::Whole)
+    }
+
+    /// Records that a stage ended early: with the rounds that every series has.
+    fn cut(&mut self, stage: &Stage, whole: u32) {
+        if let Some(recorded) = self.recorder.run.stages.last_mut() {
+            recorded.rounds = whole;
+            recorded.why = format!(
+                "{}; the time given was over after {whole} of {} rounds",
+                recorded.why, stage.rounds
+            );
+        }
+    }
+
+    fn report(&self, slot: Slot, round: &Round) {
+        let id = &self.order.series[slot.series].id;
+        let variant = if self.is_paired() {
+            format!(" {}", slot.variant.name())
+        } else {
+            String::new()
+        };
+        let reason = round.reason.as_deref().unwrap_or_default();
+        match round.status {
+            RoundStatus::Ok => log::info!(
+                "round {}: {id}{variant}: {} good",
+                slot.round + 1,
+                round.ok_count.unwrap_or(0)
+            ),
+            RoundStatus::Invalid => log::warn!("invalid: {id}{variant}: {reason}"),
+            RoundStatus::Failed => log::error!("failed: {id}{variant}: {reason}"),
+        }
+    }
+
+    /// One round, and how long load ran.
+    async fn round(&self, slot: Slot, made: &Made) -> (Round, Duration) {
+        let series = &self.order.series[slot.series];
+        let folder = self
+            .recorder
+            .folder
+            .join("raw")
+            .join(format!("{:04}-{}", slot.position, series.id));
+        let failed = |reason: String| (failed_round(slot, reason), Duration::ZERO);
+        let target = match self.targets.get(&(series.server.name.clone(), slot.variant)) {
+            Some(Ok(target)) => target,
+            Some(Err(reason)) => return failed(reason.clone()),
+            None => return failed(format!("no overlay runs server {}", series.server.name)),
+        };
+        let field = Field {
+            cluster: self.cluster,
+            run: &made.id,
+            root: &self.order.project.root,
+            image: &self.order.load.image,
+            pods: self.order.load.pods,
+            owner: self.owner,
+            inputs: (&made.volume, &made.name),
+            script: made.script.as_deref(),
+        };
+        let task = Task {
+            series,
+            number: slot.series,
+            position: slot.position,
+            target,
+            folder: &folder,
+        };
+        let (measured, outputs) = match field.measure(task).await {
+            Ok(measured) => measured,
+            Err(error) => return failed(format!("{error:#}")),
+        };
+        match gather::gather(self.jq, series, &outputs) {
+            Err(error) => failed(format!("{error:#}")),
+            Ok(gathered) => {
+                let mut round = normalise::checked(series, slot, &measured, gathered.outcome);
+                round.load_pods = gathered.pods;
+                for fault in gathered.faults {
+                    round.status = RoundStatus::Invalid;
+                    round.reason = Some(
+                        round
+                            .reason
+                            .map_or_else(|| fault.clone(), |reason| format!("{reason}; {fault}")),
+                    );
+                }
+                if round.status == RoundStatus::Ok && !self.order.keep_raw {
+                    let _ = fs::remove_dir_all(&folder);
+                }
+                (round, measured.loading)
+            }
+        }
+    }
+}
+
+/// What was made before the first round.
+struct Made {
+    id: String,
+    volume: Value,
+    name: String,
+    script: Option<String>,
+}
+
+/// Ends when the user asks to stop.
+async fn stopped(interrupt: &Interrupt) {
+    while !interrupt.asked() {
+        tokio::time::sleep(TICK).await;
+    }
+}

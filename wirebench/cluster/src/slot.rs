@@ -1,0 +1,367 @@
+//! One round on a cluster: a check of the response, a warm-up, the load from every pod at the same moment, and a check again.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow, bail};
+use futures_util::future::try_join_all;
+use serde_json::Value;
+
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_engine::measure::drive::Driven;
+use wirebench_engine::measure::slot::{Measured, files, timeout};
+use wirebench_record::run::{CpuTime, ProcessUsage};
+
+use crate::api::{Cluster, Command, Said};
+use crate::clock::{Clock, now_ns};
+use crate::deploy::{Target, began, ended, name, wait};
+use crate::gather::Output;
+use crate::load::{self, CONTAINER, Done, ROLE};
+use crate::meter::{self, Reading, Readings};
+use crate::names::{key, selector};
+use crate::order::question;
+use crate::overlay::METER;
+use crate::probe::Forward;
+use crate::testrun::{self, HOLD, K6};
+
+/// How long before its start all pods are told to begin.
+const AHEAD: Duration = Duration::from_secs(1);
+/// How long k6-operator may take beyond the load itself.
+const OPERATOR: Duration = Duration::from_secs(120);
+const LOOK: Duration = Duration::from_millis(300);
+
+/// What every round of a run shares.
+pub(crate) struct Field<'a> {
+    pub(crate) cluster: &'a Cluster,
+    /// The run's id.
+    pub(crate) run: &'a str,
+    pub(crate) root: &'a Path,
+    pub(crate) image: &'a str,
+    pub(crate) pods: u32,
+    pub(crate) owner: &'a Value,
+    /// The volume with the drivers' inputs, and the ConfigMap's name.
+    pub(crate) inputs: (&'a Value, &'a str),
+    /// The ConfigMap's key of k6's script; `None` where no series needs it.
+    pub(crate) script: Option<&'a str>,
+}
+
+/// A round to be measured.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) series: &'a PlannedSeries<'a>,
+    /// The series' number in the plan.
+    pub(crate) number: usize,
+    pub(crate) position: usize,
+    pub(crate) target: &'a Target,
+    /// Takes the pods' outputs.
+    pub(crate) folder: &'a Path,
+}
+
+impl Field<'_> {
+    /// Measures one round.
+    ///
+    /// # Errors
+    /// When servers, load pods or drivers fail; the message says which.
+    pub(crate) async fn measure(&self, task: Task<'_>) -> anyhow::Result<(Measured, Vec<Output>)> {
+        let Task { series, target, .. } = task;
+        let servers = target.ready_pods(self.cluster).await?;
+        let question = question(self.root, series)?;
+        let front = servers
+            .iter()
+            .find(|pod| pod.starts_with(&target.front.0))
+            .context("no front pod is ready")?;
+        let forward = Forward::open(self.cluster, front, target.front.1).await?;
+        let payload = forward
+            .check(&question)
+            .map_err(|error| anyhow!("before the load: {error}"))?;
+        let pods = wait(self.cluster, &self.load_selector(), self.pods as usize).await?;
+        let began = Instant::now();
+        self.warm_up(task, &pods).await?;
+        let (used, outputs, wall) = if is_operated(series) {
+            self.test_run(task, &servers).await?
+        } else {
+            self.drive(task, &servers, &pods).await?
+        };
+        let wrong = forward.check(&question).err();
+        let measured = Measured {
+            driven: Driven {
+                wall,
+                server_cpu: Some(sum(&used)),
+                processes: used.clone(),
+                ..Driven::default()
+            },
+            ready_after: None,
+            peak_rss_bytes: used.iter().map(|one| one.peak_rss_bytes).sum(),
+            payload_bytes: Some(payload),
+            loading: began.elapsed(),
+            wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+        };
+        Ok((measured, outputs))
+    }
+
+    fn load_selector(&self) -> String {
+        format!("{},{ROLE}={CONTAINER}", selector(&key(self.run)))
+    }
+
+    async fn warm_up(&self, task: Task<'_>, pods: &[String]) -> anyhow::Result<()> {
+        let shares = (0..self.pods).zip(pods).map(|(index, pod)| async move {
+            let series = load::shared(task.series, self.pods, index);
+            let Some(script) = load::warm_up(&series, task.number, &task.target.address)? else {
+                return Ok(());
+            };
+            let said = self.run(pod, &script, &series).await?;
+            match said.code {
+                0 => Ok(()),
+                code => Err(anyhow!(
+                    "{} ended with {code} while warming up in pod {pod}: {}",
+                    series.driver.name,
+                    said.stderr
+                )),
+            }
+        });
+        try_join_all(shares).await.map(drop)
+    }
+
+    /// Runs a command of a driver in a load pod, no longer than its load may take.
+    async fn run(&self, pod: &str, script: &str, series: &PlannedSeries<'_>) -> anyhow::Result<Said> {
+        let command = Command {
+            pod,
+            container: CONTAINER,
+            script,
+        };
+        let most = timeout(&series.load);
+        let said = tokio::time::timeout(most, self.cluster.run(command)).await;
+        said.map_err(|_| anyhow!("{} was still running in pod {pod} after {most:?}", series.driver.name))?
+    }
+
+    /// Loads from the load pods, all at the same moment.
+    async fn drive(
+        &self,
+        task: Task<'_>,
+        servers: &[String],
+        pods: &[String],
+    ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
+        let clocks = try_join_all(pods.iter().map(|pod| Clock::ask(self.cluster, pod, CONTAINER))).await?;
+        let before = self.read(task.target, servers).await?;
+        let start = now_ns() + i64::try_from(AHEAD.as_nanos()).unwrap_or(0);
+        let started = Instant::now();
+        let loads = (0..self.pods)
+            .zip(pods)
+            .zip(&clocks)
+            .map(|((index, pod), clock)| async move {
+                let series = load::shared(task.series, self.pods, index);
+                let script = load::load(&series, task.number, &task.target.address, clock.theirs(start))?;
+                let said = self.run(pod, &script, &series).await?;
+                Done::parse(&said.stdout).ok_or_else(|| anyhow!("pod {pod}: {}{}", said.stdout.trim(), said.stderr))
+            });
+        let done = try_join_all(loads).await?;
+        let wall = started.elapsed();
+        let after = self.read(task.target, servers).await?;
+        let used = meter::usage(&before, &after).map_err(|why| anyhow!(why))?;
+        let copies = done
+            .iter()
+            .zip(pods)
+            .zip(&clocks)
+            .enumerate()
+            .map(|(index, ((done, pod), clock))| async move {
+                let folder = task.folder.join(format!("pod-{index}"));
+                self.collect(task.series, pod, done, &folder).await?;
+                Ok::<_, anyhow::Error>(Output {
+                    folder,
+                    clock: *clock,
+                    began: Some(clock.ours(done.began)),
+                })
+            });
+        Ok((used, try_join_all(copies).await?, wall))
+    }
+
+    /// Copies what a driver wrote out of a load pod.
+    async fn collect(&self, series: &PlannedSeries<'_>, pod: &str, done: &Done, folder: &Path) -> anyhow::Result<()> {
+        if done.code != 0 {
+            let script = format!("tail -c 300 {}/{}", crate::place::OUTPUTS, files::STDERR);
+            let command = Command {
+                pod,
+                container: CONTAINER,
+                script: &script,
+            };
+            let words = self.cluster.run(command).await?.stdout;
+            bail!(
+                "{} ended with {} in pod {pod}: {}",
+                series.driver.name,
+                done.code,
+                words.trim().replace('\n', " ")
+            );
+        }
+        fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+        let from = (pod, CONTAINER);
+        let file = |name: &str| format!("{}/{name}", crate::place::OUTPUTS);
+        self.cluster
+            .copy(
+                from,
+                &file(files::STDOUT),
+                done.stdout_bytes,
+                &folder.join(files::STDOUT),
+            )
+            .await?;
+        if let Some(bytes) = done.raw_bytes {
+            self.cluster
+                .copy(from, &file(files::RAW), bytes, &folder.join(files::RAW))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the CPU time and memory of every server pod.
+    async fn read(&self, target: &Target, servers: &[String]) -> anyhow::Result<Readings> {
+        let reading = |pod: &String| {
+            let pod = pod.clone();
+            async move {
+                let command = Command {
+                    pod: &pod,
+                    container: METER,
+                    script: meter::SCRIPT,
+                };
+                let said = self.cluster.run(command).await?;
+                Ok::<_, anyhow::Error>((target.names.deployment(&pod), pod.clone(), Reading::parse(&said.stdout)))
+            }
+        };
+        let mut all = Readings::new();
+        for (deployment, pod, reading) in try_join_all(servers.iter().map(reading)).await? {
+            all.entry(deployment).or_default().insert(pod, reading);
+        }
+        Ok(all)
+    }
+
+    /// Loads by a TestRun of k6-operator, which is deleted afterwards.
+    async fn test_run(
+        &self,
+        task: Task<'_>,
+        servers: &[String],
+    ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
+        let name = format!("wb-{}-{:04}", key(self.run), task.position);
+        let spec = testrun::Spec {
+            name: &name,
+            run: self.run,
+            image: self.image,
+            pods: self.pods,
+            owner: self.owner,
+            inputs: self.inputs.0,
+            script: (
+                self.inputs.1,
+                self.script.context("k6's script is not among the inputs")?,
+            ),
+            address: &task.target.address,
+        };
+        let object = testrun::object(&spec, task.series, task.number)?;
+        self.cluster.create(&object).await?;
+        let result = self.operated(task, servers, &name).await;
+        self.cluster.delete(&object).await?;
+        result
+    }
+
+    async fn operated(
+        &self,
+        task: Task<'_>,
+        servers: &[String],
+        test: &str,
+    ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
+        let until = Instant::now() + timeout(&task.series.load) + OPERATOR;
+        let runners = self.runners(test, until, began).await?;
+        let before = self.read(task.target, servers).await?;
+        let started = Instant::now();
+        let is_over = |pod: &_, container: &_| ended(pod, container).is_some();
+        self.runners(test, until, is_over).await?;
+        let wall = started.elapsed();
+        let after = self.read(task.target, servers).await?;
+        let used = meter::usage(&before, &after).map_err(|why| anyhow!(why))?;
+        let copies = runners.iter().enumerate().map(|(index, pod)| async move {
+            let folder = task.folder.join(format!("pod-{index}"));
+            fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
+            let clock = Clock::ask(self.cluster, pod, HOLD).await?;
+            let said = self.hold(pod, &testrun::size()).await?;
+            let bytes = said
+                .stdout
+                .trim()
+                .parse()
+                .map_err(|_| anyhow!("pod {pod}: k6 left no output: {}", said.stderr))?;
+            let file = format!("{}/{}", crate::place::OUTPUTS, files::RAW);
+            self.cluster
+                .copy((pod, HOLD), &file, bytes, &folder.join(files::RAW))
+                .await?;
+            self.hold(pod, &format!("touch {}", testrun::TAKEN)).await?;
+            Ok::<_, anyhow::Error>(Output {
+                folder,
+                clock,
+                began: None,
+            })
+        });
+        Ok((used, try_join_all(copies).await?, wall))
+    }
+
+    /// Runs a command in the container of a runner pod that holds the output.
+    async fn hold(&self, pod: &str, script: &str) -> anyhow::Result<Said> {
+        let command = Command {
+            pod,
+            container: HOLD,
+            script,
+        };
+        self.cluster.run(command).await
+    }
+
+    /// Waits until k6 is in this state in every runner pod of a TestRun. The operator says "finished" even when a runner failed,
+    /// so that the pods themselves are looked at.
+    async fn runners(
+        &self,
+        test: &str,
+        until: Instant,
+        is: impl Fn(&k8s_openapi::api::core::v1::Pod, &str) -> bool,
+    ) -> anyhow::Result<Vec<String>> {
+        loop {
+            let pods = self.cluster.pods(&format!("k6_cr={test}")).await?;
+            for pod in &pods {
+                if let Some(fault) = crate::deploy::fault(pod) {
+                    let words = self.cluster.last_words(&name(pod), K6).await;
+                    if fault.is_hopeless || ended(pod, K6).is_some() {
+                        bail!("pod {} of TestRun {test}: {fault}: {words}", name(pod));
+                    }
+                }
+                if let Some((code, reason)) = ended(pod, K6).filter(|(code, _)| *code != 0) {
+                    let words = self.cluster.last_words(&name(pod), K6).await;
+                    let why = if code == 99 {
+                        "a threshold failed".to_owned()
+                    } else {
+                        reason
+                    };
+                    bail!("k6 ended with {code} ({why}) in pod {}: {words}", name(pod));
+                }
+            }
+            let runners = self.cluster.pods(&testrun::selector(test)).await?;
+            if runners.len() == self.pods as usize && runners.iter().all(|pod| is(pod, K6)) {
+                return Ok(runners.iter().map(name).collect());
+            }
+            if Instant::now() > until {
+                bail!(
+                    "TestRun {test}: {} of {} runner pods came so far; `kubectl describe testrun` says more while one runs",
+                    runners.len(),
+                    self.pods
+                );
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+/// True if k6-operator loads for this series.
+pub(crate) fn is_operated(series: &PlannedSeries) -> bool {
+    series.driver.tool.program == testrun::PROGRAM
+}
+
+fn sum(used: &[ProcessUsage]) -> CpuTime {
+    used.iter()
+        .filter_map(|one| one.cpu_ns)
+        .fold(CpuTime { user: 0, system: 0 }, |sum, one| CpuTime {
+            user: sum.user + one.user,
+            system: sum.system + one.system,
+        })
+}
