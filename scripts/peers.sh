@@ -42,7 +42,9 @@ goals() {
 
 # page RECORDS CHECK → the page as Markdown; with CHECK true, one line for each ratio worse than held.json allows
 page() {
-  jq --null-input --raw-output --slurpfile run <(cat "$1"/run*.json) --slurpfile counts "$1/counts.json" --slurpfile calls "$1/calls.json" \
+  local runs=("$1/run.json")
+  if [[ -e "$1/run-goals.json" ]]; then runs+=("$1/run-goals.json"); fi
+  jq --null-input --raw-output --slurpfile run <(cat "${runs[@]}") --slurpfile counts "$1/counts.json" --slurpfile calls "$1/calls.json" \
     --slurpfile about "$1/about.json" --slurpfile versions "$1/versions.json" --slurpfile held "$lib/held.json" --arg check "$2" \
     --from-file <(cat "$lib/figures.jq" "$lib/peers.jq")
 }

@@ -92,7 +92,7 @@ mod tests {
     use contract::users_v1::{
         GetUserRequest, ListUsersRequest, PageUsersRequest, StreamUsersRequest, StreamUsersResponse,
     };
-    use tokio_stream::StreamExt;
+    use futures_util::StreamExt;
 
     async fn users() -> UsersServiceClient<super::Services> {
         UsersServiceClient::new(super::routes().await.unwrap())

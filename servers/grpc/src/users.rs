@@ -8,8 +8,8 @@ use contract::users_v1::{
     GetUserRequest, GetUserResponse, ListUsersRequest, ListUsersResponse, PageUsersRequest, PageUsersResponse,
     StreamUsersRequest, StreamUsersResponse,
 };
+use futures_util::stream::{self, Stream, StreamExt};
 use tokio::time::sleep;
-use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status};
 
 /// Answers with the built-in users.
@@ -48,7 +48,8 @@ impl UsersService for BuiltInUsers {
         let (count, interval_ms) = (asked.count.unwrap_or(100), asked.interval_ms.unwrap_or(0));
         let (users, pause) =
             domain::stream_of_users(count.into(), interval_ms.into()).map_err(|error| user_refusal(&error))?;
-        let users = tokio_stream::iter(users.enumerate());
+        // tokio_stream::iter pauses after 32 items, and what is gathered would be sent in small frames.
+        let users = stream::iter(users.enumerate());
         let answer = |user: &domain::User| {
             Ok(StreamUsersResponse {
                 user: Some(user.into()),

@@ -14,8 +14,9 @@ use std::time::{Duration, Instant};
 
 use contract::weather_v1::GetCurrentWeatherRequest;
 use contract::weather_v1::weather_service_client::WeatherServiceClient;
+use futures_util::StreamExt;
+use futures_util::stream::iter;
 use server_runtime::testing::{self, Program, RUNTIMES, Running};
-use tokio_stream::{StreamExt, once};
 use tonic::Code;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic_health::pb::health_client::HealthClient;
@@ -155,7 +156,11 @@ async fn reflection_lists_and_describes_the_service() {
                 host: String::new(),
                 message_request: Some(question),
             };
-            let mut stream = client.server_reflection_info(once(request)).await.unwrap().into_inner();
+            let mut stream = client
+                .server_reflection_info(iter([request]))
+                .await
+                .unwrap()
+                .into_inner();
             answers.push(stream.next().await.unwrap().unwrap().message_response.unwrap());
         }
         let MessageResponse::ListServicesResponse(list) = &answers[0] else {
@@ -182,7 +187,11 @@ async fn the_older_reflection_lists_the_service_too() {
             host: String::new(),
             message_request: question,
         };
-        let mut stream = client.server_reflection_info(once(request)).await.unwrap().into_inner();
+        let mut stream = client
+            .server_reflection_info(iter([request]))
+            .await
+            .unwrap()
+            .into_inner();
         let answer = stream.next().await.unwrap().unwrap().message_response.unwrap();
         let MessageResponse::ListServicesResponse(list) = answer else {
             panic!("not a list: {answer:?}");
