@@ -18,6 +18,9 @@ pub enum Unresolved {
     /// No git, or no repository.
     #[error("the project is not in a git repository")]
     NoRepository,
+    /// There is one, and git does not read it.
+    #[error("git refuses the project's repository: {0}")]
+    Refused(String),
     /// Not among the commits there are.
     #[error("the repository has no commit of that name")]
     Unknown,
@@ -105,6 +108,16 @@ pub fn told(root: &Path, commits: &[&str]) -> Vec<Told> {
     known.chunks(1_000).flat_map(ask).collect()
 }
 
+/// Why git refuses the repository around a folder, such as one that another user owns, in git's own words; `None` if git
+/// reads it, or there is none.
+pub fn refusal(root: &Path) -> Option<String> {
+    let output = command(root, &["rev-parse", "--show-toplevel"]).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let refused = !output.status.success() && !lines.is_empty() && !said.contains("not a git repository");
+    refused.then(|| lines.join(" "))
+}
+
 /// The repository's root folder.
 pub fn top(root: &Path) -> Option<PathBuf> {
     says(root, &["rev-parse", "--show-toplevel"]).map(PathBuf::from)
@@ -152,7 +165,8 @@ pub fn commits_since(root: &Path, commit: &str) -> Option<usize> {
 /// # Errors
 /// When there is no such commit; the error says how to fetch it, if that may help.
 pub fn resolve(root: &Path, revision: &str) -> Result<String, Unresolved> {
-    let shallow = says(root, &["rev-parse", "--is-shallow-repository"]).ok_or(Unresolved::NoRepository)?;
+    let shallow = says(root, &["rev-parse", "--is-shallow-repository"])
+        .ok_or_else(|| refusal(root).map_or(Unresolved::NoRepository, Unresolved::Refused))?;
     let peeled = format!("{revision}^{{commit}}");
     let found = says(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]);
     found.ok_or_else(|| match shallow.as_str() {

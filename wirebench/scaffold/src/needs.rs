@@ -91,7 +91,7 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// A path from the repository's top; it may begin with `../`.
-    fn path_at_top(&self, path: &str) -> String {
+    fn below_top(&self, path: &str) -> String {
         let mut parts: Vec<&str> = self
             .config
             .split('/')
@@ -115,7 +115,7 @@ impl Place<'_> {
             let own = self.files.text(&format!("{folder}{name}")).map(|text| (folder, text));
             let top = || self.files.text(name).map(|text| ("", text));
             let (folder, text) = own.or_else(top).or_else(|| self.files.above(name))?;
-            Some((self.path_at_top(&format!("{folder}{name}")), text))
+            Some((self.below_top(&format!("{folder}{name}")), text))
         })
     }
 }
@@ -240,14 +240,14 @@ fn paths(files: &Files, programs: &[Program], composed: &Composed, config: &str)
     let mut folders: BTreeSet<String> = programs
         .iter()
         .filter(|program| program.manifest.starts_with("../"))
-        .map(|program| place.path_at_top(&program.manifest))
+        .map(|program| place.below_top(&program.manifest))
         .collect();
-    folders.insert(place.path_at_top(""));
+    folders.insert(place.below_top(""));
     if folders.contains("") {
         return Vec::new();
     }
     let mut paths: Vec<String> = folders.iter().map(|folder| format!("{folder}/**")).collect();
-    let composed = composed.services.iter().map(|service| place.path_at_top(&service.file));
+    let composed = composed.services.iter().map(|service| place.below_top(&service.file));
     paths.extend(composed.collect::<BTreeSet<_>>());
     if files.above(".gitmodules").is_some() {
         paths.push(".gitmodules".into());

@@ -1,5 +1,6 @@
 //! The unary methods that the repository's .proto files declare.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -33,15 +34,18 @@ static SERVICE_OR_RPC: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern")
 });
 
-/// Every unary method, in order; those of gRPC's own services are left out.
+/// Every unary method once, in order, from the first file that declares it: repositories keep copies for each language. Those
+/// of gRPC's own services are left out.
 pub(super) fn calls(files: &Files) -> Vec<Call> {
     let ours = |(path, _): &(&str, &str)| {
         !path.starts_with("google/") && !path.contains("/google/") && !path.contains("grpc/health/")
     };
+    let mut seen = BTreeSet::new();
     files
         .below("", &["proto"])
         .filter(ours)
         .flat_map(|(path, text)| of_file(files, path, text))
+        .filter(|call| seen.insert(call.call.clone()))
         .collect()
 }
 
@@ -115,6 +119,21 @@ fn root(files: &Files, path: &str, text: &str, package: Option<&str>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_of_one_file_declare_a_method_once() {
+        let text = "package a;\nservice S { rpc M (A) returns (B); }\n";
+        let found = calls(&Files::of(&[
+            ("go/a.proto", text),
+            ("node/a.proto", text),
+            ("proto/a.proto", text),
+        ]));
+        let told: Vec<_> = found
+            .iter()
+            .map(|one| (one.proto.as_str(), one.call.as_str()))
+            .collect();
+        assert_eq!(told, [("go/a.proto", "a.S/M")]);
+    }
 
     #[test]
     fn unary_methods_are_found_and_streams_are_not() {

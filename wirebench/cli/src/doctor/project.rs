@@ -91,6 +91,14 @@ pub(super) fn repository(root: &Path) -> Vec<Check> {
             install::of("git"),
         )];
     }
+    if let Some(words) = git::refusal(root) {
+        let how = "do what git says, or own the checkout";
+        return vec![Check::warning(
+            "git",
+            format!("no --baseline by revision: {words}"),
+            how,
+        )];
+    }
     let Some(top) = git::top(root) else {
         let how = "git init; a baseline may also be a folder or a built program";
         return vec![Check::warning(

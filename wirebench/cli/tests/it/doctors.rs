@@ -300,3 +300,19 @@ fn submodules_that_were_not_checked_out_are_named() {
         "{report:#}"
     );
 }
+
+#[test]
+fn a_checkout_of_another_user_is_refused_in_gits_own_words() {
+    let bench = good();
+    // Git's own switch for its tests of this.
+    let other = [("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")];
+    let report = checks(&bench, &other).1;
+    let git = check(&report, "git")["found"].as_str().unwrap();
+    assert!(
+        git.contains("dubious ownership") && git.contains("safe.directory"),
+        "{git}"
+    );
+    let ended = bench.run_with(&["run", "--baseline", "HEAD"], &other);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("dubious ownership"), "{}", ended.stderr);
+}

@@ -25,8 +25,8 @@ fn step(why: &str, uses: &str, with: &[(&str, String)]) -> Step {
 
 /// Rust is there: rustup installs what rust-toolchain.toml names. What main built is restored; only main saves it.
 pub(super) fn rust(place: &Place, manifest: &str) -> (Step, Step) {
-    let target = place.path_at_top(&format!("{manifest}target"));
-    let kept = place.path_at_top(".wirebench");
+    let target = place.below_top(&format!("{manifest}target"));
+    let kept = place.below_top(".wirebench");
     let paths = [
         "~/.cargo/registry/index",
         "~/.cargo/registry/cache",
@@ -36,7 +36,7 @@ pub(super) fn rust(place: &Place, manifest: &str) -> (Step, Step) {
     ];
     let listed = |indent: &str| paths.iter().map(|path| format!("{indent}{path}")).collect::<Vec<_>>();
     let key = "key: bench-rust-${{ runner.os }}-${{ runner.arch }}-${{ github.sha }}";
-    let made = place.path_at_top(&format!("{manifest}Cargo.toml"));
+    let made = place.below_top(&format!("{manifest}Cargo.toml"));
     let mut restore = vec![
         format!("# {made}: the runner has Rust by rustup. What a push to the default branch built serves both sides."),
         format!("- uses: {RESTORE}"),
@@ -59,7 +59,7 @@ pub(super) fn rust(place: &Place, manifest: &str) -> (Step, Step) {
 }
 
 pub(super) fn go(place: &Place, manifest: &str) -> Step {
-    let module = place.path_at_top(&format!("{manifest}go.mod"));
+    let module = place.below_top(&format!("{manifest}go.mod"));
     let mut with = vec![("go-version-file", quoted(&module))];
     match place
         .files
@@ -68,7 +68,7 @@ pub(super) fn go(place: &Place, manifest: &str) -> Step {
     {
         Some(_) => with.push((
             "cache-dependency-path",
-            quoted(&place.path_at_top(&format!("{manifest}go.sum"))),
+            quoted(&place.below_top(&format!("{manifest}go.sum"))),
         )),
         None => with.push(("cache", "false".into())),
     }
@@ -80,7 +80,7 @@ pub(super) fn go(place: &Place, manifest: &str) -> Step {
 }
 
 pub(super) fn node(place: &Place, manifest: &str) -> Vec<Step> {
-    let package = place.path_at_top(&format!("{manifest}package.json"));
+    let package = place.below_top(&format!("{manifest}package.json"));
     let has_engine = place
         .find(manifest, &["package.json"])
         .and_then(|(_, text)| serde_json::from_str::<serde_json::Value>(text).ok())
@@ -191,6 +191,6 @@ pub(super) fn dotnet(place: &Place, manifest: &str) -> Step {
         with.push(("cache", "true".into()));
         with.push(("cache-dependency-path", quoted(&lock)));
     }
-    let file = place.path_at_top(project.map_or(manifest, |(path, _)| path));
+    let file = place.below_top(project.map_or(manifest, |(path, _)| path));
     step(&format!("{file}: the SDK"), DOTNET, &with)
 }
