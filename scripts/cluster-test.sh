@@ -2,7 +2,8 @@
 # cluster-test.sh: the end-to-end test of `wirebench run --cluster`, on the cluster that KUBECONFIG names. The cluster must be one to throw
 # away: the namespace wirebench is made and removed, and the definition of TestRun is taken away for a moment and put back.
 #
-# Usage: scripts/cluster-test.sh [TEST…]
+# Usage: scripts/cluster-test.sh [--short | TEST…]
+#   --short  only the tests that take no comparison, some three minutes
 # It needs kubectl, administrator's rights, the images of scripts/lib/cluster-images.sh, and a built target/debug/wirebench.
 # WIREBENCH_IMAGES is the begin of the images' names (localhost/wirebench), WIREBENCH_TAG the tag of the good ones (local).
 # WIREBENCH_REPEAT says how often the two comparisons are repeated (1).
@@ -19,6 +20,13 @@ namespace=wirebench
 deploy="$root/deploy/kubernetes"
 passed=0
 failed=0
+short=(
+  the_overlays_are_rendered_as_they_are_committed
+  every_manifest_passes_the_api_server_s_strict_validation
+  an_image_that_does_not_exist_is_a_recorded_failure
+  after_kill_9_nothing_is_left_a_minute_later
+  without_rights_there_is_a_clear_error
+)
 
 say() { printf '%s\n' "$*"; }
 
@@ -242,7 +250,7 @@ clean() {
 main() {
   local tests test
   case ${1-} in
-    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; return ;;
+    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; return ;;
   esac
   [ -x "$wirebench" ] || { say "$wirebench: no such program; run: cargo build --package wirebench" >&2; exit 2; }
   work="$(mktemp --directory)"
@@ -250,7 +258,11 @@ main() {
   kubectl apply --filename "$deploy/rbac.yaml" >/dev/null
   role="$(account wirebench)"
   mapfile -t tests < <(grep --only-matching --extended-regexp '^test_[a-z0-9_]+' "${BASH_SOURCE[0]}")
-  [ $# = 0 ] || tests=("${@/#/test_}")
+  case ${1-} in
+    '') ;;
+    --short) tests=("${short[@]/#/test_}") ;;
+    *) tests=("${@/#/test_}") ;;
+  esac
   for test in "${tests[@]}"; do attempt "$test"; done
   printf 'cluster: %d passed, %d failed\n' "$passed" "$failed"
   [ "$failed" = 0 ]
