@@ -23,7 +23,7 @@ fn a_terminal_that_is_closed_ends_server_and_load_generator_too() {
 }
 
 /// Whether this process, and so every child of it, was started with the signal of a closed terminal ignored.
-fn ignores_hangup() -> bool {
+pub(crate) fn ignores_hangup() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1

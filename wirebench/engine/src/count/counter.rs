@@ -98,6 +98,7 @@ impl TurnError {
     fn kind(&self) -> FailureKind {
         match self {
             Self::Pass(PassError::Slot(SlotError::Target(TargetError::NotReady { .. }))) => FailureKind::NotReady,
+            Self::Pass(PassError::Connections { .. }) => FailureKind::Uncountable,
             _ => FailureKind::Other,
         }
     }

@@ -83,6 +83,16 @@ pub enum PassError {
     /// The driver did not send the planned load.
     #[error("{0}")]
     OtherLoad(String),
+    /// The load took several connections: requests cannot be counted in lock step over one.
+    #[error(
+        "not counted: {driver} opened {connections} connections, 1 was asked for: it retries, or the server closes connections"
+    )]
+    Connections {
+        /// The driver.
+        driver: String,
+        /// Connections opened.
+        connections: u32,
+    },
     /// The server did not end after SIGTERM.
     #[error(
         "the server was still running {LAST_WORDS:?} after SIGTERM, so that {tool} wrote no counts; let it end on SIGTERM"
@@ -251,11 +261,10 @@ impl Pass<'_> {
             return Err(PassError::OtherLoad(message));
         }
         if wire.connections != 1 {
-            let message = format!(
-                "{driver} opened {} connections, 1 was asked for: it retries, or the server closes connections",
-                wire.connections
-            );
-            return Err(PassError::OtherLoad(message));
+            return Err(PassError::Connections {
+                driver: driver.clone(),
+                connections: wire.connections,
+            });
         }
         Ok(())
     }

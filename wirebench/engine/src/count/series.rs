@@ -92,6 +92,8 @@ pub enum FailureKind {
     NotReady,
     /// Skipped, because another run of the same server failed.
     NotTried,
+    /// The program is none that can be counted: it closes connections. Nothing is wrong with it.
+    Uncountable,
     /// Anything else.
     Other,
 }
@@ -114,7 +116,11 @@ impl Runs {
     /// When the stacks cannot be written.
     pub fn counts(&self, variant: Variant, spread_at_most: f64, base: &Path, folder: &str) -> std::io::Result<Counts> {
         if let Some(failure) = self.failed.get(&Tool::Plain) {
-            return Ok(Counts::without(variant, CountStatus::Failed, failure.why.clone()));
+            let status = match failure.kind {
+                FailureKind::Uncountable => CountStatus::Skipped,
+                FailureKind::NotReady | FailureKind::NotTried | FailureKind::Other => CountStatus::Failed,
+            };
+            return Ok(Counts::without(variant, status, failure.why.clone()));
         }
         let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
         counts.figures = self.figures(spread_at_most);
