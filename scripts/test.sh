@@ -37,28 +37,24 @@ workflows() {
 # peers_page → the difference between docs/PEERS.md and the page that its records make; nothing if they are equal
 peers_page() { scripts/peers.sh --render | diff - docs/PEERS.md; }
 
-# site_tests → node's own output; the browser opens sites that the program just built makes
+# site_tests → node's own output; the browser opens sites that the program just built makes. Much of the time is waiting
 site_tests() {
-  git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=2 --test-reporter=spec
+  git ls-files 'site/tests/*.test.js' | xargs node --test --test-concurrency=3 --test-reporter=spec
 }
 
 # tests → the output of cargo and of node, then one line over all test programs
-# Both wait for much of their time (for loads, for pages), so they run beside each other; the browser's output follows cargo's.
 tests() {
-  local output status=0 site
-  output="$(mktemp -d)"
+  local output status=0
+  output="$(mktemp)"
   # Tests ask whether the servers are right, not how fast they are: without link-time optimisation they build in half the time.
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
-  # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long.
-  cargo test --workspace --locked --lib --tests --no-run
-  site_tests >"$output/site" 2>&1 &
-  site=$!
-  cargo test --workspace --locked --lib --tests --no-fail-fast -- --test-threads=3 2>&1 | tee "$output/cargo" || status=$?
-  wait "$site" || status=$?
-  cat "$output/site"
+  # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many wait for loads, so
+  # there is room for a third beside those on two cores.
+  cargo test --workspace --locked --lib --tests --no-fail-fast -- --test-threads=3 2>&1 | tee "$output" || status=$?
+  site_tests 2>&1 | tee -a "$output" || status=$?
   awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
-    END { print passed + 0 " passed, " failed + 0 " failed" }' "$output/cargo" "$output/site"
-  rm -rf "$output"
+    END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
+  rm -f "$output"
   return "$status"
 }
 
