@@ -17,6 +17,8 @@ lib="$root/scripts/lib/peers"
 wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench"
 counted=(peer-epoll peer-nginx peer-hyper-fixed peer-hyper peer-actix peer-axum-docs peer-axum-handlers peer-h2-fixed peer-h2 peer-tonic-docs http grpc)
 counted+=(peer-http-mimalloc peer-http-jemalloc peer-grpc-mimalloc peer-grpc-jemalloc)
+# The servers whose system calls calls.sh counts.
+traced=(grpc peer-h2 peer-tonic-docs peer-grpc-go)
 
 # missing → one line for each program that is not installed
 missing() {
@@ -69,10 +71,11 @@ timings() {
 # counts RECORDS → counts.json and calls.json there
 counts() {
   local servers=() whole calls
+  "$wirebench" verify --profile peers "${traced[@]/#/--server=}" >&2 # builds them
+  calls="$("$lib/calls.sh")"
   whole="$(mktemp)"
   readarray -t servers < <(printf '%s\n' "${counted[@]/#/--server=}")
   run "$whole" count "${servers[@]}" --driver hey --driver ghz --scenario count-weather
-  calls="$("$lib/calls.sh")"
   echo "$calls" >"$1/calls.json"
   # Call stacks, and all but the costliest functions, are left out: they are most of the record.
   jq --compact-output '.series |= map(.counts |= map(del(.stacks, .callers)

@@ -1,6 +1,5 @@
-# The page docs/PEERS.md from the figures of figures.jq, in front of which this is put together; with --arg check true instead a line for each
-# ratio that is worse than held.json allows.
-# An entry of held.json without a goal is only held. --slurpfile run run.json, counts counts.json, calls calls.json, about about.json, versions versions.json, held held.json
+# Prints the page docs/PEERS.md; with --arg check true, one line for each ratio that is worse than held.json allows. figures.jq comes before it in
+# the same program. An entry of held.json without a goal is held, but not on the page. --slurpfile run run.json, counts counts.json, calls calls.json, about about.json, versions versions.json, held held.json
 
 def about($server): $about[0][$server];
 
