@@ -234,6 +234,20 @@ fn where_time_is_short_what_may_have_changed_is_measured_anew_and_what_is_unsure
 }
 
 #[test]
+fn where_time_is_too_short_for_all_that_may_have_changed_the_worst_is_measured_anew() {
+    let mut run = timed(10, 0, waits(0.2), [None, None]);
+    for by in [0.5, 0.3] {
+        let all = move |number: u32| ([noise(number); 4], [noise(number + 3) + by; 4]);
+        run.series.extend(timed(10, 0, all, [None, None]).series);
+    }
+    assert_eq!(second_stage(&run, 30).unwrap().series, [0, 1, 2]);
+    assert_eq!(second_stage(&run, 17).unwrap().series, [1, 2]);
+    let one = second_stage(&run, 15).unwrap();
+    assert_eq!((one.series, one.rounds), (vec![1], 15), "{}", one.why);
+    assert_eq!(second_stage(&run, 7), None);
+}
+
+#[test]
 fn why_there_are_no_fresh_rounds_is_said() {
     let why = |run: &Run| judged(run).method.no_second_stage;
     let none = why(&timed(10, 0, waits(0.0), [None, None])).unwrap();

@@ -35,7 +35,7 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
         series: setup.series.iter().map(|series| series.id.clone()).collect(),
         why: "what a request costs".into(),
     };
-    session.stage(&stage, StageTime::default())?;
+    session.stage(&stage, StageTime::unlimited())?;
     let measured = session.finish()?;
     let cost = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse.share()));
     Ok((measured.run.series.iter())

@@ -14,6 +14,7 @@ mod progress;
 mod rates;
 mod recorder;
 mod run;
+mod time;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +30,7 @@ use crate::session::lineup::Entry;
 use crate::session::prepare::Prepared;
 use crate::session::progress::{Heading, Progress};
 use crate::session::recorder::Recorder;
-use wirebench_declare::plan::rerun::FEWEST_PAIRS;
+use crate::session::time::StageTime;
 use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
 use wirebench_record::run::{Stage, Variant};
 
@@ -51,18 +52,6 @@ struct Setup<'a> {
     /// One for each variant, built.
     sides: &'a [Side],
     keep_raw: bool,
-}
-
-/// Pairs beyond the fewest that a verdict needs: outliers are left out.
-const SPARE_PAIRS: u32 = 2;
-
-/// The time limits of a stage.
-#[derive(Debug, Clone, Copy, Default)]
-struct StageTime {
-    /// The time after which no new round begins.
-    end: Option<Instant>,
-    /// The time after which the fewest rounds that a verdict needs are enough, so that time is left for the next stage.
-    enough_after: Option<Instant>,
 }
 
 /// How a stage ended.
@@ -112,8 +101,8 @@ impl<'a> Session<'a> {
 
     /// Measures one stage: as many rounds of its series as it says, and up to four more of those whose pairs the machine
     /// disturbed or that failed too often. After `time.end` no new round begins; the stage is then recorded with the rounds that
-    /// every series has. After `time.enough_after` a stage ends as soon as it has rounds enough for a verdict,
-    /// and two to spare.
+    /// every series has. A stage that is followed by another one ends earlier, as [`StageTime`] says, and once it is late no
+    /// rounds are measured in place of disturbed ones: the next stage measures such series anew.
     ///
     /// # Errors
     /// When the results folder cannot be written.
@@ -144,19 +133,18 @@ impl<'a> Session<'a> {
         for round in (first_round..).take(stage.rounds as usize) {
             ending = self.pass(&in_round(&slots, round), deadline)?;
             if ending == Ending::OutOfTime {
-                self.cut(stage, round - first_round);
+                self.cut(stage, round - first_round, "the time given was over");
             }
             if ending != Ending::Whole {
                 return Ok(ending);
             }
             let whole = round - first_round + 1;
-            let is_late = time.enough_after.is_some_and(|late| Instant::now() >= late);
-            if is_late && whole >= FEWEST_PAIRS + SPARE_PAIRS && whole < stage.rounds {
-                self.cut(stage, whole);
+            if whole < stage.rounds && time.is_enough(whole, members.len(), Instant::now()) {
+                self.cut(stage, whole, "ended to leave time for the second stage,");
                 return Ok(Ending::Whole);
             }
         }
-        while ending == Ending::Whole && self.is_paired() {
+        while ending == Ending::Whole && self.is_paired() && !time.is_late(Instant::now()) {
             let again = self.again(&members, stage);
             if again.is_empty() {
                 break;
@@ -249,8 +237,8 @@ impl<'a> Session<'a> {
     }
 
     /// Records that a stage ended early: with the rounds that every series has.
-    fn cut(&mut self, stage: &Stage, whole: u32) {
-        let why = format!("the time given was over after {whole} of {} rounds", stage.rounds);
+    fn cut(&mut self, stage: &Stage, whole: u32, why: &str) {
+        let why = format!("{why} after {whole} of {} rounds", stage.rounds);
         self.progress.say(Level::Info, &why);
         if let Some(recorded) = self.recorder.run.stages.last_mut() {
             recorded.rounds = whole;

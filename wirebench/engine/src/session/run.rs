@@ -23,7 +23,8 @@ use crate::measure::stage::Stage;
 use crate::session::lineup::{self, Lineup};
 use crate::session::opened::{self, Opened};
 use crate::session::recorder::{self, Opening, Recorder};
-use crate::session::{Asked, Ending, Session, Setup, StageTime, calibrate, counting, prepare};
+use crate::session::time::StageTime;
+use crate::session::{Asked, Ending, Session, Setup, calibrate, counting, prepare};
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -124,10 +125,6 @@ pub struct Recorded {
 #[derive(Debug, thiserror::Error)]
 #[error("nothing to measure: the candidate declares none of the chosen series")]
 pub struct NothingToMeasure;
-
-/// The share of the budget after which the first stage ends as soon as it has enough rounds for a verdict. The rest of the
-/// budget is for the second stage, without which nothing can be confirmed.
-const SCREEN_SHARE: f64 = 0.4;
 
 /// Measures a run and writes its record into the run's folder. A series that fails is no error: it is in the record.
 ///
@@ -253,26 +250,22 @@ fn load<'a>(
     screen: &run::Stage,
     compares: bool,
 ) -> anyhow::Result<Recorder> {
-    let deadline = compares.then(|| Instant::now() + order.budget);
+    let time = if compares {
+        StageTime::first(order.budget)
+    } else {
+        StageTime::unlimited()
+    };
     let mut session = Session::new(setup, recorder);
     if screen.series.is_empty() {
         return session.finish();
     }
-    let time = StageTime {
-        end: deadline,
-        enough_after: compares.then(|| Instant::now() + order.budget.mul_f64(SCREEN_SHARE)),
-    };
     let ending = session.stage(screen, time)?;
     // Fewer first rounds than a verdict needs were requested: they are measured, and nothing is decided.
     let enough = order.rounds >= FEWEST_PAIRS;
-    if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
+    if let Some(deadline) = time.end.filter(|_| ending == Ending::Whole && enough) {
         let left = deadline.saturating_duration_since(Instant::now());
         if let Some(second) = (order.second_stage)(&session.recorder.run, left) {
-            let time = StageTime {
-                end: Some(deadline),
-                ..StageTime::default()
-            };
-            session.stage(&second, time)?;
+            session.stage(&second, StageTime::last(deadline))?;
         }
     }
     session.finish()

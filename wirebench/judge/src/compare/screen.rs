@@ -82,9 +82,21 @@ fn looks_gating(cell: &Cell, figures: &Figures) -> bool {
     (cell.log_gate_above().zip(worse)).is_some_and(|(above, worse)| worse > above)
 }
 
-/// Why a series needs fresh rounds, and how many; `None` if it does not.
-fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(Suspicion, u32)> {
-    let mut found: Option<(Suspicion, u32)> = None;
+/// A series that needs fresh rounds.
+#[derive(Debug, Clone, Copy)]
+struct Need {
+    /// Index into the run's series.
+    series: usize,
+    suspicion: Suspicion,
+    /// Fresh pairs that would decide it.
+    rounds: u32,
+    /// The largest worsening of a gating metric that the first stage saw, a difference of logarithms.
+    worse: f64,
+}
+
+/// Why the series of that index needs fresh rounds, and how many; `None` if it does not.
+fn need(index: usize, series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<Need> {
+    let mut found: Option<Need> = None;
     for cell in Cell::all(series, 1, gates) {
         let suspicion = if cell.margin.gate {
             suspicion(&cell, rules)
@@ -104,11 +116,19 @@ fn need(series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<(
                 PLANNED_POWER,
             )
         });
-        let rounds = planned.unwrap_or(0).max(SECOND_STAGE_PAIRS);
-        let so_far = found.get_or_insert((suspicion, rounds));
-        so_far.1 = so_far.1.max(rounds);
+        let so_far = found.get_or_insert(Need {
+            series: index,
+            suspicion,
+            rounds: SECOND_STAGE_PAIRS,
+            worse: f64::NEG_INFINITY,
+        });
+        so_far.rounds = so_far.rounds.max(planned.unwrap_or(0));
+        let worse = cell.figures().location.filter(|_| cell.margin.gate);
+        so_far.worse = so_far
+            .worse
+            .max(worse.map_or(f64::NEG_INFINITY, |location| location.estimate));
         if suspicion == Suspicion::Changed {
-            so_far.0 = suspicion;
+            so_far.suspicion = suspicion;
         }
     }
     found
@@ -135,12 +155,36 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
             needed: count(FEWEST_PAIRS),
         });
     }
-    let open = timed().filter(|series| need(series, 1, gates, rules).is_some()).count();
+    let open = timed()
+        .filter(|series| need(0, series, 1, gates, rules).is_some())
+        .count();
     Some(match count(open) {
         0 => NoSecondStage::NothingLookedChanged,
         _ if run.status == RunStatus::Incomplete => NoSecondStage::Interrupted,
         series => NoSecondStage::NoTime { series },
     })
+}
+
+/// The series that the time left can measure often enough for a verdict, in the run's order, and how often. If there is not
+/// time for all, those that may have changed go first, and of these the ones that look worst. `None` if there is time for none.
+fn affordable(all: Vec<Need>, time: &Time) -> Option<(Vec<Need>, u32)> {
+    let fits = |needs: &[Need]| {
+        let pass: Duration = needs.iter().map(|need| time.pair[need.series]).sum();
+        u32::try_from(time.left.as_nanos() / pass.as_nanos().max(1)).unwrap_or(u32::MAX)
+    };
+    let enough = |needs: &[Need]| fits(needs) as usize >= FEWEST_PAIRS;
+    let mut needs = all;
+    let unsure = |need: &Need| need.suspicion == Suspicion::Unsure;
+    needs.sort_by(|one, other| {
+        let by_suspicion = unsure(one).cmp(&unsure(other));
+        by_suspicion.then(other.worse.total_cmp(&one.worse))
+    });
+    while !needs.is_empty() && !enough(&needs) {
+        needs.pop();
+    }
+    needs.sort_by_key(|need| need.series);
+    let rounds = fits(&needs);
+    (!needs.is_empty()).then_some((needs, rounds))
 }
 
 /// Plans the second stage from the first; `None` if no series needs it or no time is left for a useful number of pairs.
@@ -152,29 +196,14 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
         .flat_map(|series| Cell::all(series, 1, &gates))
         .filter(|cell| cell.margin.gate)
         .count();
-    let all: Vec<(usize, Suspicion, u32)> = (run.series.iter().enumerate())
+    let all: Vec<Need> = (run.series.iter().enumerate())
         .filter(|(_, series)| compared(series))
-        .filter_map(|(i, series)| need(series, tests, &gates, rules).map(|(suspicion, rounds)| (i, suspicion, rounds)))
+        .filter_map(|(index, series)| need(index, series, tests, &gates, rules))
         .collect();
-    let fits = |needs: &[(usize, Suspicion, u32)]| {
-        let pass: Duration = needs.iter().map(|(i, _, _)| time.pair[*i]).sum();
-        u32::try_from(time.left.as_nanos() / pass.as_nanos().max(1)).unwrap_or(u32::MAX)
-    };
-    let enough = |rounds: u32| rounds as usize >= FEWEST_PAIRS;
-    // If not all can be measured again, those that may have changed go first.
-    let changed = || {
-        all.iter()
-            .copied()
-            .filter(|(_, suspicion, _)| *suspicion == Suspicion::Changed)
-            .collect()
-    };
-    let needs: Vec<_> = if enough(fits(&all)) { all.clone() } else { changed() };
-    let wanted = needs.iter().map(|(_, _, rounds)| *rounds).max()?;
-    let rounds = wanted.min(fits(&needs));
-    if !enough(rounds) {
-        return None;
-    }
-    let count = |kind| needs.iter().filter(|(_, suspicion, _)| *suspicion == kind).count();
+    let (needs, fits) = affordable(all, time)?;
+    let wanted = needs.iter().map(|need| need.rounds).max()?;
+    let rounds = wanted.min(fits);
+    let count = |kind| needs.iter().filter(|need| need.suspicion == kind).count();
     let mut why = Vec::new();
     for (kind, words) in [
         (Suspicion::Changed, "may have changed"),
@@ -191,7 +220,7 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
         format!("{rounds} fresh rounds to see {size} %")
     };
     Some(Second {
-        series: needs.iter().map(|(i, _, _)| *i).collect(),
+        series: needs.iter().map(|need| need.series).collect(),
         rounds,
         why: format!("{}: {planned}", why.join(", ")),
     })
