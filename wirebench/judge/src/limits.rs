@@ -25,7 +25,7 @@ pub fn broken(limits: &[JudgedLimit]) -> usize {
 fn one(series: &Series, limit: Limit) -> JudgedLimit {
     let counted = limit.metric.is_counted().then(|| {
         let (value, spread) = series.counts_of(Variant::Candidate)?.value(limit.metric)?;
-        Some((value, (value * (1.0 - spread), value * (1.0 + spread))))
+        Some((value, (value - spread, value + spread)))
     });
     let values: Vec<f64> = candidate_rounds(series)
         .filter_map(|round| limit.metric.of(round))
@@ -42,5 +42,52 @@ fn one(series: &Series, limit: Limit) -> JudgedLimit {
         low: interval.map(|one| one.0),
         high: interval.map(|one| one.1),
         rounds: u32::try_from(values.len()).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::selftest::{Model, Source as _};
+    use proptest::prelude::{prop_assert_eq, proptest};
+    use wirebench_record::counts::{CountStatus, Counts, Figure};
+    use wirebench_record::metric::Metric;
+
+    /// A run that counted so many instructions of a request, and has a limit of 40,000.
+    fn counted(value: f64, spread: f64) -> Run {
+        let mut run = Model::new(1, 0.01, 0.0, 7).empty();
+        let series = &mut run.series[0];
+        series.load.counted = Some(400);
+        series.limits = vec![Limit {
+            metric: Metric::Instructions,
+            bound: 40_000.0,
+        }];
+        let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
+        counts.figures.push(Figure {
+            metric: Metric::Instructions,
+            value: Some(value),
+            spread: Some(spread),
+            refused: None,
+            by_layout: Vec::new(),
+            points: Vec::new(),
+        });
+        series.counts.push(counts);
+        run
+    }
+
+    proptest! {
+        #[test]
+        fn a_counted_limit_is_told_unless_the_repetitions_lie_on_both_sides(value in 1_000.0..80_000.0_f64, spread in 0.0..500.0_f64) {
+            let found = &judge(&counted(value, spread))[0];
+            prop_assert_eq!((found.value, found.low, found.high), (Some(value), Some(value - spread), Some(value + spread)));
+            let expected = if value + spread <= 40_000.0 {
+                LimitVerdict::Holds
+            } else if value - spread > 40_000.0 {
+                LimitVerdict::Broken
+            } else {
+                LimitVerdict::CannotTell
+            };
+            prop_assert_eq!(found.verdict, expected);
+        }
     }
 }

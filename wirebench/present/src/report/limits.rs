@@ -11,7 +11,7 @@ use wirebench_record::metric::{Better, Metric};
 #[must_use]
 pub fn broken(limits: &[JudgedLimit]) -> Option<String> {
     let all = limits.len();
-    match count(limits, LimitVerdict::Broken) {
+    match wirebench_judge::limits::broken(limits) {
         0 => None,
         1 => Some(format!("1 of {} is broken", many(all))),
         some => Some(format!("{some} of {} are broken", many(all))),
