@@ -1,6 +1,8 @@
 //! The project's git repository: resolves revisions, and checks their files out into worktrees of wirebench's own. The
 //! user's working tree, index and branches are only read.
 
+mod submodules;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -244,31 +246,42 @@ pub fn own(root: &Path, below: &str) -> anyhow::Result<PathBuf> {
     Ok(folder.join(below))
 }
 
-/// Checks a commit out below `.wirebench/trees/`, unless it is there; returns the project's folder in it.
+/// Checks a commit and its submodules out below `.wirebench/trees/`, unless they are there; returns the project's folder in
+/// it.
 ///
 /// # Errors
 /// When git cannot.
 pub fn checkout(root: &Path, commit: &str) -> anyhow::Result<PathBuf> {
     let tree = own(root, "trees")?.join(&commit[..12]);
     let prefix = says(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
-    if !is_at(&tree, commit) {
-        if tree.exists() {
-            fs::remove_dir_all(&tree).with_context(|| format!("{}: cannot be removed", tree.display()))?;
-        }
-        // --force replaces a registered worktree whose folder is gone.
-        let output = command(root, &["worktree", "add", "--quiet", "--force", "--detach"])
-            .arg(&tree)
-            .arg(commit)
-            .output()
-            .context("git cannot be started")?;
-        anyhow::ensure!(
-            output.status.success() || is_at(&tree, commit),
-            "{}: git worktree add failed: {}",
-            tree.display(),
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+    check_out(root, commit, &tree)?;
+    if let Some(top) = top(root) {
+        submodules::check_out(&top, commit, &tree)?;
     }
     Ok(tree.join(prefix))
+}
+
+/// Makes a folder a worktree with exactly a commit's files, unless it is one.
+fn check_out(repository: &Path, commit: &str, tree: &Path) -> anyhow::Result<()> {
+    if is_at(tree, commit) {
+        return Ok(());
+    }
+    if tree.exists() {
+        fs::remove_dir_all(tree).with_context(|| format!("{}: cannot be removed", tree.display()))?;
+    }
+    // --force replaces a registered worktree whose folder is gone.
+    let output = command(repository, &["worktree", "add", "--quiet", "--force", "--detach"])
+        .arg(tree)
+        .arg(commit)
+        .output()
+        .context("git cannot be started")?;
+    anyhow::ensure!(
+        output.status.success() || is_at(tree, commit),
+        "{}: git worktree add failed: {}",
+        tree.display(),
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    Ok(())
 }
 
 /// True if a folder is a separate worktree with exactly a commit's files.

@@ -1,0 +1,160 @@
+//! Submodules of a commit, checked out from the repositories that the user has below their own files. Nothing is fetched.
+
+use std::path::Path;
+
+use super::{check_out as check_out_worktree, says};
+
+/// A submodule of a commit.
+#[derive(Debug, PartialEq, Eq)]
+struct Submodule {
+    /// Its folder, relative to the repository's root.
+    path: String,
+    /// Its commit, 40 hex digits.
+    commit: String,
+}
+
+/// Checks the submodules of a commit of the repository at `top` out into its worktree `tree`, and theirs in turn. A
+/// submodule that the user has not checked out stays empty, as it is for them.
+///
+/// # Errors
+/// When the user's clone of a submodule lacks the commit.
+pub(super) fn check_out(top: &Path, commit: &str, tree: &Path) -> anyhow::Result<()> {
+    for submodule in of(top, commit) {
+        let own = top.join(&submodule.path);
+        if !own.join(".git").exists() {
+            continue;
+        }
+        let place = tree.join(&submodule.path);
+        if says(&own, &["cat-file", "-e", &submodule.commit]).is_none() {
+            anyhow::bail!(
+                "submodule {}: its clone has no commit {}, which {} needs; run: git -C {} fetch origin {}",
+                submodule.path,
+                &submodule.commit[..12],
+                &commit[..12],
+                submodule.path,
+                submodule.commit
+            );
+        }
+        check_out_worktree(&own, &submodule.commit, &place)?;
+        check_out(&own, &submodule.commit, &place)?;
+    }
+    Ok(())
+}
+
+/// The submodules of a commit; none if git cannot list its files.
+fn of(top: &Path, commit: &str) -> Vec<Submodule> {
+    let listed = says(top, &["ls-tree", "-r", "-z", "--full-tree", commit]).unwrap_or_default();
+    listed.split('\0').filter_map(entry).collect()
+}
+
+/// Parses an entry of `git ls-tree`, such as `160000 commit 1a2b… <tab> lib`; `None` if it is no submodule.
+fn entry(line: &str) -> Option<Submodule> {
+    let (kind, path) = line.split_once('\t')?;
+    let commit = kind.strip_prefix("160000 commit ")?;
+    Some(Submodule {
+        path: path.to_owned(),
+        commit: commit.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checkout;
+    use std::fs;
+    use std::path::Path;
+    use std::process::Command;
+
+    fn git(folder: &Path, args: &[&str]) -> String {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(folder)
+            .args([
+                "-c",
+                "protocol.file.allow=always",
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@localhost",
+            ])
+            .args(args)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Writes a file, commits everything, returns the commit.
+    fn commit(folder: &Path, text: &str) -> String {
+        fs::write(folder.join("text"), text).unwrap();
+        git(folder, &["add", "--all"]);
+        git(folder, &["commit", "--quiet", "--message", text]);
+        git(folder, &["rev-parse", "HEAD"])
+    }
+
+    fn repository(folder: &Path) {
+        fs::create_dir(folder).unwrap();
+        git(folder, &["init", "--quiet"]);
+        commit(folder, "one");
+    }
+
+    #[test]
+    fn a_revision_has_the_submodules_that_it_had() {
+        let place = tempfile::tempdir().unwrap();
+        let [inner, library, project] = ["inner", "library", "project"].map(|name| place.path().join(name));
+        for folder in [&inner, &library, &project] {
+            repository(folder);
+        }
+        let add =
+            |folder: &Path, from: &Path| git(folder, &["submodule", "--quiet", "add", from.to_str().unwrap(), "sub"]);
+        add(&library, &inner);
+        commit(&library, "with inner");
+        add(&project, &library);
+        git(&project, &["submodule", "--quiet", "update", "--init", "--recursive"]);
+        let before = commit(&project, "before");
+        commit(&project.join("sub"), "later");
+        let after = commit(&project, "after");
+
+        let tree = checkout(&project, &before).unwrap();
+        let text = |file: &str| fs::read_to_string(tree.join(file)).unwrap();
+        assert_eq!(text("sub/text"), "with inner");
+        assert_eq!(text("sub/sub/text"), "one");
+        assert_eq!(
+            fs::read_to_string(project.join("sub/text")).unwrap(),
+            "later",
+            "the user's own is not touched"
+        );
+        // Once more finds everything in place; a changed submodule is put right.
+        fs::write(tree.join("sub/text"), "edited").unwrap();
+        assert_eq!(checkout(&project, &before).unwrap(), tree);
+        assert_eq!(text("sub/text"), "with inner");
+
+        let newer = checkout(&project, &after).unwrap();
+        assert_eq!(fs::read_to_string(newer.join("sub/text")).unwrap(), "later");
+        git(
+            &library,
+            &[
+                "commit",
+                "--quiet",
+                "--allow-empty",
+                "--message",
+                "unknown to the project",
+            ],
+        );
+        let unknown = git(&library, &["rev-parse", "HEAD"]);
+        git(
+            &project,
+            &["update-index", "--cacheinfo", &format!("160000,{unknown},sub")],
+        );
+        git(&project, &["commit", "--quiet", "--message", "ahead"]);
+        let ahead = git(&project, &["rev-parse", "HEAD"]);
+        let error = checkout(&project, &ahead).unwrap_err().to_string();
+        assert!(
+            error.contains("submodule sub") && error.contains("git -C sub fetch origin"),
+            "{error}"
+        );
+    }
+}
