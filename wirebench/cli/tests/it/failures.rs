@@ -60,6 +60,21 @@ fn a_server_that_never_gets_ready() {
 }
 
 #[test]
+fn a_server_that_listens_on_a_unix_socket() {
+    let bench = with_server("listens-on-a-unix-socket", "ready_timeout = \"3s\"");
+    broken(
+        &bench,
+        "ask@py@fake",
+        "failed",
+        &[
+            "it listens on the Unix socket ",
+            ".sock",
+            "let it listen on 127.0.0.1 and port {port}",
+        ],
+    );
+}
+
+#[test]
 fn a_server_that_dies_under_load() {
     broken(
         &with_server("dies-under-load", ""),

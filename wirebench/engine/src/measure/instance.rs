@@ -157,6 +157,9 @@ impl Instance {
     /// The result of the last check, and the address at which it listens instead, if known.
     fn with_where_it_listens(&self, last: String) -> String {
         let own = self.address.rsplit(':').next().and_then(|port| port.parse().ok());
+        if let Some(unix) = listening::only_unix(self.group.id()) {
+            return format!("{last}; {unix}");
+        }
         let all = listening::of(self.group.id());
         if all.is_empty() || all.iter().any(|one| Some(one.port()) == own) {
             return last;

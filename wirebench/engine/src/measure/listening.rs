@@ -1,4 +1,4 @@
-//! Where a program listens: TCP sockets in the state LISTEN that its processes hold, read from /proc.
+//! Where a program listens: TCP and Unix sockets that its processes hold, read from /proc.
 
 use std::net::SocketAddr;
 
@@ -6,6 +6,19 @@ use std::net::SocketAddr;
 #[must_use]
 pub fn of(group: i32) -> Vec<SocketAddr> {
     system::of(group)
+}
+
+/// Says of a program without a TCP listener that it listens on a Unix socket, and what to do; `None` if it does not.
+#[must_use]
+pub fn only_unix(group: i32) -> Option<String> {
+    let sockets = system::unix_of(group);
+    let named: Vec<String> = sockets.iter().map(|path| path.display().to_string()).collect();
+    (!named.is_empty() && of(group).is_empty()).then(|| {
+        format!(
+            "it listens on the Unix socket {}, and wirebench measures over TCP: let it listen on 127.0.0.1 and port {{port}}",
+            named.join(" and ")
+        )
+    })
 }
 
 /// The processes of a group and their descendants, also those in other groups; empty without /proc.
@@ -29,10 +42,11 @@ impl Tree {
 mod system {
     use std::collections::HashSet;
     use std::net::SocketAddr;
+    use std::path::PathBuf;
 
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
-    use procfs::net::{TcpNetEntry, TcpState};
+    use procfs::net::{TcpNetEntry, TcpState, UnixState};
     use procfs::process::{FDTarget, Process, Stat, all_processes};
 
     /// pidfds, which never refer to another process with a reused id.
@@ -87,6 +101,24 @@ mod system {
         found
     }
 
+    /// The files of the Unix sockets that wait for connections.
+    pub(super) fn unix_of(group: i32) -> Vec<PathBuf> {
+        let processes = tree(group);
+        let held: HashSet<u64> = processes.iter().flat_map(sockets).collect();
+        let all = processes
+            .first()
+            .and_then(|first| first.unix().ok())
+            .unwrap_or_default();
+        let mut found: Vec<PathBuf> = all
+            .into_iter()
+            .filter(|entry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode))
+            .filter_map(|entry| entry.path)
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     fn sockets(process: &Process) -> Vec<u64> {
         let Ok(open) = process.fd() else { return Vec::new() };
         let inode = |target| {
@@ -111,6 +143,10 @@ mod system {
     pub(super) fn kill_all(_processes: Processes) {}
 
     pub(super) fn of(_group: i32) -> Vec<SocketAddr> {
+        Vec::new()
+    }
+
+    pub(super) fn unix_of(_group: i32) -> Vec<std::path::PathBuf> {
         Vec::new()
     }
 }

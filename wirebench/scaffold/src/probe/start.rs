@@ -141,10 +141,12 @@ impl Stage<'_> {
                 return Err(format!("it {how} before it listened{}", self.last_words()));
             }
             if began.elapsed() > LONGEST || self.scene.interrupt.asked() {
+                let elsewhere = listening::only_unix(group).map(|unix| format!(": {unix}"));
                 end(target);
                 return Err(format!(
-                    "it did not listen within {} s{}",
+                    "it did not listen within {} s{}{}",
                     LONGEST.as_secs(),
+                    elsewhere.unwrap_or_default(),
                     self.last_words()
                 ));
             }
