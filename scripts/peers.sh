@@ -28,12 +28,18 @@ missing() {
   done
 }
 
-# abouts → {server: the about text of its server.toml}
+# about FILE [CONFIGURATION] → the about text of a server, or of one of its configurations
+about() { sed -n "/^${2:+\[configurations.$2\]}/,\$p" "$1" | sed -n '/^about/{s/^about *= "\(.*\)"$/\1/p;q}'; }
+
+# abouts → {server: its about text}
 abouts() {
   local file
-  for file in servers/{http,grpc,grpc-web,peer-*}/server.toml; do
-    jq -n --arg name "$(basename "$(dirname "$file")")" --arg about "$(sed -n 's/^about *= "\(.*\)"$/\1/p' "$file")" '{($name): $about}'
-  done | jq -s add
+  {
+    for file in servers/{http,grpc,peer-*}/server.toml; do
+      jq -n --arg name "$(basename "$(dirname "$file")")" --arg about "$(about "$file")" '{($name): $about}'
+    done
+    jq -n --arg about "$(about servers/grpc/server.toml web)" '{"grpc-web": $about}'
+  } | jq -s add
 }
 
 # goals → the arguments of wirebench that select the series of every goal with a ratio of timings, one a line

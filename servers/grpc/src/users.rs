@@ -48,7 +48,7 @@ impl UsersService for BuiltInUsers {
         let (count, interval_ms) = (asked.count.unwrap_or(100), asked.interval_ms.unwrap_or(0));
         let (users, pause) =
             domain::stream_of_users(count.into(), interval_ms.into()).map_err(|error| user_refusal(&error))?;
-        // tokio_stream::iter pauses after 32 items, and what is gathered would be sent in small frames.
+        // Not tokio_stream::iter, which yields to the runtime after every 32 items: each time tonic would send a frame that is not full.
         let users = stream::iter(users.enumerate());
         let answer = |user: &domain::User| {
             Ok(StreamUsersResponse {

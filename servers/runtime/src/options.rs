@@ -75,7 +75,7 @@ pub trait Own: Args + Clone + Send + 'static {
     }
 }
 
-/// No arguments besides those of every server.
+/// For a server without arguments of its own.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct NoMore {}
 

@@ -6,6 +6,7 @@ pub mod args;
 pub mod builtin;
 pub mod claims;
 pub mod compare;
+mod configuration;
 pub mod count;
 pub mod driver;
 pub mod found;
@@ -65,9 +66,8 @@ impl Project {
         let claims = found::all(Kind::Claims, root, BTreeMap::new(), PublicComparison::check)?;
         config.add_claims(&root.join("wirebench.toml"), &claims)?;
         let known = &config.profiles;
-        let servers = found::all(Kind::Server, root, tables.servers, |table, place, name| {
-            let server = Server::check(table, place, name)?;
-            server.profiles.check(place, known).map(|()| server)
+        let servers = Self::servers(root, tables.servers, |server, place| {
+            server.profiles.check(place, known)
         })?;
         let mut scenarios = found::several(Kind::Scenario, root, tables.scenarios, |table, place, name| {
             let scenarios = Scenario::check(table, place, name)?;
@@ -116,7 +116,22 @@ impl Project {
     /// At the first one that cannot be read or is wrong.
     pub fn servers_in(root: &Path) -> Result<Vec<Server>, DeclareError> {
         let tables: ServerTables = toml_file(&root.join("wirebench.toml"))?;
-        found::all(Kind::Server, root, tables.servers, Server::check)
+        Self::servers(root, tables.servers, |_, _| Ok(()))
+    }
+
+    /// The servers of the project and their configurations, in the order of their names; each is handed to `check`.
+    fn servers(
+        root: &Path,
+        tables: BTreeMap<String, server::Table>,
+        check: impl Fn(&Server, &Place) -> Result<(), DeclareError>,
+    ) -> Result<Vec<Server>, DeclareError> {
+        let mut servers = found::several(Kind::Server, root, tables, |table, place, name| {
+            let servers = Server::check_all(table, place, name)?;
+            servers.iter().try_for_each(|(_, server)| check(server, place))?;
+            Ok(servers)
+        })?;
+        servers.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(servers)
     }
 
     /// The project's own drivers, and those that come with the program, in the order of their names.

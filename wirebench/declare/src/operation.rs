@@ -115,7 +115,7 @@ pub struct BenchOperation {
 }
 
 /// An operation as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
     request: RequestTable,
@@ -123,7 +123,7 @@ pub(super) struct Table {
     expect: ExpectTable,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RequestTable {
     method: Option<String>,
@@ -140,7 +140,7 @@ pub(super) struct RequestTable {
     bench: Option<String>,
 }
 
-#[derive(Debug, Deserialize, Default)]
+#[derive(Debug, Clone, Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExpectTable {
     status: Option<u16>,
@@ -315,8 +315,8 @@ impl Table {
         let Self { request, expect } = self;
         let is_more =
             request.is_http() || request.call.is_some() || request.names_a_file() || !request.headers.is_empty();
-        let others = [request.method, request.body, request.message, expect.message.clone()];
         let expects = expect.status.is_some() || expect.names_a_body();
+        let others = [request.method, request.body, request.message, expect.message];
         let id = request.bench.unwrap_or_default();
         if id.is_empty() || is_more || others.iter().any(Option::is_some) || expects {
             return fault(

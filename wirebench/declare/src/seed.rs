@@ -26,7 +26,7 @@ pub struct Seed {
 }
 
 /// A seed as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
     request: operation::RequestTable,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::args::Arg;
+use crate::configuration::{self, Configuration};
 use crate::operation;
 pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation, ProtoFile};
 use crate::profiles::Profiles;
@@ -111,38 +112,40 @@ pub enum Ready {
 }
 
 /// A server as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
-    about: String,
+    pub(super) about: String,
     #[serde(default)]
-    profiles: Profiles,
-    protocols: Vec<Protocol>,
-    package: Option<String>,
-    command: Option<Vec<String>>,
-    build: Option<Vec<String>>,
+    pub(super) profiles: Profiles,
+    pub(super) protocols: Vec<Protocol>,
+    pub(super) package: Option<String>,
+    pub(super) command: Option<Vec<String>>,
+    pub(super) build: Option<Vec<String>>,
     #[serde(default)]
-    args: Vec<String>,
+    pub(super) args: Vec<String>,
     #[serde(default)]
-    env: BTreeMap<String, String>,
-    host: Option<IpAddr>,
-    port: Option<u16>,
-    ca: Option<PathBuf>,
-    ready: Option<Ready>,
-    ready_timeout: Option<Span>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) host: Option<IpAddr>,
+    pub(super) port: Option<u16>,
+    pub(super) ca: Option<PathBuf>,
+    pub(super) ready: Option<Ready>,
+    pub(super) ready_timeout: Option<Span>,
     #[serde(default)]
-    tiers: Vec<tier::Table>,
+    pub(super) tiers: Vec<tier::Table>,
     #[serde(default)]
-    before: Vec<BeforeTable>,
+    pub(super) before: Vec<BeforeTable>,
     #[serde(default)]
-    seed: Vec<seed::Table>,
-    operations: BTreeMap<String, operation::Table>,
+    pub(super) seed: Vec<seed::Table>,
+    pub(super) operations: BTreeMap<String, operation::Table>,
+    #[serde(default)]
+    pub(super) configurations: BTreeMap<String, Configuration>,
 }
 
 /// A command before a server, as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BeforeTable {
+pub(super) struct BeforeTable {
     command: Vec<String>,
     #[serde(default)]
     once: bool,
@@ -171,7 +174,21 @@ fn is_usual(host: &IpAddr) -> bool {
 pub(super) const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
 
 impl Server {
-    /// Checks what is written at a place.
+    /// Checks a server and its configurations, as they are written at a place; each with its name, the server first.
+    ///
+    /// # Errors
+    /// When a value is impossible or contradicts another one.
+    pub(super) fn check_all(table: Table, place: &Place, name: &str) -> Result<Vec<(String, Self)>, DeclareError> {
+        let mut found = Vec::new();
+        let others = configuration::all(&table, place, name)?;
+        let own = (table, place.clone(), name.to_owned());
+        for (table, place, name) in [own].into_iter().chain(others) {
+            found.push((name.clone(), Self::check(table, &place, name)?));
+        }
+        Ok(found)
+    }
+
+    /// Checks what is written at a place, without the configurations.
     ///
     /// # Errors
     /// When a value is impossible or contradicts another one.
@@ -229,7 +246,7 @@ impl Server {
                 "process means benchmarks; before and seed do not go with them".into(),
             );
         }
-        let before = check_before(table.before, place, &tiers)?;
+        let before = check_before(table.before, place, &tiers, keeps)?;
         let seed = seed::check(table.seed, place, keeps)?;
         let mut operations = BTreeMap::new();
         for (operation, asked) in table.operations {
@@ -275,7 +292,12 @@ impl Server {
 }
 
 /// Checks the commands before a server.
-fn check_before(tables: Vec<BeforeTable>, place: &Place, tiers: &[Tier]) -> Result<Vec<Before>, DeclareError> {
+fn check_before(
+    tables: Vec<BeforeTable>,
+    place: &Place,
+    tiers: &[Tier],
+    keeps: bool,
+) -> Result<Vec<Before>, DeclareError> {
     let mut before = Vec::new();
     for (index, BeforeTable { command, once }) in tables.into_iter().enumerate() {
         let key = format!("before[{index}].command");
@@ -289,7 +311,7 @@ fn check_before(tables: Vec<BeforeTable>, place: &Place, tiers: &[Tier]) -> Resu
         if named.iter().any(|word| word == "port" || word == "address") {
             return wrong("the server's port is not known yet; expected other placeholders");
         }
-        if once && !tiers.iter().any(|tier| tier.keep) {
+        if once && !keeps {
             return Err(place.wrong(&format!("before[{index}].once"), seed::ONCE));
         }
         before.push(Before { command, once });

@@ -167,7 +167,7 @@ impl Tier {
 }
 
 /// A tier as it is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
     name: String,
