@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::bench::{Bench, Ended, ended};
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
-const LINES: [&str; 30] = [
+const LINES: [&str; 34] = [
     "init --no-probe",
     "init --no-probe --print",
     "doctor",
@@ -37,6 +37,10 @@ const LINES: [&str; 30] = [
     "history trend kept",
     "history import data.js --to imported",
     "site build kept --out pages",
+    "site serve nowhere",
+    "comment --run 1",
+    "alert kept --dry-run",
+    "rerun",
     "accept --series ask@* --at-most 5% --metric throughput --reason x",
     "normalise fake",
     "completions bash",
@@ -202,8 +206,12 @@ fn a_terminal_that_is_closed_ends_verbs_that_wait() {
         ("run --rounds 50", "ok", ""),
         ("run --rounds 1", "never-ready", waits),
         ("verify", "never-ready", waits),
+        ("site serve .", "ok", ""),
     ] {
-        let bench = Bench::new().server("py", mode, more).driver("fake", "ok");
+        let bench = Bench::new()
+            .server("py", mode, more)
+            .driver("fake", "ok")
+            .file("index.html", "");
         let mut verb = bench.command_of(&words(line));
         let mut child = verb
             .stdout(Stdio::null())
