@@ -42,7 +42,7 @@ account() {
   say "$file"
 }
 
-# bench ARGUMENT… → a short run under the Role; its folder is in $run, what it said in $work/said
+# bench ARGUMENT… → makes a short run under the Role; its folder is in $run, its output in $work/said
 bench() {
   local out="$work/out" status=0
   rm -rf "$out"

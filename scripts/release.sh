@@ -43,7 +43,7 @@ main() {
   mkdir -p "$2" && out="$(cd "$2" && pwd)"
   cd "$root"
   [[ "$version" == "v$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)" ]] || fail "$version is not the version in Cargo.toml; set it there, and tag that commit" 2
-  scripts/lib/changelog.sh "$version" >/dev/null || fail "CHANGELOG.md has no section of $version; write what it brings below \"## $version\"" 2
+  scripts/lib/changelog.sh "$version" >/dev/null || fail "CHANGELOG.md has no section \"## $version\"; add one that lists the changes" 2
   target="$(uname -m)-unknown-linux-gnu"
   name="wirebench-$version-$target"
   time="$(git log -1 --format=%ct)"

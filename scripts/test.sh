@@ -48,8 +48,8 @@ tests() {
   output="$(mktemp)"
   # Tests ask whether the servers are right, not how fast they are: without link-time optimisation they build in half the time.
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
-  # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many wait for loads, so
-  # there is room for a third beside those on two cores.
+  # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many tests wait for loads,
+  # so three at a time keep two cores busy.
   cargo test --workspace --locked --lib --tests --no-fail-fast -- --test-threads=3 2>&1 | tee "$output" || status=$?
   site_tests 2>&1 | tee -a "$output" || status=$?
   awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }

@@ -61,7 +61,7 @@ impl Place<'_> {
         self.upwards(folder).find(|one| one.join(name).is_file())
     }
 
-    /// What is missing for the build of a part, or, without a build, for its start.
+    /// The check of what a part's build needs, or its start if it has no build; `None` if nothing has to be there.
     fn lacks(&self, part: &Part) -> Option<Check> {
         match (part.program, part.build) {
             (Program::Package(_), _) => self.cargo(self.root),
@@ -73,7 +73,7 @@ impl Place<'_> {
         }
     }
 
-    /// What is missing for a build command.
+    /// The check of what a build command needs; `None` if it is not known to need anything.
     fn lacks_for(&self, build: &[String]) -> Option<Check> {
         let has = |word: &str| build.iter().any(|one| one == word);
         let after = |flag: &str| {
