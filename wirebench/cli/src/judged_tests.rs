@@ -272,7 +272,22 @@ fn why_there_are_no_fresh_rounds_is_said() {
         time.notes
     );
     let few = why(&timed(5, 0, waits(0.3), [None, None])).unwrap();
-    assert_eq!(few, NoSecondStage::TooFewRounds { rounds: 5, needed: 8 });
+    let asked_for_few = NoSecondStage::TooFewRounds {
+        rounds: 5,
+        needed: 8,
+        minutes: None,
+    };
+    assert_eq!(few, asked_for_few);
+    // A pair of rounds takes some 7 s: 1 s of load, the warm-up and 2 s around it on each side.
+    let mut cut = timed(5, 0, waits(0.3), [None, None]);
+    cut.rounds_planned = 10;
+    cut.spent.measure_ns = 30_000_000_000;
+    cut.spent.load_ns = 10_000_000_000;
+    let text = terminal::render(&judged(&cut), None);
+    assert!(
+        text.contains("Repeat the measurement with --budget 3m, which is enough at this pace"),
+        "{text}"
+    );
     assert_eq!(why(&timed(10, 20, waits(0.3), [None, None])), None);
 }
 

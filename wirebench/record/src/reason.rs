@@ -199,6 +199,9 @@ pub enum NoSecondStage {
         rounds: u32,
         /// Rounds that a verdict needs.
         needed: u32,
+        /// Minutes of budget that would have been enough at the pace of this run; absent if the budget was not the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        minutes: Option<u32>,
     },
     /// Nothing looked changed in the first stage.
     NothingLookedChanged,
@@ -208,6 +211,9 @@ pub enum NoSecondStage {
     NoTime {
         /// Series that need fresh rounds.
         series: u32,
+        /// Minutes of budget that would have been enough at the pace of this run; absent if the budget was not the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        minutes: Option<u32>,
     },
     /// Left out here; the run's own summary has it.
     Elsewhere,

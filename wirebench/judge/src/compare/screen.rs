@@ -153,6 +153,7 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
         return Some(NoSecondStage::TooFewRounds {
             rounds: first,
             needed: count(FEWEST_PAIRS),
+            minutes: enough_minutes(run).filter(|_| run.rounds_planned as usize >= FEWEST_PAIRS),
         });
     }
     let open = timed()
@@ -161,8 +162,23 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
     Some(match count(open) {
         0 => NoSecondStage::NothingLookedChanged,
         _ if run.status == RunStatus::Incomplete => NoSecondStage::Interrupted,
-        series => NoSecondStage::NoTime { series },
+        series => NoSecondStage::NoTime {
+            series,
+            minutes: enough_minutes(run),
+        },
     })
+}
+
+/// Rounds of every series whose time is enough for both stages: a first one of 8 within 60 % of it, and 8 fresh rounds.
+const ENOUGH_ROUNDS: u32 = 20;
+
+/// The budget that would be enough for both stages at the pace of a run, in whole minutes; `None` if it measured nothing.
+fn enough_minutes(run: &Run) -> Option<u32> {
+    let timed = |series: &Series| !series.is_counted() && series.missing_in.is_none();
+    let costs = run.series.iter().zip(pair_costs(run));
+    let pass: Duration = costs.filter(|(series, _)| timed(series)).map(|(_, cost)| cost).sum();
+    let whole = u32::try_from((pass * ENOUGH_ROUNDS).as_secs().div_ceil(60)).ok()?;
+    (whole > 0).then_some(whole)
 }
 
 /// The series that the time left can measure often enough for a verdict, in the run's order, and how often. If there is not

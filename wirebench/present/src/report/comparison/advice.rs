@@ -4,6 +4,7 @@ use crate::report::comparison::words::{Inert, bounds, declared, effect, sentence
 use crate::report::format::plain;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing, is_new_call};
 use wirebench_record::comparison::{Comparison, Side};
+use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::short_commit;
 
 /// Acceptances written out; more rows than this are better accepted with a glob of one's own.
@@ -119,10 +120,9 @@ fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
 fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -> String {
     if row.looks_worse() {
         let reason = prose(&sentence(row));
-        return format!(
-            "{} {reason}. Repeat the measurement, with more time (--budget) where there was too little.",
-            row_name(row, name)
-        );
+        let how = enough_time(comparison);
+        let how = how.unwrap_or_else(|| "with more time (--budget) where there was too little".into());
+        return format!("{} {reason}. Repeat the measurement {how}.", row_name(row, name));
     }
     let detect = comparison.method.detect_percent;
     let bounds = row.metric.and_then(bounds).unwrap_or_else(|| sentence(row));
@@ -141,7 +141,10 @@ fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -
         );
     }
     let Some((metric, pairs)) = row.metric.zip(row.pairs_to_see(detect)) else {
-        return format!("{known} More rounds, or a quieter machine, tell more.");
+        return match enough_time(comparison) {
+            Some(how) => format!("{known} Repeat the measurement {how}."),
+            None => format!("{known} More rounds, or a quieter machine, tell more."),
+        };
     };
     let times = f64::from(pairs) / f64::from(metric.kept.max(1));
     if times <= 1.0 {
@@ -157,6 +160,16 @@ fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -
     } else {
         format!("{known} {needed}: not worth the time. A quieter machine sees smaller changes.")
     }
+}
+
+/// The budget with which both stages would have had their rounds; `None` if they had, or nothing is known of it.
+fn enough_time(comparison: &Comparison) -> Option<String> {
+    let (NoSecondStage::TooFewRounds { minutes, .. } | NoSecondStage::NoTime { minutes, .. }) =
+        comparison.method.no_second_stage.as_ref()?
+    else {
+        return None;
+    };
+    minutes.map(|minutes| format!("with --budget {minutes}m, which is enough at this pace"))
 }
 
 fn row_name(row: &Row, name: Inert) -> String {

@@ -135,12 +135,12 @@ fn counts(remarks: &[String], refused: &[Metric], why: Option<&str>) -> String {
 #[must_use]
 pub fn no_second_stage(why: &NoSecondStage) -> String {
     match why {
-        NoSecondStage::TooFewRounds { rounds, needed } => format!(
+        NoSecondStage::TooFewRounds { rounds, needed, .. } => format!(
             "no fresh rounds: the first stage had {rounds} rounds of each variant, and a verdict needs {needed}"
         ),
         NoSecondStage::NothingLookedChanged => "no fresh rounds: nothing looked changed in the first stage".into(),
         NoSecondStage::Interrupted => "no fresh rounds: the run was interrupted before them".into(),
-        NoSecondStage::NoTime { series } => {
+        NoSecondStage::NoTime { series, .. } => {
             format!("no fresh rounds: no time was left in the budget for the {series} series that need them")
         }
         NoSecondStage::Elsewhere => format!("no fresh rounds: {ELSEWHERE}"),
