@@ -34,6 +34,12 @@ workflows() {
   "$tools/bin/zizmor" --quiet --offline --persona=auditor --strict-collection .github action.yml
 }
 
+# linted ARGUMENT… → cargo test with clippy as the compiler of the workspace's crates, warnings refused: lints and tests share one build, which
+# `cargo clippy` would make a second time. The variable is clippy's own form of `-- -D warnings`
+linted() {
+  CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo test --config 'build.rustc-workspace-wrapper="clippy-driver"' --workspace --locked "$@"
+}
+
 # peers_page → the difference between docs/PEERS.md and the page that its records make; nothing if they are equal
 peers_page() { scripts/peers.sh --render | diff - docs/PEERS.md; }
 
@@ -50,7 +56,7 @@ tests() {
   export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
   # wirebench itself is built without optimisation: that takes a fifth of the time, and few tests compute for long. Many tests wait for loads,
   # so three at a time keep two cores busy.
-  cargo test --workspace --locked --lib --tests --no-fail-fast -- --test-threads=3 2>&1 | tee "$output" || status=$?
+  linted --lib --tests --no-fail-fast -- --test-threads=3 2>&1 | tee "$output" || status=$?
   site_tests 2>&1 | tee -a "$output" || status=$?
   awk '/^test result:/ { passed += $4; failed += $6 } /^ℹ pass / { passed += $3 } /^ℹ (fail|cancelled) / { failed += $3 }
     END { print passed + 0 " passed, " failed + 0 " failed" }' "$output"
@@ -64,7 +70,7 @@ main() {
   step "formatting" && cargo fmt --all --check
   step "shell scripts" && scripts | xargs shellcheck
   step "workflows" && workflows
-  step "lints" && cargo clippy --workspace --all-targets --locked -- -D warnings
+  step "lints and build" && linted --all-targets --no-run
   step "licences" && licences
   step "driver samples" && drivers/lib/check-samples
   step "peers' page" && peers_page

@@ -125,7 +125,7 @@ impl Place {
             assert_eq!(built.code, 0, "{}", built.stderr);
         }
         let package = Regex::new(r#"package\s*=\s*"([a-z-]+)""#).unwrap();
-        for server in ["http", "grpc", "http-multi", "grpc-multi"] {
+        for server in ["http", "grpc"] {
             edit(&repo.join("servers").join(server).join("server.toml"), |text| {
                 let name = package.captures(&text).unwrap()[1].to_owned();
                 let command = format!("command = [{:?}]", target.join("release").join(name));
