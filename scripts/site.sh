@@ -34,7 +34,7 @@ history() {
 
 main() {
   if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi
-  local out="${1:-_site}" repository from wirebench="${WIREBENCH:-}"
+  local out="${1:-_site}" repository from wirebench="${WIREBENCH:-}" claims=()
   repository="$(git rev-parse --show-toplevel 2>/dev/null || echo "$root")"
   command -v gnuplot >/dev/null || "$root/scripts/setup.sh" --only gnuplot-nox >&2
   if [[ -z "$wirebench" ]]; then
@@ -44,7 +44,9 @@ main() {
   # In a shell of its own: the token is for git alone.
   from="$(history "$repository")"
   unset GITHUB_TOKEN
-  "$wirebench" --root "${2:-$repository}" site build "$from" --out "$out" ${GITHUB_REPOSITORY:+--repository "$GITHUB_REPOSITORY"}
+  # What was measured must not stand beside what is made up.
+  if [[ "$from" != "$root/results/demo" && -f "$repository/results/comparisons/run.json" ]]; then claims=(--claims "$repository/results/comparisons"); fi
+  "$wirebench" --root "${2:-$repository}" site build "$from" --out "$out" "${claims[@]}" ${GITHUB_REPOSITORY:+--repository "$GITHUB_REPOSITORY"}
 }
 
 main "$@"

@@ -7,19 +7,26 @@ use anyhow::Context as _;
 
 use crate::{Outcome, UsageError, report};
 use wirebench_declare::Project;
-use wirebench_present::claims::document;
+use wirebench_declare::prices::Prices;
+use wirebench_present::claims::document::{self, Told};
 use wirebench_record::run::Run;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench claims                                       of the newest run, printed
-  wirebench claims results/comparisons --out docs/COMPARISONS.md")]
+  wirebench claims results/comparisons --out docs/COMPARISONS.md
+  wirebench claims results/claims/A results/claims/B      of several runs, one for each comparison
+  wirebench claims --cost prices.toml                    with published monthly estimates in your prices")]
 pub(super) struct Args {
-    /// A run's folder or its run.json; without it, the newest run under results/.
-    run: Option<PathBuf>,
+    /// Folders of runs or their run.json, such as one for each comparison; without them, the newest run under results/. Each
+    /// comparison is judged by the newest of them that measured it.
+    run: Vec<PathBuf>,
     /// The Markdown file to write; without it, the text is printed.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Prices for published monthly estimates (examples/cost/prices.toml is one).
+    #[arg(long, value_name = "FILE")]
+    cost: Option<PathBuf>,
 }
 
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
@@ -27,17 +34,36 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         let message = "the project has no claims/*.toml; docs/EXTENDING.md says how one is written";
         return Err(UsageError(message.into()).into());
     }
-    let run = report::read_at(&project.root, args.run.as_deref())?;
+    let prices = args.cost.as_deref().map(Prices::read).transpose()?;
+    let told = told(project, args)?;
+    let text = document::render(&project.claims, &told, prices.as_ref());
     let Some(out) = &args.out else {
-        print!("{}", document::render(&project.claims, &run, "run.json"));
+        print!("{text}");
         return Ok(Outcome::Done);
     };
-    let folder = report::folder_of(&project.root, args.run.as_deref())?;
-    let link = relative(out, &folder.join("run.json"));
-    fs::write(out, document::render(&project.claims, &run, &link))
-        .with_context(|| format!("{}: cannot be written", out.display()))?;
+    fs::write(out, text).with_context(|| format!("{}: cannot be written", out.display()))?;
     log::info!("claims   {}", out.display());
     Ok(Outcome::Done)
+}
+
+/// The runs that were named, with the way to each from the document.
+fn told(project: &Project, args: &Args) -> anyhow::Result<Vec<Told>> {
+    let named = |run: Option<&Path>| {
+        let folder = report::folder_of(&project.root, run)?;
+        let link = match (&args.out, run) {
+            (Some(out), _) => relative(out, &folder.join("run.json")),
+            (None, Some(_)) if args.run.len() > 1 => folder.join("run.json").display().to_string(),
+            (None, _) => "run.json".into(),
+        };
+        Ok(Told {
+            run: report::read_at(&project.root, run)?,
+            link,
+        })
+    };
+    if args.run.is_empty() {
+        return Ok(vec![named(None)?]);
+    }
+    args.run.iter().map(|run| named(Some(run))).collect()
 }
 
 /// Writes claims.md into the folder of a run whose profile is for claims, and prints its path.
@@ -47,7 +73,11 @@ pub(super) fn leave(project: &Project, run: &Run, folder: &Path) -> anyhow::Resu
         return Ok(());
     }
     let file = folder.join("claims.md");
-    fs::write(&file, document::render(&project.claims, run, "run.json"))
+    let told = Told {
+        run: run.clone(),
+        link: "run.json".into(),
+    };
+    fs::write(&file, document::render(&project.claims, &[told], None))
         .with_context(|| format!("{}: cannot be written", file.display()))?;
     log::info!("claims   {}", file.display());
     Ok(())

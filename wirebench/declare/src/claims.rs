@@ -1,5 +1,9 @@
 //! `claims/NAME.toml`: a comparison that somebody else published, claim by claim, and the series that put each to the test.
 
+mod extras;
+
+pub use extras::{Codec, Factor, Month};
+
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
@@ -21,8 +25,6 @@ pub struct PublicComparison {
     pub advice: String,
     /// What differs here from what they ran, each a sentence.
     pub differs: Vec<String>,
-    /// The conclusion, as text: why the claims hold or not.
-    pub why: Option<String>,
     /// The compared pairs, with the claims about them.
     pub questions: Vec<Question>,
     /// Every published figure as printed, also those that no series here repeats.
@@ -33,6 +35,14 @@ pub struct PublicComparison {
     pub audits: Vec<Audit>,
     /// Use cases for which one of the two sides is chosen, each decided by a pair of series.
     pub jobs: Vec<Job>,
+    /// Changes of one thing each.
+    pub factors: Vec<Factor>,
+    /// Payloads that are encoded and decoded without a server.
+    pub codecs: Vec<Codec>,
+    /// Series that ask one server with several load generators.
+    pub cross_check: Vec<String>,
+    /// What the published monthly estimate assumes.
+    pub month: Option<Month>,
 }
 
 /// Figures of one thing, in the publication's own digits.
@@ -104,6 +114,15 @@ pub enum Check {
         /// What was stated.
         percent: f64,
     },
+    /// A stated share must follow from its two counts.
+    Share {
+        /// The counted part.
+        part: f64,
+        /// Of so many.
+        of: f64,
+        /// What was stated.
+        percent: f64,
+    },
     /// The two sides did not get the same requests, as scripts or flags show.
     NotTheSame {
         /// What differs, in one sentence.
@@ -121,6 +140,8 @@ pub struct Job {
     pub sides: [String; 2],
     /// The two series that decide it.
     pub pair: [String; 2],
+    /// Its place in the answer, from 1; jobs without one follow.
+    pub rank: Option<u32>,
 }
 
 /// Two sides that were compared under one load.
@@ -137,6 +158,8 @@ pub struct Question {
     pub equal: Option<[String; 2]>,
     /// What was reported.
     pub claims: Vec<Claim>,
+    /// Why its claims are not counted: nothing was published for it, or the same figures are in another question.
+    pub not_counted: Option<String>,
     /// Repetitions in which only one thing is changed.
     #[serde(default)]
     pub experiments: Vec<Experiment>,
@@ -242,7 +265,6 @@ pub(super) struct Table {
     advice: String,
     #[serde(default)]
     differs: Vec<String>,
-    why: Option<String>,
     questions: Vec<Question>,
     #[serde(default)]
     published: Vec<Published>,
@@ -252,6 +274,13 @@ pub(super) struct Table {
     audits: Vec<Audit>,
     #[serde(default)]
     jobs: Vec<Job>,
+    #[serde(default)]
+    factors: Vec<Factor>,
+    #[serde(default)]
+    codecs: Vec<Codec>,
+    #[serde(default)]
+    cross_check: Vec<String>,
+    month: Option<Month>,
 }
 
 fn is_series(id: &str) -> bool {
@@ -296,6 +325,8 @@ impl PublicComparison {
                 return wrong(&format!("jobs[{number}].pair"), no_series(id));
             }
         }
+        let pairs = (table.factors.as_slice(), table.codecs.as_slice());
+        extras::check(pairs, &table.cross_check, table.month.as_ref(), place)?;
         Ok(Self {
             name,
             letter: table.letter,
@@ -303,20 +334,28 @@ impl PublicComparison {
             ran: table.ran,
             advice: table.advice,
             differs: table.differs,
-            why: table.why,
             questions: table.questions,
             published: table.published,
             left_out: table.left_out,
             audits: table.audits,
             jobs: table.jobs,
+            factors: table.factors,
+            codecs: table.codecs,
+            cross_check: table.cross_check,
+            month: table.month,
         })
     }
 
     /// Every series it needs.
     #[must_use]
     pub fn series(&self) -> BTreeSet<&str> {
-        let jobs = self.jobs.iter().flat_map(|job| &job.pair).map(String::as_str);
-        self.questions.iter().flat_map(Question::series).chain(jobs).collect()
+        let jobs = self.jobs.iter().flat_map(|job| &job.pair);
+        let codecs = self.codecs.iter().flat_map(|codec| &codec.pair);
+        let factors = self.factors.iter().flat_map(|factor| &factor.pair);
+        let month = self.month.iter().flat_map(|month| &month.pair);
+        let others = jobs.chain(factors).chain(codecs).chain(month).chain(&self.cross_check);
+        let of_questions = self.questions.iter().flat_map(Question::series);
+        of_questions.chain(others.map(String::as_str)).collect()
     }
 
     /// True if this word is its letter or its name.
@@ -352,6 +391,18 @@ check = { littles_law = { throughput_rps = 1785, latency_ms = 28.0, in_flight = 
 job = "a direct call"
 sides = ["HTTP", "gRPC"]
 pair = ["c@http@h2load", "c@grpc@h2load"]
+[[factors]]
+what = "connections, ab"
+sides = ["new", "kept"]
+pair = ["c@http@ab", "c@http@ab-keepalive"]
+[[codecs]]
+what = "one user, encode"
+pair = ["user-json@domain@criterion", "user-protobuf@domain@criterion"]
+[month]
+requests_per_day = 1_000_000
+sides = ["HTTP", "gRPC"]
+pair = ["c@http@ab", "c@grpc@ghz"]
+published_gb = [130, 52]
 "#;
 
     fn read(text: &str) -> Result<PublicComparison, String> {
@@ -362,13 +413,17 @@ pair = ["c@http@h2load", "c@grpc@h2load"]
 
     #[test]
     fn a_public_comparison_names_the_series_that_test_it() {
-        let read = read(WHOLE).unwrap();
+        let head = "letter = \"C\"\ncross_check = [\"all@http@wrk\"]";
+        let read = read(&WHOLE.replace("letter = \"C\"", head)).unwrap();
         let expected = [
+            "all@http@wrk",
             "c@grpc@ghz",
             "c@grpc@h2load",
             "c@http@ab",
             "c@http@ab-keepalive",
             "c@http@h2load",
+            "user-json@domain@criterion",
+            "user-protobuf@domain@criterion",
         ];
         assert_eq!(read.series().into_iter().collect::<Vec<_>>(), expected);
         assert_eq!(read.questions[0].on_equal_terms(), &read.questions[0].theirs);
@@ -396,6 +451,26 @@ pair = ["c@http@h2load", "c@grpc@h2load"]
                 "published[0].printed: expected at least one figure",
             ),
             ("littles_law", "littles_guess", "unknown variant `littles_guess`"),
+            (
+                "\"c@http@ab-keepalive\"]\n[[codecs",
+                "\"c\"]\n[[codecs",
+                "factors[0].pair: expected series such as",
+            ),
+            (
+                "user-json@domain@criterion",
+                "user-json",
+                "codecs[0].pair: expected series such as",
+            ),
+            (
+                "[130, 52]",
+                "[130, -52]",
+                "month.published_gb: expected figures from 0 up, found -52",
+            ),
+            (
+                "1_000_000",
+                "0",
+                "month.requests_per_day: expected a number above 0, found 0",
+            ),
             ("letter", "leter", "unknown field `leter`"),
         ] {
             let found = read(&WHOLE.replace(from, to)).unwrap_err();

@@ -11,8 +11,16 @@ use super::neighbour::{Manner, neighbour};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../gateway-node");
 const KYIV: &str = "/api/weather/current?city=Kyiv";
-/// What the service speaks, and the client for HTTP.
-const ASKED: [(&str, &str); 3] = [("http", "undici"), ("http", "axios"), ("grpc", "undici")];
+/// What the service speaks, and the client for it.
+const ASKED: [(&str, &str); 7] = [
+    ("http", "undici"),
+    ("http", "fetch"),
+    ("http", "undici-h2"),
+    ("http", "axios"),
+    ("grpc", "grpc-js"),
+    ("grpc", "nice-grpc"),
+    ("grpc", "connect"),
+];
 
 /// A gateway that gives the service `deadline_ms`.
 fn gateway(inner: &str, client: &str, upstream: SocketAddr, deadline_ms: &str) -> Running {

@@ -9,6 +9,8 @@ use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::{Outcome, UsageError, folder, history, report, stored, there};
+use wirebench_declare::Project;
+use wirebench_declare::claims::PublicComparison;
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
 use wirebench_engine::git;
@@ -37,6 +39,9 @@ pub(crate) struct Args {
     /// A folder of runs that are in no history, such as results/; drawn hollow.
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
+    /// A run of public comparisons (claims/) for the page "HTTP or gRPC?", besides those that get pages. Repeat it for more.
+    #[arg(long, value_name = "RUN")]
+    claims: Vec<PathBuf>,
     /// The folder that takes the site; made when missing.
     #[arg(long, value_name = "DIR", default_value = "_site")]
     out: PathBuf,
@@ -115,7 +120,11 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
                 .filter(|name| repository(name).is_ok())
         })
         .or_else(|| project.as_deref().filter(|_| own(&followed)).and_then(git::github));
+    let claims = claims(project.as_deref())?;
+    let claimed = claimed(&args.claims)?;
     let input = Input {
+        claims: &claims,
+        claimed: &claimed,
         followed: &followed,
         runs: &runs,
         releases: &releases,
@@ -131,6 +140,21 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
     };
     let built = build(&input, &args.out)?;
     Ok((followed, built))
+}
+
+/// The project's public comparisons; none without a project that has some.
+fn claims(project: Option<&Path>) -> anyhow::Result<Vec<PublicComparison>> {
+    match project.filter(|project| project.join("claims").is_dir()) {
+        Some(project) => Ok(Project::read(project)?.claims),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The runs that `--claims` names.
+fn claimed(runs: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
+    runs.iter()
+        .map(|run| report::read_at(Path::new("."), Some(run)))
+        .collect()
 }
 
 /// Where a history may keep more of a run than its record: a folder for each, named by its id, with its comparison and its

@@ -75,7 +75,7 @@ fn what_cannot_be_chosen_is_said_with_what_can() {
 /// A profile names every series that claims need, and is refused when one of them does not exist.
 #[test]
 fn this_projects_profiles_have_every_series_that_they_name() {
-    for profile in ["comparisons", "loads"] {
+    for profile in ["comparisons", "comparisons-full", "loads"] {
         let listed = ended(wirebench(&["list", "--profile", profile]).current_dir(repository()));
         assert_eq!(listed.code, 0, "{}", listed.stderr);
     }
@@ -108,16 +108,28 @@ fn comparisons() -> Vec<PublicComparison> {
     Project::read(&repository()).unwrap().claims
 }
 
+/// A row of the table of published figures: `letter, what, figures`, or `letter, left out, what`.
+fn rows(one: &PublicComparison) -> Vec<String> {
+    let figures = |figures: &Published| format!("{}\t{}\t{}", one.letter, figures.what, figures.printed.join("\t"));
+    let left_out = |line: &String| {
+        let (what, reason) = line.split_once(": ").unwrap_or((line, ""));
+        assert!(
+            !reason.is_empty(),
+            "{}: {line:?} is left out without a reason",
+            one.letter
+        );
+        format!("{}\tleft out\t{what}", one.letter)
+    };
+    let published = one.published.iter().map(figures);
+    published.chain(one.left_out.iter().map(left_out)).collect()
+}
+
 #[test]
-fn every_published_figure_is_in_claims_as_it_was_printed() {
+fn every_published_figure_is_in_claims_as_it_was_printed_or_left_out_with_the_reason() {
     let table = repository().join("wirebench/cli/tests/fixtures/published-figures.tsv");
-    let comparisons = comparisons();
-    let kept = comparisons.iter().flat_map(|one| {
-        let line = |figures: &Published| format!("{}\t{}\t{}", one.letter, figures.what, figures.printed.join("\t"));
-        one.published.iter().map(line)
-    });
+    let kept: Vec<String> = comparisons().iter().flat_map(rows).collect();
     let expected = fs::read_to_string(table).unwrap();
-    assert_eq!(kept.collect::<Vec<_>>(), expected.lines().collect::<Vec<_>>());
+    assert_eq!(kept, expected.lines().collect::<Vec<_>>());
 }
 
 #[test]
@@ -148,12 +160,87 @@ fn readme_and_document_give_the_same_answers_by_job() {
         ["docs/COMPARISONS.md", "README.md"].map(|file| fs::read_to_string(repository().join(file)).unwrap());
     let of = |text: &str| {
         let answers = text.lines().filter(|line| {
-            line.starts_with("- **") && line.contains(" costs less. ")
-                || line.contains("no difference in server CPU")
-                || line.contains("not measured in this run")
+            let is_answer = [
+                " costs less. ",
+                "no difference in server CPU",
+                "not measured in this run",
+            ];
+            line.starts_with("**By job, not by protocol.**")
+                || line.starts_with("- **") && is_answer.iter().any(|words| line.contains(words))
         });
         answers.map(str::to_owned).collect::<Vec<_>>()
     };
     assert!(of(&document).len() >= 9, "{:?}", of(&document));
     assert_eq!(of(&document), of(&readme), "copy them from docs/COMPARISONS.md");
+    // The answer is on the first screen of both: so many lines below the heading.
+    for (text, heading) in [(&document, "## The answer, by job"), (&readme, "## HTTP or gRPC?")] {
+        let below = text.lines().skip_while(|line| *line != heading);
+        let screen: Vec<&str> = below.take(20).collect();
+        assert!(
+            of(&document).iter().all(|line| screen.contains(&line.as_str())),
+            "{heading}"
+        );
+    }
+    let head: Vec<&str> = document.lines().take(6).collect();
+    assert!(head.contains(&"## The answer, by job"), "{head:?}");
+}
+
+/// claims/b-gateway.toml: protobuf has less than 3 % of the time of the gateway by grpc-js, by the committed stacks.
+#[test]
+fn the_profile_says_what_is_said_of_it() {
+    let folded = repository().join("results/comparisons/profiles/gateway-node-grpc-js.folded");
+    let (mut all, mut protobuf) = (0, 0);
+    for line in fs::read_to_string(folded).unwrap().lines() {
+        let (stack, time) = line.rsplit_once(' ').unwrap();
+        let time: u64 = time.parse().unwrap();
+        let leaf = stack.rsplit(';').next().unwrap();
+        let is_protobuf = [
+            "proto-loader",
+            "protobufjs",
+            "$decode",
+            "$encode",
+            "$toObject",
+            "$fromObject",
+        ];
+        all += time;
+        if is_protobuf.iter().any(|part| leaf.contains(part)) {
+            protobuf += time;
+        }
+    }
+    assert!(protobuf > 0 && protobuf * 100 < all * 3, "{protobuf} of {all} µs");
+}
+
+/// The page of the site is made of the same findings, and stands in every page's navigation where a run measured a comparison.
+#[test]
+fn the_site_answers_by_job_from_the_same_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (runs, out) = (folder.path().join("runs"), folder.path().join("_site"));
+    fs::create_dir_all(runs.join("1")).unwrap();
+    fs::copy(
+        repository().join("results/comparisons/run.json"),
+        runs.join("1/run.json"),
+    )
+    .unwrap();
+    let (runs, out) = (runs.to_string_lossy(), out.to_string_lossy());
+    let arguments = ["site", "build", "--runs", &runs, "--out", &out, "--no-stills"];
+    let made = ended(wirebench(&arguments).current_dir(repository()));
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let page = fs::read_to_string(format!("{out}/comparisons.html")).unwrap();
+    let document = fs::read_to_string(repository().join("docs/COMPARISONS.md")).unwrap();
+    let answers = document
+        .lines()
+        .filter(|line| line.starts_with("- **") && line.contains("**: "));
+    for answer in answers.take(10) {
+        let (job, said) = answer.trim_start_matches("- **").split_once("**: ").unwrap();
+        let escaped = |text: &str| text.replace('\'', "&#39;");
+        assert!(
+            page.contains(&escaped(job)) && page.contains(&escaped(said)),
+            "{answer}"
+        );
+    }
+    assert!(
+        fs::read_to_string(format!("{out}/index.html"))
+            .unwrap()
+            .contains("comparisons.html")
+    );
 }

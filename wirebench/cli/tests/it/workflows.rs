@@ -11,7 +11,7 @@ use crate::jobs::{RELEASED, written};
 use crate::rules::held;
 
 /// Every job of every workflow with all that its token may do; a new job, or a new permission, is written here first.
-const PERMISSIONS: [(&str, &str, &[&str]); 24] = [
+const PERMISSIONS: [(&str, &str, &[&str]); 26] = [
     ("alert", "alert", &["contents: read", "issues: write"]),
     ("bench", "alert", &["contents: read", "issues: write"]),
     ("bench", "judge", &["contents: read", "pull-requests: read"]),
@@ -39,6 +39,8 @@ const PERMISSIONS: [(&str, &str, &[&str]); 24] = [
         "rerun",
         &["actions: write", "contents: read", "pull-requests: write"],
     ),
+    ("comparisons", "document", &["contents: read"]),
+    ("comparisons", "measure", &["contents: read"]),
     ("fuzz", "defences", &["contents: read"]),
     ("fuzz", "fuzz", &["contents: read"]),
     ("peers", "peers", &["contents: read"]),

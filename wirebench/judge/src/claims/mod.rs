@@ -1,7 +1,10 @@
 //! Derives a finding for each claim from a run: the published ratio, ours measured their way, ours on equal terms, and
 //! the effect of changing one thing.
 
+mod month;
 mod quantity;
+
+pub use month::{Taken, month};
 
 use crate::summary::beside::Beside;
 use crate::summary::candidate_rounds;
@@ -21,17 +24,17 @@ const SAME_SIZE: f64 = 0.25;
 /// The finding for a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
-    /// Measured their way and on equal terms, the same side is better.
+    /// Measured their way and on equal terms, the same side is better; or, for a claim of equality, both are equal within 10 %.
     Holds,
-    /// Measured their way the same side is better; on equal terms the other one.
-    Reverses,
-    /// Measured their way the same side is better; on equal terms neither is, within 10 %.
-    Vanishes,
-    /// On this machine the other side is better either way.
+    /// Measured their way, the other side is better here.
     Contradicted,
-    /// Only on equal terms the same side is better.
+    /// On equal terms the other side is better; measured their way it is not.
+    Reverses,
+    /// On equal terms neither side is better, within 10 %.
+    Vanishes,
+    /// Only on equal terms it holds.
     HoldsOnEqualTermsOnly,
-    /// Measured their way or on equal terms, neither side is clearly better here, and equality is not shown either.
+    /// The interval on equal terms neither leaves equality out nor lies within 10 % of it.
     CannotTell,
     /// A series is missing or gave no figure.
     NotMeasured,
@@ -69,11 +72,19 @@ impl Tested<'_> {
         (one > 0.0).then(|| other / one)
     }
 
-    /// How our ratio on equal terms compares in size with theirs, for a claim that holds; `None` where it is the same size.
+    /// Whether equality is claimed.
+    #[must_use]
+    pub fn is_of_equality(&self) -> bool {
+        by_value(self.claim.quantity, self.claim.values) == Better::Neither
+    }
+
+    /// How our ratio on equal terms compares in size with theirs, for a claim of a difference that holds; `None` where it is
+    /// the same size.
     #[must_use]
     pub fn size(&self) -> Option<Size> {
         let ours = self.equal.as_ref().and_then(|shown| shown.times)?;
-        let claimed = self.claimed().filter(|_| self.finding == Finding::Holds)?;
+        let holds = matches!(self.finding, Finding::Holds | Finding::HoldsOnEqualTermsOnly);
+        let claimed = self.claimed().filter(|_| holds && !self.is_of_equality())?;
         let (size, of) = (ours.times.ln(), claimed.ln());
         let includes = ours.low <= claimed && claimed <= ours.high;
         if includes || (size - of).abs() <= SAME_SIZE * of.abs() {
@@ -107,9 +118,21 @@ pub struct Outcome<'a> {
     pub claims: Vec<Tested<'a>>,
     /// Server CPU per request on equal terms, second side as a multiple of the first.
     pub server_cpu: Option<Beside>,
-    /// Each change, with the multiple it leads to (of the first claim's quantity) and the share of the difference that it
-    /// takes away, where there is a clear one.
-    pub experiments: Vec<(&'a Experiment, Option<Shown>, Option<f64>)>,
+    /// What each change leads to.
+    pub experiments: Vec<Tried<'a>>,
+}
+
+/// One thing changed, and what it leads to.
+#[derive(Debug, Clone)]
+pub struct Tried<'a> {
+    /// The change.
+    pub experiment: &'a Experiment,
+    /// The first claim's quantity after it; `None` if it was not measured.
+    pub shown: Option<Shown>,
+    /// The share of the difference that it takes away, by logarithms; `None` if there was no clear difference.
+    pub share: Option<f64>,
+    /// Whether the run tells the two ratios apart: their intervals have nothing in common.
+    pub is_clear: bool,
 }
 
 impl Outcome<'_> {
@@ -118,6 +141,19 @@ impl Outcome<'_> {
     pub fn quantity(&self) -> Quantity {
         self.question.claims[0].quantity
     }
+}
+
+/// Of these runs the newest that measured both sides of one of its questions; a run may hold one comparison only.
+pub fn newest<'r>(comparison: &PublicComparison, runs: impl IntoIterator<Item = &'r Run>) -> Option<&'r Run> {
+    let has = |run: &&Run| {
+        comparison
+            .questions
+            .iter()
+            .any(|question| pair(&question.theirs, run).is_some())
+    };
+    runs.into_iter()
+        .filter(has)
+        .max_by(|one, other| one.started_at.cmp(&other.started_at))
 }
 
 /// Tests every claim of a public comparison against a run.
@@ -137,11 +173,18 @@ fn outcome<'a>(question: &'a Question, run: &Run) -> Outcome<'a> {
         .map(|claim| tested(question, claim, run))
         .collect();
     let quantity = question.claims[0].quantity;
-    let before = claims.first().and_then(|tested| tested.theirs.as_ref()?.times);
+    let before = claims.first().and_then(|tested| tested.theirs.as_ref());
     let experiments = question.experiments.iter().map(|experiment| {
         let shown = shown(quantity, &experiment.pair, run);
-        let after = shown.as_ref().and_then(|shown| shown.times);
-        (experiment, shown, taken_away(before, after))
+        let times = |shown: Option<&Shown>| shown.and_then(|shown| shown.times);
+        Tried {
+            experiment,
+            share: taken_away(times(before), times(shown.as_ref())),
+            is_clear: before
+                .zip(shown.as_ref())
+                .is_some_and(|(before, after)| differ(before, after)),
+            shown,
+        }
     });
     let cpu = pair(question.on_equal_terms(), run);
     Outcome {
@@ -157,6 +200,18 @@ fn outcome<'a>(question: &'a Question, run: &Run) -> Outcome<'a> {
 fn taken_away(before: Option<Beside>, after: Option<Beside>) -> Option<f64> {
     let before = before.filter(Beside::is_clear)?;
     Some(1.0 - after?.times.ln() / before.times.ln())
+}
+
+/// Whether two ratios are told apart: their intervals have nothing in common. Where zeros leave no ratio, the medians decide.
+fn differ(before: &Shown, after: &Shown) -> bool {
+    match (before.times, after.times) {
+        (Some(before), Some(after)) => before.high < after.low || after.high < before.low,
+        _ => before
+            .values
+            .iter()
+            .zip(after.values)
+            .any(|(before, after)| (before - after).abs() > f64::EPSILON),
+    }
 }
 
 fn tested<'a>(question: &Question, claim: &'a Claim, run: &Run) -> Tested<'a> {
@@ -176,45 +231,61 @@ fn tested<'a>(question: &Question, claim: &'a Claim, run: &Run) -> Tested<'a> {
 enum Better {
     First,
     Second,
+    /// They are equal within the limit.
     Neither,
+    /// The interval does not say.
+    Unclear,
 }
 
 fn finding(claim: &Claim, theirs: Option<&Shown>, equal: Option<&Shown>) -> Finding {
     let (Some(theirs), Some(equal)) = (theirs, equal) else {
         return Finding::NotMeasured;
     };
-    let claimed = by_value(claim.quantity, claim.values, EQUAL_WITHIN);
-    let has_vanished = equal.times.is_none_or(|times| times.is_within(VANISHED_WITHIN));
-    let [theirs, equal] = [theirs, equal].map(|shown| by_interval(claim.quantity, shown));
+    let claimed = by_value(claim.quantity, claim.values);
+    let [theirs, equal] = [theirs, equal].map(|shown| by_interval(claim, shown));
+    let is_opposite = |found: Better| found != claimed && matches!(found, Better::First | Better::Second);
     match (theirs == claimed, equal == claimed) {
         (true, true) => Finding::Holds,
-        (true, false) if equal != Better::Neither => Finding::Reverses,
-        (true, false) if has_vanished => Finding::Vanishes,
-        (true, false) => Finding::CannotTell,
         (false, true) => Finding::HoldsOnEqualTermsOnly,
-        (false, false) if theirs == Better::Neither => Finding::CannotTell,
-        (false, false) => Finding::Contradicted,
+        _ if is_opposite(theirs) => Finding::Contradicted,
+        _ if is_opposite(equal) => Finding::Reverses,
+        _ if equal == Better::Neither => Finding::Vanishes,
+        _ => Finding::CannotTell,
     }
 }
 
-fn by_value(quantity: Quantity, [first, second]: [f64; 2], tolerance: f64) -> Better {
-    if (second - first).abs() <= tolerance * first.max(second) {
+/// Published without an interval: figures are equal when they differ by at most 2 %.
+fn by_value(quantity: Quantity, [first, second]: [f64; 2]) -> Better {
+    if (second - first).abs() <= EQUAL_WITHIN * first.max(second) {
         return Better::Neither;
     }
-    if (second > first) == quantity.more_is_better() {
+    better(quantity, second > first)
+}
+
+const fn better(quantity: Quantity, second_is_more: bool) -> Better {
+    if second_is_more == quantity.more_is_better() {
         Better::Second
     } else {
         Better::First
     }
 }
 
-/// There is a difference if equality is outside its interval; with zeros, and so without a ratio, the medians decide.
-/// Differences below the limit for equal claims are equal.
-fn by_interval(quantity: Quantity, shown: &Shown) -> Better {
-    match shown.times {
-        Some(times) if times.is_clear() => by_value(quantity, [1.0, times.times], EQUAL_WITHIN),
-        Some(_) => Better::Neither,
-        None => by_value(quantity, shown.values, EQUAL_WITHIN),
+/// Equality is an interval inside 10 %, a difference one that leaves 1 out. Where both are true, a claim of a difference that is as
+/// small itself is decided by direction. With zeros, and so without a ratio, the medians decide.
+fn by_interval(claim: &Claim, shown: &Shown) -> Better {
+    let quantity = claim.quantity;
+    let Some(times) = shown.times else {
+        return by_value(quantity, shown.values);
+    };
+    let claims_a_small_one = by_value(quantity, claim.values) != Better::Neither && {
+        let [first, second] = claim.values;
+        (second / first).max(first / second) <= 1.0 + VANISHED_WITHIN
+    };
+    match (times.is_within(VANISHED_WITHIN), times.is_clear()) {
+        (true, true) if claims_a_small_one => better(quantity, times.times > 1.0),
+        (true, _) => Better::Neither,
+        (false, true) => better(quantity, times.times > 1.0),
+        (false, false) => Better::Unclear,
     }
 }
 
@@ -283,8 +354,38 @@ mod tests {
             theirs: ["a@http@x".into(), "a@grpc@x".into()],
             equal: None,
             claims: vec![claim],
+            not_counted: None,
             experiments: Vec::new(),
         }
+    }
+
+    /// Rounds whose ratios lie so far to either side of these: `[first, second]` as medians.
+    fn found_in(spread: f64, claim: &Claim, rates: [f64; 2]) -> Finding {
+        let mut run = run_of(&[("a@http@x", rates[0]), ("a@grpc@x", rates[1])]);
+        for (number, round) in run.series[1].rounds.iter_mut().enumerate() {
+            let by = if number % 2 == 0 { spread } else { 1.0 / spread };
+            #[expect(
+                clippy::cast_precision_loss,
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a test's rates"
+            )]
+            let elapsed = (round.elapsed_ns.unwrap() as f64 * by) as u64;
+            round.elapsed_ns = Some(elapsed);
+        }
+        outcome(&question(claim.clone()), &run).claims[0].finding
+    }
+
+    #[test]
+    fn equality_needs_an_interval_within_ten_percent() {
+        let equal = claim(4_361.9, 4_433.2);
+        assert_eq!(found_in(1.05, &equal, [100.0, 100.0]), Finding::Holds);
+        assert_eq!(found_in(1.3, &equal, [100.0, 100.0]), Finding::CannotTell);
+        let small = claim(8_964.0, 8_581.0);
+        assert_eq!(found(&small, [100.0, 96.0], [100.0, 96.0]), Finding::Holds);
+        let different = claim(1000.0, 2000.0);
+        assert_eq!(found_in(1.05, &different, [100.0, 100.0]), Finding::Vanishes);
+        assert_eq!(found_in(1.3, &different, [100.0, 100.0]), Finding::CannotTell);
     }
 
     fn found(claim: &Claim, theirs: [f64; 2], equal: [f64; 2]) -> Finding {
@@ -309,7 +410,7 @@ mod tests {
             found(&better, [100.0, 60.0], [100.0, 170.0]),
             Finding::HoldsOnEqualTermsOnly
         );
-        assert_eq!(found(&better, [100.0, 100.0], [100.0, 70.0]), Finding::CannotTell);
+        assert_eq!(found(&better, [100.0, 100.0], [100.0, 70.0]), Finding::Reverses);
         let equal = claim(1000.0, 1010.0);
         assert_eq!(found(&equal, [100.0, 100.0], [100.0, 101.0]), Finding::Holds);
         assert_eq!(found(&equal, [100.0, 150.0], [100.0, 150.0]), Finding::Contradicted);
@@ -323,6 +424,33 @@ mod tests {
     }
 
     #[test]
+    fn of_several_runs_the_newest_that_measured_a_comparison_is_taken() {
+        let ids = [("a@http@x", 1.0), ("a@grpc@x", 1.0)];
+        let (older, mut newer, mut other) = (run_of(&ids), run_of(&ids), run_of(&ids[..1]));
+        (newer.started_at, other.started_at) = ("2027-01-01T00:00:00Z".into(), "2027-02-01T00:00:00Z".into());
+        newer.id = "newer".into();
+        let comparison = PublicComparison {
+            name: "x".into(),
+            letter: "X".into(),
+            title: String::new(),
+            ran: String::new(),
+            advice: String::new(),
+            differs: Vec::new(),
+            questions: vec![question(claim(1.0, 2.0))],
+            published: Vec::new(),
+            left_out: Vec::new(),
+            audits: Vec::new(),
+            jobs: Vec::new(),
+            factors: Vec::new(),
+            codecs: Vec::new(),
+            cross_check: Vec::new(),
+            month: None,
+        };
+        assert_eq!(newest(&comparison, [&older, &newer, &other]).unwrap().id, "newer");
+        assert!(newest(&comparison, [&other]).is_none(), "only one side of it");
+    }
+
+    #[test]
     fn a_change_takes_away_its_share_of_the_difference() {
         let run = run_of(&[("a@http@x", 100.0), ("a@grpc@x", 400.0), ("b@http@x", 200.0)]);
         let question = Question {
@@ -333,11 +461,21 @@ mod tests {
             }],
             ..question(claim(1.0, 2.0))
         };
-        let (_, _, share) = outcome(&question, &run).experiments.remove(0);
+        let tried = outcome(&question, &run).experiments.remove(0);
         assert!(
-            (share.unwrap() - 0.5).abs() < 0.01,
+            (tried.share.unwrap() - 0.5).abs() < 0.01,
             "4 × becomes 2 ×: half, by logarithms"
         );
+        assert!(tried.is_clear);
+        let unchanged = Experiment {
+            pair: ["a@http@x".into(), "a@grpc@x".into()],
+            ..question.experiments[0].clone()
+        };
+        let question = Question {
+            experiments: vec![unchanged],
+            ..question
+        };
+        assert!(!outcome(&question, &run).experiments[0].is_clear, "nothing changed");
     }
 
     proptest! {

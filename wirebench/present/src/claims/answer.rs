@@ -6,6 +6,7 @@ use crate::claims::document::figure;
 use crate::report::format::{plain, three_digits};
 use crate::report::head_to_head::times;
 use wirebench_declare::claims::{Job, PublicComparison};
+use wirebench_judge::claims::newest;
 use wirebench_judge::summary::beside::Beside;
 use wirebench_judge::summary::candidate_rounds;
 use wirebench_record::metric::Metric;
@@ -36,26 +37,41 @@ pub struct Answer<'a> {
     microseconds: Option<[f64; 2]>,
 }
 
-/// Every job of the comparisons, in their order.
+/// Every job of the comparisons by rank, those without one last, each by the newest run that measured its comparison.
 #[must_use]
-pub fn answers<'a>(comparisons: &'a [PublicComparison], run: &Run) -> Vec<Answer<'a>> {
-    let jobs = comparisons.iter().flat_map(|comparison| &comparison.jobs);
-    jobs.map(|job| answer(job, run)).collect()
+pub fn answers<'a>(comparisons: &'a [PublicComparison], runs: &[&Run]) -> Vec<Answer<'a>> {
+    let of = |comparison: &'a PublicComparison| {
+        let run = newest(comparison, runs.iter().copied());
+        comparison
+            .jobs
+            .iter()
+            .map(move |job| run.map_or_else(|| Answer::unmeasured(job), |run| answer(job, run)))
+    };
+    let mut answers: Vec<Answer> = comparisons.iter().flat_map(of).collect();
+    answers.sort_by_key(|answer| answer.job.rank.unwrap_or(u32::MAX));
+    answers
+}
+
+/// All answers in one sentence: how many jobs the first side of each, HTTP, answers at less cost, and how many the second.
+#[must_use]
+pub fn headline(answers: &[Answer]) -> String {
+    let measured: Vec<Beside> = answers.iter().filter_map(|answer| answer.server_cpu).collect();
+    let less = |is_first: bool| {
+        let clear = measured.iter().filter(|cpu| cpu.is_clear());
+        clear.filter(|cpu| (cpu.times > 1.0) == is_first).count()
+    };
+    let (http, grpc) = (less(true), less(false));
+    let equal = measured.len() - http - grpc;
+    format!(
+        "Of {} jobs that were measured, HTTP costs the server less CPU in {http}, gRPC in {grpc}; in {equal} this run sees no difference.",
+        measured.len()
+    )
 }
 
 fn answer<'a>(job: &'a Job, run: &Run) -> Answer<'a> {
     let of = |id: &String| run.series.iter().find(|series| series.id == *id);
     let Some((first, second)) = of(&job.pair[0]).zip(of(&job.pair[1])) else {
-        return Answer {
-            job,
-            server_cpu: None,
-            client_cpu: None,
-            throughput: None,
-            latency: None,
-            memory: None,
-            payload: None,
-            microseconds: None,
-        };
+        return Answer::unmeasured(job);
     };
     let beside = |metric| Beside::of(metric, second, first);
     let both = |read: &dyn Fn(&Round) -> Option<f64>| Some([middle(first, read)?, middle(second, read)?]);
@@ -82,20 +98,38 @@ fn middle(series: &Series, read: &dyn Fn(&Round) -> Option<f64>) -> Option<f64> 
     median(&values)
 }
 
-impl Answer<'_> {
-    /// The answer in one sentence that can be quoted: what costs the server less CPU, and by how much.
+impl<'a> Answer<'a> {
+    const fn unmeasured(job: &'a Job) -> Self {
+        Self {
+            job,
+            server_cpu: None,
+            client_cpu: None,
+            throughput: None,
+            latency: None,
+            memory: None,
+            payload: None,
+            microseconds: None,
+        }
+    }
+
+    /// The job and its answer in one line of Markdown.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let job = plain(&self.job.job);
+        format!("**{}**: {}", plain(&self.job.job), self.said())
+    }
+
+    /// The answer in one sentence that can be quoted: what costs the server less CPU, and by how much.
+    #[must_use]
+    pub fn said(&self) -> String {
         let [first, second] = [&self.job.sides[0], &self.job.sides[1]].map(|side| plain(side));
         let Some(cpu) = self.server_cpu else {
-            return format!("**{job}**: not measured in this run.");
+            return "not measured in this run.".into();
         };
         let [low, high] = [cpu.low, cpu.high];
         if !cpu.is_clear() {
             let [low, high] = [low, high].map(three_digits);
             return format!(
-                "**{job}**: no difference in server CPU that this run can see ({second} takes × {low} to × {high} of {first}'s)."
+                "no difference in server CPU that this run can see ({second} takes × {low} to × {high} of {first}'s)."
             );
         }
         let (less, more, times, low, high) = if cpu.times > 1.0 {
@@ -104,7 +138,7 @@ impl Answer<'_> {
             (second, first, 1.0 / cpu.times, 1.0 / high, 1.0 / low)
         };
         let [times, low, high] = [times, low, high].map(three_digits);
-        format!("**{job}**: {less} costs less. {more} takes × {times} ({low} to {high}) of its server CPU per request.")
+        format!("{less} costs less. {more} takes × {times} ({low} to {high}) of its server CPU per request.")
     }
 
     fn row(&self) -> String {
@@ -140,7 +174,7 @@ impl Answer<'_> {
 }
 
 /// A ratio with its interval; bold where equality lies outside.
-fn marked(beside: Option<Beside>) -> String {
+pub(super) fn marked(beside: Option<Beside>) -> String {
     let text = times(beside);
     if beside.is_some_and(|beside| beside.is_clear()) {
         format!("**{text}**")
@@ -166,10 +200,11 @@ pub fn section(answers: &[Answer]) -> String {
     }
     let rows = answers.iter().map(Answer::row).collect::<Vec<_>>().join("\n");
     format!(
-        "## The answer, by job\n\n{}\nThey hold for the servers, clients and machine of this run. Ratios are second side ÷ first side with their 95 % \
-         interval (of fewer than 6 rounds, their range), estimated over rounds measured in turn; bold where equality lies outside. Latency is left out where h2load's over HTTP/2 would stand beside HTTP/1.1's.\n\n\
+        "## The answer, by job\n\n**By job, not by protocol.** {}\n\n{}\nThey hold for the servers, clients and machine of the run. Ratios are second side ÷ first side: the Hodges–Lehmann estimate over rounds of the same number, measured in turn, \
+         with the 95 % interval (of fewer than 6 rounds, their range); bold where equality lies outside. They need not be the quotient of the two medians. Latency is left out where h2load's over HTTP/2 would stand beside HTTP/1.1's.\n\n\
          | job | sides | server CPU per request, µs | × | client CPU × | requests/s × | p50 × | memory × | payload, bytes | series |\n\
          |---|---|--:|--:|--:|--:|--:|--:|--:|---|\n{rows}\n\n",
+        headline(answers),
         sentences(answers)
     )
 }
@@ -188,7 +223,57 @@ mod tests {
             job: "a direct call".into(),
             sides: ["HTTP".into(), "gRPC".into()],
             pair: pair.map(str::to_owned),
+            rank: None,
         }
+    }
+
+    #[test]
+    fn the_headline_counts_what_each_side_costs_less() {
+        let run = run();
+        let known = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
+        let of = |times: f64, low: f64, high: f64| Answer {
+            server_cpu: Some(Beside {
+                times,
+                low,
+                high,
+                bounds: Bounds::Interval,
+            }),
+            ..answer(&known, &run)
+        };
+        let missing = job(["weather-fixed-count@http@h2load", "x@y@z"]);
+        let all = [
+            of(1.8, 1.6, 2.0),
+            of(1.4, 1.2, 1.6),
+            of(0.7, 0.6, 0.8),
+            of(1.0, 0.8, 1.2),
+            answer(&missing, &run),
+        ];
+        assert_eq!(
+            headline(&all),
+            "Of 4 jobs that were measured, HTTP costs the server less CPU in 2, gRPC in 1; in 1 this run sees no difference."
+        );
+    }
+
+    #[test]
+    fn jobs_stand_by_their_rank() {
+        let mut jobs = [
+            job(["a@b@c", "a@d@c"]),
+            job(["a@b@c", "a@d@c"]),
+            job(["a@b@c", "a@d@c"]),
+        ];
+        (jobs[0].job, jobs[1].job, jobs[2].job) = ("last".into(), "second".into(), "first".into());
+        (jobs[1].rank, jobs[2].rank) = (Some(2), Some(1));
+        let comparison = crate::claims::document::tests::comparison();
+        let comparison = PublicComparison {
+            jobs: jobs.to_vec(),
+            ..comparison
+        };
+        let said = sentences(&answers(&[comparison], &[&run()]));
+        let at = |word: &str| said.find(word).unwrap();
+        assert!(
+            at("**first**") < at("**second**") && at("**second**") < at("**last**"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -8,6 +8,9 @@ const IN_FLIGHT: std::ops::RangeInclusive<f64> = 0.75..=1.05;
 /// By how much figures may miss each other through rounding.
 const ROUNDING: f64 = 0.015;
 
+/// By how much a share may miss what was stated with two digits after the point, percent.
+const HALF_A_DIGIT: f64 = 0.005;
+
 /// What the arithmetic says of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
@@ -107,6 +110,11 @@ pub fn audited(audit: &Audit) -> (String, Agreement) {
             );
             (text, fits((more - percent).abs() <= 1.0))
         }
+        Check::Share { part, of, percent } => {
+            let share = part / of * 100.0;
+            let text = format!("{} ÷ {} = {share:.2} %, beside {percent} %", figure(*part), figure(*of));
+            (text, fits((share - percent).abs() <= HALF_A_DIGIT))
+        }
         Check::NotTheSame { because } => (because.clone(), Agreement::NotTheSame),
     }
 }
@@ -189,6 +197,19 @@ mod tests {
             ("7,840 ÷ 4,362 = +79.7 %, beside +80 %".into(), Agreement::Consistent)
         );
         assert_eq!(said(more(60.0)).1, Agreement::CannotBe);
+        let share = |part| Check::Share {
+            part,
+            of: 76_881.0,
+            percent: 99.99,
+        };
+        assert_eq!(
+            said(share(76_874.0)),
+            (
+                "76,874 ÷ 76,881 = 99.99 %, beside 99.99 %".into(),
+                Agreement::Consistent
+            )
+        );
+        assert_eq!(said(share(76_800.0)).1, Agreement::CannotBe);
         let asked = said(Check::NotTheSame {
             because: "London and Kyiv".into(),
         });

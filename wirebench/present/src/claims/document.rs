@@ -3,53 +3,87 @@
 use std::fmt::Write as _;
 
 use crate::claims::audit::audited;
-use crate::claims::{answer, words};
+use crate::claims::{answer, codecs, comes_to, cross_check, factors, month, words};
 use crate::report::format::{machines, plain, three_digits, tools};
 use crate::report::head_to_head::times;
 use wirebench_declare::claims::PublicComparison;
-use wirebench_judge::claims::{Finding, Outcome, Shown, Tested, judge};
+use wirebench_declare::prices::Prices;
+use wirebench_judge::claims::{Finding, Outcome, Shown, Tested, judge, newest};
 use wirebench_record::run::{Run, VariantRevision};
 
-/// The document, of the comparisons that the run measured anything for. `link` leads to the run's record.
+/// A run that the document is of.
+#[derive(Debug)]
+pub struct Told {
+    /// The record.
+    pub run: Run,
+    /// Where the document's readers find it.
+    pub link: String,
+}
+
+/// The document, of the comparisons that the runs measured anything for, each by the newest run that did; monthly estimates are
+/// in money where there are prices.
 #[must_use]
-pub fn render(comparisons: &[PublicComparison], run: &Run, link: &str) -> String {
-    let measured = |one: &&PublicComparison| {
-        let needed = one.series();
-        run.series.iter().any(|series| needed.contains(series.id.as_str()))
-    };
-    let judged: Vec<(&PublicComparison, Vec<Outcome>)> = (comparisons.iter().filter(measured))
-        .map(|one| (one, judge(one, run)))
+pub fn render(comparisons: &[PublicComparison], told: &[Told], prices: Option<&Prices>) -> String {
+    let runs: Vec<&Run> = told.iter().map(|told| &told.run).collect();
+    let judged: Vec<Judged> = (comparisons.iter())
+        .filter_map(|comparison| Some((comparison, newest(comparison, runs.iter().copied())?)))
+        .map(|(comparison, run)| (comparison, run, judge(comparison, run)))
         .collect();
     let mut out = String::from("# Public comparisons of HTTP and gRPC, claim by claim\n\n");
     let _ = writeln!(
         out,
-        "Written by `wirebench claims` from [one run]({link}) and the files of `claims/`; not edited by hand. Repeat it with `scripts/run.sh --profile {}`.\n",
-        run.profile
+        "Written by `wirebench claims` from {} and the files of `claims/`; not edited by hand. {}\n",
+        linked(told),
+        told.first().map_or_else(String::new, |told| {
+            format!("Repeat it with `scripts/run.sh --profile {}`.", told.run.profile)
+        })
     );
-    out.push_str(&answer::section(&answer::answers(comparisons, run)));
+    out.push_str(&answer::section(&answer::answers(comparisons, &runs)));
     out.push_str("## Claim by claim\n\n");
     out.push_str(HOW_TO_READ);
     overview(&judged, &mut out);
-    for (comparison, outcomes) in &judged {
-        one(comparison, outcomes, &mut out);
+    for (comparison, run, outcomes) in &judged {
+        one(comparison, outcomes, (run, prices), &mut out);
     }
-    machine(run, &mut out);
+    out.push_str("## Machine, tools, repeat\n\n");
+    for told in told {
+        machine(&told.run, &mut out);
+    }
     out
 }
 
-const HOW_TO_READ: &str = "Every ratio is second side ÷ first side, as the table's head names them. *Theirs* is what was published. \
+/// A comparison, the run that it is judged by, and what came of it.
+type Judged<'a> = (&'a PublicComparison, &'a Run, Vec<Outcome<'a>>);
+
+/// `[one run](LINK)`, or several.
+fn linked(told: &[Told]) -> String {
+    match told {
+        [one] => format!("[one run]({})", one.link),
+        all => {
+            let links: Vec<String> = (all.iter().zip(1..))
+                .map(|(one, number)| format!("[run {number}]({})", one.link))
+                .collect();
+            links.join(", ")
+        }
+    }
+}
+
+const HOW_TO_READ: &str = "Every ratio is second side ÷ first side, as the table's head names them. *Theirs* is what was published, and the quotient of it. \
 *Their way* repeats shape, tools and flags on this machine. *Equal terms* asks both sides with one client, the same connections, streams, keep-alive, runtime and warm-up. \
-In brackets stands the 95 % interval over the rounds (of fewer than 6 rounds, their range). A published ratio within 2 % of 1 is called equal. A difference *vanishes* when its whole interval on equal terms lies within 10 % of 1; where the interval only holds 1, the finding is *can't tell*. \
-A claim *holds* by its direction; where its size differs by more than a quarter (of the logarithm), that is said. \
+Our ratios are Hodges–Lehmann estimates over rounds of the same number, so they need not be the quotient of the two medians beside them; in brackets stands their 95 % interval (of fewer than 6 rounds, their range). \
+A claim *holds* by its direction; where its size differs by more than a quarter (of the logarithm), both sizes are said. It is *reversed* where the other side is better, \
+and a difference *vanishes* only when its whole interval on equal terms lies within 10 % of 1. A published ratio within 2 % of 1 claims equality, which holds only with such an interval. All else is *can't tell*. \
+A cause is shown by its experiment where the intervals before and after the change have nothing in common; elsewhere it is called an inference. \
 **Absolute figures are this machine's and nobody else's; the ratios are what is compared.** † marks figures of rounds that failed one of wirebench's checks, with the reason below the table: \
 they are shown because what was published was not checked either, and are used nowhere else.\n\n";
 
-fn overview(judged: &[(&PublicComparison, Vec<Outcome>)], out: &mut String) {
-    out.push_str("| | comparison | its advice | claims that hold | … reverse or vanish on equal terms | … are the other way round here | can't tell, not measured |\n|---|---|---|--:|--:|--:|--:|\n");
-    for (comparison, outcomes) in judged {
+fn overview(judged: &[Judged], out: &mut String) {
+    out.push_str("| | comparison | its advice | claims that hold | are reversed | vanish on equal terms | can't tell, not measured |\n|---|---|---|--:|--:|--:|--:|\n");
+    for (comparison, _, outcomes) in judged {
         let count = |wanted: &[Finding]| {
-            let claims = outcomes.iter().flat_map(|outcome| &outcome.claims);
-            claims.filter(|tested| wanted.contains(&tested.finding)).count()
+            comes_to::counted(outcomes)
+                .filter(|tested| wanted.contains(&tested.finding))
+                .count()
         };
         let _ = writeln!(
             out,
@@ -59,8 +93,8 @@ fn overview(judged: &[(&PublicComparison, Vec<Outcome>)], out: &mut String) {
             plain(&comparison.title),
             plain(&comparison.advice),
             count(&[Finding::Holds, Finding::HoldsOnEqualTermsOnly]),
-            count(&[Finding::Reverses, Finding::Vanishes]),
-            count(&[Finding::Contradicted]),
+            count(&[Finding::Contradicted, Finding::Reverses]),
+            count(&[Finding::Vanishes]),
             count(&[Finding::CannotTell, Finding::NotMeasured])
         );
     }
@@ -76,7 +110,7 @@ fn anchor(comparison: &PublicComparison) -> String {
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
-fn one(comparison: &PublicComparison, outcomes: &[Outcome], out: &mut String) {
+fn one(comparison: &PublicComparison, outcomes: &[Outcome], (run, prices): (&Run, Option<&Prices>), out: &mut String) {
     let _ = writeln!(out, "## {} {}\n", comparison.letter, plain(&comparison.title));
     let _ = writeln!(out, "**They ran**: {}\n", plain(&comparison.ran));
     let _ = writeln!(out, "**They advise**: {}\n", plain(&comparison.advice));
@@ -87,12 +121,16 @@ fn one(comparison: &PublicComparison, outcomes: &[Outcome], out: &mut String) {
         }
         out.push('\n');
     }
-    if let Some(why) = &comparison.why {
-        let _ = writeln!(out, "**What it comes to**: {}\n", plain(why));
-    }
+    out.push_str(&comes_to::section(outcomes));
     audits(comparison, out);
     for outcome in outcomes {
         question(outcome, out);
+    }
+    out.push_str(&factors::section(&comparison.factors, run));
+    out.push_str(&codecs::section(&comparison.codecs, run));
+    out.push_str(&cross_check::section(&comparison.cross_check, run));
+    if let Some(estimate) = &comparison.month {
+        out.push_str(&month::section(estimate, run, prices));
     }
     published(comparison, out);
 }
@@ -144,6 +182,9 @@ fn question(outcome: &Outcome, out: &mut String) {
     let asked = outcome.question;
     let [first, second] = &asked.sides;
     let _ = writeln!(out, "### {}\n", plain(&asked.about));
+    if let Some(reason) = &asked.not_counted {
+        let _ = writeln!(out, "Not counted as a claim: {}.\n", plain(reason));
+    }
     let _ = writeln!(
         out,
         "| {first} → {second} | theirs | × | ours, their way | × | on equal terms | × | finding |\n|---|--:|--:|--:|--:|--:|--:|---|"
@@ -203,29 +244,20 @@ fn experiments(outcome: &Outcome, doubts: &mut Vec<String>, out: &mut String) {
     }
     let _ = writeln!(
         out,
-        "| changing only this | {} | × | of the difference their way | because |\n|---|--:|--:|---|---|",
+        "| changing only this | {} | × | of the difference their way | cause |\n|---|--:|--:|---|---|",
         outcome.quantity().label()
     );
-    for (experiment, shown, share) in &outcome.experiments {
-        let [values, ratio] = cells(shown.as_ref(), doubts);
-        let share = share.map_or("–".into(), in_words);
+    for tried in &outcome.experiments {
+        let [values, ratio] = cells(tried.shown.as_ref(), doubts);
+        let share = tried.share.map_or("–".into(), comes_to::in_words);
         let _ = writeln!(
             out,
             "| {} | {values} | {ratio} | {share} | {} |",
-            plain(&experiment.changes),
-            plain(&experiment.cause)
+            plain(&tried.experiment.changes),
+            comes_to::cause(tried)
         );
     }
     out.push('\n');
-}
-
-/// What a change does to a difference, from the share of it that it takes away.
-fn in_words(share: f64) -> String {
-    match share {
-        share if share < -0.005 => "makes it larger".into(),
-        share if share > 1.005 => "turns it around".into(),
-        share => format!("takes away {:.0} %", share.max(0.0) * 100.0),
-    }
 }
 
 /// Both medians, and the ratio with its interval.
@@ -240,7 +272,7 @@ fn cells(shown: Option<&Shown>, doubts: &mut Vec<String>) -> [String; 2] {
 }
 
 /// A figure of a table: whole from 100 on, with thousands separators.
-pub(super) fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     if value >= 99.95 {
         crate::report::format::count(value)
     } else if value == 0.0 {
@@ -255,7 +287,7 @@ fn machine(run: &Run, out: &mut String) {
     let commits: Vec<String> = run.variants.iter().map(commit).collect();
     let _ = writeln!(
         out,
-        "## Machine, tools, repeat\n\n- {}\n- {}\n- code: `{}`\n- run {}, {} rounds of each series, started {}, finished {}\n- repeat: `{}`",
+        "- {}\n- {}\n- code: `{}`\n- run {}, {} rounds of each series, started {}, finished {}\n- repeat: `{}`",
         machines(run),
         tools(&run.tools),
         commits.join(", "),
@@ -268,11 +300,11 @@ fn machine(run: &Run, out: &mut String) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use wirebench_declare::claims::{Audit, Check, Claim, Experiment, Job, Published, Quantity, Question};
 
-    fn comparison() -> PublicComparison {
+    pub(crate) fn comparison() -> PublicComparison {
         PublicComparison {
             name: "c-tools".into(),
             letter: "C".into(),
@@ -280,7 +312,6 @@ mod tests {
             ran: "one call".into(),
             advice: "gRPC".into(),
             differs: vec!["two processes".into()],
-            why: Some("clients differ".into()),
             questions: vec![Question {
                 about: "throughput".into(),
                 sides: ["HTTP".into(), "gRPC".into()],
@@ -290,6 +321,7 @@ mod tests {
                     quantity: Quantity::ThroughputRps,
                     values: [1785.0, 3745.0],
                 }],
+                not_counted: None,
                 experiments: vec![Experiment {
                     changes: "ghz with h2load | x".into(),
                     pair: ["weather-fixed-count@http@hey", "weather-fixed-count@grpc@h2load"].map(str::to_owned),
@@ -313,34 +345,31 @@ mod tests {
                 job: "a direct call".into(),
                 sides: ["HTTP".into(), "gRPC".into()],
                 pair: ["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"].map(str::to_owned),
+                rank: None,
             }],
+            factors: Vec::new(),
+            codecs: Vec::new(),
+            cross_check: Vec::new(),
+            month: None,
         }
-    }
-
-    #[test]
-    fn a_change_is_told_by_what_it_does_to_the_difference() {
-        let said = [-0.5, 0.0, 0.784, 1.0, 1.2].map(in_words);
-        let expected = [
-            "makes it larger",
-            "takes away 0 %",
-            "takes away 78 %",
-            "takes away 100 %",
-            "turns it around",
-        ];
-        assert_eq!(said, expected);
     }
 
     #[test]
     fn a_document_shows_their_ratio_ours_and_the_finding() {
         let mut run: Run = serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap();
-        let text = render(&[comparison()], &run, "../results/x/run.json");
+        let told = |run: &Run| Told {
+            run: run.clone(),
+            link: "../results/x/run.json".into(),
+        };
+        let text = render(&[comparison()], &[told(&run)], None);
         for needed in [
             "| [C](#c-fixed-requests-mixed-tools) | fixed requests, mixed tools | gRPC | 0 |",
             "| requests/s | 1,785 → 3,745 | × 2.10 |",
             "## C fixed requests, mixed tools",
-            "**What it comes to**: clients differ",
+            "**What it comes to**: its one claim: ",
+            "**By job, not by protocol.** Of 1 jobs that were measured,",
             "| ghz with h2load / x |",
-            "? can't tell |",
+            "⇄ reversed on equal terms: × ",
             "- **a direct call**: HTTP costs less.",
             "| gRPC | two cities | ✗ not the same question | The script. (An inference.) |",
             "| requests/s | 1,785 → 3,745 |\n",
@@ -355,7 +384,12 @@ mod tests {
         for round in run.series.iter_mut().flat_map(|series| &mut series.rounds) {
             round.reason = Some("3 of 9 requests failed".into());
         }
-        let doubted = render(&[comparison()], &run, "x");
+        let doubted = render(&[comparison()], &[told(&run)], None);
+        let two = render(&[comparison()], &[told(&run), told(&run)], None);
+        assert!(
+            two.contains("from [run 1](../results/x/run.json), [run 2](../results/x/run.json) and"),
+            "{two}"
+        );
         assert!(
             doubted.contains("† weather-fixed-count@grpc@h2load: 3 of 9 requests failed")
                 || doubted.contains("† weather-fixed-count@http@h2load: 3 of 9 requests failed"),

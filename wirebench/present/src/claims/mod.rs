@@ -2,5 +2,10 @@
 
 pub mod answer;
 pub mod audit;
+mod codecs;
+pub(crate) mod comes_to;
+mod cross_check;
 pub mod document;
-mod words;
+mod factors;
+mod month;
+pub(crate) mod words;

@@ -8,23 +8,42 @@ use crate::report::format::three_digits;
 pub(super) const fn finding(finding: Finding) -> &'static str {
     match finding {
         Finding::Holds => "✓ holds",
-        Finding::Reverses => "⇄ reverses on equal terms",
+        Finding::Contradicted => "✗ reversed here",
+        Finding::Reverses => "⇄ reversed on equal terms",
         Finding::Vanishes => "≈ vanishes on equal terms",
-        Finding::Contradicted => "✗ the other way round here",
-        Finding::HoldsOnEqualTermsOnly => "⇄ holds on equal terms only",
+        Finding::HoldsOnEqualTermsOnly => "✓ holds on equal terms only",
         Finding::CannotTell => "? can't tell",
         Finding::NotMeasured => "– not measured",
     }
 }
 
-/// What became of a claim; of one that holds with another size, both ratios.
-pub(super) fn tested(tested: &Tested) -> String {
-    match tested.size() {
-        None => finding(tested.finding).into(),
-        Some(size) => {
-            let kind = if size.is_smaller { "smaller" } else { "larger" };
-            let [ours, claimed] = [size.ours, size.claimed].map(three_digits);
-            format!("✓ holds, {kind}: × {ours} of × {claimed}")
-        }
+/// What became of a claim; both ratios where it holds with another size or is reversed.
+pub(crate) fn tested(tested: &Tested) -> String {
+    let words = finding(tested.finding);
+    if tested.is_of_equality() {
+        return match tested.finding {
+            Finding::Contradicted | Finding::Reverses => "✗ not equal here".into(),
+            Finding::Holds => "✓ holds: equal within 10 %".into(),
+            _ => words.into(),
+        };
     }
+    if let Some(size) = tested.size() {
+        let kind = if size.is_smaller { "smaller" } else { "larger" };
+        return format!("{words}, {kind}: {}", of(size.ours, size.claimed));
+    }
+    let shown = match tested.finding {
+        Finding::Contradicted => &tested.theirs,
+        Finding::Reverses => &tested.equal,
+        _ => return words.into(),
+    };
+    let ours = shown.as_ref().and_then(|shown| shown.times);
+    match ours.zip(tested.claimed()) {
+        Some((ours, claimed)) => format!("{words}: {}", of(ours.times, claimed)),
+        None => words.into(),
+    }
+}
+
+fn of(ours: f64, claimed: f64) -> String {
+    let [ours, claimed] = [ours, claimed].map(three_digits);
+    format!("× {ours} of × {claimed}")
 }

@@ -9,6 +9,7 @@ use crate::site::gather::Source;
 use crate::site::shown::plural;
 use crate::site::timeline::seconds;
 use wirebench_history::follow::{Line, RUNS};
+use wirebench_judge::claims::newest as newest_run;
 
 /// The pages that every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub(super) enum Place {
     Compare,
     Runs,
     HeadToHead,
+    Comparisons,
     Changes,
     Health,
     About,
@@ -32,11 +34,12 @@ pub(super) struct Entry {
     pub(super) current: bool,
 }
 
-const ENTRIES: [(Place, &str, &str); 7] = [
+const ENTRIES: [(Place, &str, &str); 8] = [
     (Place::Overview, "Overview", "index.html"),
     (Place::Compare, "Compare", "compare/index.html"),
     (Place::Runs, "Runs", "run/index.html"),
     (Place::HeadToHead, "Head to head", "head-to-head.html"),
+    (Place::Comparisons, "HTTP or gRPC?", "comparisons.html"),
     (Place::Changes, "Changes", "changes.html"),
     (Place::Health, "Health", "health.html"),
     (Place::About, "About", "about.html"),
@@ -61,6 +64,8 @@ pub(super) struct Site {
     pub(super) series: BTreeMap<String, String>,
     /// Whether there may be runs: an import alone has none, so that pages of runs cannot apply.
     pub(super) runs: bool,
+    /// Whether a run measured a public comparison.
+    pub(super) comparisons: bool,
 }
 
 /// What `base.html` needs.
@@ -75,6 +80,7 @@ pub(super) struct Frame {
     pub(super) freshness: String,
     pub(super) version: &'static str,
     runs: bool,
+    comparisons: bool,
     place: Place,
 }
 
@@ -103,6 +109,7 @@ impl Site {
             made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
             freshness,
             newest,
+            comparisons: (input.claims.iter()).any(|one| newest_run(one, input.measured()).is_some()),
             runs: sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS),
             series: (sources.iter())
                 .filter(|source| source.line.source == RUNS)
@@ -142,6 +149,7 @@ impl Site {
             freshness: self.freshness.clone(),
             version: env!("CARGO_PKG_VERSION"),
             runs: self.runs,
+            comparisons: self.comparisons,
             place,
         }
     }
@@ -194,7 +202,11 @@ impl Frame {
     /// The navigation.
     pub(super) fn nav(&self) -> Vec<Entry> {
         let of_runs = |place| matches!(place, Place::Compare | Place::Runs | Place::HeadToHead);
-        let entries = ENTRIES.into_iter().filter(|(place, ..)| self.runs || !of_runs(*place));
+        let applies = |place| match place {
+            Place::Comparisons => self.comparisons,
+            place => self.runs || !of_runs(place),
+        };
+        let entries = ENTRIES.into_iter().filter(|(place, ..)| applies(*place));
         let entry = |(place, name, href)| Entry {
             name,
             href,

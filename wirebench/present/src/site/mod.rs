@@ -8,6 +8,7 @@ mod causes;
 mod changes;
 mod columns;
 mod compare;
+mod comparisons;
 mod encode;
 mod frame;
 mod gather;
@@ -49,6 +50,7 @@ use crate::site::frame::{Place, Site};
 use crate::site::gather::gather;
 use crate::site::shown::is_id;
 use crate::site::write::Writer;
+use wirebench_declare::claims::PublicComparison;
 use wirebench_history::follow::Followed;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::history::Released;
@@ -112,6 +114,10 @@ pub struct Input<'a> {
     pub followed: &'a Followed,
     /// The runs that get pages of their own, the newest last.
     pub runs: &'a [PagedRun],
+    /// Public comparisons of the project, for the page that says what came of them.
+    pub claims: &'a [PublicComparison],
+    /// Further runs for that page; they get no pages of their own.
+    pub claimed: &'a [Run],
     /// Commits that were released.
     pub releases: &'a [Released],
     /// The site's name.
@@ -124,6 +130,13 @@ pub struct Input<'a> {
     pub untested: Option<usize>,
     /// The gnuplot that draws the still pictures; without it there are none.
     pub gnuplot: Option<PathBuf>,
+}
+
+impl Input<'_> {
+    /// Every run that may have measured a public comparison.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().map(|paged| &paged.run).chain(self.claimed)
+    }
 }
 
 /// What was built.

@@ -10,7 +10,9 @@ use crate::site::run_list::Listed;
 use crate::site::run_summary::summary;
 use crate::site::shown::is_id;
 use crate::site::write::Writer;
-use crate::site::{Input, PagedRun, SiteError, compare, head_to_head, health, run_list, run_page};
+use crate::site::{
+    Input, PagedRun, SiteError, compare, comparisons as published, head_to_head, health, run_list, run_page,
+};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
 
@@ -38,6 +40,10 @@ pub(super) fn of_all(
         writer.page("compare/index.html", compare::choice::render(&listed, site))?;
         let head_to_head = head_to_head::render(runs.iter().copied(), site, &has_page);
         writer.page("head-to-head.html", head_to_head)?;
+    }
+    let measured: Vec<&Run> = input.measured().collect();
+    if let Some(page) = published::render(input.claims, &measured, site, &has_page) {
+        writer.page("comparisons.html", page)?;
     }
     let health = health::render(&runs, &comparisons, (Some(&input.followed.trend), sources), site);
     writer.page("health.html", health)
@@ -68,7 +74,10 @@ const STAMP: &str = "run/made-from.txt";
 fn stamp(site: &Site) -> String {
     let program = std::env::current_exe().and_then(fs::metadata);
     let program = program.map(|program| (program.len(), program.modified().ok()));
-    format!("{} {:?} {} {program:?}\n", site.name, site.repository, site.synthetic)
+    format!(
+        "{} {:?} {} {} {program:?}\n",
+        site.name, site.repository, site.synthetic, site.comparisons
+    )
 }
 
 /// The files of a run: page, record, medians, rounds.

@@ -27,6 +27,7 @@ pub(super) fn site() -> Site {
         newest: None,
         series: BTreeMap::new(),
         runs: true,
+        comparisons: true,
     }
 }
 

@@ -1,0 +1,259 @@
+//! HTTP or gRPC? The answer by job, and every published comparison that was put to the test: the page of `docs/COMPARISONS.md`,
+//! from the same findings.
+
+mod picture;
+
+use askama::Template;
+
+use self::picture::{Mark, Ratio, picture};
+use crate::claims::answer::{Answer, answers, headline};
+use crate::claims::audit::{Agreement, audited};
+use crate::claims::document::figure;
+use crate::claims::{comes_to, words};
+use crate::report::format::{machines, three_digits};
+use crate::report::head_to_head::times;
+use crate::site::frame::{Frame, Place, Site};
+use crate::site::shown::{instant, is_id, name, sentence};
+use crate::site::svg::Picture;
+use wirebench_declare::claims::PublicComparison;
+use wirebench_judge::claims::{Finding, Outcome, Shown, Tested, judge, newest};
+use wirebench_judge::summary::beside::Beside;
+use wirebench_record::run::Run;
+
+#[derive(Template)]
+#[template(path = "comparisons.html")]
+struct Page {
+    frame: Frame,
+    headline: String,
+    jobs: Vec<JobLine>,
+    picture: Option<Picture>,
+    comparisons: Vec<Shelf>,
+}
+
+/// The answer for one job.
+struct JobLine {
+    job: String,
+    said: String,
+}
+
+/// One published comparison.
+struct Shelf {
+    letter: String,
+    title: String,
+    ran: String,
+    advice: String,
+    tally: String,
+    /// The run that it is judged by, and its id where that has a page.
+    run: String,
+    file: Option<String>,
+    started: String,
+    machine: String,
+    picture: Option<Picture>,
+    claims: Vec<ClaimLine>,
+    /// What the published figures say against each other: figures, arithmetic, finding.
+    contradictions: Vec<[String; 3]>,
+}
+
+/// One claim.
+struct ClaimLine {
+    about: String,
+    quantity: &'static str,
+    published: String,
+    theirs: String,
+    equal: String,
+    finding: String,
+    counted: bool,
+}
+
+/// The page `comparisons.html`, each comparison by the newest of these runs that measured it; none where no run did. `paged` says
+/// whether a run has a page of its own.
+pub(super) fn render(
+    comparisons: &[PublicComparison],
+    runs: &[&Run],
+    site: &Site,
+    paged: &dyn Fn(&str) -> bool,
+) -> Option<Result<String, askama::Error>> {
+    let shelves: Vec<Shelf> = (comparisons.iter())
+        .filter_map(|one| Some(shelf(one, newest(one, runs.iter().copied())?, paged)))
+        .collect();
+    if shelves.is_empty() {
+        return None;
+    }
+    let answers = answers(comparisons, runs);
+    let page = Page {
+        frame: site.frame("HTTP or gRPC?", Place::Comparisons),
+        headline: sentence(&headline(&answers)),
+        picture: of_jobs(&answers),
+        jobs: answers.iter().map(job_line).collect(),
+        comparisons: shelves,
+    };
+    Some(page.render())
+}
+
+fn job_line(answer: &Answer) -> JobLine {
+    JobLine {
+        job: name(&answer.job.job),
+        said: sentence(&answer.said()),
+    }
+}
+
+fn of_jobs(answers: &[Answer]) -> Option<Picture> {
+    let rows: Vec<(String, Vec<Ratio>)> = answers
+        .iter()
+        .filter_map(|answer| Some((name(&answer.job.job), vec![ours(answer.server_cpu?, Mark::Dot)])))
+        .collect();
+    picture(&rows, "Server CPU per request, gRPC as a multiple of HTTP")
+}
+
+const fn ours(beside: Beside, mark: Mark) -> Ratio {
+    Ratio {
+        low: beside.low,
+        at: beside.times,
+        high: beside.high,
+        mark,
+    }
+}
+
+fn shelf(comparison: &PublicComparison, run: &Run, paged: &dyn Fn(&str) -> bool) -> Shelf {
+    let outcomes = judge(comparison, run);
+    Shelf {
+        letter: name(&comparison.letter),
+        title: name(&comparison.title),
+        ran: sentence(&comparison.ran),
+        advice: sentence(&comparison.advice),
+        tally: comes_to::tally(&outcomes),
+        run: name(&run.id),
+        file: (is_id(&run.id) && paged(&run.id)).then(|| run.id.clone()),
+        started: instant(&run.started_at),
+        machine: machines(run),
+        picture: of_claims(&outcomes),
+        claims: outcomes.iter().flat_map(claim_lines).collect(),
+        contradictions: contradictions(comparison),
+    }
+}
+
+/// Each measured claim: what was published, and ours on equal terms.
+fn of_claims(outcomes: &[Outcome]) -> Option<Picture> {
+    let row = |outcome: &Outcome, tested: &Tested| {
+        let equal = tested.equal.as_ref()?.times?;
+        let claimed = tested.claimed().filter(|claimed| *claimed > 0.0)?;
+        let published = Ratio {
+            low: claimed,
+            at: claimed,
+            high: claimed,
+            mark: Mark::Diamond,
+        };
+        let label = format!("{}: {}", outcome.question.about, tested.claim.quantity.label());
+        Some((name(&label), vec![ours(equal, Mark::Dot), published]))
+    };
+    let rows: Vec<(String, Vec<Ratio>)> = outcomes
+        .iter()
+        .filter(|outcome| outcome.question.not_counted.is_none())
+        .flat_map(|outcome| outcome.claims.iter().filter_map(move |tested| row(outcome, tested)))
+        .collect();
+    picture(&rows, "Second side as a multiple of the first")
+}
+
+fn claim_lines<'a>(outcome: &'a Outcome) -> impl Iterator<Item = ClaimLine> + 'a {
+    let counted = outcome.question.not_counted.is_none();
+    outcome.claims.iter().map(move |tested| {
+        let measured = |shown: &Option<Shown>| times(shown.as_ref().and_then(|shown| shown.times));
+        let [first, second] = tested.claim.values.map(figure);
+        let ratio = tested
+            .claimed()
+            .map_or(String::new(), |ratio| format!(" (× {})", three_digits(ratio)));
+        ClaimLine {
+            about: name(&outcome.question.about),
+            quantity: tested.claim.quantity.label(),
+            published: format!("{first} → {second}{ratio}"),
+            theirs: measured(&tested.theirs),
+            equal: measured(&tested.equal),
+            finding: words::tested(tested),
+            counted: counted && tested.finding != Finding::NotMeasured,
+        }
+    })
+}
+
+fn contradictions(comparison: &PublicComparison) -> Vec<[String; 3]> {
+    let audits = comparison.audits.iter().map(|audit| (audit, audited(audit)));
+    audits
+        .filter(|(_, (_, agreement))| *agreement != Agreement::Consistent)
+        .map(|(audit, (arithmetic, agreement))| {
+            let finding = agreement.words().to_owned();
+            [sentence(&audit.about), sentence(&arithmetic), finding]
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::samples;
+    use wirebench_declare::claims::{Claim, Job, Quantity, Question};
+
+    fn comparison() -> PublicComparison {
+        let pair = ["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"].map(str::to_owned);
+        PublicComparison {
+            questions: vec![Question {
+                about: "one question".into(),
+                sides: ["HTTP".into(), "gRPC".into()],
+                theirs: pair.clone(),
+                equal: None,
+                claims: vec![Claim {
+                    quantity: Quantity::ThroughputRps,
+                    values: [1785.0, 3745.0],
+                }],
+                not_counted: None,
+                experiments: Vec::new(),
+            }],
+            jobs: vec![Job {
+                job: "a direct call".into(),
+                sides: ["HTTP".into(), "gRPC".into()],
+                pair,
+                rank: None,
+            }],
+            ..crate::claims::document::tests::comparison()
+        }
+    }
+
+    #[test]
+    fn the_answer_by_job_comes_first_and_claims_follow_with_their_pictures() {
+        let run = samples::reference();
+        let page = render(&[comparison()], &[&run], &samples::site(), &|_| true)
+            .unwrap()
+            .unwrap();
+        crate::site::well_formed::check(&page).unwrap();
+        let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{page}"));
+        assert!(at("By job, not by protocol.") < at("a direct call") && at("HTTP costs less.") < at("one question"));
+        assert!(
+            page.contains("× 2.10") && page.contains("✗ reversed here: × 0."),
+            "{page}"
+        );
+        assert!(
+            page.contains("✗ not the same question") && page.contains("<svg class=\"claims\""),
+            "{page}"
+        );
+        assert!(!page.contains("**"), "Markdown is no HTML");
+    }
+
+    #[test]
+    fn without_a_run_that_measured_a_comparison_there_is_no_page() {
+        let mut run = samples::reference();
+        run.series.retain(|series| series.server == "http");
+        assert!(render(&[comparison()], &[&run], &samples::site(), &|_| true).is_none());
+    }
+
+    #[test]
+    fn hostile_names_stay_names() {
+        let mut hostile = comparison();
+        hostile.letter = samples::NASTY.into();
+        hostile.title = samples::NASTY.into();
+        hostile.ran = samples::NASTY.into();
+        hostile.advice = samples::NASTY.into();
+        hostile.jobs[0].job = samples::NASTY.into();
+        hostile.questions[0].about = samples::NASTY.into();
+        hostile.audits[0].about = samples::NASTY.into();
+        let page = render(&[hostile], &[&samples::reference()], &samples::site(), &|_| true);
+        samples::assert_inert(&page.unwrap().unwrap());
+    }
+}
