@@ -14,6 +14,7 @@ mod bisects;
 mod builds;
 mod built;
 mod claims;
+mod clusters;
 mod compare;
 mod counted;
 mod counts;
