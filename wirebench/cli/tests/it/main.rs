@@ -62,6 +62,7 @@ mod sides;
 mod sites;
 mod soaks;
 mod sources;
+mod stores;
 mod strangers;
 mod summaries;
 mod taking_part;
