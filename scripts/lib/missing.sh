@@ -105,6 +105,8 @@ main() {
     lack package postgresql "apt-get install postgresql"
   fi
   need_go scripts/lib/actionlint
+  # The object storage of a test.
+  need_go scripts/lib/gofakes3
   if [[ ! -d "$bin/../zizmor-$zizmor" ]]; then lack pip "zizmor-$zizmor" "scripts/setup.sh --dev, with python3's pip"; fi
   # Runs the workflows on this machine; only where a folder of actions is at hand.
   if [[ -n "${WIREBENCH_ACTIONS:-}" ]]; then need_go scripts/lib/act; fi

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Outcome;
-use crate::history::acceptances;
+use crate::history::{Location, acceptances};
 use wirebench_github::alert::{Done, MARKER, Wanted, write};
 use wirebench_github::api::Api;
 use wirebench_github::place::Place;
@@ -19,8 +19,9 @@ use wirebench_record::trend::Group;
 Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN. An issue is opened for a step that was first
 reported at one of the newest pushes; it is closed when every step is taken back or accepted.")]
 pub(super) struct Args {
-    /// The history's folder.
-    history: PathBuf,
+    /// The history's folder, or s3://BUCKET/PREFIX.
+    #[arg(value_parser = Location::parser())]
+    history: Location,
     /// How many of the newest pushes count as new.
     #[arg(long, value_name = "N", default_value_t = NEWEST)]
     newest: usize,
@@ -36,7 +37,10 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         accepted: acceptances(root)?,
         newest: args.newest,
     };
-    let found = trend(&args.history, &question)?.trend;
+    let opened = args.history.open()?;
+    let found = trend(opened.path(), &question)
+        .map_err(|error| opened.named(error))?
+        .trend;
     let open = |group: &&Group| group.source == RUNS && group.steps.iter().any(|step| step.open);
     let open: Vec<&Group> = found.groups.iter().filter(open).collect();
     let (title, worse, nothing) = (title(&open), body(&open, MARKER), nothing(MARKER));

@@ -8,6 +8,7 @@ use wirebench_judge::compare::{self, Rules};
 use wirebench_record::run::Variant;
 
 use crate::run::{Args, new_seed};
+use crate::selection::Scope;
 use crate::{UsageError, results};
 
 /// The flags of a run on a cluster.
@@ -38,11 +39,8 @@ pub(super) struct ClusterArgs {
 }
 
 impl ClusterArgs {
-    const fn pods(&self) -> u32 {
-        match self.load_pods {
-            Some(pods) => pods,
-            None => 1,
-        }
+    fn pods(&self) -> u32 {
+        self.load_pods.unwrap_or(1)
     }
 
     /// The flags again, for the command that repeats a run.
@@ -71,16 +69,12 @@ impl ClusterArgs {
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Recorded> {
     let flags = &args.cluster;
     let sides = sides(args)?;
-    let compares = sides.len() > 1;
     let overlays = flags.overlay.iter().map(|name| Overlay::read(&project.root, name));
     let overlays: Vec<Overlay> = overlays
         .collect::<Result<_, _>>()
         .map_err(|error| UsageError(error.to_string()))?;
-    let (name, profile) = if compares {
-        args.selection.profile_to_compare(project)?
-    } else {
-        args.selection.profile(project)?
-    };
+    let variants = sides.iter().map(|side| side.variant);
+    let Scope { name, profile, rounds } = args.selection.scope(project, variants, args.rounds)?;
     let mut selection = args.selection.selection();
     if selection.servers.is_empty() {
         selection.servers = overlays.iter().map(|overlay| overlay.server.clone()).collect();
@@ -90,12 +84,6 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Recorded
     if series.is_empty() {
         return Err(NothingToMeasure.into());
     }
-    let by_default = if compares {
-        project.config.compare.rounds
-    } else {
-        profile.rounds
-    };
-    let rounds = args.rounds.unwrap_or(by_default);
     let seed = u64::from(args.seed.unwrap_or_else(new_seed));
     let rules = Rules::from(&project.config);
     measure(&Order {
@@ -155,9 +143,6 @@ fn repeat(args: &Args, sides: &[Side], rounds: u32, seed: u64) -> String {
         .filter_map(|side| Some([format!("--{}", side.variant.name()), side.image.clone()?]));
     words.extend(images.flatten());
     words.extend(args.selection.as_flags());
-    words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
-    if let Some(budget) = args.budget {
-        words.extend(["--budget".into(), budget.as_flag()]);
-    }
+    words.extend(args.amount_as_flags(rounds, seed));
     shell_words::join(words)
 }

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::selection::SelectionArgs;
+use crate::selection::{Scope, SelectionArgs};
 use crate::{Outcome, UsageError, report, shards};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_declare::plan::expected::{Experience, Repeats};
 use wirebench_declare::plan::shards::{Item, split};
+use wirebench_record::run::Variant;
 use wirebench_record::shards::{SCHEMA, ShardPlan};
 
 #[derive(Debug, clap::Args)]
@@ -47,11 +48,8 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         return check(project, file);
     }
     let selection = SelectionArgs::whole(args.profile.clone());
-    let (name, profile) = if args.baseline_expected {
-        selection.profile_to_compare(project)?
-    } else {
-        selection.profile(project)?
-    };
+    let variants = args.baseline_expected.then_some(Variant::Baseline).into_iter();
+    let Scope { name, profile, rounds } = selection.scope(project, variants, None)?;
     let series = plan::series(project, profile, &selection.selection())?;
     let shards = args
         .shards
@@ -67,18 +65,11 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         Some(run) => Experience::of(&report::read_at(&project.root, Some(run))?),
         None => Experience::default(),
     };
-    let repeats = match args.baseline_expected {
-        true => Repeats {
-            rounds: project.config.compare.rounds,
-            timed: 2 + u32::from(project.config.compare.reference.is_some()),
-            counted: 2,
-        },
-        false => Repeats {
-            rounds: profile.rounds,
-            timed: 1,
-            counted: 1,
-        },
+    let (timed, counted) = match args.baseline_expected {
+        true => (2 + u32::from(project.config.compare.reference.is_some()), 2),
+        false => (1, 1),
     };
+    let repeats = Repeats { rounds, timed, counted };
     let items: Vec<Item> = series
         .iter()
         .map(|one| Item {

@@ -17,7 +17,7 @@ use wirebench_record::run::{Run, RunStatus, Variant};
 use crate::cluster::{self, ClusterArgs};
 use crate::lock::LockArgs;
 use crate::only::Only;
-use crate::selection::SelectionArgs;
+use crate::selection::{Scope, SelectionArgs};
 use crate::shards::{Mine, ShardArgs};
 use crate::sides::SideArgs;
 use crate::{Outcome, claims, report, results, verdict};
@@ -67,6 +67,17 @@ pub(super) struct Args {
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) cluster: Box<ClusterArgs>,
+}
+
+impl Args {
+    /// Rounds, seed and budget as flags, for the command that repeats a run.
+    pub(super) fn amount_as_flags(&self, rounds: u32, seed: u64) -> Vec<String> {
+        let mut words = vec!["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()];
+        if let Some(budget) = self.budget {
+            words.extend(["--budget".into(), budget.as_flag()]);
+        }
+        words
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -147,23 +158,13 @@ pub(super) fn outcome(run: &Run) -> Outcome {
 /// When nothing can be measured. A series that fails is no error: it is in the record.
 pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyhow::Result<Recorded> {
     let asked = args.sides.asked(project, &std::env::current_dir()?)?;
-    let has_baseline = asked.iter().any(|side| side.variant == Variant::Baseline);
-    let (name, profile) = if has_baseline {
-        args.selection.profile_to_compare(project)?
-    } else {
-        args.selection.profile(project)?
-    };
+    let variants = asked.iter().map(|side| side.variant);
+    let Scope { name, profile, rounds } = args.selection.scope(project, variants, args.rounds)?;
     let selection = args.selection.selection();
     let series = plan::series(project, profile, &selection)?;
     let mine = args.shard.mine(project, (name, profile), &series)?;
     let only = args.only.as_ref();
     let chosen = only.map(|only| only.chosen(project, name)).transpose()?;
-    let by_default = if has_baseline {
-        project.config.compare.rounds
-    } else {
-        profile.rounds
-    };
-    let rounds = args.rounds.unwrap_or(by_default);
     let seed = u64::from(args.seed.unwrap_or_else(new_seed));
     let rules = Rules::from(&project.config);
     session::measure(&Order {
@@ -210,10 +211,7 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
     if let Some(only) = &args.only {
         words.extend(["--only".into(), only.to_string()]);
     }
-    words.extend(["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()]);
-    if let Some(budget) = args.budget {
-        words.extend(["--budget".into(), budget.as_flag()]);
-    }
+    words.extend(args.amount_as_flags(rounds, seed));
     if args.lock.no_lock {
         words.push("--no-lock".into());
     }

@@ -6,6 +6,16 @@ use crate::{UsageError, completions};
 use wirebench_declare::Project;
 use wirebench_declare::plan::Selection;
 use wirebench_declare::project::Profile;
+use wirebench_record::run::Variant;
+
+/// The profile of a run, and how often it measures each series.
+pub(super) struct Scope<'a> {
+    /// The profile's name.
+    pub(super) name: &'a str,
+    pub(super) profile: &'a Profile,
+    /// Rounds of each series and variant.
+    pub(super) rounds: u32,
+}
 
 /// Which profile and which series.
 #[derive(Debug, Clone, clap::Args)]
@@ -40,9 +50,27 @@ impl SelectionArgs {
         self.profile_or(project, None)
     }
 
-    /// The same for a run with a baseline, for which a project may declare another profile.
-    pub(super) fn profile_to_compare<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
-        self.profile_or(project, project.config.compare.profile.as_ref())
+    /// Profile and rounds of a run of these variants: those of `[compare]` where there is a baseline, unless a flag says
+    /// otherwise. `rounds` is the flag.
+    ///
+    /// # Errors
+    /// When there is no such profile.
+    pub(super) fn scope<'a>(
+        &self,
+        project: &'a Project,
+        mut variants: impl Iterator<Item = Variant>,
+        rounds: Option<u32>,
+    ) -> anyhow::Result<Scope<'a>> {
+        let has_baseline = variants.any(|variant| variant == Variant::Baseline);
+        let compare = has_baseline.then_some(&project.config.compare);
+        let preferred = compare.and_then(|compare| compare.profile.as_ref());
+        let (name, profile) = self.profile_or(project, preferred)?;
+        let by_default = compare.map_or(profile.rounds, |compare| compare.rounds);
+        Ok(Scope {
+            name,
+            profile,
+            rounds: rounds.unwrap_or(by_default),
+        })
     }
 
     fn profile_or<'a>(

@@ -1,13 +1,13 @@
 //! Monthly summaries: written anew for the months whose set of run files has changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use crate::error::HistoryError;
 use crate::files::{MonthFiles, json_files, month_file, months, read, replace};
 use crate::summarise::Columns;
-use wirebench_record::history::{Month, StoredRun};
+use wirebench_record::history::Month;
 use wirebench_record::run::Run;
 
 /// Which months are summarised again.
@@ -41,13 +41,7 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     let months = months(history)?;
     for files in &months {
         let current = read::<Month>(&month_file(history, &files.month)).ok();
-        let same = |month: &Month| {
-            let of_summary: BTreeSet<&str> = month.runs.iter().map(|run| run.file.as_str()).collect();
-            of_summary.len() == files.names.len()
-                && files.names.iter().all(|name| of_summary.contains(name.as_str()))
-                && month.runs.iter().all(|run| is_as_it_was(files, run))
-        };
-        if which == Months::Changed && current.as_ref().is_some_and(same) {
+        if which == Months::Changed && current.as_ref().is_some_and(|month| is_current(month, &lengths(files))) {
             done.current += 1;
             continue;
         }
@@ -69,10 +63,21 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     Ok(done)
 }
 
-/// True if a run file has the same length as when it was summarised: files are never changed, but may be truncated.
-fn is_as_it_was(files: &MonthFiles, run: &StoredRun) -> bool {
-    run.bytes
-        .is_none_or(|bytes| length(&files.folder.join(&run.file)) == Some(bytes))
+/// True if a summary is of these run files, given by name with their lengths in bytes: none was added, removed or changed in
+/// length. Files are never changed, but may be truncated.
+#[must_use]
+pub fn is_current(month: &Month, files: &BTreeMap<String, u64>) -> bool {
+    let names: BTreeSet<&str> = month.runs.iter().map(|run| run.file.as_str()).collect();
+    names.len() == files.len()
+        && month.runs.iter().all(|run| {
+            let found = files.get(&run.file);
+            found.is_some() && run.bytes.is_none_or(|bytes| found == Some(&bytes))
+        })
+}
+
+fn lengths(files: &MonthFiles) -> BTreeMap<String, u64> {
+    let length = |name: &String| length(&files.folder.join(name)).unwrap_or(0);
+    files.names.iter().map(|name| (name.clone(), length(name))).collect()
 }
 
 fn length(file: &Path) -> Option<u64> {

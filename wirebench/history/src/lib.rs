@@ -9,6 +9,7 @@
 //! ```
 
 pub mod append;
+pub mod copies;
 pub mod error;
 mod files;
 pub mod follow;

@@ -8,7 +8,8 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use crate::{Outcome, UsageError, folder, history, report, stored, there};
+use crate::history::{self, Location, Opened};
+use crate::{Outcome, UsageError, folder, report, stored, there};
 use wirebench_declare::Project;
 use wirebench_declare::claims::PublicComparison;
 use wirebench_declare::compare::{Compare, Margins};
@@ -31,8 +32,9 @@ use wirebench_record::run::{Run, Variant};
   wirebench site build --from data.js --out _site   what github-action-benchmark kept
   wirebench site build --runs results --out _site   runs made on this machine")]
 pub(crate) struct Args {
-    /// The history's folder.
-    history: Option<PathBuf>,
+    /// The history's folder, or s3://BUCKET/PREFIX.
+    #[arg(value_parser = Location::parser())]
+    history: Option<Location>,
     /// A history that github-action-benchmark kept: its data.js, or the same as JSON. Repeat it for more.
     #[arg(long, value_name = "FILE")]
     from: Vec<PathBuf>,
@@ -64,9 +66,6 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         let message = "nothing to build from: give a history's folder, --from data.js or --runs results";
         return Err(UsageError(message.into()).into());
     }
-    if let Some(folder) = &args.history {
-        there(folder, "HISTORY", history::MAKE_ONE)?;
-    }
     if let Some(folder) = &args.runs {
         there(folder, "--runs", "make a run with: wirebench run")?;
     }
@@ -81,7 +80,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         built.bytes / 1000,
         args.out.display()
     );
-    Ok(history::named(&followed.trend.skipped))
+    Ok(history::named(followed.trend.skipped))
 }
 
 fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)> {
@@ -99,15 +98,20 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
         accepted: history::acceptances(root)?,
         newest: NEWEST,
     };
-    let history = args.history.as_deref();
+    let opened = args.history.as_ref().map(Location::open).transpose()?;
+    let history = opened.as_ref().map(Opened::path);
     let followed = match (&imports, history) {
         (Some(folder), None) => follow(Some(folder.path()), &local, &question)?,
         (Some(folder), Some(history)) => with_imports(history, folder.path(), &local, &question)?,
         (None, history) => follow(history, &local, &question)?,
     };
     let mut followed = followed;
+    if let Some(opened) = &opened {
+        let skipped = &mut followed.trend.skipped;
+        skipped.iter_mut().for_each(|one| *one = opened.in_words(one));
+    }
     tell(&mut followed, project.as_deref());
-    let runs = paged(history, &below, &followed, project.as_deref(), args.run_pages)?;
+    let runs = paged(opened.as_ref(), &below, &followed, project.as_deref(), args.run_pages)?;
     let releases = releases(&followed, project.as_deref());
     let repository = args
         .repository
@@ -254,7 +258,7 @@ fn runs_below(folder: &Path) -> anyhow::Result<Vec<Local>> {
 
 /// The newest runs with their comparisons, the newest last.
 fn paged(
-    history: Option<&Path>,
+    history: Option<&Opened>,
     local: &[Local],
     followed: &Followed,
     project: Option<&Path>,
@@ -275,6 +279,10 @@ fn paged(
         margins: &margins,
     };
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
+    if let Some(history) = history {
+        history.bring(newest.iter().map(|known| run_file(Path::new(""), known)))?;
+    }
+    let history = history.map(Opened::path);
     let mut found: Vec<PagedRun> = newest
         .par_iter()
         .filter_map(|known| one(history, local, known, &rules))

@@ -152,7 +152,8 @@ fn each_rule_of_jobs_catches_what_breaks_it() {
     }
 }
 
-fn tool(name: &str) -> Command {
+/// A program that `scripts/setup.sh --dev` installs.
+pub(crate) fn tool(name: &str) -> Command {
     let tools = std::env::var_os("WIREBENCH_TOOLS").map_or_else(|| repository().join(".tools"), PathBuf::from);
     Command::new(tools.join("bin").join(name))
 }

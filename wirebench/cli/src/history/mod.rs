@@ -1,11 +1,15 @@
 //! `wirebench history`: runs kept over time, and the steps in them.
 
+mod copies;
+mod location;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use globset::Glob;
 
+pub(super) use self::location::{Location, Opened};
 use crate::metric::metric;
 use crate::{Outcome, UsageError, folder, report, there};
 use wirebench_declare::accepted;
@@ -16,6 +20,7 @@ use wirebench_history::trend::{NEWEST, Question, trend};
 use wirebench_present::report::{imported, trend as text};
 use wirebench_record::accepted::{Acceptance, Accepted};
 use wirebench_record::metric::Metric;
+use wirebench_store::Bucket;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Verb {
@@ -27,15 +32,20 @@ pub(super) enum Verb {
     Trend(TrendArgs),
     /// Imports a history that github-action-benchmark kept.
     Import(ImportArgs),
+    /// Adds all runs of a folder to a history in object storage.
+    Publish(copies::PublishArgs),
+    /// Copies a history from object storage into a folder.
+    Fetch(copies::FetchArgs),
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = STORAGE)]
 pub(super) struct AppendArgs {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,
-    /// The history's folder; made when missing.
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
+    /// The history's folder, made when missing; or s3://BUCKET/PREFIX.
+    #[arg(long, value_name = "DIR", value_parser = Location::parser())]
+    to: Location,
     /// Accepts a run whose files differed from its commit.
     #[arg(long)]
     allow_modified: bool,
@@ -43,8 +53,9 @@ pub(super) struct AppendArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct IndexArgs {
-    /// The history's folder.
-    history: PathBuf,
+    /// The history's folder, or s3://BUCKET/PREFIX.
+    #[arg(value_parser = Location::parser())]
+    history: Location,
     /// Every month, not only those whose files changed.
     #[arg(long)]
     rebuild: bool,
@@ -52,8 +63,9 @@ pub(super) struct IndexArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct TrendArgs {
-    /// The history's folder.
-    history: PathBuf,
+    /// The history's folder, or s3://BUCKET/PREFIX.
+    #[arg(value_parser = Location::parser())]
+    history: Location,
     /// Only series that match, `scenario@server@driver` or an imported name.
     #[arg(long, value_name = "GLOB", value_parser = Glob::new)]
     series: Option<Glob>,
@@ -75,13 +87,17 @@ pub(super) struct TrendArgs {
 pub(super) struct ImportArgs {
     /// A data.js with window.BENCHMARK_DATA, or the same as JSON.
     file: PathBuf,
-    /// The history's folder; made when missing.
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
+    /// The history's folder, made when missing; or s3://BUCKET/PREFIX.
+    #[arg(long, value_name = "DIR", value_parser = Location::parser())]
+    to: Location,
     /// Its name in the history: lower-case letters, digits, hyphens; without it, the file's name.
     #[arg(long)]
     name: Option<String>,
 }
+
+/// What object storage takes.
+const STORAGE: &str = "Histories in S3-compatible object storage (s3://BUCKET/PREFIX) take AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
+AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL from the environment, and AWS_ALLOW_HTTP=true for a server without TLS.";
 
 /// Advice for when there is no history.
 pub(super) const MAKE_ONE: &str = "make one with: wirebench history append --to DIR";
@@ -92,6 +108,8 @@ pub(super) fn execute(root: Option<PathBuf>, verb: &Verb) -> anyhow::Result<Outc
         Verb::Index(args) => summarise(args),
         Verb::Trend(args) => show(root, args),
         Verb::Import(args) => import(args),
+        Verb::Publish(args) => copies::publish(args),
+        Verb::Fetch(args) => copies::fetch(args),
     }
 }
 
@@ -108,9 +126,18 @@ fn add(root: Option<PathBuf>, args: &AppendArgs) -> anyhow::Result<Outcome> {
     } else {
         Admit::Committed
     };
-    let (file, written) = append(&args.to, &run, admit)?;
-    println!("{}", file.display());
-    say(written);
+    match &args.to {
+        Location::Folder(folder) => {
+            let (file, written) = append(folder, &run, admit)?;
+            println!("{}", file.display());
+            say(written);
+        }
+        Location::Store(address) => {
+            let folder = tempfile::tempdir()?;
+            append(folder.path(), &run, admit)?;
+            copies::publish_made(folder.path(), address)?;
+        }
+    }
     Ok(Outcome::Done)
 }
 
@@ -122,9 +149,14 @@ fn say(written: Written) {
 }
 
 fn summarise(args: &IndexArgs) -> anyhow::Result<Outcome> {
-    there(&args.history, "HISTORY", MAKE_ONE)?;
     let which = if args.rebuild { Months::All } else { Months::Changed };
-    let done = index(&args.history, which)?;
+    let done = match &args.history {
+        Location::Folder(folder) => {
+            there(folder, "HISTORY", MAKE_ONE)?;
+            index(folder, which)?
+        }
+        Location::Store(address) => Bucket::open(address)?.index(which)?,
+    };
     for (month, runs) in &done.written {
         println!("{month} {runs} runs");
     }
@@ -132,19 +164,17 @@ fn summarise(args: &IndexArgs) -> anyhow::Result<Outcome> {
     for month in &done.orphans {
         log::warn!("warning: months/{month}.json has no run files any more and is left as it is");
     }
-    Ok(named(&done.skipped))
+    Ok(named(done.skipped))
 }
 
 /// Prints which files were skipped. The command then fails, after reading all others.
-pub(super) fn named(skipped: &[String]) -> Outcome {
+pub(super) fn named(skipped: impl IntoIterator<Item = String>) -> Outcome {
+    let mut outcome = Outcome::Done;
     for one in skipped {
         log::error!("error: skipped: {one}");
+        outcome = Outcome::Failed;
     }
-    if skipped.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Failed
-    }
+    outcome
 }
 
 fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
@@ -154,8 +184,8 @@ fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
         accepted: acceptances(root)?,
         newest: args.newest,
     };
-    there(&args.history, "HISTORY", MAKE_ONE)?;
-    let answer = trend(&args.history, &question)?;
+    let opened = args.history.open()?;
+    let answer = trend(opened.path(), &question).map_err(|error| opened.named(error))?;
     if args.json {
         println!("{}", serde_json::to_string(&answer.trend)?);
     } else {
@@ -165,10 +195,10 @@ fn show(root: Option<PathBuf>, args: &TrendArgs) -> anyhow::Result<Outcome> {
         log::info!(
             "{} runs were read one by one; summarise them with: wirebench history index {}",
             answer.not_indexed,
-            args.history.display()
+            args.history
         );
     }
-    let outcome = named(&answer.trend.skipped);
+    let outcome = named(answer.trend.skipped.iter().map(|one| opened.in_words(one)));
     if args.fail_on_alert && answer.trend.recent_alerts > 0 {
         log::info!(
             "alerts at {} of the newest {} pushes",
@@ -199,10 +229,20 @@ fn import(args: &ImportArgs) -> anyhow::Result<Outcome> {
         return Err(UsageError(message).into());
     }
     let imported = parse(&text_of(&args.file)?).with_context(|| args.file.display().to_string())?;
-    let (file, written) = keep(&args.to, &name, &imported)?;
-    print!("{}", imported::render(&imported));
-    log::info!("{}", file.display());
-    say(written);
+    match &args.to {
+        Location::Folder(folder) => {
+            let (file, written) = keep(folder, &name, &imported)?;
+            print!("{}", imported::render(&imported));
+            log::info!("{}", file.display());
+            say(written);
+        }
+        Location::Store(address) => {
+            let folder = tempfile::tempdir()?;
+            keep(folder.path(), &name, &imported)?;
+            print!("{}", imported::render(&imported));
+            copies::publish_made(folder.path(), address)?;
+        }
+    }
     Ok(Outcome::Done)
 }
 

@@ -1,0 +1,67 @@
+//! `wirebench history publish` and `fetch`: a whole history from a folder into object storage, and back.
+
+use std::path::PathBuf;
+
+use super::{MAKE_ONE, say};
+use crate::{Outcome, there};
+use wirebench_history::append::Written;
+use wirebench_store::{Address, Bucket, Published, Wanted};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PublishArgs {
+    /// The history's folder.
+    history: PathBuf,
+    /// Where it goes in object storage; nothing that is there is replaced.
+    #[arg(long, value_name = "s3://BUCKET/PREFIX")]
+    to: Address,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FetchArgs {
+    /// Where the history is in object storage.
+    #[arg(value_name = "s3://BUCKET/PREFIX")]
+    history: Address,
+    /// The folder that takes it; made when missing. Files that it has already are not read again.
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+}
+
+pub(super) fn publish(args: &PublishArgs) -> anyhow::Result<Outcome> {
+    there(&args.history, "HISTORY", MAKE_ONE)?;
+    let published = Bucket::open(&args.to)?.publish(&args.history)?;
+    let new: Vec<&Published> = published.iter().filter(|one| one.written == Written::New).collect();
+    for one in &new {
+        println!("{}", one.address);
+    }
+    log::info!(
+        "{} added, {} were there already",
+        new.len(),
+        published.len() - new.len()
+    );
+    Ok(Outcome::Done)
+}
+
+pub(super) fn fetch(args: &FetchArgs) -> anyhow::Result<Outcome> {
+    let fetched = Bucket::open(&args.history)?.fetch(&args.to, Wanted::Everything)?;
+    println!("{}", args.to.display());
+    log::info!("{} files copied, {} were there already", fetched.copied, fetched.there);
+    if fetched.ignored > 0 {
+        log::info!(
+            "{} objects are no files of a history and were left out",
+            fetched.ignored
+        );
+    }
+    Ok(Outcome::Done)
+}
+
+/// Publishes what a command has put into a temporary folder, and prints the addresses.
+///
+/// # Errors
+/// When an object is there with other content, or cannot be written.
+pub(super) fn publish_made(made: &std::path::Path, address: &Address) -> anyhow::Result<()> {
+    for one in Bucket::open(address)?.publish(made)? {
+        println!("{}", one.address);
+        say(one.written);
+    }
+    Ok(())
+}

@@ -1,0 +1,523 @@
+//! Histories in object storage, through the command line and a real S3 server: gofakes3, which `scripts/setup.sh --dev` installs. Where
+//! `WIREBENCH_MINIO` names a program of MinIO, that one; it checks signatures too.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::path::Path as Key;
+use object_store::{ObjectStoreExt as _, PutPayload};
+use serde_json::{Value, json};
+
+use crate::bench::{Ended, ended, fixture};
+use crate::jobs::tool;
+use crate::made::{Place, files, history, plain};
+
+const BUCKET: &str = "benchmarks";
+const SECRET: &str = "secret-of-a-test";
+const HISTORY: &str = "s3://benchmarks/my/project";
+
+/// A server with one empty bucket, which stops with this value, or after two minutes.
+struct Store {
+    child: Child,
+    endpoint: String,
+    _data: tempfile::TempDir,
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        let id = i32::try_from(self.child.id()).unwrap();
+        // `timeout` hands it on to the server.
+        kill(Pid::from_raw(id), Signal::SIGTERM).unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// A program that is stopped after two minutes.
+fn bounded(program: &Command) -> Command {
+    let mut command = Command::new("timeout");
+    command.arg("120").arg(program.get_program()).args(program.get_args());
+    command.stdin(Stdio::null());
+    command
+}
+
+impl Store {
+    fn start() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let Some(minio) = std::env::var_os("WIREBENCH_MINIO") else {
+            return Self::gofakes3(data);
+        };
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        fs::create_dir(data.path().join(BUCKET)).unwrap();
+        let mut server = Command::new(minio);
+        server
+            .args(["server", "--quiet", "--address", &address.to_string()])
+            .arg(data.path());
+        let mut server = bounded(&server);
+        server
+            .env("MINIO_ROOT_USER", "test-user")
+            .env("MINIO_ROOT_PASSWORD", SECRET)
+            .env("MINIO_BROWSER", "off");
+        let store = Self {
+            child: server.stdout(Stdio::null()).spawn().unwrap(),
+            endpoint: format!("http://{address}"),
+            _data: data,
+        };
+        let until = Instant::now() + Duration::from_secs(60);
+        while store.write("ready", "").is_err() {
+            assert!(Instant::now() < until, "MinIO does not answer");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        store
+    }
+
+    fn gofakes3(data: tempfile::TempDir) -> Self {
+        let mut server = tool("gofakes3");
+        server.args([
+            "-backend",
+            "memory",
+            "-initialbucket",
+            BUCKET,
+            "-host",
+            "127.0.0.1:0",
+            "-quiet",
+        ]);
+        let spawned = bounded(&server).stderr(Stdio::piped()).spawn();
+        let mut child = spawned.expect("timeout: install coreutils");
+        let mut said = String::new();
+        let mut lines = BufReader::new(child.stderr.take().unwrap())
+            .lines()
+            .map_while(Result::ok);
+        let port = lines.find_map(|line| {
+            said += &line;
+            line.split_once("using port: ").map(|(_, port)| port.trim().to_owned())
+        });
+        let port = port.unwrap_or_else(|| panic!("gofakes3, which scripts/setup.sh --dev installs: {said}"));
+        Self {
+            child,
+            endpoint: format!("http://127.0.0.1:{port}"),
+            _data: data,
+        }
+    }
+
+    /// The command line with this server's endpoint and credentials.
+    fn command(&self, place: &Place, args: &[&str]) -> Command {
+        let mut command = crate::bench::wirebench(args);
+        command.current_dir(place.path(""));
+        for (name, value) in [
+            ("AWS_ENDPOINT_URL", self.endpoint.as_str()),
+            ("AWS_ALLOW_HTTP", "true"),
+            ("AWS_ACCESS_KEY_ID", "test-user"),
+            ("AWS_SECRET_ACCESS_KEY", SECRET),
+            ("AWS_REGION", "us-east-1"),
+        ] {
+            command.env(name, value);
+        }
+        command
+    }
+
+    fn run(&self, place: &Place, args: &[&str]) -> Ended {
+        let ended = ended(&mut self.command(place, args));
+        assert!(!ended.stderr.contains(SECRET), "{}", ended.stderr);
+        ended
+    }
+
+    #[track_caller]
+    fn done(&self, place: &Place, args: &[&str]) -> Ended {
+        let ended = self.run(place, args);
+        assert_eq!(ended.code, 0, "{args:?}: {}", ended.stderr);
+        ended
+    }
+
+    fn start_of(&self, place: &Place, args: &[&str]) -> Child {
+        let mut command = self.command(place, args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Another client of the same bucket.
+    fn client(&self) -> AmazonS3 {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        AmazonS3Builder::new()
+            .with_endpoint(&self.endpoint)
+            .with_allow_http(true)
+            .with_access_key_id("test-user")
+            .with_secret_access_key(SECRET)
+            .with_bucket_name(BUCKET)
+            .build()
+            .unwrap()
+    }
+
+    fn write(&self, key: &str, content: &str) -> Result<(), object_store::Error> {
+        let payload = PutPayload::from(content.to_owned());
+        let client = self.client();
+        runtime().block_on(client.put(&Key::from(key), payload)).map(|_| ())
+    }
+
+    fn read(&self, key: &str) -> String {
+        let client = self.client();
+        let content = runtime().block_on(async { client.get(&Key::from(key)).await.unwrap().bytes().await });
+        String::from_utf8(content.unwrap().to_vec()).unwrap()
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+/// The trend of a history as JSON.
+fn trend(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {}", ended.stderr))
+}
+
+#[test]
+fn a_published_history_gives_the_same_trend_from_runs_and_from_summaries() {
+    let (store, place) = (Store::start(), Place::new());
+    for made in history(16, 8) {
+        place.append(&made);
+    }
+    let published = store.done(&place, &["history", "publish", "h", "--to", HISTORY]);
+    assert_eq!(published.stdout.lines().count(), 16);
+    assert!(
+        published.stdout.starts_with(&format!("{HISTORY}/runs/2026/11/")),
+        "{}",
+        published.stdout
+    );
+    let wanted = place.trend(&[]).1;
+    let of_runs = store.done(&place, &["history", "trend", HISTORY, "--json"]);
+    assert_eq!(trend(&of_runs), wanted);
+    let advice = format!("16 runs were read one by one; summarise them with: wirebench history index {HISTORY}");
+    assert!(of_runs.stderr.contains(&advice), "{}", of_runs.stderr);
+
+    assert_eq!(
+        store.done(&place, &["history", "index", HISTORY]).stdout,
+        "2026-11 16 runs\n"
+    );
+    let of_summary = store.done(&place, &["history", "trend", HISTORY, "--json"]);
+    assert_eq!(trend(&of_summary), wanted);
+    assert!(
+        of_summary.stderr.contains("1 files read from"),
+        "no run is read: {}",
+        of_summary.stderr
+    );
+    assert_eq!(store.done(&place, &["history", "index", HISTORY]).stdout, "");
+    let rebuilt = store.done(&place, &["history", "index", HISTORY, "--rebuild"]);
+    assert_eq!(rebuilt.stdout, "2026-11 16 runs\n");
+
+    let name = place.record("made", &history(17, 8)[16].record());
+    let appended = store.done(&place, &["history", "append", &name, "--to", HISTORY]);
+    assert!(
+        appended.stdout.starts_with(HISTORY) && appended.stderr.contains("added"),
+        "{}",
+        appended.stderr
+    );
+    let grown = store.done(&place, &["history", "trend", HISTORY, "--json"]);
+    assert_eq!(trend(&grown)["runs"], 17);
+    assert!(
+        grown.stderr.contains("2 files read from"),
+        "one summary and one run: {}",
+        grown.stderr
+    );
+    assert_eq!(
+        store.done(&place, &["history", "index", HISTORY]).stdout,
+        "2026-11 17 runs\n"
+    );
+}
+
+#[test]
+fn a_file_with_other_content_is_refused_before_anything_is_written() {
+    let (store, place) = (Store::start(), Place::new());
+    place.append(&plain(3));
+    store.done(&place, &["history", "publish", "h", "--to", HISTORY]);
+    let again = store.done(&place, &["history", "publish", "h", "--to", HISTORY]);
+    assert_eq!(again.stdout, "");
+    assert!(
+        again.stderr.contains("0 added, 1 were there already"),
+        "{}",
+        again.stderr
+    );
+
+    let run = files(&place.path("h/runs/2026/11")).remove(0);
+    let original = fs::read_to_string(place.path("h/runs/2026/11").join(&run)).unwrap();
+    let mut edited = plain(3).record();
+    edited["seed"] = json!(1);
+    fs::write(place.path("h/runs/2026/11").join(&run), edited.to_string()).unwrap();
+    place.append(&plain(1));
+    place.append(&plain(5));
+    let refused = store.run(&place, &["history", "publish", "h", "--to", HISTORY]);
+    assert_eq!(refused.code, 1);
+    let address = format!("{HISTORY}/runs/2026/11/{run}: is there with other content");
+    assert!(refused.stderr.contains(&address), "{}", refused.stderr);
+    assert_eq!(store.read(&format!("my/project/runs/2026/11/{run}")), original);
+    let fetched = store.done(&place, &["history", "fetch", HISTORY, "--to", "copy"]);
+    assert_eq!(files(&place.path("copy/runs/2026/11")), [run], "{}", fetched.stderr);
+}
+
+#[test]
+fn sixteen_at_once_lose_nothing_beside_others_who_summarise() {
+    const AT_ONCE: u32 = 16;
+    let (store, place) = (Store::start(), Place::new());
+    let begin = place.record("first", &plain(0).record());
+    store.done(&place, &["history", "append", &begin, "--to", HISTORY]);
+    let mut children = Vec::new();
+    for number in 1..=AT_ONCE {
+        let name = place.record(&format!("r{number}"), &plain(number).record());
+        children.push(store.start_of(&place, &["history", "append", &name, "--to", HISTORY]));
+        if number % 4 == 0 {
+            children.push(store.start_of(&place, &["history", "index", HISTORY]));
+        }
+    }
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    store.done(&place, &["history", "index", HISTORY]);
+    let all = store.done(&place, &["history", "trend", HISTORY, "--json"]);
+    assert_eq!(trend(&all)["runs"], 1 + AT_ONCE);
+    let summary: Value = serde_json::from_str(&store.read("my/project/months/2026-11.json")).unwrap();
+    assert_eq!(summary["runs"].as_array().unwrap().len(), 1 + AT_ONCE as usize);
+}
+
+/// Without `If-None-Match` the last of them would win.
+#[test]
+fn of_different_runs_with_one_name_at_once_the_first_is_kept() {
+    const AT_ONCE: u32 = 8;
+    let (store, place) = (Store::start(), Place::new());
+    let start = |seed: u32| {
+        let mut run = plain(7).record();
+        run["seed"] = json!(seed);
+        let name = place.record(&format!("r{seed}"), &run);
+        store.start_of(&place, &["history", "append", &name, "--to", HISTORY])
+    };
+    let children: Vec<(u32, Child)> = (0..AT_ONCE).map(|seed| (seed, start(seed))).collect();
+    let mut kept = Vec::new();
+    for (seed, child) in children {
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.code() {
+            Some(0) => kept.push(seed),
+            _ => assert!(stderr.contains("is there with other content"), "{stderr}"),
+        }
+    }
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    store.done(&place, &["history", "fetch", HISTORY, "--to", "copy"]);
+    let folder = place.path("copy/runs/2026/11");
+    let [name] = files(&folder).try_into().unwrap();
+    let stored: Value = serde_json::from_slice(&fs::read(folder.join::<String>(name)).unwrap()).unwrap();
+    assert_eq!(stored["seed"], kept[0]);
+}
+
+#[test]
+fn a_history_comes_back_whole_and_other_objects_stay_where_they_are() {
+    let (store, place) = (Store::start(), Place::new());
+    for made in history(4, 2) {
+        place.append(&made);
+    }
+    fs::write(place.path("h/history.json"), "{\"schema\":\"wirebench.history/v1\"}").unwrap();
+    store.done(&place, &["history", "publish", "h", "--to", HISTORY]);
+    store.write("my/project/README.md", "by hand").unwrap();
+    store.write("my/project-2/history.json", "of another").unwrap();
+    let fetched = store.done(&place, &["history", "fetch", HISTORY, "--to", "copy"]);
+    assert!(
+        fetched.stderr.contains("5 files copied, 0 were there already"),
+        "{}",
+        fetched.stderr
+    );
+    assert!(
+        fetched.stderr.contains("1 objects are no files of a history"),
+        "{}",
+        fetched.stderr
+    );
+    assert_eq!(files(&place.path("copy")), ["history.json", "runs"]);
+    for name in files(&place.path("h/runs/2026/11")) {
+        let content = |folder: &str| fs::read(place.path(folder).join("runs/2026/11").join(&name)).unwrap();
+        assert_eq!(content("copy"), content("h"));
+    }
+    let again = store.done(&place, &["history", "fetch", HISTORY, "--to", "copy"]);
+    assert!(
+        again.stderr.contains("0 files copied, 5 were there already"),
+        "{}",
+        again.stderr
+    );
+
+    // A file of the folder with other content is kept, and said.
+    let name = files(&place.path("copy/runs/2026/11")).remove(0);
+    fs::write(place.path("copy/runs/2026/11").join(&name), "mine").unwrap();
+    let refused = store.run(&place, &["history", "fetch", HISTORY, "--to", "copy"]);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.stderr.contains(&name) && refused.stderr.contains("other content"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(
+        fs::read_to_string(place.path("copy/runs/2026/11").join(&name)).unwrap(),
+        "mine"
+    );
+}
+
+#[test]
+fn a_broken_object_is_named_by_its_address_and_costs_nothing_else() {
+    let (store, place) = (Store::start(), Place::new());
+    for made in history(4, 9) {
+        place.append(&made);
+    }
+    store.done(&place, &["history", "publish", "h", "--to", HISTORY]);
+    store
+        .write("my/project/runs/2026/11/broken.json", "{\"schema\":")
+        .unwrap();
+    let address = format!("{HISTORY}/runs/2026/11/broken.json: is not a whole");
+    for args in [&["history", "index", HISTORY][..], &["history", "trend", HISTORY]] {
+        let ended = store.run(&place, args);
+        assert_eq!(ended.code, 1, "{args:?}");
+        assert!(ended.stderr.contains(&address), "{args:?}: {}", ended.stderr);
+    }
+    let ended = store.run(&place, &["history", "trend", HISTORY, "--json"]);
+    assert_eq!(trend(&ended)["runs"], 4);
+}
+
+#[test]
+fn the_dashboard_and_the_alert_are_made_of_object_storage_too() {
+    let (store, place) = (Store::start(), Place::new());
+    for made in history(16, 8) {
+        place.append(&made);
+    }
+    store.done(&place, &["history", "publish", "h", "--to", HISTORY]);
+    store.done(&place, &["history", "index", HISTORY]);
+    let built = |history: &str, out: &str| {
+        let args = [
+            "site",
+            "build",
+            history,
+            "--out",
+            out,
+            "--no-stills",
+            "--run-pages",
+            "3",
+        ];
+        store.done(&place, &args);
+        files(&place.path(out).join("run"))
+    };
+    let pages = built(HISTORY, "of-store");
+    assert_eq!(pages, built("h", "of-folder"));
+    assert!(
+        pages.iter().any(|page| page.contains(&history(16, 8)[15].id())),
+        "{pages:?}"
+    );
+    let said = store.done(&place, &["alert", HISTORY, "--dry-run"]);
+    assert_eq!(said.stdout, store.done(&place, &["alert", "h", "--dry-run"]).stdout);
+    assert!(
+        said.stdout.contains("weather-fixed-count@http@h2load"),
+        "{}",
+        said.stdout
+    );
+}
+
+#[test]
+fn another_program_s_history_is_imported_there() {
+    let (store, place) = (Store::start(), Place::new());
+    fs::copy(fixture("dirty.data.js"), place.path("data.js")).unwrap();
+    store.done(
+        &place,
+        &["history", "import", "data.js", "--to", HISTORY, "--name", "old"],
+    );
+    assert!(
+        store
+            .read("my/project/imported/old.json")
+            .contains("wirebench.imported/v1")
+    );
+    let again = store.done(
+        &place,
+        &["history", "import", "data.js", "--to", HISTORY, "--name", "old"],
+    );
+    assert!(again.stderr.contains("already there"), "{}", again.stderr);
+}
+
+#[test]
+fn what_cannot_be_reached_is_said_with_address_and_remedy() {
+    let (store, place) = (Store::start(), Place::new());
+    place.append(&plain(1));
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = format!("http://{closed}");
+    let publish = |to: &str, set: &[(&str, &str)], unset: &[&str]| {
+        let mut command = store.command(&place, &["history", "publish", "h", "--to", to]);
+        command.envs(set.iter().copied());
+        for name in unset {
+            command.env_remove(name);
+        }
+        ended(&mut command)
+    };
+    let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
+    for (ended, code, parts) in [
+        (
+            publish("s3://B", &[], &[]),
+            2,
+            &["s3://B", "the bucket's name", "expected s3://BUCKET/PREFIX"][..],
+        ),
+        (publish("elsewhere", &[], &[]), 2, &["does not begin with s3://"]),
+        (
+            publish(HISTORY, &[], &keys),
+            1,
+            &[HISTORY, "no credentials: set AWS_ACCESS_KEY_ID"],
+        ),
+        (
+            publish(HISTORY, &[], &keys[1..]),
+            1,
+            &["AWS_SECRET_ACCESS_KEY is not; set both"],
+        ),
+        (
+            publish(HISTORY, &[], &["AWS_ALLOW_HTTP"]),
+            1,
+            &["is not encrypted", "AWS_ALLOW_HTTP=true"],
+        ),
+        (
+            publish(HISTORY, &[("AWS_ENDPOINT_URL", &closed)], &[]),
+            1,
+            &[HISTORY, "cannot be listed", &closed],
+        ),
+        (
+            publish("s3://no-such-bucket/a", &[], &[]),
+            1,
+            &["s3://no-such-bucket/a", "cannot be listed", "make the bucket"],
+        ),
+    ] {
+        assert_eq!(ended.code, code, "{}", ended.stderr);
+        for part in parts {
+            assert!(ended.stderr.contains(part), "no {part:?} in {}", ended.stderr);
+        }
+        assert!(
+            !ended.stderr.contains(SECRET) && !ended.stderr.contains("panicked"),
+            "{}",
+            ended.stderr
+        );
+    }
+    for args in [
+        &["history", "trend", HISTORY][..],
+        &["history", "fetch", HISTORY, "--to", "copy"],
+    ] {
+        let empty = store.run(&place, args);
+        assert_eq!(empty.code, 1);
+        assert!(
+            empty.stderr.contains(&format!("{HISTORY}: holds no history")),
+            "{}",
+            empty.stderr
+        );
+        assert!(!place.path("copy").exists());
+    }
+    if std::env::var_os("WIREBENCH_MINIO").is_some() {
+        let ended = publish(HISTORY, &[("AWS_SECRET_ACCESS_KEY", "another-secret")], &[]);
+        assert_eq!(ended.code, 1);
+        assert!(
+            ended.stderr.contains("check the credentials in AWS_ACCESS_KEY_ID"),
+            "{}",
+            ended.stderr
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! A history in S3-compatible object storage: an object for each file, with the file's path below the history's folder as the
+//! end of its key. Runs are written with `If-None-Match: *`, summaries of months with `If-Match`, so that many may write at
+//! once and lose nothing.
+
+mod address;
+mod bucket;
+mod error;
+mod fetch;
+mod index;
+mod publish;
+
+pub use address::{Address, NotAnAddress, SCHEME};
+pub use bucket::Bucket;
+pub use error::StoreError;
+pub use fetch::{Fetched, Wanted};
+pub use publish::Published;
