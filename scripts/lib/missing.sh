@@ -104,6 +104,10 @@ main() {
   if [[ "$(uname)" == Linux ]] && ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
     lack package postgresql "apt-get install postgresql"
   fi
+  # The other host of a test.
+  if [[ "$(uname)" == Linux && ! -e /usr/sbin/sshd ]]; then
+    lack package openssh-server "apt-get install openssh-server"
+  fi
   need_go scripts/lib/actionlint
   if [[ ! -d "$bin/../zizmor-$zizmor" ]]; then lack pip "zizmor-$zizmor" "scripts/setup.sh --dev, with python3's pip"; fi
   # Runs the workflows on this machine; only where a folder of actions is at hand.
