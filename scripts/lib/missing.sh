@@ -104,6 +104,10 @@ main() {
   if [[ "$(uname)" == Linux ]] && ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
     lack package postgresql "apt-get install postgresql"
   fi
+  # The other host of a test.
+  if [[ "$(uname)" == Linux && ! -e /usr/sbin/sshd ]]; then
+    lack package openssh-server "apt-get install openssh-server"
+  fi
   need_go scripts/lib/actionlint
   # The object storage of a test.
   need_go scripts/lib/gofakes3

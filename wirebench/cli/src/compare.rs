@@ -1,6 +1,7 @@
 //! `wirebench compare`: judges a stored run again, or shows two stored runs next to each other.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::{Outcome, UsageError, project, report, stored, verdict};
 use wirebench_declare::compare::{Compare, Margins};
@@ -51,6 +52,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     let comparison = match &args.runs[..] {
         [base, head] => {
             let (base, head) = (find(&root, args, base)?, find(&root, args, head)?);
+            warn_of_links(&base, &head);
             compare::across(&base, &head, &rules).map_err(anyhow::Error::msg)?
         }
         given => {
@@ -73,6 +75,20 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         report::show_comparison(&comparison);
     }
     Ok(Outcome::Done)
+}
+
+/// Says when two runs crossed networks that are not alike. With a network on one side only, the digests differ already.
+fn warn_of_links(base: &Run, head: &Run) {
+    let Some((before, after)) = base.link().zip(head.link()) else {
+        return;
+    };
+    if !before.is_like(after) {
+        log::warn!(
+            "the runs crossed different networks (ping p50 {:?} and {:?}): their latencies cannot be compared; measure both sides in one run",
+            Duration::from_nanos(before.p50_ns),
+            Duration::from_nanos(after.p50_ns)
+        );
+    }
 }
 
 /// A run named by its folder, its run.json, or its revision in the history.

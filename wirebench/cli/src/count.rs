@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::hosts::HostArgs;
 use crate::lock::LockArgs;
 use crate::only::Only;
 use crate::run::{self, Pin};
@@ -62,6 +63,7 @@ pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> 
         keep_raw: args.keep_raw,
         json,
         cluster: Box::default(),
+        hosts: HostArgs::default(),
     };
     if !json {
         return run::execute(project, &run);

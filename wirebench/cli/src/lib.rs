@@ -28,6 +28,7 @@ mod flames;
 mod gate;
 mod help;
 mod history;
+mod hosts;
 mod init;
 #[cfg(test)]
 mod judged_tests;

@@ -15,6 +15,7 @@ use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, RunStatus, Variant};
 
 use crate::cluster::{self, ClusterArgs};
+use crate::hosts::HostArgs;
 use crate::lock::LockArgs;
 use crate::only::Only;
 use crate::selection::{Scope, SelectionArgs};
@@ -30,7 +31,8 @@ use crate::{Outcome, claims, report, results, verdict};
   wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
   wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
   wirebench run --server http --driver 'h*' --pin off --keep-raw
-  wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2 --scenario a-user-c100")]
+  wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2 --scenario a-user-c100
+  wirebench run --server-host ssh://me@server.example --server http --driver hey")]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) sides: SideArgs,
@@ -67,6 +69,8 @@ pub(super) struct Args {
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) cluster: Box<ClusterArgs>,
+    #[command(flatten)]
+    pub(super) hosts: HostArgs,
 }
 
 impl Args {
@@ -89,7 +93,7 @@ pub(super) enum Pin {
 }
 
 impl Pin {
-    fn cores(self) -> Cores {
+    pub(super) fn cores(self) -> Cores {
         match self {
             Self::Auto => Cores::split(),
             Self::Off => Cores::shared(),
@@ -176,7 +180,8 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         part: mine.as_ref().map_or(Part::Whole, Mine::part),
         rounds,
         seed,
-        cores: args.pin.cores(),
+        cores: args.hosts.cores(args.pin),
+        server_host: args.hosts.server_host.as_ref(),
         purpose,
         out: &args.out.clone().unwrap_or_else(|| results(&project.root)),
         repeat: repeat(args, &asked, purpose, rounds, seed),
@@ -208,6 +213,7 @@ fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64
     }
     words.extend(args.selection.as_flags());
     words.extend(args.shard.as_flags());
+    words.extend(args.hosts.as_flags());
     if let Some(only) = &args.only {
         words.extend(["--only".into(), only.to_string()]);
     }

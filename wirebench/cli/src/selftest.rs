@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use crate::hosts::HostArgs;
 use crate::lock::LockArgs;
 use crate::run::{self, Pin};
 use crate::selection::SelectionArgs;
@@ -122,6 +123,7 @@ fn measuring(args: &Args, root: &Path) -> run::Args {
         keep_raw: false,
         json: false,
         cluster: Box::default(),
+        hosts: HostArgs::default(),
     }
 }
 

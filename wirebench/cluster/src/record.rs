@@ -65,6 +65,7 @@ impl Recorder {
             stages: Vec::new(),
             accepted: Vec::new(),
             shards: Vec::new(),
+            hosts: Vec::new(),
             host: unknown_host(),
             pinning: Pinning {
                 server_cores: Vec::new(),

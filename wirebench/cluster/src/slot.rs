@@ -96,6 +96,7 @@ impl Field<'_> {
             payload_bytes: Some(payload),
             loading: began.elapsed(),
             wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            ping: None,
         };
         Ok((measured, outputs))
     }

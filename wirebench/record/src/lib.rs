@@ -9,6 +9,7 @@ pub mod limit;
 pub mod load;
 pub mod metric;
 pub mod names;
+pub mod ping;
 pub mod reason;
 pub mod round;
 pub mod run;

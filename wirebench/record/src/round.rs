@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::load::SearchStep;
+use crate::ping::Ping;
 use crate::run::Variant;
 
 /// How a round went.
@@ -104,6 +105,10 @@ pub struct Round {
     pub payload_bytes: Option<u64>,
     /// From exec to ready.
     pub server_ready_ns: Option<u64>,
+    /// How long the way from the driver to the server's host and back took right before the load; null where both are on one
+    /// machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ping: Option<Ping>,
     /// Every rate that a search tried, in order; the other figures are of the highest that passed. Empty without a search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<SearchStep>,
@@ -163,6 +168,7 @@ impl Round {
             host_steal_ns: None,
             payload_bytes: None,
             server_ready_ns: None,
+            ping: None,
             search: Vec::new(),
             load_pods: Vec::new(),
         }

@@ -10,6 +10,7 @@ use crate::counts::Counts;
 use crate::limit::Limit;
 pub use crate::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
 use crate::names;
+pub use crate::ping::{HostRole, Link, Ping, RemoteHost};
 pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus};
 use crate::shards::Shard;
 
@@ -58,6 +59,9 @@ pub struct Run {
     pub shards: Vec<Shard>,
     /// The machine; of several, the first shard's.
     pub host: Host,
+    /// The other machines of the run, such as the servers' host, with what each did; empty when one machine did everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<RemoteHost>,
     /// Which cores the server and the driver ran on; of several machines, on the first shard's.
     pub pinning: Pinning,
     /// Every program used, with its version.

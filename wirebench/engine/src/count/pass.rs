@@ -144,6 +144,7 @@ impl Pass<'_> {
             interrupt: &bench.interrupt,
             kept: None,
             data: None,
+            host: None,
         };
         let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
         let is_ready = ready::look(&server, &target, target.ca.clone());

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use crate::measure::usage::Watched;
+use crate::measure::watched::Watched;
 
 /// Sockets seen in one server.
 #[derive(Debug)]
@@ -53,11 +53,19 @@ mod tests {
     use std::rc::Rc;
 
     use super::Seen;
-    use crate::measure::usage::Watched;
+    use crate::measure::usage;
+    use crate::measure::watched::Watched;
+
+    /// This process.
+    fn own() -> Watched {
+        Watched::Here(usage::Watched::leader(
+            std::process::id().try_into().expect("the id of a process fits"),
+        ))
+    }
 
     #[test]
     fn counts_distinct_connections_whether_still_open_or_not() {
-        let own = Rc::new(Watched::leader(std::process::id().try_into().unwrap()));
+        let own = Rc::new(own());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let mut seen = Seen::at(Rc::clone(&own));
@@ -77,7 +85,7 @@ mod tests {
 
     #[test]
     fn without_a_look_nothing_is_claimed() {
-        let own = Rc::new(Watched::leader(std::process::id().try_into().unwrap()));
+        let own = Rc::new(own());
         assert_eq!(Seen::at(own).count(), None);
     }
 }

@@ -13,7 +13,8 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::process::{Launch, in_words, tail};
 use crate::measure::processes::Processes;
 use crate::measure::target::Target;
-use crate::measure::usage::{CpuUsed, Watched, steal_ns};
+use crate::measure::usage::{self, CpuUsed, steal_ns};
+use crate::measure::watched::Watched;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 /// The most a driver may write in one round, over all its files.
@@ -158,7 +159,7 @@ impl Drive<'_> {
         if let Some(known) = self.group {
             known.store(group.id(), Ordering::Relaxed);
         }
-        let watched = Watched::leader(group.id());
+        let watched = usage::Watched::leader(group.id());
         let (ended, end) = mpsc::channel();
         let wait = group.waiter();
         std::thread::spawn(move || {

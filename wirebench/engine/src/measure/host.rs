@@ -4,7 +4,7 @@ use std::fs;
 
 use sha2::{Digest, Sha256};
 
-use wirebench_record::run::Host;
+use wirebench_record::run::{Host, RemoteHost};
 
 /// Reads the machine's description from the operating system; unknown values are null.
 #[must_use]
@@ -23,21 +23,55 @@ pub fn describe(cpu_count: usize) -> Host {
         .ok()
         .and_then(|text| text.trim().parse().ok());
     let cpu_count = u32::try_from(cpu_count).unwrap_or(u32::MAX);
-    let lines = format!("{cpu_model:?}\n{cpu_count}\n{memory_bytes:?}\n{kernel}\n{image:?}\n{loopback_mtu_bytes:?}");
-    let fingerprint = Sha256::digest(lines.as_bytes())
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    Host {
+    fingerprinted(Host {
         cpu_model,
         cpu_count,
         memory_bytes,
         kernel,
         image,
         loopback_mtu_bytes,
-        fingerprint,
+        fingerprint: String::new(),
+    })
+}
+
+/// The same with its fingerprint.
+#[must_use]
+pub fn fingerprinted(host: Host) -> Host {
+    let Host {
+        cpu_model,
+        cpu_count,
+        memory_bytes,
+        kernel,
+        image,
+        loopback_mtu_bytes,
+        fingerprint: _,
+    } = &host;
+    let lines = format!("{cpu_model:?}\n{cpu_count}\n{memory_bytes:?}\n{kernel}\n{image:?}\n{loopback_mtu_bytes:?}");
+    Host {
+        fingerprint: digits(&lines),
+        ..host
     }
+}
+
+/// A machine with a fingerprint that covers the other machines of the run too.
+#[must_use]
+pub fn beside(host: Host, others: &[RemoteHost]) -> Host {
+    let all = others.iter().map(|one| one.host.fingerprint.as_str());
+    let all: Vec<&str> = std::iter::once(host.fingerprint.as_str()).chain(all).collect();
+    match &all[..] {
+        [_] => host,
+        all => Host {
+            fingerprint: digits(&all.join(" ")),
+            ..host
+        },
+    }
+}
+
+/// Twelve hex digits that identify a text.
+#[must_use]
+pub fn digits(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn first_value(file: &str, key: &str, separator: char) -> Option<String> {

@@ -11,9 +11,10 @@ use tempfile::TempDir;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::kept::Kept;
 use crate::measure::listening;
-use crate::measure::process::{Group, in_words, tail};
+use crate::measure::process::{in_words, tail};
+use crate::measure::running::Running;
 use crate::measure::target::{TargetError, said};
-use crate::measure::usage::Watched;
+use crate::measure::watched::Watched;
 use wirebench_declare::tier::Part;
 
 const STOP_GRACE: Duration = Duration::from_secs(2);
@@ -25,7 +26,7 @@ pub struct Instance {
     /// The tier's name, or the server's.
     pub name: String,
     /// Its process group.
-    pub group: Group,
+    pub group: Running,
     /// `127.0.0.1:port`.
     pub address: String,
     /// Its processes, as found when it was ready.
@@ -52,7 +53,7 @@ pub struct Home {
 pub struct Parked {
     name: String,
     label: String,
-    group: Group,
+    group: Running,
     address: String,
     output: PathBuf,
     place: Option<TempDir>,
@@ -76,11 +77,11 @@ impl Parked {
 impl Instance {
     /// A process that has just been started; its stderr goes to `output`.
     #[must_use]
-    pub fn new(part: &Part, group: Group, address: String, output: PathBuf) -> Self {
+    pub fn new(part: &Part, group: Running, address: String, output: PathBuf) -> Self {
         Self {
             name: part.name().to_owned(),
             label: part.label(),
-            watched: Rc::new(Watched::groups(&[])),
+            watched: Rc::new(Watched::nothing()),
             group,
             address,
             output,
@@ -101,7 +102,7 @@ impl Instance {
         Self {
             name: parked.name,
             label: parked.label,
-            watched: Rc::new(Watched::groups(&[parked.group.id()])),
+            watched: Rc::new(Running::watch(&[&parked.group])),
             group: parked.group,
             address: parked.address,
             output: parked.output,
@@ -123,8 +124,9 @@ impl Instance {
         let server = || self.label.clone();
         loop {
             let looked = look();
-            let waited = self.group.started.elapsed();
+            let waited = self.group.started().elapsed();
             if self.group.has_ended() {
+                self.group.bring_errors(&self.output);
                 let how = self
                     .group
                     .kill_and_reap()
@@ -137,10 +139,11 @@ impl Instance {
             }
             match looked {
                 Ok(()) => {
-                    self.watched = Rc::new(Watched::groups(&[self.group.id()]));
+                    self.watched = Rc::new(Running::watch(&[&self.group]));
                     return Ok(());
                 }
                 Err(last) if waited > timeout => {
+                    self.group.bring_errors(&self.output);
                     return Err(TargetError::NotReady {
                         server: server(),
                         timeout,
@@ -157,10 +160,11 @@ impl Instance {
     /// The result of the last check, and the address at which it listens instead, if known.
     fn with_where_it_listens(&self, last: String) -> String {
         let own = self.address.rsplit(':').next().and_then(|port| port.parse().ok());
-        if let Some(unix) = listening::only_unix(self.group.id()) {
+        let here = self.group.here().map(|group| group.id());
+        if let Some(unix) = here.and_then(listening::only_unix) {
             return format!("{last}; {unix}");
         }
-        let all = listening::of(self.group.id());
+        let all = here.map(listening::of).unwrap_or_default();
         if all.is_empty() || all.iter().any(|one| Some(one.port()) == own) {
             return last;
         }
@@ -180,6 +184,7 @@ impl Instance {
         if !self.group.has_ended() {
             return Ok(());
         }
+        self.group.bring_errors(&self.output);
         let how = self
             .group
             .kill_and_reap()

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 static GIVEN: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
 const REMEMBERED: usize = 64;
 /// Ports below this belong to other programs by convention.
-const LOWEST: u16 = 10_000;
+pub(super) const LOWEST: u16 = 10_000;
 /// A range with fewer ports than this is not used.
 const ENOUGH: usize = 2_000;
 /// Ports tried before the kernel is asked for one.
@@ -89,7 +89,7 @@ fn below_outgoing() -> Option<Range<u16>> {
 }
 
 /// A random port of a range: other programs choose ports too.
-fn one_of(range: &Range<u16>) -> u16 {
+pub(super) fn one_of(range: &Range<u16>) -> u16 {
     let chance = RandomState::new().build_hasher().finish();
     let place = chance % range.len() as u64;
     range.start + u16::try_from(place).expect("a place within a range of ports is a port")

@@ -8,7 +8,8 @@ use crate::measure::connections::Seen;
 use crate::measure::instance::Instance;
 use crate::measure::target::Target;
 use crate::measure::traffic::{Connection, Meter, Traffic};
-use crate::measure::usage::{CpuUsed, Watched};
+use crate::measure::usage::CpuUsed;
+use crate::measure::watched::Watched;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 /// How often a round may search the kernel's whole table of sockets, which takes milliseconds.
@@ -67,7 +68,8 @@ impl Processes {
         };
         Self {
             list: target.instances().map(process).collect(),
-            meter: Meter::open().ok(),
+            // The kernel's table of connections is that of this machine.
+            meter: Meter::open().ok().filter(|_| target.watched.is_here()),
             searches: 0,
         }
     }

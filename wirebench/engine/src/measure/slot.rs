@@ -15,6 +15,7 @@ use crate::measure::process::Launch;
 use crate::measure::processes::Processes;
 use crate::measure::question::Question;
 use crate::measure::reflection::Place;
+use crate::measure::remote::{Host, ping};
 use crate::measure::side::Side;
 use crate::measure::startup::{PORT, StartUp};
 use crate::measure::target::{Ground, Target, TargetError, argv, environment, stop_all};
@@ -26,6 +27,7 @@ use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::server::{Operation, Server};
 use wirebench_declare::span::{Span, nanos};
+use wirebench_record::run::Ping;
 
 /// Why a slot gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +77,8 @@ pub struct Bench<'a> {
     pub drivers: BTreeMap<String, PathBuf>,
     /// Tiers that stay up between rounds.
     pub kept: Arc<Kept>,
+    /// The host on which servers run; `None` for this machine. Dropped after the tiers that run there.
+    pub host: Option<Host>,
 }
 
 /// The measured values of a slot.
@@ -92,6 +96,8 @@ pub struct Measured {
     pub loading: Duration,
     /// What the probe after the load found wrong.
     pub wrong_afterwards: Option<String>,
+    /// How long the way to the server's host and back took before the load; `None` on one machine.
+    pub ping: Option<Ping>,
 }
 
 /// Files of one slot's folder.
@@ -192,6 +198,7 @@ impl Bench<'_> {
             interrupt: &self.interrupt,
             kept: Some(&self.kept),
             data: None,
+            host: self.host.as_ref(),
         }
     }
 
@@ -267,6 +274,7 @@ impl Bench<'_> {
         mut target: Target,
     ) -> Result<Measured, SlotError> {
         write(folder, files::write(question, folder))?;
+        let ping = self.host.as_ref().and_then(|_| ping::handshakes(&target.front.address));
         let mut warmed = Duration::ZERO;
         if let Some(warmup) = series.load.warmup {
             let mut warm = values.clone();
@@ -274,7 +282,12 @@ impl Bench<'_> {
             warmed = self.drive(series, folder, &warm, Some(&mut target), None)?.wall;
         }
         let processes = Processes::of(&target);
-        let driven = self.drive(series, folder, values, Some(&mut target), Some(processes))?;
+        let stolen = || self.host.as_ref().and_then(Host::steal_ns);
+        let stolen_before = stolen();
+        let mut driven = self.drive(series, folder, values, Some(&mut target), Some(processes))?;
+        if let (Some(before), Some(after)) = (stolen_before, stolen()) {
+            driven.steal_ns = Some(driven.steal_ns.unwrap_or(0) + after.saturating_sub(before));
+        }
         let wrong = question.check(&target.front.address).err();
         let peak_rss_bytes = target.watched.peak_rss_bytes();
         write(folder, target.stop())?;
@@ -283,6 +296,7 @@ impl Bench<'_> {
             driven,
             peak_rss_bytes,
             wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            ping,
             ..Measured::default()
         })
     }
@@ -318,7 +332,10 @@ impl Bench<'_> {
                 .cores_at_most
                 .map_or(usize::MAX, usize::from)
                 .min(self.cores.driver_threads()),
-            server_cores: self.cores.server_threads(),
+            server_cores: self
+                .host
+                .as_ref()
+                .map_or_else(|| self.cores.server_threads(), Host::cpus),
             group: None,
         };
         Ok(drive.run(target, processes, &self.interrupt)?)

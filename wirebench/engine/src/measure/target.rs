@@ -20,11 +20,13 @@ use crate::measure::probe::ProbeError;
 use crate::measure::process::{Launch, in_words, tail};
 use crate::measure::ready::is_ready;
 use crate::measure::reflection::Place;
+use crate::measure::remote::{self, Host};
+use crate::measure::running::Running;
 use crate::measure::seed::{self, Captured};
 use crate::measure::side::{Side, in_folder};
 use crate::measure::startup::PORT;
 use crate::measure::tls::Pair;
-use crate::measure::usage::Watched;
+use crate::measure::watched::Watched;
 use wirebench_declare::args::{Arg, Value, expand, fill};
 use wirebench_declare::server::{Before, Server, authority};
 use wirebench_declare::tier::{DATA, Part};
@@ -90,6 +92,16 @@ pub enum TargetError {
         how: String,
         /// Its last output.
         output: String,
+    },
+    /// A command in `before` cannot run on the server's host.
+    #[error(
+        "server {server}: {command} runs before it, and its files are not on the server's host; measure it on one machine, or leave it out with --server"
+    )]
+    BeforeElsewhere {
+        /// The server.
+        server: String,
+        /// The command.
+        command: String,
     },
     /// The user stopped the run.
     #[error("interrupted")]
@@ -185,17 +197,21 @@ pub struct Ground<'a> {
     pub kept: Option<&'a Arc<Kept>>,
     /// The empty folder of the process that is started, if it has one.
     pub data: Option<&'a Path>,
+    /// The host on which they run; `None` for this machine.
+    pub host: Option<&'a Host>,
 }
 
 /// The values of a process's placeholders: a port (or a placeholder for one), and the addresses of the tiers that run
 /// already.
 fn values(host: IpAddr, ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
+    let host = ground.host.map_or(host, Host::ip);
+    let threads = ground.host.map_or_else(|| ground.cores.server_threads(), Host::cpus);
     let own = [
         ("address", authority(host, port)),
         ("host", host.to_string()),
         ("port", port.to_owned()),
-        ("threads", ground.cores.server_threads().to_string()),
+        ("threads", threads.to_string()),
         ("tls_cert", text(&ground.tls.certificate())),
         ("tls_key", text(&ground.tls.key())),
     ];
@@ -295,7 +311,7 @@ impl Target {
         }
         before(side, server, ground, &tiers, is_new)?;
         let front = born(side, &server.front(), ground, &tiers)?;
-        let watched = Rc::new(Watched::leader(front.group.id()));
+        let watched = Rc::new(front.group.watch_leader());
         Ok(Self {
             front,
             tiers,
@@ -319,9 +335,9 @@ impl Target {
     ) -> Result<(), TargetError> {
         self.front.wait_until_ready(server.ready_timeout.0, interrupt, look)?;
         let first = self.tiers.first().unwrap_or(&self.front);
-        self.ready_after = first.group.started.elapsed();
-        let groups: Vec<i32> = self.instances().map(|one| one.group.id()).collect();
-        self.watched = Rc::new(Watched::groups(&groups));
+        self.ready_after = first.group.started().elapsed();
+        let groups: Vec<&Running> = self.instances().map(|one| &one.group).collect();
+        self.watched = Rc::new(Running::watch(&groups));
         Ok(())
     }
 
@@ -401,6 +417,12 @@ fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance], is_
     for (number, before) in server.before.iter().enumerate().filter(wanted) {
         let argv = expand(&before.command, &values(server.host, ground, PORT, tiers))
             .expect("Server::check refuses unknown placeholders");
+        if ground.host.is_some() {
+            return Err(TargetError::BeforeElsewhere {
+                server: server.name.clone(),
+                command: shell_words::join(&argv),
+            });
+        }
         let file = |stream: &str| ground.folder.join(format!("before-{number}.{stream}"));
         let launch = Launch {
             argv: &in_folder(&argv, &side.folder),
@@ -445,6 +467,9 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// Starts one process of a server on a free port.
 fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Result<Instance, TargetError> {
+    if let Some(host) = ground.host {
+        return remote::born(host, side, part, ground, before);
+    }
     let failed = |program: &str, source| TargetError::Start {
         server: part.label(),
         program: program.to_owned(),
@@ -485,7 +510,7 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
         kept: Arc::clone(kept),
         key: key(side, part.server),
     });
-    Ok(Instance::new(part, group, authority(part.host, &port), launch.stderr).with(place, home))
+    Ok(Instance::new(part, Running::Here(group), authority(part.host, &port), launch.stderr).with(place, home))
 }
 
 /// A folder for the files of a tier that is kept or names `{data}`, with an empty folder `data` in it.

@@ -100,6 +100,7 @@ pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome:
         host_steal_ns: driven.steal_ns,
         payload_bytes: measured.payload_bytes,
         server_ready_ns: measured.ready_after.map(nanos),
+        ping: measured.ping,
         ..failed_round(slot, String::new())
     };
     round.in_flight_permille = check::in_flight_permille(&series.load, series.mode, &round);

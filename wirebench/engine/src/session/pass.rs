@@ -28,7 +28,7 @@ pub(super) struct Raw<'a> {
 /// The result of a slot.
 pub(super) enum Taken {
     /// One driver run; its output is normalised after the pass.
-    Once(Measured),
+    Once(Box<Measured>),
     /// A search, whose steps were normalised one by one: the driver's time, and the round.
     Searched(Duration, Box<Round>),
 }
@@ -122,7 +122,8 @@ impl<'a> Session<'a> {
             return Ok(Taken::Searched(loading, Box::new(round)));
         }
         let bench = &self.setup.prepared.bench;
-        Ok(Taken::Once(bench.measure(series, self.side(slot.variant), folder)?))
+        let measured = bench.measure(series, self.side(slot.variant), folder)?;
+        Ok(Taken::Once(Box::new(measured)))
     }
 
     pub(super) fn side(&self, variant: Variant) -> &'a Side {

@@ -49,6 +49,7 @@ pub fn prepare<'a>(
             tls: Pair::make().context("no certificate for servers over TLS can be made")?,
             drivers: BTreeMap::new(),
             kept: Arc::default(),
+            host: None,
         },
         tools: Vec::new(),
         broken_drivers: BTreeMap::new(),

@@ -19,8 +19,8 @@ use wirebench_declare::plan::rerun::Tally;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{
-    Dependency, LoadRecord, Pinning, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus, Spent,
-    StageRecord, ToolVersion, Variant, VariantRevision,
+    Dependency, LoadRecord, Pinning, RemoteHost, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus,
+    Spent, StageRecord, ToolVersion, Variant, VariantRevision,
 };
 
 /// The record of a run in progress.
@@ -44,6 +44,7 @@ pub(super) struct Opening<'a> {
     pub(super) tools: Vec<ToolVersion>,
     pub(super) revisions: Vec<VariantRevision>,
     pub(super) dependencies: Vec<Dependency>,
+    pub(super) hosts: Vec<RemoteHost>,
 }
 
 impl Recorder {
@@ -58,7 +59,8 @@ impl Recorder {
         let measured = series
             .iter()
             .zip(&lineup.entries)
-            .map(|(one, entry)| listed(one, entry));
+            .map(|(one, entry)| on_hosts(listed(one, entry), &opening.hosts))
+            .collect::<Vec<Series>>();
         let now = Timestamp::now().to_string();
         let run = Run {
             schema: SCHEMA.into(),
@@ -76,7 +78,8 @@ impl Recorder {
             stages: Vec::new(),
             shards: Vec::new(),
             accepted: Vec::new(),
-            host: host::describe(opening.cores.available),
+            host: host::beside(host::describe(opening.cores.available), &opening.hosts),
+            hosts: opening.hosts,
             pinning: Pinning {
                 server_cores: opening.cores.server.clone(),
                 driver_cores: opening.cores.driver.clone(),
@@ -85,7 +88,7 @@ impl Recorder {
             tools: opening.tools,
             variants: opening.revisions,
             dependencies: opening.dependencies,
-            series: measured.chain(lineup.removed.iter().cloned()).collect(),
+            series: measured.into_iter().chain(lineup.removed.iter().cloned()).collect(),
         };
         let measured = lineup.entries.iter().map(|entry| entry.variants.clone());
         let removed = lineup.removed.iter().map(|_| Vec::new());
@@ -119,7 +122,9 @@ impl Recorder {
 
     /// Marks one pair of a series as dropped if the machine was disturbed. Returns the reason.
     pub(super) fn drop_disturbed(&mut self, series: usize, number: u32) -> Option<String> {
-        pairs::drop_disturbed(&mut self.run.series[series].rounds, number, self.run.host.cpu_count)
+        let others = self.run.hosts.iter().map(|one| one.host.cpu_count);
+        let cpu_count = self.run.host.cpu_count + others.sum::<u32>();
+        pairs::drop_disturbed(&mut self.run.series[series].rounds, number, cpu_count)
     }
 
     /// Counts the pairs of a series in a stage of which `planned` were planned.
@@ -213,6 +218,19 @@ pub(super) fn listed(series: &PlannedSeries, entry: &Entry) -> Series {
         same_program: entry.same_program,
         baseline_digest: entry.baseline_digest.clone(),
         ..unmeasured(series)
+    }
+}
+
+/// The same with digests that say that the load crosses a network: values without one are another question.
+fn on_hosts(series: Series, hosts: &[RemoteHost]) -> Series {
+    if hosts.is_empty() {
+        return series;
+    }
+    let crossed = |digest: &str| host::digits(&format!("{digest} server on another host"));
+    Series {
+        digest: crossed(&series.digest),
+        baseline_digest: series.baseline_digest.as_deref().map(crossed),
+        ..series
     }
 }
 

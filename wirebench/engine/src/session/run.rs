@@ -18,6 +18,7 @@ use crate::git;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::lock::{self, Lock};
+use crate::measure::remote::{self, Address, Host};
 use crate::measure::side::Side;
 use crate::measure::stage::Stage;
 use crate::session::lineup::{self, Lineup};
@@ -94,6 +95,8 @@ pub struct Order<'a> {
     pub seed: u64,
     /// The cores of server and driver.
     pub cores: Cores,
+    /// The host on which the servers run; `None` for this machine. Series that do not [`fit`](remote::fits) are left out.
+    pub server_host: Option<&'a Address>,
     /// What the run is for.
     pub purpose: Purpose,
     /// The folder that takes the run's folder.
@@ -135,12 +138,17 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
     let lock = locked(order.lock, &interrupt)?;
+    let host = order
+        .server_host
+        .map(|address| Host::open(address, &interrupt))
+        .transpose()?;
     let mut opened = opened::open(order.asked, project)?;
     let accepted = opened::newly_accepted(&opened)?;
     let (series, mut lineup) = lined_up(order, &opened)?;
     let (id, folder) = recorder::new_folder(&std::path::absolute(order.out)?, order.seed)?;
     let building = Instant::now();
     let mut prepared = prepare::prepare(project, &series, order.cores.clone(), interrupt.clone())?;
+    prepared.bench.host = host;
     opened::build(&mut opened, &series, &interrupt);
     let has_baseline = order.asked.iter().any(|side| side.variant == Variant::Baseline);
     let compares = has_baseline && order.purpose == Purpose::Measure;
@@ -163,6 +171,7 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
         tools: prepared.tools.clone(),
         revisions: sides.iter().map(|side| side.revision.clone()).collect(),
         dependencies: opened::different_dependencies(&opened),
+        hosts: prepared.bench.host.iter().map(Host::recorded).collect(),
     };
     let mut recorder = Recorder::begin(id, folder, opening, &series, &lineup);
     recorder.run.spent.build_ns = build_ns;
@@ -229,7 +238,15 @@ pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock
 fn lined_up<'a>(order: &Order<'a>, opened: &[Opened]) -> anyhow::Result<(Vec<PlannedSeries<'a>>, Lineup)> {
     let mut series = order.series.clone();
     let mut lineup = lineup::of(opened, &series, order.profile.1, order.selection)?;
-    let wanted = |id: &str, counted| order.purpose.wants(counted) && (order.keeps)(id, counted);
+    let unfit: BTreeSet<String> = series
+        .iter()
+        .filter(|one| order.server_host.is_some() && !remote::fits(one))
+        .map(|one| one.id.clone())
+        .collect();
+    let wanted = |id: &str, counted| {
+        let is_left_out = unfit.contains(id) || counted && order.server_host.is_some();
+        !is_left_out && order.purpose.wants(counted) && (order.keeps)(id, counted)
+    };
     lineup.narrow(
         &mut series,
         |one| order.part.has(&one.id) && wanted(&one.id, one.load.is_counted()),

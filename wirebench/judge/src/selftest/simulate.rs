@@ -109,6 +109,7 @@ impl Source for Model {
             repeat: String::new(),
             stages: Vec::new(),
             shards: Vec::new(),
+            hosts: Vec::new(),
             dependencies: Vec::new(),
             accepted: Vec::new(),
             host: Host {

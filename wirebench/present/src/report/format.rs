@@ -1,6 +1,6 @@
 //! Numbers and units as people read them.
 
-use wirebench_record::run::{Host, Run, ToolVersion};
+use wirebench_record::run::{Host, HostRole, Link, Run, ToolVersion};
 
 /// A count with thousands separators: `12,345`.
 #[must_use]
@@ -147,6 +147,33 @@ pub fn machines(run: &Run) -> String {
     }
     let said: Vec<String> = seen.into_iter().map(machine).collect();
     said.join("; ")
+}
+
+/// The other machines of a run and the network to them, in one sentence; `None` when one machine did everything.
+#[must_use]
+pub fn other_hosts(run: &Run) -> Option<String> {
+    let host = run.hosts.first()?;
+    let role = match host.role {
+        HostRole::Server => "servers on another host",
+    };
+    #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+    let network = run.link().map_or("not measured".to_owned(), |link| {
+        let Link {
+            p50_ns,
+            max_ns,
+            sent,
+            lost,
+        } = link;
+        format!(
+            "ping p50 {}, at most {}, {lost} of {sent} lost",
+            time(p50_ns as f64),
+            time(max_ns as f64)
+        )
+    });
+    Some(format!(
+        "{role}: {}; latency holds the network: {network}",
+        machine(&host.host)
+    ))
 }
 
 /// The machine in one line, without its fingerprint: `2 × AMD EPYC, 23.5 GiB memory, Linux 6.18`.

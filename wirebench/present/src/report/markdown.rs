@@ -224,6 +224,15 @@ fn machines(run: &Run, out: &mut String) {
         let machine = format::machine(host);
         format!("{machine}, fingerprint `{}`\n- {}", host.fingerprint, pinning(cores))
     };
+    if let Some(others) = format::other_hosts(run) {
+        let machine = format::machine(&run.host);
+        let _ = writeln!(
+            out,
+            "- driver on {machine}, fingerprint of both `{}`\n- {others}",
+            run.host.fingerprint
+        );
+        return;
+    }
     if run.shards.is_empty() {
         let _ = writeln!(out, "- {}", said(&run.host, &run.pinning));
         return;

@@ -7,7 +7,7 @@ use comfy_table::Table;
 use crate::report::cells;
 use crate::report::columns::Columns;
 use crate::report::counted;
-use crate::report::format::plain;
+use crate::report::format::{other_hosts, plain};
 use crate::report::head_to_head;
 use crate::report::limits;
 use wirebench_judge::limits::judge;
@@ -21,6 +21,9 @@ pub fn render(run: &Run, width: Option<u16>) -> String {
     for section in sections(run) {
         let _ = writeln!(out, "\n{}", section.scenario);
         let _ = writeln!(out, "{}", fitting(&section, width));
+    }
+    if let Some(others) = other_hosts(run) {
+        let _ = writeln!(out, "\n{others}");
     }
     out.push_str(&head_to_head::terminal(run, width));
     out.push_str(&counted::terminal(run, width));

@@ -54,6 +54,7 @@ impl Stage<'_> {
             interrupt: self.scene.interrupt,
             kept: None,
             data: None,
+            host: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::report::cells;
 use crate::report::escape;
-use crate::report::format::{bytes, machine, time, tools};
+use crate::report::format::{bytes, machine, other_hosts, time, tools};
 use crate::report::head_to_head;
 use crate::report::offered::{figures, steps as tried};
 use crate::site::offered::offered;
@@ -326,7 +326,7 @@ fn environment(run: &Run) -> Vec<(&'static str, String)> {
     facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
     let mtu = host.loopback_mtu_bytes;
     facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
-    facts.push(("cores", pinning(run)));
+    facts.push(other_hosts(run).map_or_else(|| ("cores", pinning(run)), |others| ("hosts", others)));
     facts.push(("programs", tools(&run.tools)));
     facts.push((
         "profile",

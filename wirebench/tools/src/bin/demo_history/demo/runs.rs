@@ -157,6 +157,7 @@ impl Plan<'_> {
             ),
             stages: Vec::new(),
             shards: Vec::new(),
+            hosts: Vec::new(),
             dependencies: Vec::new(),
             accepted: self.accepted(),
             host: self.push.host(),

@@ -1,0 +1,98 @@
+//! What another host says of itself.
+
+use std::net::IpAddr;
+
+use wirebench_record::run::Host;
+
+use crate::measure::host::fingerprinted;
+
+/// A host's own words, one fact a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// The folder that was made for this run.
+    pub(super) folder: String,
+    /// The processor's kind, as `uname -m` names it.
+    pub(super) arch: String,
+    /// CPUs that the user may use.
+    pub(super) cpus: u32,
+    /// The kernel's accounting tick, ns.
+    pub(super) tick_ns: u64,
+    /// Its address in the connection of ssh.
+    pub(super) ip: IpAddr,
+    kernel: String,
+    memory_bytes: Option<u64>,
+    cpu_model: Option<String>,
+}
+
+impl Facts {
+    /// Reads what `facts` of shell.sh prints; lines that a login prints are passed over.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(super) fn read(text: &str) -> Result<Self, &'static str> {
+        let fact = |name: &str| {
+            let mut lines = text.lines();
+            lines.find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(' ')?.trim()))
+        };
+        let tick: u64 = fact("tick")
+            .and_then(|text| text.parse().ok())
+            .ok_or("its clock's tick")?;
+        let ip = fact("connection").and_then(|text| text.split(' ').nth(2)?.parse().ok());
+        let size = fact("memory").and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+        let model = fact("model").and_then(|text| Some(text.split_once(':')?.1.trim().to_owned()));
+        Ok(Self {
+            folder: fact("dir").ok_or("a folder")?.to_owned(),
+            arch: fact("arch").ok_or("its architecture")?.to_owned(),
+            cpus: fact("cpus").and_then(|text| text.parse().ok()).ok_or("its CPUs")?,
+            tick_ns: 1_000_000_000 / tick.max(1),
+            ip: ip.ok_or("the address by which it is reached (SSH_CONNECTION)")?,
+            kernel: fact("kernel").unwrap_or("unknown").to_owned(),
+            memory_bytes: size.map(|kib| kib * 1024),
+            cpu_model: model,
+        })
+    }
+
+    /// The host, as a record has it: without its name and address.
+    pub(super) fn host(&self) -> Host {
+        fingerprinted(Host {
+            cpu_model: self.cpu_model.clone(),
+            cpu_count: self.cpus,
+            memory_bytes: self.memory_bytes,
+            kernel: self.kernel.clone(),
+            image: None,
+            loopback_mtu_bytes: None,
+            fingerprint: String::new(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "Welcome!\ndir /tmp/wirebench-x\narch x86_64\nkernel Linux 6.1 x86_64\ncpus 4\ntick 100\nconnection 10.0.0.1 4242 10.0.0.2 22\nmemory MemTotal:       1024 kB\nmodel model name\t: A CPU: fast";
+
+    #[test]
+    fn a_host_describes_itself() {
+        let facts = Facts::read(SAID).unwrap();
+        assert_eq!(
+            (facts.cpus, facts.tick_ns, &*facts.ip.to_string()),
+            (4, 10_000_000, "10.0.0.2")
+        );
+        let host = facts.host();
+        assert_eq!(host.cpu_model.as_deref(), Some("A CPU: fast"));
+        assert_eq!(host.memory_bytes, Some(1 << 20));
+        assert_eq!(host.fingerprint.len(), 12);
+        assert!(!format!("{host:?}").contains("10.0.0"), "{host:?}");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let without = |name: &str| {
+            let lines: Vec<&str> = SAID.lines().filter(|line| !line.starts_with(name)).collect();
+            Facts::read(&lines.join("\n")).unwrap_err()
+        };
+        assert_eq!(without("cpus"), "its CPUs");
+        assert!(without("connection").contains("SSH_CONNECTION"));
+    }
+}

@@ -1,0 +1,228 @@
+//! A host on which servers run while this machine loads them.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tempfile::TempDir;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::scenario::Amount;
+use wirebench_declare::server::Operation;
+use wirebench_record::run::{HostRole, RemoteHost};
+
+use crate::measure::interrupt::Interrupt;
+use crate::measure::port::{LOWEST, one_of};
+use crate::measure::remote::address::Address;
+use crate::measure::remote::clock::{self, Clock};
+use crate::measure::remote::connection::{HostError, Ssh};
+use crate::measure::remote::facts::Facts;
+use crate::measure::remote::process::Process;
+use crate::measure::remote::program::{self, Program};
+use crate::measure::remote::shell::Shell;
+
+/// How long ssh may take to say why it failed.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// A connected host. What was made there is removed when this is dropped, and when the connection ends in another way.
+#[derive(Debug)]
+pub struct Host {
+    shell: Arc<Shell>,
+    address: Address,
+    facts: Facts,
+    clock: Option<Clock>,
+    /// Paths of copied programs, by the file on this machine.
+    programs: Mutex<BTreeMap<String, String>>,
+    started: AtomicU32,
+    /// For the socket of ssh's shared connection.
+    folder: TempDir,
+}
+
+/// Whether a series can be measured with its server on another host. Left out are start-up and benchmarks, in which the
+/// driver starts the program, counting, and TLS, whose certificate is for this machine.
+#[must_use]
+pub fn fits(series: &PlannedSeries) -> bool {
+    let loads = matches!(
+        series.load.amount,
+        Amount::Requests(_) | Amount::Duration(_) | Amount::Stages(_)
+    );
+    loads && !series.protocol.has_tls() && !matches!(series.operation, Operation::Bench(_))
+}
+
+impl Host {
+    /// Connects, and makes a folder there.
+    ///
+    /// # Errors
+    /// When the host cannot be reached, or lacks something.
+    pub fn open(address: &Address, interrupt: &Interrupt) -> Result<Self, HostError> {
+        let folder = tempfile::Builder::new()
+            .prefix("wirebench-ssh-")
+            .tempdir()
+            .map_err(HostError::Own)?;
+        let ssh = Ssh {
+            address,
+            folder: folder.path(),
+        };
+        let shell = Shell::open(&mut ssh.master()?).map_err(HostError::Ssh)?;
+        let failed = |shell: &Shell| {
+            shell.has_ended_within(LAST_WORDS);
+            if interrupt.asked() {
+                HostError::Interrupted
+            } else {
+                ssh.unreachable()
+            }
+        };
+        let said = shell.ask("facts").map_err(|error| match error.kind() {
+            io::ErrorKind::Unsupported => HostError::Lacks {
+                address: address.clone(),
+                advice: supply(&error.to_string()),
+                what: error.to_string(),
+            },
+            _ => failed(&shell),
+        })?;
+        let facts = Facts::read(&said).map_err(|what| HostError::Lacks {
+            address: address.clone(),
+            what: what.to_owned(),
+            advice: "it must be a Linux host that ssh reaches, with a login that prints nothing else",
+        })?;
+        let clock = clock::compare(&shell).map_err(|_| failed(&shell))?;
+        Ok(Self {
+            shell: Arc::new(shell),
+            address: address.clone(),
+            facts,
+            clock,
+            programs: Mutex::default(),
+            started: AtomicU32::new(0),
+            folder,
+        })
+    }
+
+    /// The address at which servers listen there, that of the connection.
+    #[must_use]
+    pub fn ip(&self) -> IpAddr {
+        self.facts.ip
+    }
+
+    /// CPUs that servers may use.
+    #[must_use]
+    pub fn cpus(&self) -> usize {
+        self.facts.cpus as usize
+    }
+
+    /// The host in a record: without its name and address.
+    #[must_use]
+    pub fn recorded(&self) -> RemoteHost {
+        RemoteHost {
+            role: HostRole::Server,
+            host: self.facts.host(),
+            clock_offset_ns: self.clock.map(|clock| clock.offset_ns),
+            clock_uncertainty_ns: self.clock.map(|clock| clock.uncertainty_ns),
+        }
+    }
+
+    /// CPU time that the hypervisor gave to others so far, ns over all its CPUs.
+    #[must_use]
+    pub fn steal_ns(&self) -> Option<u64> {
+        let ticks: u64 = self.shell.ask("steal").ok()?.trim().parse().ok()?;
+        Some(ticks * self.facts.tick_ns)
+    }
+
+    /// Copies a native program, unless the same was copied before. Returns its path there.
+    ///
+    /// # Errors
+    /// When it cannot be read here, does not run there, or finds no room; a sentence that names no host.
+    pub(super) fn copied(&self, file: &str, interrupt: &Interrupt) -> io::Result<String> {
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(path) = programs.get(file) {
+            return Ok(path.clone());
+        }
+        let program = Program::read(Path::new(file))?;
+        program.runs_on(&self.facts.arch)?;
+        let path = format!("{}/{}", self.facts.folder, program.hash);
+        if !programs.values().any(|known| *known == path) {
+            let ssh = Ssh {
+                address: &self.address,
+                folder: self.folder.path(),
+            };
+            let script = program::receive(&self.facts.folder, &program.hash);
+            let mut command = ssh.further(&script).map_err(io::Error::other)?;
+            program::send(Path::new(file), &program.hash, &mut command, interrupt)?;
+        }
+        programs.insert(file.to_owned(), path.clone());
+        Ok(path)
+    }
+
+    /// Starts a command there.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub(super) fn start(&self, argv: &[String], env: &BTreeMap<String, String>) -> io::Result<Process> {
+        let name = format!("process-{}", self.started.fetch_add(1, Ordering::Relaxed));
+        Process::start(&self.shell, name, argv, env, self.facts.tick_ns)
+    }
+
+    /// Makes an empty folder there, and returns its path.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub(super) fn folder(&self) -> io::Result<String> {
+        let number = self.started.load(Ordering::Relaxed);
+        let path = format!("{}/data-{number}", self.facts.folder);
+        self.shell.ask(&shell_words::join(["mkdir", "-p", &path]))?;
+        Ok(path)
+    }
+
+    /// A port that nobody uses there: the fixed one, or a random one that is never given to outgoing connections.
+    ///
+    /// # Errors
+    /// When the connection is lost, or somebody uses the fixed one.
+    pub(super) fn free_port(&self, fixed: Option<u16>) -> io::Result<u16> {
+        let said = self.shell.ask("ports")?;
+        let (outgoing, used) = ports(&said);
+        if let Some(port) = fixed {
+            let taken = || io::Error::new(io::ErrorKind::AddrInUse, "on the server's host");
+            return if used.contains(&port) { Err(taken()) } else { Ok(port) };
+        }
+        let range = LOWEST..outgoing.max(LOWEST + 1_000);
+        let free = std::iter::repeat_with(|| one_of(&range))
+            .take(1_000)
+            .find(|port| !used.contains(port));
+        free.ok_or_else(|| io::Error::other("no port is free on the server's host"))
+    }
+}
+
+/// What to do about something that a host lacks, by its name in shell.sh.
+fn supply(what: &str) -> &'static str {
+    match what {
+        "/proc" => "servers are measured on Linux only",
+        "room" => "free some space there in its folder for temporary files",
+        _ => "install coreutils and util-linux there, or busybox",
+    }
+}
+
+/// The first port of outgoing connections, and the ports in use: of `ip_local_port_range` and the kernel's tables.
+fn ports(said: &str) -> (u16, HashSet<u16>) {
+    let outgoing = said.split_whitespace().next().and_then(|word| word.parse().ok());
+    let port = |line: &str| {
+        let local = line.split_whitespace().nth(1)?;
+        u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()
+    };
+    (outgoing.unwrap_or(32_768), said.lines().filter_map(port).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_in_use_are_read_from_the_kernels_tables() {
+        let said = "32768\t60999\n  sl  local_address rem_address   st\n   0: 0100007F:1F90 00000000:0000 0A\n\
+                    \x20  1: 00000000000000000000000000000000:0016 00000000000000000000000000000000:0000 0A";
+        let (outgoing, used) = ports(said);
+        assert_eq!(outgoing, 32_768);
+        assert_eq!(used, HashSet::from([8080, 22]));
+    }
+}

@@ -1,0 +1,171 @@
+//! A server's program on another host: a file that is called by its hash, so that equal programs are copied once.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use object::{Architecture, Object as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::measure::interrupt::Interrupt;
+
+const POLL: Duration = Duration::from_millis(10);
+
+/// What a program is, as far as another host cares.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Program {
+    /// SHA-256, hex digits.
+    pub(super) hash: String,
+    arch: Architecture,
+}
+
+impl Program {
+    /// Reads a native program.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is a script.
+    pub(super) fn read(file: &Path) -> io::Result<Self> {
+        let bytes = if file.components().count() > 1 {
+            fs::read(file)?
+        } else {
+            Vec::new()
+        };
+        let native = object::File::parse(bytes.as_slice()).map_err(|_| {
+            io::Error::other(
+                "it is no native program: only those of one file are copied to another host; measure it on one machine, or on a cluster",
+            )
+        })?;
+        let hash = Sha256::digest(&bytes);
+        Ok(Self {
+            hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            arch: native.architecture(),
+        })
+    }
+
+    /// Refuses a host of another architecture, `uname -m` there.
+    ///
+    /// # Errors
+    /// When the program does not run there.
+    pub(super) fn runs_on(&self, machine: &str) -> io::Result<()> {
+        let names: &[&str] = match self.arch {
+            Architecture::X86_64 => &["x86_64", "amd64"],
+            Architecture::Aarch64 => &["aarch64", "arm64"],
+            Architecture::Riscv64 => &["riscv64"],
+            Architecture::PowerPc64 => &["ppc64", "ppc64le"],
+            Architecture::S390x => &["s390x"],
+            // Of others the kernel there decides.
+            _ => return Ok(()),
+        };
+        if names.contains(&machine) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "the program is built for {}, and the server's host is {machine}; build it for that host, or choose another host",
+            names[0]
+        )))
+    }
+}
+
+/// What a shell there runs to take a program from its input: it prints the hash of what arrived.
+pub(super) fn receive(folder: &str, hash: &str) -> String {
+    let part = shell_words::quote(folder).into_owned() + "/" + hash + ".part";
+    let whole = shell_words::quote(folder).into_owned() + "/" + hash;
+    format!("cat >{part} && sha256sum {part} && chmod 700 {part} && mv {part} {whole}")
+}
+
+/// Sends a file to a command, and checks that it arrived whole.
+///
+/// # Errors
+/// When it did not: the last words of the other side, such as that there is no room; or the user interrupts.
+pub(super) fn send(file: &Path, hash: &str, command: &mut Command, interrupt: &Interrupt) -> io::Result<()> {
+    let mut child = command.stdin(File::open(file)?).spawn()?;
+    while child.try_wait()?.is_none() {
+        if interrupt.asked() {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(io::Error::other(
+                "interrupted while the program was copied to the server's host",
+            ));
+        }
+        std::thread::sleep(POLL);
+    }
+    let Output { status, stdout, stderr } = child.wait_with_output()?;
+    let arrived = String::from_utf8_lossy(&stdout);
+    if status.success() && arrived.split_whitespace().next() == Some(hash) {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&stderr);
+    let last = said.lines().next_back().unwrap_or("it arrived damaged");
+    Err(io::Error::other(format!(
+        "the program cannot be copied to the server's host: {last}; free some space there in its folder for temporary files, or measure again"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = wirebench_spawn::command("sh");
+        command.args(["-c", script]);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
+        command
+    }
+
+    #[test]
+    fn this_program_is_copied_whole_and_runs_on_its_own_architecture_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = std::env::current_exe().unwrap();
+        let program = Program::read(&own).unwrap();
+        let place = folder.path().join("it's here");
+        fs::create_dir(&place).unwrap();
+        let script = receive(&place.to_string_lossy(), &program.hash);
+        let interrupt = Interrupt::default();
+        send(&own, &program.hash, &mut shell(&script), &interrupt).unwrap();
+        assert_eq!(fs::read(place.join(&program.hash)).unwrap(), fs::read(&own).unwrap());
+        assert!(program.runs_on(std::env::consts::ARCH).is_ok());
+        let error = program.runs_on("sparc64").unwrap_err().to_string();
+        assert!(
+            error.contains(std::env::consts::ARCH) && error.contains("sparc64"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn no_room_and_damage_are_errors() {
+        let own = std::env::current_exe().unwrap();
+        let interrupt = Interrupt::default();
+        let full = send(
+            &own,
+            "00",
+            &mut shell("cat >/dev/full && sha256sum /dev/null"),
+            &interrupt,
+        );
+        assert!(full.unwrap_err().to_string().contains("No space left"));
+        let damaged = send(
+            &own,
+            "00",
+            &mut shell("cat >/dev/null && sha256sum /dev/null"),
+            &interrupt,
+        );
+        assert!(damaged.unwrap_err().to_string().contains("damaged"));
+    }
+
+    #[test]
+    fn a_script_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("server.sh");
+        fs::write(&script, "#!/bin/sh\n").unwrap();
+        assert!(Program::read(&script).unwrap_err().to_string().contains("native"));
+        assert!(
+            Program::read(Path::new("python3"))
+                .unwrap_err()
+                .to_string()
+                .contains("native")
+        );
+    }
+}
