@@ -22,7 +22,7 @@ measure() {
   if [[ "$letter" != all ]]; then part=(--only "$letter"); fi
   rm -rf "$to.making"
   "$wirebench" --root "$root" run --profile "$profile" "${part[@]}" --out "$to.making" "$@" || status=$?
-  newest="$(find "$to.making" -mindepth 2 -maxdepth 2 -name run.json | head -n 1)"
+  newest="$(find "$to.making" -mindepth 2 -maxdepth 2 -name run.json 2>/dev/null | head -n 1)" || true
   if [[ -z "$newest" ]]; then return "$((status == 0 ? 1 : status))"; fi
   rm -rf "$to" && mv "$(dirname "$newest")" "$to" && rm -rf "$to.making"
   return "$status"

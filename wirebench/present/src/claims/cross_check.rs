@@ -34,8 +34,7 @@ pub(super) fn section(ids: &[String], run: &Run) -> String {
 
 fn row(series: &Series, rate: f64) -> String {
     let of = |metric: Metric| middle(series, |round| metric.of(round)).map_or("–".into(), time);
-    #[expect(clippy::cast_precision_loss, reason = "connections of one round")]
-    let seen = middle(series, |round| round.connections_seen.map(|seen| seen as f64));
+    let seen = middle(series, |round| round.connections_seen.map(f64::from));
     let bound = candidate_rounds(series).filter_map(|round| round.bound).last();
     let limit = match bound {
         Some(Bound::Client) => "client",
