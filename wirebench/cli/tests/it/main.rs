@@ -35,6 +35,7 @@ mod github;
 mod golden;
 mod hardships;
 mod history;
+mod hosts;
 mod identical;
 mod imports;
 mod inits;
