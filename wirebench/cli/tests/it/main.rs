@@ -36,6 +36,7 @@ mod github;
 mod golden;
 mod hardships;
 mod history;
+mod hosts;
 mod identical;
 mod imports;
 mod inits;

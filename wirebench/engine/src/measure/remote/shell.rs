@@ -258,6 +258,8 @@ mod tests {
         let folder = folder(&shell);
         let pid = shell.ask("start one sleep 100").unwrap();
         let _ = shell.ask("kill -KILL $$");
+        // Here it is a child of this test, which has to be waited for before its id is free.
+        assert!(shell.has_ended_within(LONGEST_END));
         assert!(soon(|| !Path::new(&folder).exists() && is_gone(&pid)));
         assert_eq!(shell.ask("echo").unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
     }
