@@ -285,20 +285,26 @@ fn sixteen_at_once_lose_nothing_beside_others_who_summarise() {
     assert_eq!(summary["runs"].as_array().unwrap().len(), 1 + AT_ONCE as usize);
 }
 
-/// Without `If-None-Match` the last of them would win.
+/// Without `If-None-Match` the last of them would win: each looks which runs are there, writes many others, and this one last.
 #[test]
 fn of_different_runs_with_one_name_at_once_the_first_is_kept() {
-    const AT_ONCE: u32 = 8;
     let (store, place) = (Store::start(), Place::new());
-    let start = |seed: u32| {
-        let mut run = plain(7).record();
-        run["seed"] = json!(seed);
-        let name = place.record(&format!("r{seed}"), &run);
-        store.start_of(&place, &["history", "append", &name, "--to", HISTORY])
+    let folder = |seed: u32| {
+        let history = format!("h{seed}");
+        for number in (0..60).map(|number| 10 + 100 * seed + number).chain([500]) {
+            let mut run = plain(number).record();
+            run["seed"] = json!(seed);
+            let name = place.record("made", &run);
+            let ended = place.run(&["history", "append", &name, "--to", &history]);
+            assert_eq!(ended.code, 0, "{}", ended.stderr);
+        }
+        history
     };
-    let children: Vec<(u32, Child)> = (0..AT_ONCE).map(|seed| (seed, start(seed))).collect();
+    let folders: Vec<String> = (0..3).map(folder).collect();
+    let start = |folder: &String| store.start_of(&place, &["history", "publish", folder, "--to", HISTORY]);
+    let children: Vec<Child> = folders.iter().map(start).collect();
     let mut kept = Vec::new();
-    for (seed, child) in children {
+    for (seed, child) in children.into_iter().enumerate() {
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status.code() {
@@ -307,10 +313,8 @@ fn of_different_runs_with_one_name_at_once_the_first_is_kept() {
         }
     }
     assert_eq!(kept.len(), 1, "{kept:?}");
-    store.done(&place, &["history", "fetch", HISTORY, "--to", "copy"]);
-    let folder = place.path("copy/runs/2026/11");
-    let [name] = files(&folder).try_into().unwrap();
-    let stored: Value = serde_json::from_slice(&fs::read(folder.join::<String>(name)).unwrap()).unwrap();
+    let name = format!("{}-{}.json", &plain(500).commit()[..12], plain(500).id());
+    let stored: Value = serde_json::from_str(&store.read(&format!("my/project/runs/2026/11/{name}"))).unwrap();
     assert_eq!(stored["seed"], kept[0]);
 }
 
