@@ -62,6 +62,7 @@ mod sides;
 mod sites;
 mod soaks;
 mod sources;
+mod storage;
 mod stores;
 mod strangers;
 mod summaries;
