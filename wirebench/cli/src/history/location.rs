@@ -47,7 +47,7 @@ impl Location {
                 let folder = tempfile::tempdir()?;
                 let fetched = bucket.fetch(folder.path(), Wanted::Trend)?;
                 log::info!("{} files read from {address}", fetched.copied);
-                Ok(Opened::Copy(folder, bucket))
+                Ok(Opened::Copy(folder, Box::new(bucket)))
             }
         }
     }
@@ -67,7 +67,7 @@ impl fmt::Display for Location {
 pub(crate) enum Opened {
     Folder(PathBuf),
     /// A copy, which goes with this value, and where it is from.
-    Copy(TempDir, Bucket),
+    Copy(TempDir, Box<Bucket>),
 }
 
 impl Opened {

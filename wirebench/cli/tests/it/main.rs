@@ -63,6 +63,7 @@ mod sides;
 mod sites;
 mod soaks;
 mod sources;
+mod storage;
 mod stores;
 mod strangers;
 mod summaries;

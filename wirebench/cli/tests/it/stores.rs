@@ -2,175 +2,16 @@
 //! `WIREBENCH_MINIO` names a program of MinIO, that one; it checks signatures too.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Child;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use object_store::aws::{AmazonS3, AmazonS3Builder};
-use object_store::path::Path as Key;
-use object_store::{ObjectStoreExt as _, PutPayload};
 use serde_json::{Value, json};
 
 use crate::bench::{Ended, ended, fixture};
-use crate::jobs::tool;
 use crate::made::{Place, files, history, plain};
+use crate::storage::{SECRET, Store};
 
-const BUCKET: &str = "benchmarks";
-const SECRET: &str = "secret-of-a-test";
 const HISTORY: &str = "s3://benchmarks/my/project";
-
-/// A server with one empty bucket, which stops with this value, or after two minutes.
-struct Store {
-    child: Child,
-    endpoint: String,
-    _data: tempfile::TempDir,
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        let id = i32::try_from(self.child.id()).unwrap();
-        // `timeout` hands it on to the server.
-        kill(Pid::from_raw(id), Signal::SIGTERM).unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-/// A program that is stopped after two minutes.
-fn bounded(program: &Command) -> Command {
-    let mut command = Command::new("timeout");
-    command.arg("120").arg(program.get_program()).args(program.get_args());
-    command.stdin(Stdio::null());
-    command
-}
-
-impl Store {
-    fn start() -> Self {
-        let data = tempfile::tempdir().unwrap();
-        let Some(minio) = std::env::var_os("WIREBENCH_MINIO") else {
-            return Self::gofakes3(data);
-        };
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        fs::create_dir(data.path().join(BUCKET)).unwrap();
-        let mut server = Command::new(minio);
-        server
-            .args(["server", "--quiet", "--address", &address.to_string()])
-            .arg(data.path());
-        let mut server = bounded(&server);
-        server
-            .env("MINIO_ROOT_USER", "test-user")
-            .env("MINIO_ROOT_PASSWORD", SECRET)
-            .env("MINIO_BROWSER", "off");
-        let store = Self {
-            child: server.stdout(Stdio::null()).spawn().unwrap(),
-            endpoint: format!("http://{address}"),
-            _data: data,
-        };
-        let until = Instant::now() + Duration::from_secs(60);
-        while store.write("ready", "").is_err() {
-            assert!(Instant::now() < until, "MinIO does not answer");
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        store
-    }
-
-    fn gofakes3(data: tempfile::TempDir) -> Self {
-        let mut server = tool("gofakes3");
-        server.args([
-            "-backend",
-            "memory",
-            "-initialbucket",
-            BUCKET,
-            "-host",
-            "127.0.0.1:0",
-            "-quiet",
-        ]);
-        let spawned = bounded(&server).stderr(Stdio::piped()).spawn();
-        let mut child = spawned.expect("timeout: install coreutils");
-        let mut said = String::new();
-        let mut lines = BufReader::new(child.stderr.take().unwrap())
-            .lines()
-            .map_while(Result::ok);
-        let port = lines.find_map(|line| {
-            said += &line;
-            line.split_once("using port: ").map(|(_, port)| port.trim().to_owned())
-        });
-        let port = port.unwrap_or_else(|| panic!("gofakes3, which scripts/setup.sh --dev installs: {said}"));
-        Self {
-            child,
-            endpoint: format!("http://127.0.0.1:{port}"),
-            _data: data,
-        }
-    }
-
-    /// The command line with this server's endpoint and credentials.
-    fn command(&self, place: &Place, args: &[&str]) -> Command {
-        let mut command = crate::bench::wirebench(args);
-        command.current_dir(place.path(""));
-        for (name, value) in [
-            ("AWS_ENDPOINT_URL", self.endpoint.as_str()),
-            ("AWS_ALLOW_HTTP", "true"),
-            ("AWS_ACCESS_KEY_ID", "test-user"),
-            ("AWS_SECRET_ACCESS_KEY", SECRET),
-            ("AWS_REGION", "us-east-1"),
-        ] {
-            command.env(name, value);
-        }
-        command
-    }
-
-    fn run(&self, place: &Place, args: &[&str]) -> Ended {
-        let ended = ended(&mut self.command(place, args));
-        assert!(!ended.stderr.contains(SECRET), "{}", ended.stderr);
-        ended
-    }
-
-    #[track_caller]
-    fn done(&self, place: &Place, args: &[&str]) -> Ended {
-        let ended = self.run(place, args);
-        assert_eq!(ended.code, 0, "{args:?}: {}", ended.stderr);
-        ended
-    }
-
-    fn start_of(&self, place: &Place, args: &[&str]) -> Child {
-        let mut command = self.command(place, args);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-    }
-
-    /// Another client of the same bucket.
-    fn client(&self) -> AmazonS3 {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        AmazonS3Builder::new()
-            .with_endpoint(&self.endpoint)
-            .with_allow_http(true)
-            .with_access_key_id("test-user")
-            .with_secret_access_key(SECRET)
-            .with_bucket_name(BUCKET)
-            .build()
-            .unwrap()
-    }
-
-    fn write(&self, key: &str, content: &str) -> Result<(), object_store::Error> {
-        let payload = PutPayload::from(content.to_owned());
-        let client = self.client();
-        runtime().block_on(client.put(&Key::from(key), payload)).map(|_| ())
-    }
-
-    fn read(&self, key: &str) -> String {
-        let client = self.client();
-        let content = runtime().block_on(async { client.get(&Key::from(key)).await.unwrap().bytes().await });
-        String::from_utf8(content.unwrap().to_vec()).unwrap()
-    }
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-}
 
 /// The trend of a history as JSON.
 fn trend(ended: &Ended) -> Value {
@@ -285,20 +126,26 @@ fn sixteen_at_once_lose_nothing_beside_others_who_summarise() {
     assert_eq!(summary["runs"].as_array().unwrap().len(), 1 + AT_ONCE as usize);
 }
 
-/// Without `If-None-Match` the last of them would win.
+/// Without `If-None-Match` the last of them would win: each looks which runs are there, writes many others, and this one last.
 #[test]
 fn of_different_runs_with_one_name_at_once_the_first_is_kept() {
-    const AT_ONCE: u32 = 8;
     let (store, place) = (Store::start(), Place::new());
-    let start = |seed: u32| {
-        let mut run = plain(7).record();
-        run["seed"] = json!(seed);
-        let name = place.record(&format!("r{seed}"), &run);
-        store.start_of(&place, &["history", "append", &name, "--to", HISTORY])
+    let folder = |seed: u32| {
+        let history = format!("h{seed}");
+        for number in (0..60).map(|number| 10 + 100 * seed + number).chain([500]) {
+            let mut run = plain(number).record();
+            run["seed"] = json!(seed);
+            let name = place.record("made", &run);
+            let ended = place.run(&["history", "append", &name, "--to", &history]);
+            assert_eq!(ended.code, 0, "{}", ended.stderr);
+        }
+        history
     };
-    let children: Vec<(u32, Child)> = (0..AT_ONCE).map(|seed| (seed, start(seed))).collect();
+    let folders: Vec<String> = (0..3).map(folder).collect();
+    let start = |folder: &String| store.start_of(&place, &["history", "publish", folder, "--to", HISTORY]);
+    let children: Vec<Child> = folders.iter().map(start).collect();
     let mut kept = Vec::new();
-    for (seed, child) in children {
+    for (seed, child) in children.into_iter().enumerate() {
         let output = child.wait_with_output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status.code() {
@@ -307,10 +154,8 @@ fn of_different_runs_with_one_name_at_once_the_first_is_kept() {
         }
     }
     assert_eq!(kept.len(), 1, "{kept:?}");
-    store.done(&place, &["history", "fetch", HISTORY, "--to", "copy"]);
-    let folder = place.path("copy/runs/2026/11");
-    let [name] = files(&folder).try_into().unwrap();
-    let stored: Value = serde_json::from_slice(&fs::read(folder.join::<String>(name)).unwrap()).unwrap();
+    let name = format!("{}-{}.json", &plain(500).commit()[..12], plain(500).id());
+    let stored: Value = serde_json::from_str(&store.read(&format!("my/project/runs/2026/11/{name}"))).unwrap();
     assert_eq!(stored["seed"], kept[0]);
 }
 

@@ -160,7 +160,7 @@ impl Instance {
     /// The result of the last check, and the address at which it listens instead, if known.
     fn with_where_it_listens(&self, last: String) -> String {
         let own = self.address.rsplit(':').next().and_then(|port| port.parse().ok());
-        let here = self.group.here().map(|group| group.id());
+        let here = self.group.here().map(Group::id);
         if let Some(unix) = here.and_then(listening::only_unix) {
             return format!("{last}; {unix}");
         }

@@ -1,14 +1,15 @@
 //! Prints how quickly a large history is judged and appended to, and how much memory that takes.
 //!
-//! Usage: `cargo build --package wirebench && cargo run --package wirebench-tools --bin history_speed -- RUN.JSON`
+//! Usage: `cargo build --package wirebench && cargo run --package wirebench-tools --bin history_speed -- RUN.JSON [--series N]`
 //! with any stored run, which is what gets appended.
 #![expect(clippy::cast_precision_loss, reason = "counts")]
 
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use clap::Parser;
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
@@ -20,26 +21,34 @@ use wirebench_record::metric::Metric;
 use wirebench_record::run::Run;
 
 const RUNS: usize = 10_000;
-const SERIES: usize = 60;
 const PER_MONTH: usize = 400;
 
+/// Prints how quickly a large history is judged and appended to.
+#[derive(Debug, Parser)]
+struct Args {
+    /// A stored run.
+    #[arg(default_value = "results/reference/run.json")]
+    run: PathBuf,
+    /// Series of the history.
+    #[arg(long, default_value_t = 60)]
+    series: usize,
+}
+
 fn main() -> anyhow::Result<()> {
-    let run = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "results/reference/run.json".into());
-    let run: Run = serde_json::from_slice(&fs::read(run)?)?;
+    let args = Args::parse();
+    let run: Run = serde_json::from_slice(&fs::read(args.run)?)?;
     let folder = tempfile::tempdir()?;
-    judged(folder.path())?;
+    judged(folder.path(), args.series)?;
     appended(folder.path(), run)?;
     Ok(())
 }
 
 /// Judges synthetic summaries: ratios with noise, now and then a step.
-fn judged(folder: &Path) -> anyhow::Result<()> {
+fn judged(folder: &Path, count: usize) -> anyhow::Result<()> {
     let months = folder.join("months");
     fs::create_dir_all(&months)?;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut levels = vec![0.0; SERIES * Metric::OF_SERVER.len()];
+    let mut levels = vec![0.0; count * Metric::OF_SERVER.len()];
     let mut bytes = 0;
     for number in 0..RUNS.div_ceil(PER_MONTH) {
         let month = month(number, &mut levels, &mut rng)?;
@@ -49,15 +58,10 @@ fn judged(folder: &Path) -> anyhow::Result<()> {
     }
     let metrics = Metric::OF_SERVER.len();
     println!(
-        "{RUNS} runs × {SERIES} series × {metrics} metrics, {:.0} MB of summaries",
+        "{RUNS} runs × {count} series × {metrics} metrics, {:.0} MB of summaries",
         bytes as f64 / 1e6
     );
-    let program = std::env::current_exe()?;
-    let program = program
-        .parent()
-        .and_then(Path::parent)
-        .unwrap_or(Path::new("."))
-        .join("wirebench");
+    let program = std::env::current_exe()?.with_file_name("wirebench");
     for turn in 1..=3 {
         let (started, before) = (Instant::now(), cpu_seconds()?);
         let status = Command::new(&program)
@@ -108,7 +112,7 @@ fn month(number: usize, levels: &mut [f64], rng: &mut ChaCha8Rng) -> anyhow::Res
         }
     });
     let runs = runs.collect();
-    let series = (0..SERIES).map(|series| StoredSeries {
+    let series = (0..levels.len() / Metric::OF_SERVER.len()).map(|series| StoredSeries {
         id: format!("scenario-{series}@server@driver"),
         digests: vec![DigestFrom {
             from: 0,
