@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::kept::Kept;
 use crate::measure::listening;
-use crate::measure::process::{in_words, tail};
+use crate::measure::process::{Group, in_words, tail};
 use crate::measure::running::Running;
 use crate::measure::target::{TargetError, said};
 use crate::measure::watched::Watched;
