@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # What wirebench tells a shell on another host first: functions that start, watch and end servers there.
 #
 # POSIX sh, with what every Linux has (coreutils and util-linux, or busybox). The commands that use it follow on standard
