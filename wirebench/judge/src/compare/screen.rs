@@ -172,8 +172,12 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
 /// Rounds of every series whose time is enough for both stages: a first one of 8 within 60 % of it, and 8 fresh rounds.
 const ENOUGH_ROUNDS: u32 = 20;
 
-/// The budget that would be enough for both stages at the pace of a run, in whole minutes; `None` if it measured nothing.
+/// The budget that would be enough for both stages at the pace of a run, in whole minutes; `None` if it measured nothing, or
+/// several machines did, each with a budget of its own.
 fn enough_minutes(run: &Run) -> Option<u32> {
+    if !run.shards.is_empty() {
+        return None;
+    }
     let timed = |series: &Series| !series.is_counted() && series.missing_in.is_none();
     let costs = run.series.iter().zip(pair_costs(run));
     let pass: Duration = costs.filter(|(series, _)| timed(series)).map(|(_, cost)| cost).sum();
