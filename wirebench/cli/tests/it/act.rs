@@ -15,7 +15,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::bench::{Ended, ended, git_in, repository, wirebench};
+use crate::bench::{Ended, ended, free_port, git_in, repository, wirebench};
 use crate::github::fake::{REPOSITORY, TOKEN};
 use crate::github::scene::{PULL, Scene};
 use crate::releases::Releases;
@@ -254,11 +254,6 @@ impl Place {
 fn edit(file: &Path, change: impl Fn(String) -> String) {
     let text = fs::read_to_string(file).unwrap();
     fs::write(file, change(text)).unwrap();
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 fn described() -> Value {

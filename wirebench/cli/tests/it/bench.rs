@@ -1,11 +1,13 @@
 //! A project in a temporary folder and the command line run in it, as sentences.
 
 use std::fs;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use wirebench_engine::measure::port;
 
 use crate::built;
 
@@ -205,6 +207,11 @@ impl Bench {
     pub(crate) fn record(&self) -> Value {
         record_in(&self.path("results"))
     }
+}
+
+/// A port of loopback that nobody listens on and that the kernel gives to no outgoing connection of another test.
+pub(crate) fn free_port() -> u16 {
+    port::free(IpAddr::V4(Ipv4Addr::LOCALHOST), None).unwrap()
 }
 
 /// What git prints in a folder, as somebody with a name and without settings of their own.

@@ -1,9 +1,7 @@
 //! `wirebench run --cluster` where there is no cluster: a clear error, an exit code, and nothing left. Runs on a real one are in
 //! `scripts/cluster-test.sh`.
 
-use std::net::TcpListener;
-
-use crate::bench::{Bench, Ended, ended};
+use crate::bench::{Bench, Ended, ended, free_port};
 
 const OVERLAY: &str = "apiVersion: v1
 kind: Service
@@ -94,8 +92,7 @@ fn a_context_that_is_not_there_is_named() {
 
 #[test]
 fn an_api_server_that_is_not_there_is_named_by_its_address() {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let server = format!("http://{free}");
+    let server = format!("http://127.0.0.1:{}", free_port());
     let bench = bench().file("kubeconfig.yaml", &kubeconfig(&server));
     let ended = run(&bench, &[], Some("kubeconfig.yaml"));
     is_refused(

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,7 @@ use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path as Key;
 use object_store::{ObjectStoreExt as _, PutPayload};
 
-use crate::bench::{Ended, ended};
+use crate::bench::{Ended, ended, free_port};
 use crate::jobs::tool;
 use crate::made::Place;
 
@@ -48,11 +47,11 @@ impl Store {
         let Some(minio) = std::env::var_os("WIREBENCH_MINIO") else {
             return Self::gofakes3(data);
         };
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let address = format!("127.0.0.1:{}", free_port());
         fs::create_dir(data.path().join(BUCKET)).unwrap();
         let mut server = Command::new(minio);
         server
-            .args(["server", "--quiet", "--address", &address.to_string()])
+            .args(["server", "--quiet", "--address", &address])
             .arg(data.path());
         let mut server = bounded(&server);
         server
@@ -101,19 +100,21 @@ impl Store {
         }
     }
 
-    /// The command line with this server's endpoint and credentials.
-    pub(crate) fn command(&self, place: &Place, args: &[&str]) -> Command {
-        let mut command = crate::bench::wirebench(args);
-        command.current_dir(place.path(""));
-        for (name, value) in [
+    /// This server's endpoint and credentials, as the command line takes them.
+    pub(crate) fn environment(&self) -> [(&str, &str); 5] {
+        [
             ("AWS_ENDPOINT_URL", self.endpoint.as_str()),
             ("AWS_ALLOW_HTTP", "true"),
             ("AWS_ACCESS_KEY_ID", "test-user"),
             ("AWS_SECRET_ACCESS_KEY", SECRET),
             ("AWS_REGION", "us-east-1"),
-        ] {
-            command.env(name, value);
-        }
+        ]
+    }
+
+    /// The command line with this server's endpoint and credentials.
+    pub(crate) fn command(&self, place: &Place, args: &[&str]) -> Command {
+        let mut command = crate::bench::wirebench(args);
+        command.current_dir(place.path("")).envs(self.environment());
         command
     }
 

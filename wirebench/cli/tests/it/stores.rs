@@ -2,12 +2,11 @@
 //! `WIREBENCH_MINIO` names a program of MinIO, that one; it checks signatures too.
 
 use std::fs;
-use std::net::TcpListener;
 use std::process::Child;
 
 use serde_json::{Value, json};
 
-use crate::bench::{Ended, ended, fixture};
+use crate::bench::{Ended, ended, fixture, free_port};
 use crate::made::{Place, files, history, plain};
 use crate::storage::{SECRET, Store};
 
@@ -289,8 +288,7 @@ fn another_program_s_history_is_imported_there() {
 fn what_cannot_be_reached_is_said_with_address_and_remedy() {
     let (store, place) = (Store::start(), Place::new());
     place.append(&plain(1));
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let closed = format!("http://{closed}");
+    let closed = format!("http://127.0.0.1:{}", free_port());
     let publish = |to: &str, set: &[(&str, &str)], unset: &[&str]| {
         let mut command = store.command(&place, &["history", "publish", "h", "--to", to]);
         command.envs(set.iter().copied());

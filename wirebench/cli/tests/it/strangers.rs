@@ -5,7 +5,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
-use crate::bench::{Bench, Ended, repository};
+use crate::bench::{Bench, Ended, free_port, repository};
 
 /// A copy of a server in a git repository of its own.
 pub(crate) fn stranger(name: &str) -> Bench {
@@ -70,7 +70,7 @@ fn a_go_server_is_built_started_and_declared_from_what_it_answers() {
 #[test]
 fn a_python_server_with_a_port_of_its_own_is_declared_with_it_and_leaves_nothing_running() {
     let bench = stranger("python-stdlib");
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = free_port();
     let text = fs::read_to_string(bench.path("server.py")).unwrap();
     let bench = bench.file("server.py", &text.replace("port = 8000", &format!("port = {port}")));
     let (ended, toml) = init(&bench, &[]);
