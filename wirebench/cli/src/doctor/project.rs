@@ -70,8 +70,13 @@ fn program(project: &Project, part: &Part) -> Option<Check> {
 
 /// Checks a fixed port: one that the declaration does not let wirebench choose.
 fn fixed_port(part: &Part) -> Option<Check> {
-    let name = format!("port {}", part.port?);
+    let port = part.port?;
+    let name = format!("port {port}");
     let why = format!("of server {}", part.label());
+    if port::is_held(part.host, port) {
+        let held = format!("{why}: a connection holds it, or was closed within the last minute; a run waits for it");
+        return Some(Check::warning(name, held, "let args take {port}"));
+    }
     Some(match port::free(part.host, part.port) {
         Ok(_) => Check::ok(name, format!("{why}: free")),
         Err((_, error)) => Check::missing(

@@ -7,6 +7,9 @@ use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::measure::interrupt;
 
 /// Recently chosen ports, so that two servers that start at the same time never get the same one: with SO_REUSEPORT
 /// neither would notice.
@@ -18,6 +21,10 @@ pub(super) const LOWEST: u16 = 10_000;
 const ENOUGH: usize = 2_000;
 /// Ports tried before the kernel is asked for one.
 const TRIES: usize = 50;
+/// The longest time that Linux remembers a closed connection (TCP_TIMEWAIT_LEN is 60 s), and some more.
+const REMEMBERS: Duration = Duration::from_secs(65);
+/// The time between two tries of a fixed port.
+const POLL: Duration = Duration::from_millis(100);
 
 /// A free port of a loopback address: the fixed one, or any.
 ///
@@ -40,6 +47,26 @@ pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
     given.push_front(port);
     given.truncate(REMEMBERED);
     Ok(port)
+}
+
+/// Waits until a fixed port is free, as long as nobody listens there. Fixed ports such as gRPC's 50051 are among those that the
+/// kernel gives to outgoing connections, and a closed connection keeps its port for a minute. Ends at once when a program listens
+/// on the port, or the user asks to stop.
+pub fn wait_for(host: IpAddr, fixed: u16) {
+    let start = Instant::now();
+    while start.elapsed() < REMEMBERS && is_held(host, fixed) && interrupt::received().is_none() {
+        if start.elapsed() < POLL {
+            log::info!("port {fixed} belongs to a connection that was closed; it is free again within a minute");
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// True if a port cannot be bound although nobody listens on it: a connection holds it, or held it within the last minute.
+#[must_use]
+pub fn is_held(host: IpAddr, port: u16) -> bool {
+    let refused = bound(host, port).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
+    refused && in_use().is_some_and(|used| !used.contains(&(port, true)))
 }
 
 /// True if a program listens on a port of this machine; found without connecting, on Linux only.
@@ -98,7 +125,8 @@ pub(super) fn one_of(range: &Range<u16>) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::io::Read as _;
+    use std::net::{Ipv4Addr, TcpStream};
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -109,6 +137,53 @@ mod tests {
         if let Some(quiet) = below_outgoing() {
             assert!(ports.iter().all(|port| quiet.contains(port)), "{ports:?}");
         }
+    }
+
+    /// Both ends of a connection, and the local port of the first.
+    fn connection() -> (TcpStream, TcpStream, u16) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let port = client.local_addr().unwrap().port();
+        (client, listener.accept().unwrap().0, port)
+    }
+
+    /// Until the other end has closed too.
+    fn closed(mut end: TcpStream) {
+        assert_eq!(end.read(&mut [0]).unwrap(), 0);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_closed_connection_keeps_its_port() {
+        let (client, server, port) = connection();
+        drop(client);
+        closed(server);
+        assert!(is_held(HERE, port) && !is_listened_on(port));
+        assert_eq!(free(HERE, Some(port)).unwrap_err().0, port);
+    }
+
+    /// The side that closes last keeps nothing, so that this waits for the connection only, not a minute longer.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_fixed_port_that_a_connection_holds_is_waited_for() {
+        let (client, server, port) = connection();
+        assert!(is_held(HERE, port));
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            drop(server);
+            closed(client);
+        });
+        wait_for(HERE, port);
+        assert_eq!(free(HERE, Some(port)).unwrap(), port);
+        ends.join().unwrap();
+    }
+
+    #[test]
+    fn a_port_that_is_listened_on_is_not_waited_for() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        wait_for(HERE, port);
+        assert!(!is_held(HERE, port) && free(HERE, Some(port)).is_err());
     }
 
     #[test]

@@ -481,6 +481,9 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
         data: data.as_deref(),
         ..*ground
     };
+    if let Some(fixed) = part.port {
+        port::wait_for(part.host, fixed);
+    }
     let port = port::free(part.host, part.port).map_err(|(port, source)| TargetError::PortTaken {
         server: part.label(),
         port,
