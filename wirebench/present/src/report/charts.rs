@@ -1,8 +1,10 @@
-//! Still pictures: writes each chart's data as text and lets gnuplot draw it, as SVG and PNG.
+//! Still pictures: writes each chart's data as text and lets gnuplot draw it, as SVG and PNG, one gnuplot on each core.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::report::format::{count, time};
 use wirebench_judge::summary::{Row, Section, candidate_rounds, sections};
@@ -82,34 +84,44 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
         let file = scripts.path().join(name);
         write(&file, fs::write(&file, text))?;
     }
-    let mut charts = Vec::new();
-    for section in sections(run) {
-        for drawing in drawings(&section) {
-            let name = format!("{}-{}", section.scenario, drawing.kind);
-            let data = folder.join(format!("{name}.tsv"));
-            write(&data, fs::write(&data, &drawing.data))?;
-            for ending in ["svg", "png"] {
-                let picture = folder.join(format!("{name}.{ending}"));
-                let output = wirebench_spawn::command(gnuplot)
-                    .arg("-c")
-                    .arg(scripts.path().join(drawing.script))
-                    .args([&data, &picture])
-                    .args([&drawing.title, drawing.unit])
-                    .output()
-                    .map_err(ChartError::Start)?;
-                if !output.status.success() {
-                    let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
-                    return Err(ChartError::Draw { file: picture, message });
-                }
-            }
-            charts.push(Chart {
-                scenario: section.scenario.to_owned(),
-                name,
-                alt: alt(&section, &drawing),
-            });
+    let sections = sections(run);
+    let wanted: Vec<(&Section, Drawing)> = sections
+        .iter()
+        .flat_map(|section| drawings(section).into_iter().map(move |drawing| (section, drawing)))
+        .collect();
+    let drawn = wanted.par_iter().map(|(section, drawing)| {
+        let name = format!("{}-{}", section.scenario, drawing.kind);
+        let data = folder.join(format!("{name}.tsv"));
+        write(&data, fs::write(&data, &drawing.data))?;
+        for ending in ["svg", "png"] {
+            let picture = folder.join(format!("{name}.{ending}"));
+            drawing.draw_into(gnuplot, scripts.path(), &data, picture)?;
         }
+        Ok(Chart {
+            scenario: section.scenario.to_owned(),
+            name,
+            alt: alt(section, drawing),
+        })
+    });
+    drawn.collect()
+}
+
+impl Drawing {
+    /// Draws one picture; its file's ending says of which kind.
+    fn draw_into(&self, gnuplot: &Path, scripts: &Path, data: &Path, picture: PathBuf) -> Result<(), ChartError> {
+        let output = wirebench_spawn::command(gnuplot)
+            .arg("-c")
+            .arg(scripts.join(self.script))
+            .args([data, &picture])
+            .args([&self.title, self.unit])
+            .output()
+            .map_err(ChartError::Start)?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
+        Err(ChartError::Draw { file: picture, message })
     }
-    Ok(charts)
 }
 
 fn drawings(section: &Section) -> Vec<Drawing> {
