@@ -10,12 +10,12 @@ use std::process::Stdio;
 
 use anyhow::Context as _;
 
+use crate::history::Location;
 use crate::{Outcome, UsageError, results};
 use wirebench_declare::Project;
 use wirebench_declare::span::Span;
 use wirebench_engine::git;
-use wirebench_history::append::{Admit, append};
-use wirebench_history::newest_run;
+use wirebench_history::append::Admit;
 use wirebench_record::run::{Run, RunStatus, short_commit};
 
 #[derive(Debug, clap::Args)]
@@ -23,13 +23,14 @@ use wirebench_record::run::{Run, RunStatus, short_commit};
   wirebench backfill v1..main --to history --every 10   ten commits apart, and the last one
   wirebench backfill v1..main --to history --tags       only commits that are tagged as versions
   wirebench backfill v1..main --to history --reference v1 --profile quick
+  wirebench backfill v1..main --to s3://bucket/project --every 10
 Give the same command again to go on after it was stopped. Exit code 1 when a commit could not be measured; the others are kept.")]
 pub(super) struct Args {
     /// OLD..NEW: the commits after OLD up to NEW, along first parents.
     range: String,
-    /// The history's folder; made when missing.
-    #[arg(long, value_name = "DIR")]
-    to: PathBuf,
+    /// The history's folder, made when missing; or s3://BUCKET/PREFIX.
+    #[arg(long, value_name = "DIR", value_parser = Location::parser())]
+    to: Location,
     /// Only every Nth commit, counted back from NEW.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
@@ -57,17 +58,12 @@ pub(super) struct Args {
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
     let chosen = chosen(&project.root, args)?;
     let reference = reference(project, args, &chosen)?;
-    let mut missing = Vec::new();
-    for commit in &chosen {
-        if newest_run(&args.to, commit)?.is_none() {
-            missing.push(commit.as_str());
-        }
-    }
+    let missing = args.to.lacks(&chosen)?;
     log::info!(
         "{} commits, {} of them in {} already; reference {}",
         chosen.len(),
         chosen.len() - missing.len(),
-        args.to.display(),
+        args.to,
         short_commit(&reference)
     );
     if args.dry_run {
@@ -165,9 +161,7 @@ fn measured(project: &Project, args: &Args, commit: &str, reference: &str) -> an
     if run.status != RunStatus::Complete && run.series.iter().all(|series| series.rounds.is_empty()) {
         anyhow::bail!("{}: nothing was measured ({status})", file.display());
     }
-    let (kept, _) = append(&args.to, &run, Admit::Committed)?;
-    println!("{}", kept.display());
-    Ok(())
+    args.to.append(&run, Admit::Committed)
 }
 
 /// Runs are named by their start time: the last one is the newest.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::{Outcome, UsageError, report};
+use crate::{Outcome, UsageError, runs};
 use wirebench_declare::Project;
 use wirebench_declare::prices::Prices;
 use wirebench_present::claims::document::{self, Told};
@@ -14,7 +14,7 @@ use wirebench_record::run::Run;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench claims                                       of the newest run, printed
-  wirebench claims results/comparisons --out docs/COMPARISONS.md
+  wirebench claims results/20260101T000000Z-abcdef --out COMPARISONS.md
   wirebench claims results/claims/A results/claims/B      of several runs, one for each comparison
   wirebench claims --cost prices.toml                    with published monthly estimates in your prices")]
 pub(super) struct Args {
@@ -49,14 +49,14 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 /// The runs that were named, with the way to each from the document.
 fn told(project: &Project, args: &Args) -> anyhow::Result<Vec<Told>> {
     let named = |run: Option<&Path>| {
-        let folder = report::folder_of(&project.root, run)?;
+        let folder = runs::folder_of(&project.root, run)?;
         let link = match (&args.out, run) {
             (Some(out), _) => relative(out, &folder.join("run.json")),
             (None, Some(_)) if args.run.len() > 1 => folder.join("run.json").display().to_string(),
             (None, _) => "run.json".into(),
         };
         Ok(Told {
-            run: report::read_at(&project.root, run)?,
+            run: runs::read_at(&project.root, run)?,
             link,
         })
     };

@@ -3,9 +3,9 @@
 //!
 //! The order of steps is that of docs/SECURITY.md. Writing comes last, so that a refusal leaves nothing written.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::workflow::{environment_file, workflow_file};
 use crate::{Outcome, UsageError};
 use wirebench_github::admit::{self, Of};
 use wirebench_github::api::{Api, seconds_since};
@@ -173,22 +173,4 @@ fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) ->
         run.head_sha
     );
     Ok(())
-}
-
-/// The path in an environment variable of the workflow.
-pub(super) fn environment_file(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable)
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
-}
-
-/// Parses a workflow file's path from the command line.
-///
-/// # Errors
-/// When it is not below `.github/workflows/`.
-pub(super) fn workflow_file(text: &str) -> Result<&str, UsageError> {
-    if names::is_workflow(text) {
-        return Ok(text);
-    }
-    Err(UsageError("--workflow: expected .github/workflows/NAME.yml".into()))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Outcome, UsageError, project, report, stored, verdict};
+use crate::{Outcome, UsageError, project, report, runs, stored, verdict};
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_engine::git;
 use wirebench_history::newest_run;
@@ -56,8 +56,8 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
             compare::across(&base, &head, &rules).map_err(anyhow::Error::msg)?
         }
         given => {
-            let folder = report::folder_of(&root, given.first().map(Path::new))?;
-            let run = report::read(&folder.join("run.json"))?;
+            let folder = runs::folder_of(&root, given.first().map(Path::new))?;
+            let run = runs::read(&folder.join("run.json"))?;
             let comparison = verdict::write(&run, &rules, &folder)?;
             report::write_comparison(&comparison, &folder)?;
             report::write_page(&run, Some(&comparison), &folder)?;
@@ -95,7 +95,7 @@ fn warn_of_links(base: &Run, head: &Run) {
 fn find(root: &Path, args: &Args, name: &str) -> anyhow::Result<Run> {
     let path = Path::new(name);
     if path.exists() {
-        return report::read_at(root, Some(path));
+        return runs::read_at(root, Some(path));
     }
     let Some(history) = &args.history else {
         let message = format!("{name}: no such run; a revision needs --history DIR, the folder that runs are kept in");
@@ -104,5 +104,5 @@ fn find(root: &Path, args: &Args, name: &str) -> anyhow::Result<Run> {
     let commit = git::resolve(root, name).unwrap_or_else(|_| name.to_owned());
     let newest = newest_run(history, &commit)?;
     let missing = || UsageError(format!("{name} ({commit}): no run of it under {}", history.display()));
-    report::read(&newest.ok_or_else(missing)?)
+    runs::read(&newest.ok_or_else(missing)?)
 }

@@ -4,7 +4,7 @@ use clap_complete::Shell;
 use clap_complete::engine::CompletionCandidate;
 use clap_complete::env::Shells;
 
-use crate::{Outcome, UsageError, folder, report, results};
+use crate::{Outcome, UsageError, folder, results, runs};
 use wirebench_declare::Project;
 
 /// The environment variable by which a shell requests completions from this program.
@@ -87,7 +87,7 @@ pub(super) fn runs() -> Vec<CompletionCandidate> {
     let entries = std::fs::read_dir(results(&root)).into_iter().flatten().flatten();
     let runs = entries
         .map(|entry| entry.path())
-        .filter(|run| report::is_run(run, "run.json"));
+        .filter(|run| runs::is_run(run, "run.json"));
     let here = std::env::current_dir().unwrap_or_default();
     let mut runs: Vec<_> = runs
         .map(|run| run.strip_prefix(&here).map(Into::into).unwrap_or(run))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::ValueEnum;
 
-use crate::{Outcome, report};
+use crate::{Outcome, runs};
 use wirebench_present::report::github_action_benchmark::suite;
 use wirebench_record::metric::Better;
 
@@ -33,7 +33,7 @@ enum Format {
 }
 
 pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
-    let run = report::read_at(root, args.run.as_deref())?;
+    let run = runs::read_at(root, args.run.as_deref())?;
     let Format::GithubActionBenchmark = args.format;
     fs::create_dir_all(&args.out).with_context(|| format!("{}: cannot be made", args.out.display()))?;
     for (name, better) in [

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap_complete::ArgValueCandidates;
 
-use crate::{Outcome, completions, folder, report, stored};
+use crate::{Outcome, completions, folder, report, runs, stored};
 use wirebench_judge::limits as judge;
 use wirebench_judge::summary::comparison::{Standing, contradiction};
 use wirebench_present::report::comparison::terminal;
@@ -101,11 +101,11 @@ fn found(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Found> {
     let (comparison, run) = match &args.comparison {
         Some(path) => (
             stored::file_at(path).map_err(Into::into),
-            report::folder_of(path, Some(path)),
+            runs::folder_of(path, Some(path)),
         ),
         None => {
             let root = root()?;
-            (report::newest_comparison(&root), report::folder_of(&root, None))
+            (runs::newest_comparison(&root), runs::folder_of(&root, None))
         }
     };
     let missing = match comparison {
@@ -116,7 +116,7 @@ fn found(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Found> {
     if !file.is_file() {
         return Err(missing);
     }
-    let run = report::read(&file)?;
+    let run = runs::read(&file)?;
     if run.series.iter().all(|series| series.limits.is_empty()) {
         return Err(missing);
     }

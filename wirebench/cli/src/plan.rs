@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use crate::selection::{Scope, SelectionArgs};
-use crate::{Outcome, UsageError, report, shards};
+use crate::{Outcome, UsageError, runs, shards};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_declare::plan::expected::{Experience, Repeats};
@@ -62,7 +62,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         return Err(UsageError(message).into());
     }
     let known = match &args.from {
-        Some(run) => Experience::of(&report::read_at(&project.root, Some(run))?),
+        Some(run) => Experience::of(&runs::read_at(&project.root, Some(run))?),
         None => Experience::default(),
     };
     let (timed, counted) = match args.baseline_expected {

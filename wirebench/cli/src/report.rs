@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap_complete::ArgValueCandidates;
 
-use crate::{Outcome, UsageError, completions, results, stored};
+use crate::{Outcome, completions, runs, stored};
 use wirebench_declare::prices::Prices;
 use wirebench_engine::install;
 use wirebench_engine::session::prepare;
@@ -15,7 +15,7 @@ use wirebench_judge::summary::cost::{Rates, costs};
 use wirebench_present::report::{charts, comparison, cost, markdown, terminal};
 use wirebench_present::site;
 use wirebench_record::comparison::Comparison;
-use wirebench_record::run::{Run, SCHEMA};
+use wirebench_record::run::Run;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -33,8 +33,8 @@ pub(super) struct Args {
 
 pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
     let prices = args.cost.as_deref().map(Prices::read).transpose()?;
-    let folder = folder_of(root, args.run.as_deref())?;
-    let run = read(&folder.join("run.json"))?;
+    let folder = runs::folder_of(root, args.run.as_deref())?;
+    let run = runs::read(&folder.join("run.json"))?;
     if let Some(prices) = prices {
         return estimate(&run, &prices, &folder);
     }
@@ -74,73 +74,6 @@ fn estimate(run: &Run, prices: &Prices, folder: &Path) -> anyhow::Result<Outcome
     print!("{text}");
     log::info!("\ncost     {}", file.display());
     Ok(Outcome::Done)
-}
-
-/// The folder of the run named by its folder or its run.json, or of the newest one.
-pub(super) fn folder_of(root: &Path, run: Option<&Path>) -> anyhow::Result<PathBuf> {
-    match run {
-        Some(path) if path.is_file() => Ok(path.parent().unwrap_or(Path::new(".")).to_path_buf()),
-        Some(path) => Ok(path.to_path_buf()),
-        None => newest(root, "run.json", "make one with: wirebench run --profile quick"),
-    }
-}
-
-/// Reads a run by its file (of any name) or by its folder; without a path, the newest run.
-pub(super) fn read_at(root: &Path, run: Option<&Path>) -> anyhow::Result<Run> {
-    match run {
-        Some(file) if file.is_file() => read(file),
-        other => read(&folder_of(root, other)?.join("run.json")),
-    }
-}
-
-/// Reads a stored run.
-pub(super) fn read(file: &Path) -> anyhow::Result<Run> {
-    let text = fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
-    let run: Run = serde_json::from_slice(&text).with_context(|| {
-        format!(
-            "{}: is not a {SCHEMA} record; it may be cut off, edited, or of a newer wirebench",
-            file.display()
-        )
-    })?;
-    anyhow::ensure!(
-        run.schema == SCHEMA,
-        "{}: has schema {}, expected {SCHEMA}",
-        file.display(),
-        run.schema
-    );
-    Ok(run)
-}
-
-/// The comparison of the newest run that has one.
-pub(super) fn newest_comparison(root: &Path) -> anyhow::Result<PathBuf> {
-    Ok(newest(root, stored::FILE, stored::MAKE)?.join(stored::FILE))
-}
-
-/// True if a folder is a run of the user and has this file. Runs are named by their start time, so results/reference/
-/// is not one.
-pub(super) fn is_run(folder: &Path, holding: &str) -> bool {
-    let named_by_time = folder
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with(|c: char| c.is_ascii_digit()));
-    named_by_time && folder.join(holding).is_file()
-}
-
-/// The folder of the newest run that has this file; `otherwise` is the advice in the error if none has.
-fn newest(root: &Path, holding: &str, otherwise: &str) -> anyhow::Result<PathBuf> {
-    let results = results(root);
-    let folders = fs::read_dir(&results)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path());
-    let missing = || {
-        let what = holding.trim_end_matches(".json");
-        UsageError(format!("no {what} under {}; {otherwise}", results.display()))
-    };
-    Ok(folders
-        .filter(|folder| is_run(folder, holding))
-        .max()
-        .ok_or_else(missing)?)
 }
 
 /// Writes report.md, report.html and the charts beside run.json.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::comment::{environment_file, workflow_file};
+use crate::workflow::{environment_file, workflow_file};
 use crate::{Outcome, UsageError};
 use wirebench_github::api::{Again, Api};
 use wirebench_github::ask::{self, Commented, PullRequest};

@@ -9,7 +9,7 @@ use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_declare::span::Span;
 use wirebench_engine::measure::cores::Cores;
-use wirebench_engine::session::{self, Asked, Order, Part, Purpose, Recorded};
+use wirebench_engine::session::{self, Order, Part, Purpose, Recorded};
 use wirebench_judge::compare::{self, Rules};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, RunStatus, Variant};
@@ -21,7 +21,7 @@ use crate::only::Only;
 use crate::selection::{Scope, SelectionArgs};
 use crate::shards::{Mine, ShardArgs};
 use crate::sides::SideArgs;
-use crate::{Outcome, claims, report, results, verdict};
+use crate::{Outcome, claims, repeat, report, results, verdict};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -71,17 +71,6 @@ pub(super) struct Args {
     pub(super) cluster: Box<ClusterArgs>,
     #[command(flatten)]
     pub(super) hosts: HostArgs,
-}
-
-impl Args {
-    /// Rounds, seed and budget as flags, for the command that repeats a run.
-    pub(super) fn amount_as_flags(&self, rounds: u32, seed: u64) -> Vec<String> {
-        let mut words = vec!["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()];
-        if let Some(budget) = self.budget {
-            words.extend(["--budget".into(), budget.as_flag()]);
-        }
-        words
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -184,7 +173,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         server_host: args.hosts.server_host.as_ref(),
         purpose,
         out: &args.out.clone().unwrap_or_else(|| results(&project.root)),
-        repeat: repeat(args, &asked, purpose, rounds, seed),
+        repeat: repeat::command(args, &asked, purpose, rounds, seed),
         asked: &asked,
         keep_raw: args.keep_raw,
         measure_identical: args.sides.measure_identical,
@@ -192,39 +181,6 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         budget: args.budget.unwrap_or(rules.compare.budget).0,
         second_stage: &|run, left| compare::next_stage(run, &rules, left),
     })
-}
-
-fn repeat(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64) -> String {
-    let mut words = vec!["wirebench".to_owned()];
-    match purpose {
-        Purpose::Measure => {
-            words.push("run".into());
-            words.extend(asked.iter().flat_map(Asked::as_flags));
-        }
-        Purpose::SelfTest(worse) => {
-            words.push("selftest".into());
-            if worse.share() > 0.0 {
-                words.extend(["--inject".into(), worse.to_string()]);
-            }
-        }
-    }
-    if args.sides.measure_identical && purpose == Purpose::Measure {
-        words.push("--measure-identical".into());
-    }
-    words.extend(args.selection.as_flags());
-    words.extend(args.shard.as_flags());
-    words.extend(args.hosts.as_flags());
-    if let Some(only) = &args.only {
-        words.extend(["--only".into(), only.to_string()]);
-    }
-    words.extend(args.amount_as_flags(rounds, seed));
-    if args.lock.no_lock {
-        words.push("--no-lock".into());
-    }
-    if args.pin == Pin::Off {
-        words.extend(["--pin".into(), "off".into()]);
-    }
-    shell_words::join(words)
 }
 
 pub(super) fn new_seed() -> u32 {

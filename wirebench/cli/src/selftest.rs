@@ -11,7 +11,7 @@ use crate::run::{self, Pin};
 use crate::selection::SelectionArgs;
 use crate::shards::ShardArgs;
 use crate::sides::SideArgs;
-use crate::{Outcome, UsageError, project, report};
+use crate::{Outcome, project, report, runs};
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::percent::Percent;
 use wirebench_engine::session::Purpose;
@@ -67,8 +67,8 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     if let Some(c) = args.simulate {
         print(&simulated(args, c, worse, &rules)?)?;
     } else if let Some(from) = &args.from {
-        for file in recorded(from)? {
-            print(&replayed(args, &report::read(&file)?, worse, &rules)?)?;
+        for file in runs::at_or_below(from)? {
+            print(&replayed(args, &runs::read(&file)?, worse, &rules)?)?;
         }
     } else {
         let project = project(root)?;
@@ -154,27 +154,4 @@ fn replayed(args: &Args, run: &Run, worse: f64, rules: &Rules) -> anyhow::Result
     };
     let source = format!("run {}: {} recorded blocks{how}", run.id, replay.blocks());
     Ok(tally.totals(&source, args.inject.map(Percent::percent)))
-}
-
-/// The records to replay: one run, or every run one folder below.
-fn recorded(from: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    if from.is_file() {
-        return Ok(vec![from.to_path_buf()]);
-    }
-    let own = from.join("run.json");
-    if own.is_file() {
-        return Ok(vec![own]);
-    }
-    let entries = fs::read_dir(from).with_context(|| format!("{}: cannot be read", from.display()))?;
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path().join("run.json")).collect();
-    files.retain(|file| file.is_file());
-    files.sort();
-    if files.is_empty() {
-        let message = format!(
-            "{}: holds no run.json, and no folder with one; record a self-test with: wirebench selftest --profile quick",
-            from.display()
-        );
-        return Err(UsageError(message).into());
-    }
-    Ok(files)
 }

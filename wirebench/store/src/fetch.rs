@@ -70,6 +70,18 @@ impl Bucket {
         Ok(done)
     }
 
+    /// The names of all run files. Each begins with the short id of its commit.
+    ///
+    /// # Errors
+    /// When the bucket cannot be listed.
+    pub fn runs(&self) -> Result<Vec<String>, StoreError> {
+        let of_runs = |(path, _): (String, u64)| match FileKind::of(&path) {
+            Some(FileKind::Run(_)) => path.rsplit('/').next().map(ToOwned::to_owned),
+            _ => None,
+        };
+        Ok(self.list()?.into_iter().filter_map(of_runs).collect())
+    }
+
     /// Copies files by their paths below the history's folder; those that are not in the bucket are left out.
     ///
     /// # Errors

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use tempfile::TempDir;
 
-use super::MAKE_ONE;
+use super::{MAKE_ONE, copies, say};
 use crate::there;
+use wirebench_history::append::{Admit, append};
 use wirebench_history::error::HistoryError;
+use wirebench_history::newest_run;
+use wirebench_record::run::{Run, short_commit};
 use wirebench_store::{Address, Bucket, NotAnAddress, SCHEME, Wanted};
 
 /// A history's folder, or its address in object storage.
@@ -50,6 +53,50 @@ impl Location {
                 Ok(Opened::Copy(folder, Box::new(bucket)))
             }
         }
+    }
+}
+
+impl Location {
+    /// Of these commits, those that the history has no run of.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub(crate) fn lacks<'a>(&self, commits: &'a [String]) -> anyhow::Result<Vec<&'a str>> {
+        let stored = match self {
+            Self::Folder(_) => Vec::new(),
+            Self::Store(address) => Bucket::open(address)?.runs()?,
+        };
+        let mut missing = Vec::new();
+        for commit in commits {
+            let is_there = match self {
+                Self::Folder(folder) => newest_run(folder, commit)?.is_some(),
+                Self::Store(_) => stored.iter().any(|name| name.starts_with(short_commit(commit))),
+            };
+            if !is_there {
+                missing.push(commit.as_str());
+            }
+        }
+        Ok(missing)
+    }
+
+    /// Adds a run, and prints where it is.
+    ///
+    /// # Errors
+    /// When the run is refused, another run is there under its name, or the history cannot be written.
+    pub(crate) fn append(&self, run: &Run, admit: Admit) -> anyhow::Result<()> {
+        match self {
+            Self::Folder(folder) => {
+                let (file, written) = append(folder, run, admit)?;
+                println!("{}", file.display());
+                say(written);
+            }
+            Self::Store(address) => {
+                let folder = tempfile::tempdir()?;
+                append(folder.path(), run, admit)?;
+                copies::publish_made(folder.path(), address)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context as _;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use crate::{Outcome, UsageError, report, results, run, shards};
+use crate::{Outcome, UsageError, report, results, run, runs, shards};
 use wirebench_declare::Project;
 use wirebench_engine::session;
 use wirebench_record::run::Run;
@@ -46,7 +46,7 @@ pub(super) struct Args {
 pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
     let mut runs = Vec::new();
     for folder in &args.shards {
-        runs.push((report::read(&folder.join("run.json"))?, folder.as_path()));
+        runs.push((runs::read(&folder.join("run.json"))?, folder.as_path()));
     }
     let whole = join::join(runs.iter().map(|(run, _)| run)).map_err(anyhow::Error::msg)?;
     if let Some(file) = &args.plan {

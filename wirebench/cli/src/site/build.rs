@@ -1,30 +1,22 @@
 //! `wirebench site build`.
 
-use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use super::pages::Local;
+use super::{pages, project};
 use crate::history::{self, Location, Opened};
-use crate::{Outcome, UsageError, folder, report, stored, there};
-use wirebench_declare::Project;
-use wirebench_declare::claims::PublicComparison;
-use wirebench_declare::compare::{Compare, Margins};
-use wirebench_declare::project::Config;
+use crate::{Outcome, UsageError, folder, runs, there};
 use wirebench_engine::git;
 use wirebench_engine::install;
 use wirebench_engine::session::prepare;
-use wirebench_history::follow::{Followed, RUNS, follow};
+use wirebench_history::follow::{Followed, follow};
 use wirebench_history::import::{is_name, keep, name_of, parse};
-use wirebench_history::run_file;
 use wirebench_history::trend::{NEWEST, Question};
-use wirebench_judge::compare::{Rules, paired};
-use wirebench_present::site::{Built, Input, PagedRun, build};
-use wirebench_record::history::{Released, StoredRun, Told};
-use wirebench_record::run::{Run, Variant};
+use wirebench_present::site::{Built, Input, build};
+use wirebench_record::run::Run;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -89,49 +81,19 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
         Err(_) if !wanted => None,
         other => Some(other?),
     };
-    let imports = imported(&args.from)?;
-    let below = args.runs.as_deref().map(runs_below).transpose()?.unwrap_or_default();
-    let local: Vec<Run> = below.iter().map(|local| local.run.clone()).collect();
-    let question = Question {
-        series: None,
-        metric: None,
-        accepted: history::acceptances(root)?,
-        newest: NEWEST,
-    };
+    let project = project.as_deref();
+    let below = args.runs.as_deref().map(pages::below).transpose()?.unwrap_or_default();
     let opened = args.history.as_ref().map(Location::open).transpose()?;
-    let history = opened.as_ref().map(Opened::path);
-    let followed = match (&imports, history) {
-        (Some(folder), None) => follow(Some(folder.path()), &local, &question)?,
-        (Some(folder), Some(history)) => with_imports(history, folder.path(), &local, &question)?,
-        (None, history) => follow(history, &local, &question)?,
-    };
-    let mut followed = followed;
-    if let Some(opened) = &opened {
-        let skipped = &mut followed.trend.skipped;
-        skipped.iter_mut().for_each(|one| *one = opened.in_words(one));
-    }
-    tell(&mut followed, project.as_deref());
-    let runs = paged(opened.as_ref(), &below, &followed, project.as_deref(), args.run_pages)?;
-    let releases = releases(&followed, project.as_deref());
-    let repository = args
-        .repository
-        .clone()
-        .or_else(|| {
-            followed
-                .facts
-                .repository
-                .clone()
-                .filter(|name| repository(name).is_ok())
-        })
-        .or_else(|| project.as_deref().filter(|_| own(&followed)).and_then(git::github));
-    let claims = claims(project.as_deref())?;
-    let claimed = claimed(&args.claims)?;
+    let mut followed = all(root, args, opened.as_ref(), &below)?;
+    project::tell(&mut followed, project);
+    let runs = pages::paged(opened.as_ref(), &below, &followed, project, args.run_pages)?;
+    let repository = repository_of(args, &followed, project);
     let input = Input {
-        claims: &claims,
-        claimed: &claimed,
+        claims: &project::claims(project)?,
+        claimed: &claimed(&args.claims)?,
         followed: &followed,
         runs: &runs,
-        releases: &releases,
+        releases: &project::releases(&followed, project),
         title: args
             .title
             .clone()
@@ -139,35 +101,53 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
             .unwrap_or_else(|| "wirebench".into()),
         repository,
         now: Timestamp::now(),
-        untested: untested(&followed, project.as_deref()),
-        gnuplot: gnuplot(args, project.as_deref()),
+        untested: project::untested(&followed, project),
+        gnuplot: gnuplot(args, project),
     };
     let built = build(&input, &args.out)?;
     Ok((followed, built))
 }
 
-/// The project's public comparisons; none without a project that has some.
-fn claims(project: Option<&Path>) -> anyhow::Result<Vec<PublicComparison>> {
-    match project.filter(|project| project.join("claims").is_dir()) {
-        Some(project) => Ok(Project::read(project)?.claims),
-        None => Ok(Vec::new()),
+/// The trends of the history, of the imported files and of the runs that are in no history.
+fn all(root: Option<PathBuf>, args: &Args, opened: Option<&Opened>, below: &[Local]) -> anyhow::Result<Followed> {
+    let imports = imported(&args.from)?;
+    let local: Vec<Run> = below.iter().map(|local| local.run.clone()).collect();
+    let question = Question {
+        series: None,
+        metric: None,
+        accepted: history::acceptances(root)?,
+        newest: NEWEST,
+    };
+    let mut followed = match (&imports, opened.map(Opened::path)) {
+        (Some(folder), None) => follow(Some(folder.path()), &local, &question)?,
+        (Some(folder), Some(history)) => with_imports(history, folder.path(), &local, &question)?,
+        (None, history) => follow(history, &local, &question)?,
+    };
+    if let Some(opened) = opened {
+        let skipped = &mut followed.trend.skipped;
+        skipped.iter_mut().for_each(|one| *one = opened.in_words(one));
     }
+    Ok(followed)
+}
+
+/// The repository on GitHub: of the arguments, else of the history, else of the project if the history is its own.
+fn repository_of(args: &Args, followed: &Followed, project: Option<&Path>) -> Option<String> {
+    let recorded = || {
+        followed
+            .facts
+            .repository
+            .clone()
+            .filter(|name| repository(name).is_ok())
+    };
+    let own = || project.filter(|_| project::own(followed)).and_then(git::github);
+    args.repository.clone().or_else(recorded).or_else(own)
 }
 
 /// The runs that `--claims` names.
 fn claimed(runs: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     runs.iter()
-        .map(|run| report::read_at(Path::new("."), Some(run)))
+        .map(|run| runs::read_at(Path::new("."), Some(run)))
         .collect()
-}
-
-/// Where a history may keep more of a run than its record: a folder for each, named by its id, with its comparison and its
-/// flame graphs as they lie in the run's own folder.
-const KEPT: &str = "kept";
-
-/// True if the history may belong to the current project: it has runs, and they were measured.
-fn own(followed: &Followed) -> bool {
-    followed.trend.runs > 0 && followed.facts.synthetic.is_none()
 }
 
 fn gnuplot(args: &Args, project: Option<&Path>) -> Option<PathBuf> {
@@ -225,132 +205,4 @@ fn with_imports(history: &Path, imports: &Path, local: &[Run], question: &Questi
         row
     }));
     Ok(followed)
-}
-
-/// A run that is in no history.
-struct Local {
-    run: Run,
-    folder: PathBuf,
-}
-
-/// Every complete run of a folder of runs, by name.
-fn runs_below(folder: &Path) -> anyhow::Result<Vec<Local>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|folder| report::is_run(folder, "run.json"))
-        .map(|folder| folder.join("run.json"))
-        .collect();
-    files.sort();
-    let mut runs = Vec::new();
-    for file in files {
-        match report::read(&file) {
-            Ok(run) => runs.push(Local {
-                run,
-                folder: file.parent().unwrap_or(folder).to_path_buf(),
-            }),
-            Err(error) => log::error!("warning: left out: {error:#}"),
-        }
-    }
-    Ok(runs)
-}
-
-/// The newest runs with their comparisons, the newest last.
-fn paged(
-    history: Option<&Opened>,
-    local: &[Local],
-    followed: &Followed,
-    project: Option<&Path>,
-    count: usize,
-) -> anyhow::Result<Vec<PagedRun>> {
-    let Some(line) = followed.lines.first().filter(|line| !line.runs.is_empty()) else {
-        return Ok(Vec::new());
-    };
-    let config = project
-        .map(|project| Config::read(&project.join("wirebench.toml")))
-        .transpose()?;
-    let (compare, margins) = config.map_or_else(
-        || (Compare::default(), Margins::default()),
-        |config| (config.compare, config.margins),
-    );
-    let rules = Rules {
-        compare: &compare,
-        margins: &margins,
-    };
-    let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
-    if let Some(history) = history {
-        history.bring(newest.iter().map(|known| run_file(Path::new(""), known)))?;
-    }
-    let history = history.map(Opened::path);
-    let mut found: Vec<PagedRun> = newest
-        .par_iter()
-        .filter_map(|known| one(history, local, known, &rules))
-        .collect();
-    found.reverse();
-    Ok(found)
-}
-
-/// A run with its comparison; `None` if only the monthly summary has it.
-fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules) -> Option<PagedRun> {
-    let own = local.iter().find(|local| local.run.id == known.id);
-    let run = match own {
-        Some(local) => local.run.clone(),
-        None => report::read(&run_file(history?, known)).ok()?,
-    };
-    let kept = history.map(|history| history.join(KEPT).join(&known.id));
-    let folder = own.map(|local| local.folder.clone());
-    let folder = folder.or_else(|| kept.filter(|folder| folder.is_dir()));
-    let judged = folder
-        .as_ref()
-        .and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
-    let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
-    let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, rules).ok()).flatten());
-    Some(PagedRun {
-        run,
-        comparison,
-        folder,
-    })
-}
-
-/// The history's releases, and the project's version tags.
-fn releases(followed: &Followed, project: Option<&Path>) -> Vec<Released> {
-    let mut found = followed.facts.releases.clone();
-    if let Some(project) = project.filter(|_| own(followed)) {
-        found.extend(
-            git::versions(project)
-                .into_iter()
-                .map(|(name, commit)| Released { commit, name }),
-        );
-    }
-    found
-}
-
-/// Puts message and author to the commits of the history's own runs: what the history says of them, else the repository.
-fn tell(followed: &mut Followed, project: Option<&Path>) {
-    let Some(line) = followed.lines.first().filter(|line| line.source == RUNS) else {
-        return;
-    };
-    let commits: Vec<&str> = line.pushes.iter().map(|push| push.commit.as_str()).collect();
-    let asked = project.filter(|_| own(followed) && followed.facts.commits.is_empty());
-    let told = asked.map_or_else(
-        || followed.facts.commits.clone(),
-        |project| git::told(project, &commits),
-    );
-    let told: HashMap<String, Told> = told.into_iter().map(|one| (one.commit.clone(), one)).collect();
-    let groups = followed.trend.groups.iter_mut().filter(|group| group.source == RUNS);
-    let of_groups = groups.flat_map(|group| [&mut group.last_before, &mut group.first_after]);
-    let pushes = followed.lines.iter_mut().take(1).flat_map(|line| &mut line.pushes);
-    for push in pushes.chain(of_groups) {
-        if let Some(one) = told.get(&push.commit) {
-            push.message = Some(one.message.clone());
-            push.author = Some(one.author.clone());
-        }
-    }
-}
-
-/// Commits of the project after the newest run's.
-fn untested(followed: &Followed, project: Option<&Path>) -> Option<usize> {
-    let newest = followed.lines.first()?.runs.last()?;
-    git::commits_since(project.filter(|_| own(followed))?, &newest.commit)
 }

@@ -1,6 +1,8 @@
 //! `wirebench site`: the dashboard.
 
 mod build;
+mod pages;
+mod project;
 mod serve;
 
 use std::path::PathBuf;

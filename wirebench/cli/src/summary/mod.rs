@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::{Outcome, folder, report, stored};
+use crate::{Outcome, folder, runs, stored};
 use wirebench_present::report::{comparison, cut, markdown};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
@@ -37,8 +37,8 @@ pub(super) struct Args {
 
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
     let root = folder(root)?;
-    let folder = std::path::absolute(report::folder_of(&root, args.run.as_deref())?)?;
-    let run = report::read(&folder.join("run.json"))?;
+    let folder = std::path::absolute(runs::folder_of(&root, args.run.as_deref())?)?;
+    let run = runs::read(&folder.join("run.json"))?;
     let file = folder.join(stored::FILE);
     let comparison = file.is_file().then(|| stored::read(&file)).transpose()?;
     show(&text(&run, comparison.as_ref()))?;

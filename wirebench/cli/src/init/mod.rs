@@ -1,16 +1,17 @@
 //! `wirebench init`: writes wirebench.toml and the workflows into a repository.
 
-use std::fs;
-use std::io::Write as _;
+mod files;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use self::files::{IGNORED, files, shown, write_new};
 use crate::{Outcome, UsageError, repository, version};
 use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::Pair;
-use wirebench_scaffold::workflows::{Action, Told, is_commit, is_pinned, workflows};
+use wirebench_scaffold::workflows::{Action, Told, is_commit, is_pinned};
 use wirebench_scaffold::{CHANGE_THIS, Found, Programs, Scene};
 
 #[derive(Debug, clap::Args)]
@@ -62,15 +63,6 @@ fn commit_of(args: &Args) -> Option<String> {
     args.commit.clone().or_else(|| version::commit().filter(|_| own))
 }
 
-/// The lines for .gitignore.
-const IGNORED: [&str; 2] = ["/.wirebench/", "/results/"];
-
-/// One file to write.
-struct Made {
-    file: PathBuf,
-    text: String,
-}
-
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
     let folder = args.folder.clone().or(root).unwrap_or_else(|| PathBuf::from("."));
     let folder = std::path::absolute(folder)?;
@@ -115,27 +107,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         }
     }
     summarise(&found);
-    println!("\nNext:");
-    match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
-        0 => println!("  1. wirebench doctor"),
-        guesses => println!(
-            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
-        ),
-    }
-    println!("  2. wirebench verify && wirebench run --profile quick");
-    println!("  3. commit what was written, and open a pull request");
-    if !is_pinned(&told) {
-        let Action { repository, revision } = &told.action;
-        println!(
-            "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
-        );
-    }
-    for path in IGNORED
-        .iter()
-        .filter(|path| git::top(&folder).is_some() && !is_ignored(&folder, path))
-    {
-        println!("Add to .gitignore: {path}");
-    }
+    advise(&found, &told, &folder);
     Ok(if kept == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
@@ -172,52 +144,31 @@ fn summarise(found: &Found) {
     }
 }
 
+/// Prints what to do next.
+fn advise(found: &Found, told: &Told, folder: &Path) {
+    println!("\nNext:");
+    match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
+        0 => println!("  1. wirebench doctor"),
+        guesses => println!(
+            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
+        ),
+    }
+    println!("  2. wirebench verify && wirebench run --profile quick");
+    println!("  3. commit what was written, and open a pull request");
+    if !is_pinned(told) {
+        let Action { repository, revision } = &told.action;
+        println!(
+            "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
+        );
+    }
+    for path in IGNORED
+        .iter()
+        .filter(|path| git::top(folder).is_some() && !is_ignored(folder, path))
+    {
+        println!("Add to .gitignore: {path}");
+    }
+}
+
 fn is_ignored(folder: &Path, path: &str) -> bool {
     repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')))
-}
-
-/// Every file that init may write.
-fn files(folder: &Path, found: &Found, told: &Told) -> Vec<Made> {
-    let mut files = vec![Made {
-        file: folder.join("wirebench.toml"),
-        text: found.toml.clone(),
-    }];
-    let ignore = folder.join(".gitignore");
-    if !ignore.exists() {
-        files.push(Made {
-            file: ignore,
-            text: IGNORED.map(|line| format!("{line}\n")).concat(),
-        });
-    }
-    let top = git::top(folder).unwrap_or_else(|| folder.to_path_buf());
-    for (name, text) in workflows(told) {
-        files.push(Made {
-            file: top.join(".github/workflows").join(name),
-            text,
-        });
-    }
-    files
-}
-
-/// Writes a file that does not exist yet, and prints whether it did.
-fn write_new(made: &Made) -> anyhow::Result<bool> {
-    let unwritable = || format!("{}: cannot be written", made.file.display());
-    if let Some(folder) = made.file.parent() {
-        fs::create_dir_all(folder).with_context(unwritable)?;
-    }
-    let opened = fs::File::options().write(true).create_new(true).open(&made.file);
-    match opened {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
-        opened => {
-            opened
-                .and_then(|mut file| file.write_all(made.text.as_bytes()))
-                .with_context(unwritable)?;
-            Ok(true)
-        }
-    }
-}
-
-/// A path relative to the folder, if it is below it; otherwise the full path.
-fn shown(file: &Path, folder: &Path) -> String {
-    file.strip_prefix(folder).unwrap_or(file).display().to_string()
 }

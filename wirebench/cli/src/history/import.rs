@@ -1,0 +1,46 @@
+//! `wirebench history import`: a history that github-action-benchmark kept.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+
+use super::{Location, copies, say, text_of};
+use crate::{Outcome, UsageError};
+use wirebench_history::import::{is_name, keep, name_of, parse};
+use wirebench_present::report::imported;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A data.js with window.BENCHMARK_DATA, or the same as JSON.
+    file: PathBuf,
+    /// The history's folder, made when missing; or s3://BUCKET/PREFIX.
+    #[arg(long, value_name = "DIR", value_parser = Location::parser())]
+    to: Location,
+    /// Its name in the history: lower-case letters, digits, hyphens; without it, the file's name.
+    #[arg(long)]
+    name: Option<String>,
+}
+
+pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
+    let name = args.name.clone().unwrap_or_else(|| name_of(&args.file));
+    if !is_name(&name) {
+        let message = format!("--name {name}: expected lower-case letters, digits and hyphens");
+        return Err(UsageError(message).into());
+    }
+    let imported = parse(&text_of(&args.file)?).with_context(|| args.file.display().to_string())?;
+    match &args.to {
+        Location::Folder(folder) => {
+            let (file, written) = keep(folder, &name, &imported)?;
+            print!("{}", imported::render(&imported));
+            log::info!("{}", file.display());
+            say(written);
+        }
+        Location::Store(address) => {
+            let folder = tempfile::tempdir()?;
+            keep(folder.path(), &name, &imported)?;
+            print!("{}", imported::render(&imported));
+            copies::publish_made(folder.path(), address)?;
+        }
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,108 @@
+//! The runs that get a page: the newest of the history, and those of `--runs`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
+
+use crate::history::Opened;
+use crate::{runs, stored};
+use wirebench_declare::compare::{Compare, Margins};
+use wirebench_declare::project::Config;
+use wirebench_history::follow::Followed;
+use wirebench_history::run_file;
+use wirebench_judge::compare::{Rules, paired};
+use wirebench_present::site::PagedRun;
+use wirebench_record::history::StoredRun;
+use wirebench_record::run::{Run, Variant};
+
+/// Where a history may keep more of a run than its record: a folder for each, named by its id, with its comparison and its
+/// flame graphs as they lie in the run's own folder.
+const KEPT: &str = "kept";
+
+/// A run that is in no history.
+pub(super) struct Local {
+    pub(super) run: Run,
+    folder: PathBuf,
+}
+
+/// Every complete run of a folder of runs, by name.
+pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<Local>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|folder| runs::is_run(folder, "run.json"))
+        .map(|folder| folder.join("run.json"))
+        .collect();
+    files.sort();
+    let mut runs = Vec::new();
+    for file in files {
+        match runs::read(&file) {
+            Ok(run) => runs.push(Local {
+                run,
+                folder: file.parent().unwrap_or(folder).to_path_buf(),
+            }),
+            Err(error) => log::error!("warning: left out: {error:#}"),
+        }
+    }
+    Ok(runs)
+}
+
+/// The newest runs with their comparisons, the newest last.
+pub(super) fn paged(
+    history: Option<&Opened>,
+    local: &[Local],
+    followed: &Followed,
+    project: Option<&Path>,
+    count: usize,
+) -> anyhow::Result<Vec<PagedRun>> {
+    let Some(line) = followed.lines.first().filter(|line| !line.runs.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let config = project
+        .map(|project| Config::read(&project.join("wirebench.toml")))
+        .transpose()?;
+    let (compare, margins) = config.map_or_else(
+        || (Compare::default(), Margins::default()),
+        |config| (config.compare, config.margins),
+    );
+    let rules = Rules {
+        compare: &compare,
+        margins: &margins,
+    };
+    let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
+    if let Some(history) = history {
+        history.bring(newest.iter().map(|known| run_file(Path::new(""), known)))?;
+    }
+    let history = history.map(Opened::path);
+    let mut found: Vec<PagedRun> = newest
+        .par_iter()
+        .filter_map(|known| one(history, local, known, &rules))
+        .collect();
+    found.reverse();
+    Ok(found)
+}
+
+/// A run with its comparison; `None` if only the monthly summary has it.
+fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules) -> Option<PagedRun> {
+    let own = local.iter().find(|local| local.run.id == known.id);
+    let run = match own {
+        Some(local) => local.run.clone(),
+        None => runs::read(&run_file(history?, known)).ok()?,
+    };
+    let kept = history.map(|history| history.join(KEPT).join(&known.id));
+    let folder = own.map(|local| local.folder.clone());
+    let folder = folder.or_else(|| kept.filter(|folder| folder.is_dir()));
+    let judged = folder
+        .as_ref()
+        .and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
+    let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
+    let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, rules).ok()).flatten());
+    Some(PagedRun {
+        run,
+        comparison,
+        folder,
+    })
+}
