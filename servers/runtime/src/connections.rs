@@ -26,6 +26,7 @@ use crate::wire::Wire;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Versions {
     /// Only HTTP/2.
+    #[cfg(feature = "tonic")]
     Http2,
     /// HTTP/1.1 and HTTP/2, detected from the first bytes.
     Both,
@@ -75,6 +76,7 @@ where
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
     let http2 = match versions {
+        #[cfg(feature = "tonic")]
         Versions::Http2 => true,
         Versions::Both => tokio::select! {
             begins = wire.begins_http2() => begins,
