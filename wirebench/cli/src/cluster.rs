@@ -7,7 +7,8 @@ use wirebench_engine::session::{NothingToMeasure, Recorded};
 use wirebench_judge::compare::{self, Rules};
 use wirebench_record::run::Variant;
 
-use crate::run::{Args, new_seed};
+use crate::repeat::new_seed;
+use crate::run::Args;
 use crate::selection::Scope;
 use crate::{UsageError, results};
 

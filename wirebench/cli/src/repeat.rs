@@ -1,5 +1,7 @@
 //! The command that repeats a run, as its record has it.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use crate::run::{Args, Pin};
 use wirebench_engine::session::{Asked, Purpose};
 
@@ -46,4 +48,10 @@ pub(super) fn command(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u3
         words.extend(["--pin".into(), "off".into()]);
     }
     shell_words::join(words)
+}
+
+/// A seed of the order of rounds, by the clock.
+pub(super) fn new_seed() -> u32 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    now.subsec_nanos() ^ u32::try_from(now.as_secs() & 0xffff_ffff).unwrap_or(0)
 }

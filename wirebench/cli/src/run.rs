@@ -1,7 +1,6 @@
 //! `wirebench run`: builds, measures, judges and reports.
 
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::ValueEnum;
 
@@ -158,7 +157,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let mine = args.shard.mine(project, (name, profile), &series)?;
     let only = args.only.as_ref();
     let chosen = only.map(|only| only.chosen(project, name)).transpose()?;
-    let seed = u64::from(args.seed.unwrap_or_else(new_seed));
+    let seed = u64::from(args.seed.unwrap_or_else(repeat::new_seed));
     let rules = Rules::from(&project.config);
     session::measure(&Order {
         project,
@@ -181,9 +180,4 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         budget: args.budget.unwrap_or(rules.compare.budget).0,
         second_stage: &|run, left| compare::next_stage(run, &rules, left),
     })
-}
-
-pub(super) fn new_seed() -> u32 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    now.subsec_nanos() ^ u32::try_from(now.as_secs() & 0xffff_ffff).unwrap_or(0)
 }

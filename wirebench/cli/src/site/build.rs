@@ -2,19 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use jiff::Timestamp;
 
-use super::pages::Local;
-use super::{pages, project};
-use crate::history::{self, Location, Opened};
+use super::{histories, pages, project};
+use crate::history::{self, Location};
 use crate::{Outcome, UsageError, folder, runs, there};
 use wirebench_engine::git;
 use wirebench_engine::install;
 use wirebench_engine::session::prepare;
-use wirebench_history::follow::{Followed, follow};
-use wirebench_history::import::{is_name, keep, name_of, parse};
-use wirebench_history::trend::{NEWEST, Question};
+use wirebench_history::follow::Followed;
 use wirebench_present::site::{Built, Input, build};
 use wirebench_record::run::Run;
 
@@ -84,7 +80,7 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
     let project = project.as_deref();
     let below = args.runs.as_deref().map(pages::below).transpose()?.unwrap_or_default();
     let opened = args.history.as_ref().map(Location::open).transpose()?;
-    let mut followed = all(root, args, opened.as_ref(), &below)?;
+    let mut followed = histories::all(root, &args.from, opened.as_ref(), &below)?;
     project::tell(&mut followed, project);
     let runs = pages::paged(opened.as_ref(), &below, &followed, project, args.run_pages)?;
     let repository = repository_of(args, &followed, project);
@@ -106,28 +102,6 @@ fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)>
     };
     let built = build(&input, &args.out)?;
     Ok((followed, built))
-}
-
-/// The trends of the history, of the imported files and of the runs that are in no history.
-fn all(root: Option<PathBuf>, args: &Args, opened: Option<&Opened>, below: &[Local]) -> anyhow::Result<Followed> {
-    let imports = imported(&args.from)?;
-    let local: Vec<Run> = below.iter().map(|local| local.run.clone()).collect();
-    let question = Question {
-        series: None,
-        metric: None,
-        accepted: history::acceptances(root)?,
-        newest: NEWEST,
-    };
-    let mut followed = match (&imports, opened.map(Opened::path)) {
-        (Some(folder), None) => follow(Some(folder.path()), &local, &question)?,
-        (Some(folder), Some(history)) => with_imports(history, folder.path(), &local, &question)?,
-        (None, history) => follow(history, &local, &question)?,
-    };
-    if let Some(opened) = opened {
-        let skipped = &mut followed.trend.skipped;
-        skipped.iter_mut().for_each(|one| *one = opened.in_words(one));
-    }
-    Ok(followed)
 }
 
 /// The repository on GitHub: of the arguments, else of the history, else of the project if the history is its own.
@@ -174,35 +148,4 @@ fn repository(text: &str) -> Result<String, String> {
         Some((owner, name)) if fits(owner) && fits(name) => Ok(text.to_owned()),
         _ => Err("expected OWNER/NAME".into()),
     }
-}
-
-/// The files of `--from` as a history in a temporary folder.
-fn imported(files: &[PathBuf]) -> anyhow::Result<Option<tempfile::TempDir>> {
-    if files.is_empty() {
-        return Ok(None);
-    }
-    let history = tempfile::tempdir()?;
-    for file in files {
-        let imported = parse(&history::text_of(file)?).with_context(|| file.display().to_string())?;
-        let name = Some(name_of(file))
-            .filter(|name| is_name(name))
-            .unwrap_or_else(|| "imported".into());
-        keep(history.path(), &name, &imported)?;
-    }
-    Ok(Some(history))
-}
-
-/// A history, and imported files after it.
-fn with_imports(history: &Path, imports: &Path, local: &[Run], question: &Question) -> anyhow::Result<Followed> {
-    let mut followed = follow(Some(history), local, question)?;
-    let more = follow(Some(imports), &[], question)?;
-    let lines = followed.lines.len();
-    followed.lines.extend(more.lines);
-    followed.trend.traces.extend(more.trend.traces);
-    followed.trend.skipped.extend(more.trend.skipped);
-    followed.rows.extend(more.rows.into_iter().map(|mut row| {
-        row.line += lines;
-        row
-    }));
-    Ok(followed)
 }

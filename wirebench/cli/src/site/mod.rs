@@ -1,6 +1,7 @@
 //! `wirebench site`: the dashboard.
 
 mod build;
+mod histories;
 mod pages;
 mod project;
 mod serve;

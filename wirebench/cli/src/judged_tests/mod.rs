@@ -1,0 +1,165 @@
+//! Hand-made and random records, judged and rendered: every number, sentence and verdict of a row must agree.
+
+mod agreement;
+mod second_stage;
+mod verdicts;
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::{
+    Just, ProptestConfig, Strategy, TestCaseError, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
+
+use wirebench_declare::compare::{Compare, Margins};
+use wirebench_github::admit::{Of, checked};
+use wirebench_judge::compare::{self, Rules};
+use wirebench_judge::selftest::{Model, Source as _};
+use wirebench_judge::summary::comparison::{Findings, Standing, contradiction};
+use wirebench_present::report::comparison::words::{effect, sentence, size};
+use wirebench_present::report::comparison::{headline, markdown, reasons, terminal};
+use wirebench_present::report::escape::prose;
+use wirebench_present::report::format::plain;
+use wirebench_record::comparison::{ComparedMetric, Comparison, Verdict};
+use wirebench_record::counts::{CountStatus, Counts, Figure};
+use wirebench_record::metric::{Better, Metric};
+use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
+use wirebench_record::run::{Bound, CpuTime, Latency, LoadRecord, Round, RoundStatus, Run, Series, Variant};
+
+/// A run without rounds, and its one series.
+fn empty() -> (Run, Series) {
+    let mut run = Model::new(1, 0.01, 0.0, 7).empty();
+    let series = run.series.remove(0);
+    (run, series)
+}
+
+fn judged(run: &Run) -> Comparison {
+    let (compare, margins) = (Compare::default(), Margins::default());
+    let rules = Rules {
+        compare: &compare,
+        margins: &margins,
+    };
+    compare::paired(run, &rules).unwrap()
+}
+
+fn needs_second_stage(run: &Run) -> bool {
+    second_stage(run, 3600).is_some()
+}
+
+/// The second stage of a run in which a pair takes one second and the given number of seconds is left.
+fn second_stage(run: &Run, left: u64) -> Option<compare::Second> {
+    let (compare, margins) = (Compare::default(), Margins::default());
+    let rules = Rules {
+        compare: &compare,
+        margins: &margins,
+    };
+    let time = compare::Time {
+        left: std::time::Duration::from_secs(left),
+        pair: vec![std::time::Duration::from_secs(1); run.series.len()],
+    };
+    compare::second_stage(run, &rules, &time)
+}
+
+/// One round: the logarithms by which CPU, elapsed time, p50 and p99 exceed 10 µs, 1 s, 1 ms and 5 ms.
+type Bad = [f64; 4];
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "positive and far below 2^53"
+)]
+fn round(variant: Variant, number: u32, stage: u32, bad: Bad, bound: Option<Bound>) -> Round {
+    let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
+    let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));
+    Round {
+        status: RoundStatus::Ok,
+        elapsed_ns: Some(ns(1e9, bad[1])),
+        ok_count: Some(20_000),
+        failed_count: Some(0),
+        latency_ns: Some(Latency {
+            min: 1,
+            mean: p50,
+            p50,
+            p90: p99,
+            p95: p99,
+            p99,
+            p999: p99,
+            max: p99,
+        }),
+        server_cpu_ns: Some(CpuTime {
+            user: ns(2e8, bad[0]),
+            system: 0,
+        }),
+        bound,
+        ..Round::unmeasured(variant, number, 0, stage)
+    }
+}
+
+/// A run of one timed series: `first` pairs in stage 1 and `second` in stage 2; `of` gives the values of a pair by its
+/// number.
+fn timed(first: u32, second: u32, of: impl Fn(u32) -> (Bad, Bad), bound: [Option<Bound>; 2]) -> Run {
+    let (mut run, mut series) = empty();
+    for number in 0..first + second {
+        let stage = if number < first { 1 } else { 2 };
+        let (base, head) = of(number);
+        series
+            .rounds
+            .push(round(Variant::Baseline, number, stage, base, bound[0]));
+        series
+            .rounds
+            .push(round(Variant::Candidate, number, stage, head, bound[1]));
+    }
+    run.rounds_planned = first;
+    run.series.push(series);
+    run
+}
+
+/// A little noise that differs from round to round.
+fn noise(number: u32) -> f64 {
+    f64::from(number * 7 % 11) * 0.001
+}
+
+/// Equal CPU; all other metrics slower by this logarithm.
+fn waits(by: f64) -> impl Fn(u32) -> (Bad, Bad) {
+    move |number| {
+        let (one, other) = (noise(number), noise(number + 3));
+        ([one; 4], [other, other + by, other + by, other + by])
+    }
+}
+
+fn metric(comparison: &Comparison, metric: Metric) -> &ComparedMetric {
+    let mut all = comparison.series.iter().flat_map(|series| &series.metrics);
+    all.find(|one| one.metric == metric).unwrap()
+}
+
+fn counts(variant: Variant, figures: &[(Metric, Option<f64>, f64)], calls: &[(&str, f64)]) -> Counts {
+    let figure = |(metric, value, spread): &(Metric, Option<f64>, f64)| Figure {
+        metric: *metric,
+        value: *value,
+        spread: Some(*spread),
+        refused: value.is_none().then(|| "repetitions differ".to_owned()),
+        by_layout: Vec::new(),
+        points: Vec::new(),
+    };
+    Counts {
+        figures: figures.iter().map(figure).collect(),
+        syscalls: calls
+            .iter()
+            .map(|(name, calls)| ((*name).to_owned(), *calls))
+            .collect::<BTreeMap<_, _>>(),
+        reason: None,
+        ..Counts::without(variant, CountStatus::Ok, String::new())
+    }
+}
+
+fn counted(base: Counts, head: Counts) -> Series {
+    Series {
+        id: "count-ask@simulated@hey".into(),
+        scenario: "count-ask".into(),
+        load: LoadRecord {
+            counted: Some(600),
+            ..LoadRecord::default()
+        },
+        counts: vec![base, head],
+        ..empty().1
+    }
+}

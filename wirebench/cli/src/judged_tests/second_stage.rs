@@ -1,0 +1,88 @@
+//! Which series are measured anew.
+
+use super::*;
+
+#[test]
+fn what_looks_worse_by_more_than_ten_percent_gets_fresh_rounds_whatever_ten_pairs_prove() {
+    // Half of the pairs a little better, half much worse: the median is far off, and no test of ten pairs passes.
+    let of = |number: u32| {
+        let worse = if number.is_multiple_of(2) { 0.40 } else { -0.05 };
+        let base = noise(number);
+        ([base; 4], [base, base + worse, base, base])
+    };
+    let run = timed(10, 0, of, [None, None]);
+    assert!(needs_second_stage(&run));
+    assert!(!needs_second_stage(&timed(10, 0, waits(0.0), [None, None])));
+}
+
+#[test]
+fn where_time_is_short_what_may_have_changed_is_measured_anew_and_what_is_unsure_is_not() {
+    let unsure = |number: u32| {
+        let off = if number.is_multiple_of(2) { 0.1 } else { -0.1 };
+        ([noise(number); 4], [noise(number) + off; 4])
+    };
+    let mut run = timed(10, 0, waits(0.2), [None, None]);
+    run.series.extend(timed(10, 0, unsure, [None, None]).series);
+    assert_eq!(second_stage(&run, 100).unwrap().series, [0, 1]);
+    let short = second_stage(&run, 10).unwrap();
+    assert_eq!((short.series, short.rounds), (vec![0], 10), "{}", short.why);
+    assert_eq!(second_stage(&run, 5), None);
+}
+
+#[test]
+fn where_time_is_too_short_for_all_that_may_have_changed_the_worst_is_measured_anew() {
+    let mut run = timed(10, 0, waits(0.2), [None, None]);
+    for by in [0.5, 0.3] {
+        let all = move |number: u32| ([noise(number); 4], [noise(number + 3) + by; 4]);
+        run.series.extend(timed(10, 0, all, [None, None]).series);
+    }
+    assert_eq!(second_stage(&run, 30).unwrap().series, [0, 1, 2]);
+    assert_eq!(second_stage(&run, 17).unwrap().series, [1, 2]);
+    let one = second_stage(&run, 15).unwrap();
+    assert_eq!((one.series, one.rounds), (vec![1], 15), "{}", one.why);
+    assert_eq!(second_stage(&run, 7), None);
+}
+
+#[test]
+fn why_there_are_no_fresh_rounds_is_said() {
+    let why = |run: &Run| judged(run).method.no_second_stage;
+    let none = why(&timed(10, 0, waits(0.0), [None, None])).unwrap();
+    assert_eq!(none, NoSecondStage::NothingLookedChanged);
+    let calm = judged(&timed(10, 0, waits(0.0), [None, None]));
+    assert!(
+        !calm.notes.iter().any(|note| matches!(note, Note::NoSecondStage { .. })),
+        "{:?}",
+        calm.notes
+    );
+    let text = terminal::render(&calm, None);
+    assert!(
+        !text.contains("at most 5 %") && text.contains("was not tested: no fresh rounds"),
+        "{text}"
+    );
+    let time = judged(&timed(10, 0, waits(0.3), [None, None]));
+    assert!(
+        time.notes
+            .iter()
+            .any(|note| reasons::note(note).contains("no time was left in the budget")),
+        "{:?}",
+        time.notes
+    );
+    let few = why(&timed(5, 0, waits(0.3), [None, None])).unwrap();
+    let asked_for_few = NoSecondStage::TooFewRounds {
+        rounds: 5,
+        needed: 8,
+        minutes: None,
+    };
+    assert_eq!(few, asked_for_few);
+    // A pair of rounds takes some 7 s: 1 s of load, the warm-up and 2 s around it on each side.
+    let mut cut = timed(5, 0, waits(0.3), [None, None]);
+    cut.rounds_planned = 10;
+    cut.spent.measure_ns = 30_000_000_000;
+    cut.spent.load_ns = 10_000_000_000;
+    let text = terminal::render(&judged(&cut), None);
+    assert!(
+        text.contains("Repeat the measurement with --budget 3m, which is enough at this pace"),
+        "{text}"
+    );
+    assert_eq!(why(&timed(10, 20, waits(0.3), [None, None])), None);
+}

@@ -1,0 +1,173 @@
+//! What gates, what informs, and what is said of it.
+
+use super::*;
+
+#[test]
+fn a_large_loss_of_throughput_gates_by_default_unless_the_client_was_the_limit() {
+    let run = timed(10, 20, waits(0.5), [Some(Bound::Client), Some(Bound::Neither)]);
+    let comparison = judged(&run);
+    let lost = metric(&comparison, Metric::Throughput);
+    assert_eq!(
+        (comparison.verdict, lost.verdict, lost.primary),
+        (Verdict::Regressed, Verdict::Regressed, true)
+    );
+    assert_eq!(lost.reason, MetricReason::WorseThanGate { percent: 10.0 });
+    assert_eq!(
+        reasons::metric(&lost.reason),
+        "worse by more than 10 %, from where it gates"
+    );
+    assert!(
+        terminal::one_line(&comparison).contains("✗ Regressed"),
+        "{}",
+        terminal::one_line(&comparison)
+    );
+
+    let bound = judged(&timed(10, 20, waits(0.5), [Some(Bound::Neither), Some(Bound::Client)]));
+    let lost = metric(&bound, Metric::LatencyP50);
+    assert_eq!((lost.verdict, lost.primary), (Verdict::Regressed, false));
+    assert_eq!(lost.reason, MetricReason::WorseButClientBound { percent: 10.0 });
+    assert_ne!(bound.verdict, Verdict::Regressed);
+    let line = terminal::one_line(&bound);
+    assert!(
+        line.contains("But worse, not gating:") && line.contains("throughput"),
+        "{line}"
+    );
+    assert!(!terminal::render(&bound, None).contains("nothing to do"));
+}
+
+#[test]
+fn a_loss_below_ten_percent_is_in_the_headline_and_does_not_gate() {
+    let comparison = judged(&timed(10, 20, waits(0.06), [None, None]));
+    let lost = metric(&comparison, Metric::Throughput);
+    assert_eq!((lost.verdict, lost.primary), (Verdict::Regressed, false));
+    let line = terminal::one_line(&comparison);
+    assert!(
+        line.starts_with("= Unchanged, but worse in metrics that do not gate."),
+        "{line}"
+    );
+    assert!(line.contains("throughput −5.7 %"), "{line}");
+}
+
+#[test]
+fn a_change_that_only_the_ranks_show_is_inconclusive() {
+    let cpu = [
+        (192_231_744, 202_354_624),
+        (200_000_000, 179_714_887),
+        (196_817_433, 200_000_000),
+        (200_000_000, 202_085_862),
+        (190_697_893, 200_000_000),
+        (203_759_732, 207_434_461),
+        (200_000_000, 206_841_715),
+        (193_208_664, 200_000_000),
+    ];
+    let mut run = timed(1, 8, |_| ([0.0; 4], [0.0; 4]), [None, None]);
+    let fresh = run.series[0].rounds.iter_mut().filter(|round| round.stage == 2);
+    for (round, user) in fresh.zip(cpu.iter().flat_map(|(base, head)| [*base, *head])) {
+        round.server_cpu_ns = Some(CpuTime { user, system: 0 });
+    }
+    let found = judged(&run);
+    let found = metric(&found, Metric::ServerCpu);
+    assert!(found.p_worse.unwrap() < 0.01 && found.effect_low_percent.unwrap() < 0.0);
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!(found.reason, MetricReason::Disputed);
+}
+
+#[test]
+fn too_few_pairs_are_the_reason_in_the_first_line() {
+    let line = terminal::one_line(&judged(&timed(5, 0, waits(0.0), [None, None])));
+    assert!(
+        line.contains("only 5 usable pairs of rounds; 8 are needed") && !line.contains("10 %"),
+        "{line}"
+    );
+}
+
+#[test]
+fn cpu_gates_where_instructions_do_not_compare_and_a_figure_refused_on_both_sides_is_left_out() {
+    let with = |base: Option<f64>, head: Option<f64>| {
+        let figures = |instructions| {
+            [
+                (Metric::Instructions, instructions, 1.0),
+                (Metric::WireBytesSent, Some(163.0), 0.0),
+            ]
+        };
+        let mut run = timed(10, 0, waits(0.0), [None, None]);
+        let side = |variant, value| counts(variant, &figures(value), &[]);
+        run.series
+            .push(counted(side(Variant::Baseline, base), side(Variant::Candidate, head)));
+        judged(&run)
+    };
+    let both = with(Some(10_000.0), Some(10_000.0));
+    assert!(!metric(&both, Metric::ServerCpu).primary && both.method.gates.is_some());
+    let neither = with(None, None);
+    assert_eq!(
+        (neither.verdict, metric(&neither, Metric::ServerCpu).primary),
+        (Verdict::Unchanged, true)
+    );
+    let series = &neither.series[1];
+    assert!(series.metrics.iter().all(|one| one.metric != Metric::Instructions));
+    assert!(
+        reasons::series(series.reason.as_ref().unwrap()).contains("refused on both sides: instructions per request")
+    );
+    let one = with(Some(10_000.0), None);
+    assert_eq!(one.verdict, Verdict::Invalid);
+}
+
+#[test]
+fn a_new_system_call_is_said_however_rare_and_one_that_waits_is_no_all_clear() {
+    let with = |calls: &[(&str, f64)]| {
+        let figures = [(Metric::Syscalls, Some(4.0), 0.02)];
+        let (mut run, _) = empty();
+        let base = counts(Variant::Baseline, &figures, &[("read", 2.0), ("write", 2.0)]);
+        run.series
+            .push(counted(base, counts(Variant::Candidate, &figures, calls)));
+        judged(&run)
+    };
+    let same = with(&[("read", 2.0), ("write", 2.0)]);
+    assert_eq!(same.verdict, Verdict::Unchanged);
+    assert!(!terminal::render(&same, None).contains("New system call"));
+
+    let sleeps = with(&[("read", 2.0), ("write", 2.0), ("clock_nanosleep", 0.02)]);
+    assert_eq!(sleeps.verdict, Verdict::Inconclusive);
+    for text in [
+        terminal::render(&sleeps, None),
+        markdown::render(&sleeps).replace('`', ""),
+    ] {
+        assert!(
+            text.contains("New system call: clock_nanosleep, 0.02 per request of"),
+            "{text}"
+        );
+        assert!(text.contains("in which requests wait"), "{text}");
+    }
+    let asks = with(&[("read", 2.0), ("write", 2.0), ("getrandom", 0.02)]);
+    assert_eq!(asks.verdict, Verdict::Unchanged);
+    let text = terminal::render(&asks, None);
+    assert!(
+        text.contains("New system call: getrandom") && text.contains("look at where"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_comparison_without_anything_that_gates_is_not_judged() {
+    let (mut run, mut series) = empty();
+    series.missing_in = Some(Variant::Baseline);
+    run.series.push(series);
+    let comparison = judged(&run);
+    assert_eq!(comparison.verdict, Verdict::NotJudged);
+    assert!(terminal::one_line(&comparison).starts_with("– Not judged. No gating metric is on both sides"));
+    assert!(terminal::render(&comparison, None).contains("nothing was tested"));
+}
+
+#[test]
+fn one_program_on_both_sides_is_unchanged_and_nothing_else_is_said_of_it() {
+    let mut comparison = judged(&timed(10, 0, waits(0.0), [None, None]));
+    for series in &mut comparison.series {
+        (series.same_program, series.metrics, series.verdict) = (true, Vec::new(), Some(Verdict::Unchanged));
+    }
+    let text = terminal::render(&comparison, None);
+    assert!(
+        text.starts_with("= Unchanged. Same program on both sides: nothing was measured.\nNext: nothing to do."),
+        "{text}"
+    );
+    assert!(!text.contains("not measured:"), "{text}");
+}
