@@ -2,6 +2,8 @@
 //!
 //! A shell holds the list of groups and reads changes to it from a pipe that only wirebench writes to. When wirebench ends,
 //! however it ends, the pipe closes: the shell kills the groups that are still on its list and ends as well.
+//!
+//! A group is put onto the list right after its start, so that one is missed only if wirebench is killed in between.
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;

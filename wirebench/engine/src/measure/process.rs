@@ -49,9 +49,13 @@ impl Launch<'_> {
         let mut command = self.command()?;
         command.process_group(0);
         let started = Instant::now();
-        let child = cores::born_on(self.cores, || command.spawn())?;
-        let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
-        last_will::add(id);
+        // On the list before anything else is done: wirebench may be killed at any moment.
+        let (child, id) = cores::born_on(self.cores, || {
+            let child = command.spawn()?;
+            let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
+            last_will::add(id);
+            Ok((child, id))
+        })?;
         Ok(Group { child, id, started })
     }
 
