@@ -63,7 +63,7 @@ function ask() {
     client.connect(asked.ADDRESS, ca ? { tls: { cacerts: ca } } : { plaintext: true })
     connected = true
   }
-  client.invoke(asked.CALL, message, { timeout: '20s' })
+  client.invoke(asked.CALL, message, { metadata: headers, timeout: '20s' })
 }
 
 export function once() {

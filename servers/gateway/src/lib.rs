@@ -29,6 +29,9 @@ pub async fn serve(incoming: Incoming, serving: Serving, tier: Tier) -> io::Resu
     let source = Arc::new(tier.source().map_err(io::Error::other)?);
     match tier.protocol() {
         Protocol::Http => web::serve(incoming, front::http::router(source), serving).await,
-        Protocol::Grpc => rpc::serve(incoming, front::grpc::routes(source).await, serving).await,
+        Protocol::Grpc => {
+            let routes = front::grpc::routes(source).await.map_err(io::Error::other)?;
+            rpc::serve(incoming, routes, serving).await
+        }
     }
 }

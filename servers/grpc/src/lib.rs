@@ -10,19 +10,24 @@ use std::io;
 use clap::Args;
 use server_runtime::rpc::{self, Clients};
 use server_runtime::{Incoming, Own, Serving};
+use tonic::codec::CompressionEncoding;
 
 pub use services::{Services, routes};
 
 /// The arguments of this server only.
 #[derive(Args, Clone, Copy, Debug)]
 #[command(next_help_heading = "gRPC")]
-pub struct Web {
+pub struct Clientele {
     /// Answers gRPC-web too, over HTTP/1.1 and HTTP/2, on the same address
     #[arg(long)]
     grpc_web: bool,
+
+    /// Compresses messages with gzip for clients that accept it
+    #[arg(long)]
+    gzip: bool,
 }
 
-impl Own for Web {
+impl Own for Clientele {
     fn alpn(&self) -> &'static [&'static str] {
         if self.grpc_web { &["h2", "http/1.1"] } else { &["h2"] }
     }
@@ -32,9 +37,11 @@ impl Own for Web {
 ///
 /// # Errors
 /// Those of the transport.
-pub async fn serve(incoming: Incoming, serving: Serving, web: Web) -> io::Result<()> {
-    let services = routes().await.map_err(io::Error::other)?;
-    let clients = if web.grpc_web {
+pub async fn serve(incoming: Incoming, serving: Serving, own: Clientele) -> io::Result<()> {
+    let services = routes(own.gzip.then_some(CompressionEncoding::Gzip))
+        .await
+        .map_err(io::Error::other)?;
+    let clients = if own.grpc_web {
         Clients::GrpcAndWeb
     } else {
         Clients::Grpc
@@ -51,7 +58,7 @@ mod tests {
 
     /// Calls the services in process.
     async fn ask(city: &str) -> Result<GetCurrentWeatherResponse, Status> {
-        let services = super::routes().await.unwrap();
+        let services = super::routes(None).await.unwrap();
         let request = GetCurrentWeatherRequest { city: city.to_owned() };
         let answer = WeatherServiceClient::new(services).get_current_weather(request).await?;
         Ok(answer.into_inner())
@@ -95,7 +102,7 @@ mod tests {
     use futures_util::StreamExt;
 
     async fn users() -> UsersServiceClient<super::Services> {
-        UsersServiceClient::new(super::routes().await.unwrap())
+        UsersServiceClient::new(super::routes(None).await.unwrap())
     }
 
     #[tokio::test]
@@ -169,7 +176,7 @@ mod tests {
         use contract::metrics_v1::GetMetricsDocumentRequest;
         use contract::metrics_v1::metrics_service_client::MetricsServiceClient;
 
-        let mut client = MetricsServiceClient::new(super::routes().await.unwrap());
+        let mut client = MetricsServiceClient::new(super::routes(None).await.unwrap());
         let answer = client.get_metrics_document(GetMetricsDocumentRequest {}).await.unwrap();
         assert_eq!(answer.into_inner(), domain::metrics_document().into());
     }

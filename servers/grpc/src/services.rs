@@ -12,6 +12,7 @@ use contract::users_v1::users_service_server::{self, UsersServiceServer};
 use contract::weather_v1::weather_service_server::{self, WeatherServiceServer};
 use http::{Request, Response};
 use tonic::body::Body;
+use tonic::codec::CompressionEncoding;
 use tonic::service::Routes;
 use tonic_reflection::server::Builder;
 use tower::Service;
@@ -62,11 +63,12 @@ where
     }
 }
 
-/// Weather, users and metrics, health (everything is serving) and reflection in both its versions.
+/// Weather, users and metrics, health (everything is serving) and reflection in both its versions. Messages of the first three
+/// are compressed with `coding` for clients that accept it, and accepted so.
 ///
 /// # Errors
 /// When the contract's description cannot be read, which would be a mistake in the build.
-pub async fn routes() -> Result<Services, tonic_reflection::server::Error> {
+pub async fn routes(coding: Option<CompressionEncoding>) -> Result<Services, tonic_reflection::server::Error> {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<WeatherServiceServer<BuiltInWeather>>().await;
     reporter.set_serving::<UsersServiceServer<BuiltInUsers>>().await;
@@ -77,10 +79,18 @@ pub async fn routes() -> Result<Services, tonic_reflection::server::Error> {
         .add_service(described().build_v1()?)
         // Many command-line clients still ask in the older version.
         .add_service(described().build_v1alpha()?);
+    let mut weather = WeatherServiceServer::new(BuiltInWeather);
+    let mut users = UsersServiceServer::new(BuiltInUsers);
+    let mut metrics = MetricsServiceServer::new(BuiltInDocument);
+    if let Some(coding) = coding {
+        weather = weather.send_compressed(coding).accept_compressed(coding);
+        users = users.send_compressed(coding).accept_compressed(coding);
+        metrics = metrics.send_compressed(coding).accept_compressed(coding);
+    }
     Ok(Services(Arc::new(All {
-        weather: WeatherServiceServer::new(BuiltInWeather),
-        users: UsersServiceServer::new(BuiltInUsers),
-        metrics: MetricsServiceServer::new(BuiltInDocument),
+        weather,
+        users,
+        metrics,
         others: others.routes().prepare(),
     })))
 }

@@ -13,8 +13,10 @@ use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{Method, Uri};
 use axum::routing::get;
+use clap::Args;
 use domain::{MetricsDocument, Weather};
-use server_runtime::{Incoming, NoMore, Serving, web};
+use server_runtime::{Incoming, Own, Serving, web};
+use tower_http::compression::CompressionLayer;
 
 pub use answer::{Answer, Problem};
 
@@ -56,12 +58,28 @@ const PATHS: [&str; 7] = [
     "/health",
 ];
 
+/// The arguments of this server only.
+#[derive(Args, Clone, Copy, Debug)]
+#[command(next_help_heading = "HTTP")]
+pub struct Coding {
+    /// Compresses responses with gzip for clients that accept it
+    #[arg(long)]
+    gzip: bool,
+}
+
+impl Own for Coding {}
+
 /// Answers connections until a stop is requested, with what `serving` asks for in every request.
 ///
 /// # Errors
 /// If the listener fails.
-pub async fn serve(incoming: Incoming, serving: Serving, _own: NoMore) -> io::Result<()> {
-    web::serve(incoming, router(), serving).await
+pub async fn serve(incoming: Incoming, serving: Serving, coding: Coding) -> io::Result<()> {
+    let router = if coding.gzip {
+        router().layer(CompressionLayer::new())
+    } else {
+        router()
+    };
+    web::serve(incoming, router, serving).await
 }
 
 async fn current_weather(

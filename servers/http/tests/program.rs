@@ -85,6 +85,31 @@ fn without_waste_the_answer_has_no_header_more() {
 }
 
 #[test]
+fn gzip_is_for_clients_that_accept_it() {
+    let page = "/api/users/page?page=1&size=50";
+    let ask = |flags: &[&str], accepts: &str| {
+        let server = PROGRAM.start(flags);
+        let mut connection = connect(server.address);
+        write!(
+            connection,
+            "GET {page} HTTP/1.1\r\nhost: localhost\r\n{accepts}connection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut answer = Vec::new();
+        connection.read_to_end(&mut answer).unwrap();
+        let head = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        let is_compressed = String::from_utf8_lossy(&answer[..head]).contains("content-encoding: gzip");
+        (is_compressed, answer.len())
+    };
+    let accepts = "accept-encoding: gzip\r\n";
+    let (_, plain) = ask(&[], accepts);
+    assert!(!ask(&["--gzip"], "").0);
+    assert_eq!(ask(&[], accepts), (false, plain));
+    let (is_compressed, length) = ask(&["--gzip"], accepts);
+    assert!(is_compressed && length * 3 < plain, "{length} of {plain} bytes");
+}
+
+#[test]
 fn wasted_instructions_are_counted() {
     testing::wasted_instructions_are_counted(PROGRAM, ask_often);
 }

@@ -137,6 +137,14 @@ impl Mode {
         named.any(|word| word == "more_urls")
     }
 
+    /// Whether it can send a gRPC call's metadata: its arguments or its environment name one of the placeholders for it.
+    #[must_use]
+    pub fn takes_metadata(&self) -> bool {
+        let in_environment = self.env.values().flat_map(|text| Arg::One(text.clone()).placeholders());
+        let mut named = self.args.iter().flat_map(Arg::placeholders).chain(in_environment);
+        named.any(|word| ["header", "headers", "metadata"].contains(&word.as_str()))
+    }
+
     fn names(&self, amount: &Amount) -> bool {
         const WORDS: [&str; 7] = [
             "requests",
@@ -165,7 +173,7 @@ const fn usual_share() -> f64 {
 }
 
 /// Placeholders a driver's arguments may name.
-pub const PLACEHOLDERS: [&str; 36] = [
+pub const PLACEHOLDERS: [&str; 37] = [
     "driver_folder",
     "connections",
     "streams",
@@ -187,6 +195,7 @@ pub const PLACEHOLDERS: [&str; 36] = [
     "path",
     "header",
     "headers",
+    "metadata",
     "body_file",
     "ca",
     "call",

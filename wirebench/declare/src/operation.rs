@@ -80,6 +80,9 @@ pub struct GrpcOperation {
     pub call: String,
     /// The request as protobuf JSON.
     pub message: String,
+    /// Metadata lines `name: value`, such as a token; variables are replaced as in headers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub metadata: Vec<String>,
     /// The right answer as protobuf JSON; none given means any message with status OK.
     pub expected_message: Option<String>,
 }
@@ -135,6 +138,8 @@ pub(super) struct RequestTable {
     body_file: Option<String>,
     call: Option<String>,
     message: Option<String>,
+    #[serde(default)]
+    metadata: Vec<String>,
     proto: Option<String>,
     proto_root: Option<String>,
     bench: Option<String>,
@@ -217,6 +222,18 @@ fn names_variables_well(text: &str) -> bool {
     text.matches("{env:").count() == VARIABLE.find_iter(text).count()
 }
 
+/// What is wrong with a line of metadata.
+fn flaw_of_metadata(line: &str) -> Option<&'static str> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z0-9_.-]+$").expect("a constant pattern"));
+    let Some((name, _)) = line.split_once(": ").filter(|(name, _)| NAME.is_match(name)) else {
+        return Some("expected lines such as \"authorization: Bearer {env:TOKEN}\", the name in lower case");
+    };
+    if name.ends_with("-bin") {
+        return Some("expected text; drivers encode the values of names that end with -bin each in their own way");
+    }
+    (!names_variables_well(line)).then_some("expected variables such as {env:TOKEN} or {env:TOKEN:default}")
+}
+
 impl Table {
     /// An operation of these two parts.
     pub(super) const fn of(request: RequestTable, expect: ExpectTable) -> Self {
@@ -255,10 +272,11 @@ impl Table {
     /// An HTTP request.
     fn http(self) -> Result<Operation, Fault> {
         let Self { request, expect } = self;
-        if request.message.is_some() || request.names_a_file() || expect.message.is_some() {
+        let is_grpc = request.message.is_some() || request.names_a_file() || !request.metadata.is_empty();
+        if is_grpc || expect.message.is_some() {
             return fault(
                 "request",
-                "path makes this an HTTP request; message, proto and proto_root are gRPC's",
+                "path makes this an HTTP request; message, metadata, proto and proto_root are gRPC's",
             );
         }
         let (path, more_paths) = in_turn(request.path, request.paths)?;
@@ -295,8 +313,11 @@ impl Table {
         if request.method.is_some() || !request.headers.is_empty() || request.body.is_some() || expect.names_a_body() {
             return fault(
                 "request",
-                "call makes this a gRPC request; method, headers and body are HTTP's",
+                "call makes this a gRPC request; method, headers and body are HTTP's, and metadata is its own",
             );
+        }
+        if let Some(flaw) = request.metadata.iter().find_map(|line| flaw_of_metadata(line)) {
+            return fault("request.metadata", flaw);
         }
         let call = request.call.unwrap_or_default();
         if call.split('/').filter(|part| !part.is_empty()).count() != 2 {
@@ -306,6 +327,7 @@ impl Table {
             proto: ProtoFile::of(request.proto, request.proto_root)?,
             call,
             message: request.message.unwrap_or_else(|| "{}".into()),
+            metadata: request.metadata,
             expected_message: expect.message,
         }))
     }
@@ -313,8 +335,8 @@ impl Table {
     /// A benchmark of a program.
     fn bench(self) -> Result<Operation, Fault> {
         let Self { request, expect } = self;
-        let is_more =
-            request.is_http() || request.call.is_some() || request.names_a_file() || !request.headers.is_empty();
+        let has_lines = !request.headers.is_empty() || !request.metadata.is_empty();
+        let is_more = request.is_http() || request.call.is_some() || request.names_a_file() || has_lines;
         let expects = expect.status.is_some() || expect.names_a_body();
         let others = [request.method, request.body, request.message, expect.message];
         let id = request.bench.unwrap_or_default();

@@ -181,6 +181,7 @@ fn operation(out: &mut String, operation: &Operation, because: &Because) {
             call,
             message,
             expected_message,
+            ..
         }) => (
             format!(
                 "{{ {}call = {}, message = {} }}",

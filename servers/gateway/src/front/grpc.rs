@@ -1,4 +1,4 @@
-//! Answering over gRPC, with the contract of the gRPC server and its health service.
+//! Answering over gRPC, with the contract of the gRPC server, its health service and server reflection.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -16,11 +16,15 @@ use contract::weather_v1::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
 use tokio_stream::Stream;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
+use tonic_reflection::server::Builder;
 
 use crate::source::Source;
 
 /// Everything a tier answers over gRPC.
-pub(crate) async fn routes(source: Arc<Source>) -> Routes {
+///
+/// # Errors
+/// When the contract's description cannot be read, which would be a mistake in the build.
+pub(crate) async fn routes(source: Arc<Source>) -> Result<Routes, tonic_reflection::server::Error> {
     let tier = Tier(source);
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<WeatherServiceServer<Tier>>().await;
@@ -31,8 +35,16 @@ pub(crate) async fn routes(source: Arc<Source>) -> Routes {
         .add_service(WeatherServiceServer::new(tier.clone()))
         .add_service(UsersServiceServer::new(tier.clone()))
         .add_service(MetricsServiceServer::new(tier))
-        .add_service(health);
-    services.routes().prepare()
+        .add_service(health)
+        .add_service(described().build_v1()?)
+        .add_service(described().build_v1alpha()?);
+    Ok(services.routes().prepare())
+}
+
+fn described() -> Builder<'static> {
+    Builder::configure()
+        .register_encoded_file_descriptor_set(contract::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
 }
 
 /// A tier's services.

@@ -12,12 +12,15 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use contract::users_v1::PageUsersRequest;
+use contract::users_v1::users_service_client::UsersServiceClient;
 use contract::weather_v1::GetCurrentWeatherRequest;
 use contract::weather_v1::weather_service_client::WeatherServiceClient;
 use futures_util::StreamExt;
 use futures_util::stream::iter;
 use server_runtime::testing::{self, Program, RUNTIMES, Running};
 use tonic::Code;
+use tonic::codec::CompressionEncoding;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic_health::pb::health_client::HealthClient;
 use tonic_health::pb::{HealthCheckRequest, health_check_response::ServingStatus};
@@ -89,6 +92,34 @@ async fn wasted_metadata_is_as_long_as_asked() {
             let entry = answer.metadata().get("x-waste");
             assert_eq!(entry.map(|value| value.as_bytes().len()), expected);
         }
+    }
+}
+
+#[tokio::test]
+async fn gzip_is_for_clients_that_accept_it() {
+    for (flags, accepted, expected) in [
+        (&["--gzip"][..], true, true),
+        (&["--gzip"], false, false),
+        (&[], true, false),
+    ] {
+        let server = PROGRAM.start(flags);
+        let mut client = UsersServiceClient::new(connect(server.address).await);
+        if accepted {
+            client = client.accept_compressed(CompressionEncoding::Gzip);
+        }
+        let answer = client
+            .page_users(PageUsersRequest {
+                page: Some(1),
+                size: Some(50),
+            })
+            .await
+            .unwrap();
+        let coding = answer
+            .metadata()
+            .get("grpc-encoding")
+            .is_some_and(|coding| coding == "gzip");
+        assert_eq!(coding, expected, "{flags:?} {accepted}");
+        assert_eq!(answer.into_inner().users.len(), 50);
     }
 }
 

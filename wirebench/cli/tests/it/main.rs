@@ -47,6 +47,7 @@ mod limits;
 mod loads;
 mod locks;
 mod made;
+mod metadata;
 mod mixes;
 mod profiles;
 mod publish;

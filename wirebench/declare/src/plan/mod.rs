@@ -205,6 +205,7 @@ fn fit<'a>(
         return None;
     }
     let in_turn = matches!(operation, Operation::Http(http) if !http.more_paths.is_empty());
+    let has_metadata = matches!(operation, Operation::Grpc(rpc) if !rpc.metadata.is_empty());
     let fits = |protocol: &Protocol| {
         let answered = if starts {
             *protocol == Protocol::Process
@@ -212,10 +213,10 @@ fn fit<'a>(
             server.protocols.contains(protocol)
         };
         let meant = scenario.protocols.as_ref().is_none_or(|list| list.contains(protocol));
-        let can = driver
-            .protocols
-            .get(protocol)
-            .is_some_and(|mode| mode.takes(&scenario.load) && (!in_turn || mode.takes_paths()));
+        let can = driver.protocols.get(protocol).is_some_and(|mode| {
+            let paths = !in_turn || mode.takes_paths();
+            mode.takes(&scenario.load) && paths && (!has_metadata || mode.takes_metadata())
+        });
         answered && meant && can
     };
     let protocol = Protocol::ALL.into_iter().find(fits)?;

@@ -1,10 +1,14 @@
 //! Converts gRPC messages from JSON and back, by the .proto file that a server declares; no generated code.
 
+use std::borrow::Cow;
+use std::io::Read;
 use std::path::Path;
 
+use flate2::read::GzDecoder;
 use prost::Message;
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor};
 
+use crate::measure::probe::MOST_ANSWER_BYTES;
 use crate::measure::reflection::{self, Place};
 use wirebench_declare::server::{GrpcOperation, ProtoFile};
 
@@ -156,11 +160,14 @@ impl Call {
             what,
         };
         let broken = || wire(format!("{} bytes that are not whole frames", body.len()));
-        let messages = frames(body).ok_or_else(broken)?;
+        let messages = parts(body).ok_or_else(broken)?;
         if messages.is_empty() || (messages.len() > 1 && !self.method.is_server_streaming()) {
             return Err(wire(format!("{} messages", messages.len())));
         }
-        let decode = |message| DynamicMessage::decode(kind.clone(), message).map_err(|error| wire(error.to_string()));
+        let decode = |part: Part| {
+            let message = part.opened().map_err(&wire)?;
+            DynamicMessage::decode(kind.clone(), message.as_ref()).map_err(|error| wire(error.to_string()))
+        };
         messages.into_iter().map(decode).collect()
     }
 }
@@ -198,24 +205,71 @@ pub fn unframe(body: &[u8]) -> Option<&[u8]> {
 
 /// The messages inside uncompressed frames, in order; `None` if the bytes are not such frames.
 #[must_use]
-pub fn frames(mut body: &[u8]) -> Option<Vec<&[u8]>> {
-    let mut messages = Vec::new();
+pub fn frames(body: &[u8]) -> Option<Vec<&[u8]>> {
+    parts(body)?.into_iter().map(Part::plain).collect()
+}
+
+/// Bytes of the messages inside the frames of a body, as they were sent; `None` if the bytes are not frames.
+#[must_use]
+pub fn bytes_of_messages(body: &[u8]) -> Option<usize> {
+    parts(body).map(|parts| parts.iter().map(|part| part.bytes.len()).sum())
+}
+
+/// What one frame holds.
+#[derive(Debug)]
+struct Part<'a> {
+    compressed: bool,
+    bytes: &'a [u8],
+}
+
+impl<'a> Part<'a> {
+    /// The message, if it is not compressed.
+    fn plain(self) -> Option<&'a [u8]> {
+        (!self.compressed).then_some(self.bytes)
+    }
+
+    /// The message, decompressed if need be: with gzip, the one compression that servers of every language have.
+    fn opened(self) -> Result<Cow<'a, [u8]>, String> {
+        if !self.compressed {
+            return Ok(Cow::Borrowed(self.bytes));
+        }
+        let mut message = Vec::new();
+        let most = u64::try_from(MOST_ANSWER_BYTES).unwrap_or(u64::MAX);
+        let read = GzDecoder::new(self.bytes).take(most + 1).read_to_end(&mut message);
+        match read {
+            Ok(length) if length <= MOST_ANSWER_BYTES => Ok(Cow::Owned(message)),
+            Ok(_) => Err(format!("a compressed message of more than {MOST_ANSWER_BYTES} bytes")),
+            Err(error) => Err(format!("a compressed message that gzip cannot read: {error}")),
+        }
+    }
+}
+
+/// The frames of a body, in order; `None` if the bytes are not whole frames.
+fn parts(mut body: &[u8]) -> Option<Vec<Part<'_>>> {
+    let mut parts = Vec::new();
     while !body.is_empty() {
         let (header, rest) = body.split_at_checked(FRAME_HEADER_BYTES)?;
         let length = u32::from_be_bytes(header[1..].try_into().ok()?);
-        let (message, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-        if header[0] != 0 {
-            return None;
-        }
-        messages.push(message);
+        let (bytes, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+        let compressed = match header[0] {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
+        parts.push(Part { compressed, bytes });
         body = rest;
     }
-    Some(messages)
+    Some(parts)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{frame, frames, unframe};
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::{bytes_of_messages, frame, frames, parts, unframe};
     use proptest::prelude::*;
 
     proptest! {
@@ -239,6 +293,28 @@ mod tests {
         assert_eq!(frames(&body), Some(vec![&b"one"[..], b"", b"three"]));
         assert_eq!((frames(&body[..body.len() - 1]), unframe(&body)), (None, None));
         assert_eq!((frames(&[]), unframe(&[])), (Some(vec![]), None));
+    }
+
+    #[test]
+    fn a_compressed_message_is_opened_and_its_bytes_are_those_that_were_sent() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(&[7; 4000]).unwrap();
+        let mut framed = frame(&encoder.finish().unwrap());
+        framed[0] = 1;
+        let opened = |body: &[u8]| {
+            parts(body)
+                .unwrap()
+                .remove(0)
+                .opened()
+                .map(std::borrow::Cow::into_owned)
+        };
+        assert_eq!(opened(&framed), Ok(vec![7; 4000]));
+        assert_eq!(bytes_of_messages(&framed), Some(framed.len() - 5));
+        assert_eq!(frames(&framed), None);
+        framed[8] ^= 0xff;
+        assert!(opened(&framed).unwrap_err().contains("gzip cannot read"));
+        framed[0] = 2;
+        assert!(parts(&framed).is_none());
     }
 
     #[test]

@@ -20,7 +20,8 @@ use wirebench_declare::server::LOOPBACK;
 
 /// How long a probe waits for its response.
 pub const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
-const MOST_ANSWER_BYTES: usize = 64 << 20;
+/// The longest answer, before and after it is decompressed.
+pub(crate) const MOST_ANSWER_BYTES: usize = 64 << 20;
 
 /// A request that is ready to be sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::measure::grpc::{self, Call, FRAME_HEADER_BYTES};
+use crate::measure::grpc::{self, Call};
 use crate::measure::probe::{PROBE_TIMEOUT, WireAnswer, WireRequest, ask, grpc_request};
 use crate::measure::reflection::Place;
 use crate::measure::seed::{self, Captured};
@@ -75,7 +75,11 @@ impl<'a> Question<'a> {
                 let call = Call::load(root, rpc, Place { protocol, ..place }).map_err(wrong)?;
                 let body = call.request_frame(&rpc.message).map_err(wrong)?;
                 let path = format!("/{}", rpc.call);
-                (grpc_request(protocol, &path, body, ca), Some(call))
+                let mut request = grpc_request(protocol, &path, body, ca);
+                for line in &rpc.metadata {
+                    request.headers.push(filled(line)?);
+                }
+                (request, Some(call))
             }
         };
         let more_paths = match operation {
@@ -191,9 +195,8 @@ impl<'a> Question<'a> {
     /// Bytes of the body (HTTP) or the messages (gRPC) in an answer.
     #[must_use]
     pub fn payload_bytes(&self, answer: &WireAnswer) -> u64 {
-        let frames = self.call.as_ref().and_then(|_| grpc::frames(&answer.body));
-        let framing = FRAME_HEADER_BYTES * frames.map_or(0, |frames| frames.len());
-        answer.body.len().saturating_sub(framing) as u64
+        let messages = self.call.as_ref().and_then(|_| grpc::bytes_of_messages(&answer.body));
+        messages.unwrap_or(answer.body.len()) as u64
     }
 }
 

@@ -69,13 +69,13 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     if series.protocol.has_tls() {
         values.insert("ca", one(places.ca));
     }
-    if series.protocol == Protocol::GrpcWeb {
-        values.insert("header", Value::Many(probe::WEB_HEADERS.map(str::to_owned).to_vec()));
+    match series.operation {
+        Operation::Http(http) => set_lines(&mut values, series.protocol, &http.headers),
+        Operation::Grpc(rpc) => set_lines(&mut values, series.protocol, &rpc.metadata),
+        Operation::Bench(_) => {}
     }
     let (method, path, has_body) = match series.operation {
         Operation::Http(http) => {
-            values.insert("header", Value::Many(http.headers.clone()));
-            values.insert("headers", Value::One(http.headers.join("\n")));
             if !http.more_paths.is_empty() {
                 let url = |path: &String| format!("{scheme}://{}{path}", places.address);
                 values.insert("more_urls", Value::Many(http.more_paths.iter().map(url).collect()));
@@ -110,20 +110,37 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     values
 }
 
-/// Fills environment variables and captured values into headers and path. Not part of [`of`]: a record keeps the names of
-/// variables, not their values.
+/// Sets the placeholders of headers (HTTP) or metadata (gRPC); gRPC-web has headers of its own besides.
+fn set_lines(values: &mut Values, protocol: Protocol, lines: &[String]) {
+    let own: &[&str] = match protocol {
+        Protocol::GrpcWeb => &probe::WEB_HEADERS,
+        _ => &[],
+    };
+    let own = own.iter().map(|line| (*line).to_owned());
+    values.insert("header", Value::Many(own.chain(lines.iter().cloned()).collect()));
+    values.insert("headers", Value::One(lines.join("\n")));
+    if protocol.is_grpc() && !lines.is_empty() {
+        let named = lines.iter().filter_map(|line| line.split_once(": "));
+        let object: BTreeMap<&str, &str> = named.collect();
+        values.insert("metadata", Value::One(serde_json::json!(object).to_string()));
+    }
+}
+
+/// Fills environment variables and captured values into headers, metadata and path. Not part of [`of`]: a record keeps the
+/// names of variables, not their values.
 pub fn fill_request(values: &mut Values, series: &PlannedSeries, captured: &Captured) {
-    let Operation::Http(http) = series.operation else {
-        return;
+    let lines = match series.operation {
+        Operation::Http(http) => &http.headers,
+        Operation::Grpc(rpc) => &rpc.metadata,
+        Operation::Bench(_) => return,
     };
     let filled = |line: &String| {
         let line = seed::filled(line, captured);
         // A variable that is not set was an error when the request was made; here it leaves the line as it is.
         variables::filled(&line).unwrap_or(line)
     };
-    let lines: Vec<String> = http.headers.iter().map(filled).collect();
-    values.insert("headers", Value::One(lines.join("\n")));
-    values.insert("header", Value::Many(lines));
+    let lines: Vec<String> = lines.iter().map(filled).collect();
+    set_lines(values, series.protocol, &lines);
     for name in ["path", "url", "more_urls"] {
         match values.get_mut(name) {
             Some(Value::One(text)) => *text = seed::filled(text, captured),

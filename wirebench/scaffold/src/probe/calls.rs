@@ -123,6 +123,7 @@ fn ask_for(
         proto: call.file.clone(),
         call: call.call.clone(),
         message: "{}".into(),
+        metadata: Vec::new(),
         expected_message: None,
     };
     let loaded =
