@@ -34,7 +34,7 @@ history() {
 
 main() {
   if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi
-  local out="${1:-_site}" repository from wirebench="${WIREBENCH:-}" claims=()
+  local out="${1:-_site}" repository from run wirebench="${WIREBENCH:-}" claims=()
   repository="$(git rev-parse --show-toplevel 2>/dev/null || echo "$root")"
   command -v gnuplot >/dev/null || "$root/scripts/setup.sh" --only gnuplot-nox >&2
   if [[ -z "$wirebench" ]]; then
@@ -45,7 +45,9 @@ main() {
   from="$(history "$repository")"
   unset GITHUB_TOKEN
   # What was measured must not stand beside what is made up.
-  if [[ "$from" != "$root/results/demo" && -f "$repository/results/comparisons/run.json" ]]; then claims=(--claims "$repository/results/comparisons"); fi
+  if [[ "$from" != "$root/results/demo" ]]; then
+    for run in "$repository"/results/comparisons/*/run.json; do if [[ -f "$run" ]]; then claims+=(--claims "$(dirname "$run")"); fi; done
+  fi
   "$wirebench" --root "${2:-$repository}" site build "$from" --out "$out" "${claims[@]}" ${GITHUB_REPOSITORY:+--repository "$GITHUB_REPOSITORY"}
 }
 

@@ -13,8 +13,10 @@ describe('the page of public comparisons', () => {
   let site;
   before(async () => {
     const runs = await folder();
-    await mkdir(join(runs, '1'));
-    await cp(join(root, 'results/comparisons/run.json'), join(runs, '1/run.json'));
+    for (const [number, letter] of ['A', 'B', 'C', 'D', 'E'].entries()) {
+      await mkdir(join(runs, `${number}`));
+      await cp(join(root, 'results/comparisons', letter, 'run.json'), join(runs, `${number}`, 'run.json'));
+    }
     site = await visit(await start(), await build('--runs', runs, '--no-stills'));
   });
 

@@ -1,6 +1,7 @@
 //! What others published, put to the test: which series are measured, and the document of what came of it.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use wirebench_declare::Project;
 use wirebench_declare::claims::{PublicComparison, Published, Quantity};
@@ -86,21 +87,30 @@ fn this_projects_profiles_have_every_series_that_they_name() {
 }
 
 #[test]
-fn the_documents_figures_are_those_of_the_committed_run() {
+fn the_documents_figures_are_those_of_the_committed_runs() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("docs")).unwrap();
-    let (written, run) = (
-        folder.path().join("docs/COMPARISONS.md"),
-        folder.path().join("results/comparisons"),
-    );
-    fs::create_dir_all(&run).unwrap();
-    fs::copy(repository().join("results/comparisons/run.json"), run.join("run.json")).unwrap();
-    let (run, out) = (run.to_string_lossy(), written.to_string_lossy());
-    let made = ended(wirebench(&["claims", &run, "--out", &out]).current_dir(repository()));
+    let written = folder.path().join("docs/COMPARISONS.md");
+    let runs = committed_runs(&folder.path().join("results/comparisons"));
+    let mut command = wirebench(&["claims"]);
+    command.args(&runs).arg("--out").arg(&written);
+    let made = ended(command.current_dir(repository()));
     assert_eq!(made.code, 0, "{}", made.stderr);
     let committed = fs::read_to_string(repository().join("docs/COMPARISONS.md")).unwrap();
-    let hint = "write it anew with: wirebench claims results/comparisons --out docs/COMPARISONS.md";
+    let hint = "write it anew with: wirebench claims results/comparisons/[A-E] --out docs/COMPARISONS.md";
     assert!(fs::read_to_string(&written).unwrap() == committed, "{hint}");
+}
+
+/// Copies the committed runs, one for each public comparison, into a folder each; returns the folders.
+fn committed_runs(to: &Path) -> Vec<PathBuf> {
+    let copy = |letter| {
+        let run = to.join(letter);
+        fs::create_dir_all(&run).unwrap();
+        let committed = repository().join("results/comparisons").join(letter);
+        fs::copy(committed.join("run.json"), run.join("run.json")).unwrap();
+        run
+    };
+    ["A", "B", "C", "D", "E"].map(copy).to_vec()
 }
 
 /// The public comparisons of this repository.
@@ -212,15 +222,12 @@ fn the_profile_says_what_is_said_of_it() {
 
 /// The page of the site is made of the same findings, and stands in every page's navigation where a run measured a comparison.
 #[test]
-fn the_site_answers_by_job_from_the_same_run() {
+fn the_site_answers_by_job_from_the_same_runs() {
     let folder = tempfile::tempdir().unwrap();
     let (runs, out) = (folder.path().join("runs"), folder.path().join("_site"));
-    fs::create_dir_all(runs.join("1")).unwrap();
-    fs::copy(
-        repository().join("results/comparisons/run.json"),
-        runs.join("1/run.json"),
-    )
-    .unwrap();
+    for (folder, number) in committed_runs(&runs).iter().zip(1..) {
+        fs::rename(folder, runs.join(format!("{number}"))).unwrap();
+    }
     let (runs, out) = (runs.to_string_lossy(), out.to_string_lossy());
     let arguments = ["site", "build", "--runs", &runs, "--out", &out, "--no-stills"];
     let made = ended(wirebench(&arguments).current_dir(repository()));

@@ -83,7 +83,7 @@ mod tests {
     };
 
     fn committed() -> Run {
-        serde_json::from_str(include_str!("../../../../results/comparisons/run.json")).unwrap()
+        serde_json::from_str(include_str!("../../../../results/comparisons/A/run.json")).unwrap()
     }
 
     fn estimate() -> Month {

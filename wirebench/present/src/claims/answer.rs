@@ -89,11 +89,11 @@ fn answer<'a>(job: &'a Job, run: &Run) -> Answer<'a> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "an answer has far fewer than 2^53 bytes")]
-fn payload(round: &Round) -> Option<f64> {
+pub(super) fn payload(round: &Round) -> Option<f64> {
     round.payload_bytes.map(|bytes| bytes as f64)
 }
 
-fn middle(series: &Series, read: &dyn Fn(&Round) -> Option<f64>) -> Option<f64> {
+pub(super) fn middle(series: &Series, read: &dyn Fn(&Round) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = candidate_rounds(series).filter_map(read).collect();
     median(&values)
 }

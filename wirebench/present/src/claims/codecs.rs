@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_committed_run_has_a_row_of_each_operation() {
-        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/run.json")).unwrap();
+        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/A/run.json")).unwrap();
         let codec = |what: &str| Codec {
             what: what.into(),
             pair: ["json", "protobuf"].map(|format| format!("a-serialization-user-{format}-{what}@domain@criterion")),

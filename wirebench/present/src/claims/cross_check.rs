@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn clients_stand_beside_each_other_the_fastest_first() {
-        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/run.json")).unwrap();
+        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/C/run.json")).unwrap();
         let ids = ["ab", "wrk", "k6", "none"].map(|driver| format!("cross-check@http@{driver}"));
         let said = section(&ids, &run);
         assert!(said.starts_with("### One server, 3 clients"), "{said}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::claims::audit::audited;
 use crate::claims::{answer, codecs, comes_to, cross_check, factors, month, words};
-use crate::report::format::{machines, plain, three_digits, tools};
+use crate::report::format::{count, machines, plain, three_digits, time, tools};
 use crate::report::head_to_head::times;
 use wirebench_declare::claims::PublicComparison;
 use wirebench_declare::prices::Prices;
@@ -34,9 +34,11 @@ pub fn render(comparisons: &[PublicComparison], told: &[Told], prices: Option<&P
         out,
         "Written by `wirebench claims` from {} and the files of `claims/`; not edited by hand. {}\n",
         linked(told),
-        told.first().map_or_else(String::new, |told| {
-            format!("Repeat it with `scripts/run.sh --profile {}`.", told.run.profile)
-        })
+        match told {
+            [] => String::new(),
+            [one] => format!("Repeat it with `scripts/run.sh --profile {}`.", one.run.profile),
+            _ => "Repeat them with `scripts/comparisons.sh`.".into(),
+        }
     );
     out.push_str(&answer::section(&answer::answers(comparisons, &runs)));
     out.push_str("## Claim by claim\n\n");
@@ -114,13 +116,11 @@ fn one(comparison: &PublicComparison, outcomes: &[Outcome], (run, prices): (&Run
     let _ = writeln!(out, "## {} {}\n", comparison.letter, plain(&comparison.title));
     let _ = writeln!(out, "**They ran**: {}\n", plain(&comparison.ran));
     let _ = writeln!(out, "**They advise**: {}\n", plain(&comparison.advice));
-    if !comparison.differs.is_empty() {
-        out.push_str("**Different here**:\n");
-        for line in &comparison.differs {
-            let _ = writeln!(out, "- {}", plain(line));
-        }
-        out.push('\n');
+    out.push_str("**Different here**:\n");
+    for line in &comparison.differs {
+        let _ = writeln!(out, "- {}", plain(line));
     }
+    let _ = writeln!(out, "- {}\n", rounds(comparison, run));
     out.push_str(&comes_to::section(outcomes));
     audits(comparison, out);
     for outcome in outcomes {
@@ -133,6 +133,32 @@ fn one(comparison: &PublicComparison, outcomes: &[Outcome], (run, prices): (&Run
         out.push_str(&month::section(estimate, run, prices));
     }
     published(comparison, out);
+}
+
+/// How many rounds there were of the series that repeat a publication its way, and how long each was.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "requests and nanoseconds of one round stay far below 2^53"
+)]
+fn rounds(comparison: &PublicComparison, run: &Run) -> String {
+    let asked = comparison.questions.iter().flat_map(|question| &question.theirs);
+    let mut lengths: Vec<String> = Vec::new();
+    for series in asked.filter_map(|id| run.series.iter().find(|one| one.id == *id)) {
+        let stages = || series.load.stages.iter().map(|stage| stage.duration_ns).sum::<u64>();
+        let length = match (series.load.requests, series.load.duration_ns) {
+            (Some(requests), _) => format!("{} requests", count(requests as f64)),
+            (None, Some(ns)) => time(ns as f64),
+            (None, None) => format!("{} in stages", time(stages() as f64)),
+        };
+        if !lengths.contains(&length) {
+            lengths.push(length);
+        }
+    }
+    format!(
+        "{} rounds of each series, in turn, of {}.",
+        run.rounds_planned,
+        lengths.join(", or ")
+    )
 }
 
 /// What published figures say against each other.
@@ -274,7 +300,7 @@ fn cells(shown: Option<&Shown>, doubts: &mut Vec<String>) -> [String; 2] {
 /// A figure of a table: whole from 100 on, with thousands separators.
 pub(crate) fn figure(value: f64) -> String {
     if value >= 99.95 {
-        crate::report::format::count(value)
+        count(value)
     } else if value == 0.0 {
         "0".into()
     } else {

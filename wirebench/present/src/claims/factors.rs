@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::claims::answer::marked;
-use crate::report::format::plain;
+use crate::claims::answer::{marked, middle, payload};
+use crate::report::format::{count, plain};
 use wirebench_declare::claims::Factor;
 use wirebench_judge::summary::beside::Beside;
 use wirebench_record::metric::Metric;
-use wirebench_record::run::Run;
+use wirebench_record::run::{Run, Series};
 
 /// The table; empty where there are no factors. Those that the run did not measure are there without figures.
 pub(super) fn section(factors: &[Factor], run: &Run) -> String {
@@ -16,7 +16,7 @@ pub(super) fn section(factors: &[Factor], run: &Run) -> String {
     }
     let mut out = String::from(
         "### One factor at a time\n\nOnly the named thing differs between the two series; bold where equality lies outside the interval.\n\n\
-         | factor | from → to | requests/s × | p50 × | server CPU per request × | client CPU per request × | series |\n|---|---|--:|--:|--:|--:|---|\n",
+         | factor | from → to | requests/s × | p50 × | server CPU per request × | client CPU per request × | payload, bytes | series |\n|---|---|--:|--:|--:|--:|--:|---|\n",
     );
     for factor in factors {
         let _ = writeln!(out, "{}", row(factor, run));
@@ -41,14 +41,23 @@ fn row(factor: &Factor, run: &Run) -> String {
         plain(&factor.what),
         plain(&factor.sides[0]),
         plain(&factor.sides[1]),
-        if both.is_some() {
-            ratios.join(" | ")
+        if let Some((first, second)) = both {
+            format!("{} | {}", ratios.join(" | "), payloads(first, second))
         } else {
-            "not measured in this run | – | – | –".into()
+            "not measured in this run | – | – | – | –".into()
         },
         plain(&factor.pair[0]),
         plain(&factor.pair[1])
     )
+}
+
+/// Bytes of a body or message, once where both sides send the same.
+fn payloads(first: &Series, second: &Series) -> String {
+    match [first, second].map(|series| middle(series, &payload)) {
+        [Some(from), Some(to)] if from == to => count(from),
+        [Some(from), Some(to)] => format!("{} → {}", count(from), count(to)),
+        _ => "–".into(),
+    }
 }
 
 #[cfg(test)]
@@ -57,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_factor_has_its_ratios_or_says_that_it_was_not_measured() {
-        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/run.json")).unwrap();
+        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/C/run.json")).unwrap();
         let factor = |second: &str| Factor {
             what: "connections, ab".into(),
             sides: ["new for each request".into(), "kept".into()],

@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn their_assumption_and_the_users_prices_stand_beside_each_other() {
-        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/run.json")).unwrap();
+        let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/A/run.json")).unwrap();
         let estimate = Month {
             requests_per_day: 1e6,
             sides: ["HTTP inside".into(), "gRPC inside".into()],
