@@ -12,6 +12,7 @@ use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
 use wirebench_engine::session::{Recorded, given_up, new_folder, prepare};
+use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, Stage, ToolVersion, Variant};
 
 use crate::api::{Cluster, Command};
@@ -367,14 +368,8 @@ impl Session<'_> {
             Ok(gathered) => {
                 let mut round = normalise::checked(series, slot, &measured, gathered.outcome);
                 round.load_pods = gathered.pods;
-                for fault in gathered.faults {
-                    round.status = RoundStatus::Invalid;
-                    round.reason = Some(
-                        round
-                            .reason
-                            .map_or_else(|| fault.clone(), |reason| format!("{reason}; {fault}")),
-                    );
-                }
+                let found = gathered.faults.into_iter();
+                round.refuse(found.map(|found| FailedCheck::LoadPods { found }).collect());
                 if round.status == RoundStatus::Ok && !self.order.keep_raw {
                     let _ = fs::remove_dir_all(&folder);
                 }

@@ -95,7 +95,7 @@ impl Field<'_> {
             peak_rss_bytes: used.iter().map(|one| one.peak_rss_bytes).sum(),
             payload_bytes: Some(payload),
             loading: began.elapsed(),
-            wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            wrong_afterwards: wrong,
             ping: None,
         };
         Ok((measured, outputs))

@@ -1,6 +1,7 @@
 //! The JSON types that are stored and exchanged. Imports nothing of ours.
 
 pub mod accepted;
+pub mod check;
 pub mod comparison;
 pub mod counts;
 pub mod history;

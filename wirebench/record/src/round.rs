@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::check::FailedCheck;
 use crate::load::SearchStep;
 use crate::ping::Ping;
 use crate::run::Variant;
@@ -59,8 +60,11 @@ pub struct Round {
     pub dropped: Option<String>,
     /// How it went.
     pub status: RoundStatus,
-    /// Why it is not ok: every failed check, separated by `; `.
+    /// Why it is not ok, in words: what failed, or every failed check, separated by `; `.
     pub reason: Option<String>,
+    /// The checks that it failed, as facts; empty unless it is invalid, and in records from before there was this field.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_checks: Vec<FailedCheck>,
     /// Wall time of the load, as the driver measured it.
     pub elapsed_ns: Option<u64>,
     /// Good answers.
@@ -149,6 +153,7 @@ impl Round {
             dropped: None,
             status: RoundStatus::Failed,
             reason: None,
+            failed_checks: Vec::new(),
             elapsed_ns: None,
             ok_count: None,
             failed_count: None,
@@ -172,6 +177,21 @@ impl Round {
             search: Vec::new(),
             load_pods: Vec::new(),
         }
+    }
+
+    /// Makes it invalid for these checks, and says why; without any it stays as it is.
+    pub fn refuse(&mut self, failed: Vec<FailedCheck>) {
+        if failed.is_empty() {
+            return;
+        }
+        self.failed_checks.extend(failed);
+        self.status = RoundStatus::Invalid;
+        let said: Vec<String> = self
+            .failed_checks
+            .iter()
+            .map(|check| check.said(&self.errors))
+            .collect();
+        self.reason = Some(said.join("; "));
     }
 }
 

@@ -177,12 +177,11 @@ fn numbers_that_break_littles_law() {
 #[test]
 fn a_driver_that_opens_fewer_connections_than_asked() {
     let bench = with_driver("ok").scenario("ask", "connections = 4, requests = 2000");
-    broken(
-        &bench,
-        "ask@py@fake",
-        "invalid",
-        &["4 connections were asked for, 1 were seen"],
-    );
+    let said = "4 connections were asked for, 1 were seen";
+    let record = broken(&bench, "ask@py@fake", "invalid", &[said]);
+    let facts = &series(&record, "ask@py@fake")["rounds"][0]["failed_checks"];
+    let fact = json!({ "kind": "connections_differ", "asked": 4, "seen": 1 });
+    assert!(facts.as_array().unwrap().contains(&fact), "{facts}");
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl<'a> Held<'a> {
             loading: driven.wall,
             peak_rss_bytes: self.target.watched.peak_rss_bytes(),
             driven,
-            wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            wrong_afterwards: wrong.map(|error| error.to_string()),
             ..Measured::default()
         })
     }

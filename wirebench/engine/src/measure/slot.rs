@@ -295,7 +295,7 @@ impl Bench<'_> {
             loading: warmed + driven.wall,
             driven,
             peak_rss_bytes,
-            wrong_afterwards: wrong.map(|error| format!("after the load: {error}")),
+            wrong_afterwards: wrong.map(|error| error.to_string()),
             ping,
             ..Measured::default()
         })

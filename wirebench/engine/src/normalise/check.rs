@@ -5,6 +5,7 @@ use wirebench_declare::driver::{Mode, Opens};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::scenario::{Amount, Load, MOST_REQUESTS};
 use wirebench_declare::span::nanos;
+use wirebench_record::check::{Counted, FailedCheck};
 use wirebench_record::run::Round;
 
 /// There cannot be more requests in flight than workers; up to this many ‰ are allowed, for clocks that differ.
@@ -23,66 +24,60 @@ pub(super) struct Expected<'a> {
     pub(super) mode: &'a Mode,
 }
 
-/// Every failed check of a round, each as a part of a sentence; empty if the round is valid.
+/// Every failed check of a round; empty if the round is valid.
 #[must_use]
-pub(super) fn faults(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<String> {
+pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<FailedCheck> {
     let load = expected.load;
-    let mut faults = Vec::new();
+    let mut found = Vec::new();
     let ok = round.ok_count.unwrap_or(0);
     let failed = round.failed_count.unwrap_or(0);
     if failed > 0 {
-        let kinds: Vec<String> = round
-            .errors
-            .iter()
-            .map(|(kind, count)| format!("{count} × {kind}"))
-            .collect();
-        faults.push(format!(
-            "{failed} of {} requests failed ({})",
-            ok + failed,
-            kinds.join(", ")
-        ));
+        found.push(FailedCheck::RequestsFailed {
+            failed,
+            of: ok + failed,
+        });
     }
     if ok == 0 {
-        faults.push("no good answer".into());
+        found.push(FailedCheck::NoGoodAnswer);
     }
-    let dropped = round.dropped_count.unwrap_or(0);
-    match &load.amount {
-        Amount::Requests(requests) if ok + failed + dropped != *requests => {
-            faults.push(format!("{requests} requests were asked for, {} were sent", ok + failed));
-        }
-        Amount::Starts(starts) if ok + failed != u64::from(*starts) => {
-            faults.push(format!("{starts} starts were asked for, {} were made", ok + failed));
-        }
-        Amount::Samples(samples) if ok + failed != u64::from(*samples) => {
-            faults.push(format!("{samples} samples were asked for, {} were taken", ok + failed));
-        }
-        Amount::Duration(_) | Amount::Stages(_) if ok + failed >= MOST_REQUESTS => {
-            faults.push(
-                "1,000,000 requests or more: load generators keep no more latencies; shorten load.duration".into(),
-            );
-        }
-        _ => {}
+    found.extend(amount(load, round, ok + failed));
+    let planned = expected.protocol;
+    if let Some(spoken) = spoken.filter(|spoken| *spoken != planned.name() && Some(*spoken) != planned.carrier()) {
+        found.push(FailedCheck::ProtocolDiffers {
+            spoken: spoken.to_owned(),
+            planned: planned.name().to_owned(),
+        });
     }
-    let meant = expected.protocol;
-    if let Some(spoken) = spoken.filter(|spoken| *spoken != meant.name() && Some(*spoken) != meant.carrier()) {
-        faults.push(format!("the driver spoke {spoken}, not {}", meant.name()));
-    }
-    faults.extend(disorder(round));
+    found.extend(disorder(round));
     if !load.is_without_server() {
         let opened = match expected.mode.connections {
             None => Some(load.connections),
             Some(Opens::Always(connections)) => Some(connections.get()),
             Some(Opens::Each(_)) => None,
         };
-        if let Some((asked, seen)) = opened
-            .zip(round.connections_seen)
-            .filter(|(asked, seen)| !plausible(*seen, *asked, load))
-        {
-            faults.push(format!("{asked} connections were asked for, {seen} were seen"));
+        let pair = opened.zip(round.connections_seen);
+        if let Some((asked, seen)) = pair.filter(|(asked, seen)| !plausible(*seen, *asked, load)) {
+            found.push(FailedCheck::ConnectionsDiffer { asked, seen });
         }
-        faults.extend(flow(expected, round, ok));
+        found.extend(flow(expected, round, ok));
     }
-    faults
+    found
+}
+
+/// More or less made than asked for, or more than can be kept.
+fn amount(load: &Load, round: &Round, made: u64) -> Option<FailedCheck> {
+    let differs = |what, asked, made| (asked != made).then_some(FailedCheck::AmountDiffers { what, asked, made });
+    match &load.amount {
+        // A request that an open loop dropped was due all the same.
+        Amount::Requests(asked) if made + round.dropped_count.unwrap_or(0) == *asked => None,
+        Amount::Requests(asked) => differs(Counted::Requests, *asked, made),
+        Amount::Starts(starts) => differs(Counted::Starts, u64::from(*starts), made),
+        Amount::Samples(samples) => differs(Counted::Samples, u64::from(*samples), made),
+        Amount::Duration(_) | Amount::Stages(_) if made >= MOST_REQUESTS => {
+            Some(FailedCheck::TooManyRequests { most: MOST_REQUESTS })
+        }
+        _ => None,
+    }
 }
 
 /// True if the number of connections seen fits the number requested. Go's HTTP client may dial one spare for each
@@ -95,49 +90,57 @@ fn plausible(seen: u32, asked: u32, load: &Load) -> bool {
 }
 
 /// Quantiles out of order.
-fn disorder(round: &Round) -> Option<String> {
+fn disorder(round: &Round) -> Option<FailedCheck> {
     let l = round.latency_ns?;
     let ordered = [l.min, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].is_sorted() && l.min <= l.mean && l.mean <= l.max;
-    (!ordered).then(|| "latency quantiles are out of order".into())
+    (!ordered).then_some(FailedCheck::QuantilesOutOfOrder)
 }
 
 /// Throughput against the offered rate (open loop) or against latency (closed loop).
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
-fn flow(expected: &Expected, round: &Round, ok: u64) -> Option<String> {
+fn flow(expected: &Expected, round: &Round, ok: u64) -> Vec<FailedCheck> {
     let Some(elapsed_ns) = round.elapsed_ns else {
-        return Some("the driver reports no elapsed time".into());
+        return vec![FailedCheck::NoElapsedTime];
     };
     if expected.load.is_open() {
-        return open_loop::fault(expected.load, round);
+        return open_loop::failed(expected.load, round);
     }
-    let per_second = ok as f64 / (elapsed_ns as f64 / 1e9);
-    let found = f64::from(round.in_flight_permille?);
+    let Some(permille) = round.in_flight_permille else {
+        return Vec::new();
+    };
+    let found = f64::from(permille);
     // In stages some workers do not run all the time; only the driver knows how many.
     let least = if expected.load.has_stages() {
         0.0
     } else {
         1000.0 * (expected.mode.in_flight_at_least - RAMP_NS / elapsed_ns as f64)
     };
-    (found < least || found > MOST_IN_FLIGHT_PERMILLE).then(|| {
-        format!(
-            "Little's law: {per_second:.0} requests/s × the mean latency{} are {:.1} % of {} workers, expected {:.0} to {:.0} %",
-            if expected.load.pause.is_some() { " and pause" } else { "" },
-            found / 10.0,
-            expected.mode.workers(expected.load),
-            least.max(0.0) / 10.0,
-            MOST_IN_FLIGHT_PERMILLE / 10.0
-        )
-    })
+    if (least..=MOST_IN_FLIGHT_PERMILLE).contains(&found) {
+        return Vec::new();
+    }
+    vec![FailedCheck::InFlight {
+        per_second: whole(ok as f64 / (elapsed_ns as f64 / 1e9)).into(),
+        with_pause: expected.load.pause.is_some(),
+        permille,
+        workers: expected.mode.workers(expected.load),
+        at_least_percent: whole(least / 10.0),
+        at_most_percent: whole(MOST_IN_FLIGHT_PERMILLE / 10.0),
+    }]
 }
 
-/// Requests in flight on average as a share of the workers, ‰: throughput × mean latency ÷ workers. A worker that
-/// pauses after a response counts as in flight until its next request.
-#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
+/// Rounded, and within the type's range.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "clamped to the type's range first"
 )]
+pub(super) fn whole(value: f64) -> u32 {
+    value.round().clamp(0.0, f64::from(u32::MAX)) as u32
+}
+
+/// Requests in flight on average as a share of the workers, ‰: throughput × mean latency ÷ workers. A worker that
+/// pauses after a response counts as in flight until its next request.
+#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 pub(super) fn in_flight_permille(load: &Load, mode: &Mode, round: &Round) -> Option<u32> {
     if load.is_without_server() {
         return None;
@@ -145,8 +148,7 @@ pub(super) fn in_flight_permille(load: &Load, mode: &Mode, round: &Round) -> Opt
     let elapsed_ns = round.elapsed_ns? as f64;
     let pause_ns = load.pause.map_or(0, |pause| nanos(pause.0));
     let busy_ns = round.ok_count? as f64 * (round.latency_ns?.mean + pause_ns) as f64;
-    let permille = busy_ns / elapsed_ns / f64::from(mode.workers(load)) * 1000.0;
-    Some(permille.round().clamp(0.0, f64::from(u32::MAX)) as u32)
+    Some(whole(busy_ns / elapsed_ns / f64::from(mode.workers(load)) * 1000.0))
 }
 
 #[cfg(test)]
@@ -201,15 +203,13 @@ mod tests {
 
     fn judged_by(mut round: Round, load: &Load, mode: &Mode) -> Vec<String> {
         round.in_flight_permille = in_flight_permille(load, mode, &round);
-        faults(
-            &Expected {
-                load,
-                protocol: Protocol::Http,
-                mode,
-            },
-            Some("http"),
-            &round,
-        )
+        let expected = Expected {
+            load,
+            protocol: Protocol::Http,
+            mode,
+        };
+        let found = failed(&expected, Some("http"), &round);
+        found.iter().map(|check| check.said(&round.errors)).collect()
     }
 
     #[test]
@@ -290,8 +290,12 @@ mod tests {
             protocol: Protocol::H2c,
             mode: &mode(0.97),
         };
-        let found = faults(&expected, Some("http"), &round(100_000, 1_000_000));
-        assert_eq!(found, ["the driver spoke http, not h2c"]);
+        let found = failed(&expected, Some("http"), &round(100_000, 1_000_000));
+        let said = FailedCheck::ProtocolDiffers {
+            spoken: "http".into(),
+            planned: "h2c".into(),
+        };
+        assert_eq!(found, [said]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Operation;
 use wirebench_declare::span::nanos;
+use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Bound, Latency, Round, RoundStatus};
 use wirebench_stats::quantile::nearest_rank;
 
@@ -101,7 +102,8 @@ pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome:
         payload_bytes: measured.payload_bytes,
         server_ready_ns: measured.ready_after.map(nanos),
         ping: measured.ping,
-        ..failed_round(slot, String::new())
+        status: RoundStatus::Ok,
+        ..Round::unmeasured(slot.variant, slot.round, slot.position, slot.stage)
     };
     round.in_flight_permille = check::in_flight_permille(&series.load, series.mode, &round);
     let expected = Expected {
@@ -109,14 +111,10 @@ pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome:
         protocol: series.protocol,
         mode: series.mode,
     };
-    let mut faults = check::faults(&expected, outcome.protocol.as_deref(), &round);
-    faults.extend(measured.wrong_afterwards.clone());
-    round.status = if faults.is_empty() {
-        RoundStatus::Ok
-    } else {
-        RoundStatus::Invalid
-    };
-    round.reason = (!faults.is_empty()).then(|| faults.join("; "));
+    let mut failed = check::failed(&expected, outcome.protocol.as_deref(), &round);
+    let found = measured.wrong_afterwards.clone();
+    failed.extend(found.map(|found| FailedCheck::WrongAfterwards { found }));
+    round.refuse(failed);
     round
 }
 

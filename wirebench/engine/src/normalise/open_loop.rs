@@ -2,37 +2,40 @@
 //! of less load.
 
 use wirebench_declare::load::{Load, Rate};
+use wirebench_record::check::FailedCheck;
 use wirebench_record::run::Round;
+
+use crate::normalise::check::whole;
 
 /// An open loop must achieve this share of what it offers.
 const ACHIEVED_AT_LEAST: f64 = 0.99;
 /// The largest share of due requests that may be dropped.
 const DROPPED_AT_MOST: f64 = 0.01;
 
-/// Why a round did not achieve its rate; `None` if it did.
+/// What a round missed of its rate; empty if it achieved it.
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
-pub(super) fn fault(load: &Load, round: &Round) -> Option<String> {
+pub(super) fn failed(load: &Load, round: &Round) -> Vec<FailedCheck> {
     let Some(Rate::PerSecond(rate)) = load.rate else {
-        return Some("the rate it was meant to offer is not known".into());
+        return vec![FailedCheck::RateUnknown];
+    };
+    let Some(elapsed_ns) = round.elapsed_ns else {
+        return Vec::new();
     };
     let ok = round.ok_count.unwrap_or(0);
-    let per_second = ok as f64 / (round.elapsed_ns? as f64 / 1e9);
-    let achieved = per_second / f64::from(rate);
+    let achieved = ok as f64 / (elapsed_ns as f64 / 1e9) / f64::from(rate);
     let dropped = round.dropped_count.unwrap_or(0);
     let due = ok + round.failed_count.unwrap_or(0) + dropped;
-    let mut faults = Vec::new();
+    let mut found = Vec::new();
     if achieved < ACHIEVED_AT_LEAST {
-        faults.push(format!(
-            "only {:.1} % of the offered {rate} requests/s was achieved",
-            achieved * 100.0
-        ));
+        found.push(FailedCheck::RateMissed {
+            offered: rate,
+            achieved_permille: whole(achieved * 1000.0),
+        });
     }
     if dropped as f64 > due as f64 * DROPPED_AT_MOST {
-        faults.push(format!(
-            "{dropped} of {due} requests were dropped: no connection was free to send them"
-        ));
+        found.push(FailedCheck::RequestsDropped { dropped, due });
     }
-    (!faults.is_empty()).then(|| faults.join("; "))
+    found
 }
 
 #[cfg(test)]
@@ -56,6 +59,15 @@ mod tests {
             elapsed_ns: Some(elapsed_ns),
             ..Round::unmeasured(Variant::Candidate, 0, 0, 1)
         }
+    }
+
+    /// What a round missed, in words; `None` if it achieved its rate.
+    fn fault(load: &Load, round: &Round) -> Option<String> {
+        let said: Vec<String> = failed(load, round)
+            .iter()
+            .map(|check| check.said(&round.errors))
+            .collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
 
     const SECOND: u64 = 1_000_000_000;
