@@ -1,4 +1,4 @@
-//! The flags of a run on two hosts: the servers on one, the load from another.
+//! The flags of a run on several hosts: the servers on one, the load from another.
 
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::remote::Address;
@@ -7,25 +7,36 @@ use crate::run::Pin;
 
 /// Which machines take part besides this one.
 #[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "On two hosts")]
+#[command(next_help_heading = "On several hosts")]
 pub(super) struct HostArgs {
     /// Run the servers on this host, ssh://USER@HOST:PORT, and load them from here. Latency then holds the network between.
     #[arg(long, value_name = "URL", conflicts_with = "cluster")]
     pub(super) server_host: Option<Address>,
+
+    /// Run the load generators on this host, and the servers here (or on --server-host). Servers then listen to the network
+    #[arg(long, value_name = "URL", conflicts_with = "cluster")]
+    pub(super) driver_host: Option<Address>,
 }
 
 impl HostArgs {
-    /// The cores of this machine: the driver's alone when the servers run elsewhere.
+    /// The cores of this machine: of one side alone when the other runs elsewhere.
     pub(super) fn cores(&self, pin: Pin) -> Cores {
-        match self.server_host {
-            Some(_) => Cores::shared(),
-            None => pin.cores(),
+        if self.server_host.is_some() || self.driver_host.is_some() {
+            Cores::shared()
+        } else {
+            pin.cores()
         }
     }
 
     /// The flags again, for the command that repeats a run. A record names no host and no user.
     pub(super) fn as_flags(&self) -> Vec<String> {
-        let placeholder = self.server_host.as_ref().map(|_| ["--server-host", "ssh://HOST"]);
-        placeholder.into_iter().flatten().map(str::to_owned).collect()
+        let flags = [
+            ("--server-host", &self.server_host),
+            ("--driver-host", &self.driver_host),
+        ];
+        let given = flags.into_iter().filter(|(_, host)| host.is_some());
+        given
+            .flat_map(|(flag, _)| [flag.to_owned(), "ssh://HOST".to_owned()])
+            .collect()
     }
 }

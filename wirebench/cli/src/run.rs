@@ -170,6 +170,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         seed,
         cores: args.hosts.cores(args.pin),
         server_host: args.hosts.server_host.as_ref(),
+        driver_host: args.hosts.driver_host.as_ref(),
         purpose,
         out: &args.out.clone().unwrap_or_else(|| results(&project.root)),
         repeat: repeat::command(args, &asked, purpose, rounds, seed),

@@ -25,6 +25,8 @@ pub struct RemoteHost {
 pub enum HostRole {
     /// The servers run on it.
     Server,
+    /// The load generators run on it.
+    Driver,
 }
 
 /// How long TCP handshakes with a server took while nothing else was sent: one way there and back each.

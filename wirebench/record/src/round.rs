@@ -109,7 +109,7 @@ pub struct Round {
     pub payload_bytes: Option<u64>,
     /// From exec to ready.
     pub server_ready_ns: Option<u64>,
-    /// How long the way from the driver to the server's host and back took right before the load; null where both are on one
+    /// How long the way between the driver's and the server's host and back took right before the load; null where both are on one
     /// machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ping: Option<Ping>,

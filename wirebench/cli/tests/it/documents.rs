@@ -82,7 +82,7 @@ fn the_messages_of_the_faq_are_in_the_code() {
     let page = fs::read_to_string(repository().join("docs/FAQ.md")).unwrap();
     let (_, tables) = page.split_once("\n## Messages\n").unwrap();
     let mut code = String::new();
-    for room in ["declare", "engine", "history", "present", "cli"] {
+    for room in ["record", "declare", "engine", "history", "present", "cli"] {
         sources(&repository().join("wirebench").join(room).join("src"), &mut code);
     }
     let messages: Vec<&str> = (tables.lines())

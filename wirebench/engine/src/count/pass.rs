@@ -145,6 +145,7 @@ impl Pass<'_> {
             kept: None,
             data: None,
             host: None,
+            reached_at: None,
         };
         let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
         let is_ready = ready::look(&server, &target, target.ca.clone());
@@ -227,6 +228,7 @@ impl Pass<'_> {
             driver_cores: 1,
             server_cores: 1,
             group: Some(&relay.driver),
+            host: None,
         };
         drive
             .run(Some(target), None, &bench.interrupt)

@@ -1,19 +1,22 @@
 //! Runs a load generator against a target and watches both: CPU, connections, output, time.
 
-use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicI32, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::measure::interrupt::Interrupt;
 use crate::measure::process::{Launch, in_words, tail};
 use crate::measure::processes::Processes;
+use crate::measure::remote::Host;
+use crate::measure::remote::process::Process;
+use crate::measure::running::Running;
 use crate::measure::target::Target;
-use crate::measure::usage::{self, CpuUsed, steal_ns};
+use crate::measure::usage::{CpuUsed, steal_ns};
 use crate::measure::watched::Watched;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
@@ -42,6 +45,8 @@ pub struct Drive<'a> {
     pub server_cores: usize,
     /// Takes the driver's process group once it is started.
     pub group: Option<&'a AtomicI32>,
+    /// The host on which it runs; `None` for this machine.
+    pub host: Option<&'a Host>,
 }
 
 /// What was seen of a driver run.
@@ -80,7 +85,7 @@ pub enum DriveError {
         /// The driver.
         driver: String,
         /// The operating system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The operating system does not report how it ended.
     #[error("{driver}: ended, but how cannot be learned: {source}; measure again")]
@@ -88,7 +93,7 @@ pub enum DriveError {
         /// The driver.
         driver: String,
         /// The operating system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// Its exit code reports a failure.
     #[error("{driver} {how}{}", if output.is_empty() { String::new() } else { format!(": {output}") })]
@@ -152,39 +157,20 @@ impl Drive<'_> {
         let server_before = server.as_deref().and_then(Watched::cpu);
         let steal_before = steal_ns();
         let children_before = children_cpu();
-        let mut group = self.launch.start().map_err(|source| DriveError::Start {
+        let mut group = self.start(interrupt).map_err(|source| DriveError::Start {
             driver: driver(),
             source,
         })?;
-        if let Some(known) = self.group {
-            known.store(group.id(), Ordering::Relaxed);
+        if let (Some(known), Some(here)) = (self.group, group.here()) {
+            known.store(here.id(), Ordering::Relaxed);
         }
-        let watched = usage::Watched::leader(group.id());
-        let (ended, end) = mpsc::channel();
-        let wait = group.waiter();
-        std::thread::spawn(move || {
-            wait();
-            let _ = ended.send(());
-        });
+        let watched = group.watch_leader();
+        let end = End::of(&group);
 
         let mut looks: Vec<Look> = Vec::new();
         let mut ticks = 0u32;
-        while let Err(RecvTimeoutError::Timeout) = end.recv_timeout(TICK) {
-            let stopped = if interrupt.asked() {
-                Some(DriveError::Interrupted)
-            } else if group.started.elapsed() > self.timeout {
-                Some(DriveError::TimedOut {
-                    driver: driver(),
-                    after: self.timeout,
-                })
-            } else if self.written() > MOST_OUTPUT_BYTES {
-                Some(DriveError::TooMuchOutput { driver: driver() })
-            } else {
-                target
-                    .as_deref_mut()
-                    .and_then(|target| target.still_runs().err())
-                    .map(|how| DriveError::ServerDied { how })
-            };
+        while !end.came_within_a_tick(&group) {
+            let stopped = self.why_it_stops(&group, target.as_deref_mut(), ticks, interrupt);
             if let Some(error) = stopped {
                 let _ = group.stop(STOP_GRACE);
                 return Err(error);
@@ -207,13 +193,20 @@ impl Drive<'_> {
             }
             ticks += 1;
         }
-        let wall = group.started.elapsed();
+        let wall = group.started().elapsed();
         let processes = processes.map(Processes::finish).unwrap_or_default();
-        let status = group.kill_and_reap().map_err(|source| DriveError::Wait {
+        let waited = |source| DriveError::Wait {
             driver: driver(),
             source,
-        })?;
-        let driver_cpu = difference(children_before, children_cpu());
+        };
+        let status = group.kill_and_reap().map_err(waited)?;
+        let driver_cpu = match &group {
+            Running::Here(_) => difference(children_before, children_cpu()),
+            Running::There(process) => {
+                self.bring(process).map_err(waited)?;
+                process.used()
+            }
+        };
         if let Some(Err(how)) = target.map(Target::still_runs) {
             return Err(DriveError::ServerDied { how });
         }
@@ -228,7 +221,7 @@ impl Drive<'_> {
                 output,
             });
         }
-        if self.written() > MOST_OUTPUT_BYTES {
+        if self.written_here() > MOST_OUTPUT_BYTES {
             return Err(DriveError::TooMuchOutput { driver: driver() });
         }
         let server_after = server.as_deref().and_then(Watched::cpu_with_new_processes);
@@ -251,8 +244,57 @@ impl Drive<'_> {
         })
     }
 
-    /// Bytes written so far to every file of the driver.
-    fn written(&self) -> u64 {
+    /// Why the driver must be stopped; `None` if it goes on.
+    fn why_it_stops(
+        &self,
+        group: &Running,
+        target: Option<&mut Target>,
+        ticks: u32,
+        interrupt: &Interrupt,
+    ) -> Option<DriveError> {
+        let driver = || self.name.to_owned();
+        if interrupt.asked() {
+            Some(DriveError::Interrupted)
+        } else if group.started().elapsed() > self.timeout {
+            Some(DriveError::TimedOut {
+                driver: driver(),
+                after: self.timeout,
+            })
+        } else if self.written(group, ticks) > MOST_OUTPUT_BYTES {
+            Some(DriveError::TooMuchOutput { driver: driver() })
+        } else {
+            let how = target.and_then(|target| target.still_runs().err());
+            how.map(|how| DriveError::ServerDied { how })
+        }
+    }
+
+    /// Starts the driver where it is to run.
+    fn start(&self, interrupt: &Interrupt) -> io::Result<Running> {
+        match self.host {
+            None => self.launch.start().map(Running::Here),
+            Some(host) => {
+                let process = host.load(self.launch.argv, self.launch.env, interrupt)?;
+                Ok(Running::There(process))
+            }
+        }
+    }
+
+    /// Brings what a driver wrote on another host to the files that one of this machine writes.
+    fn bring(&self, process: &Process) -> io::Result<()> {
+        let files = [&*self.launch.stdout, &*self.launch.stderr, &*self.raw];
+        self.host.map_or(Ok(()), |host| host.bring(process, files))
+    }
+
+    /// Bytes written so far to every file of the driver; on another host as seen every few seconds.
+    fn written(&self, driver: &Running, ticks: u32) -> u64 {
+        match (driver, self.host) {
+            (Running::There(process), Some(host)) if ticks.is_multiple_of(40) => host.written(process),
+            (Running::There(_), _) => 0,
+            (Running::Here(_), _) => self.written_here(),
+        }
+    }
+
+    fn written_here(&self) -> u64 {
         let files = [&self.launch.stdout, &self.launch.stderr, &self.raw];
         files
             .into_iter()
@@ -279,6 +321,40 @@ impl Drive<'_> {
             share(from.server, to.server, self.server_cores),
             share(from.driver, to.driver, self.driver_cores),
         ))
+    }
+}
+
+/// How the end of a driver is noticed.
+enum End {
+    /// On this machine: at once, by a thread that waits for it.
+    Here(Receiver<()>),
+    /// On another host: by looking.
+    There,
+}
+
+impl End {
+    fn of(driver: &Running) -> Self {
+        let Some(group) = driver.here() else {
+            return Self::There;
+        };
+        let (ended, end) = mpsc::channel();
+        let wait = group.waiter();
+        std::thread::spawn(move || {
+            wait();
+            let _ = ended.send(());
+        });
+        Self::Here(end)
+    }
+
+    /// Waits for it, a tick at most.
+    fn came_within_a_tick(&self, driver: &Running) -> bool {
+        match self {
+            Self::Here(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
+            Self::There => {
+                std::thread::sleep(TICK);
+                driver.has_ended()
+            }
+        }
     }
 }
 

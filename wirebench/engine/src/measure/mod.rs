@@ -1,5 +1,6 @@
 //! Measuring: starts targets and drivers, watches them, and records the values. Judges nothing.
 
+mod before;
 pub mod build;
 pub mod connections;
 pub mod cores;

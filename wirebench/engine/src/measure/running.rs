@@ -1,4 +1,4 @@
-//! A process group, on this machine or on the server's host.
+//! A process group, on this machine or on another host.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -18,7 +18,7 @@ use crate::measure::watched::Watched;
 pub enum Running {
     /// On this machine.
     Here(Group),
-    /// On the server's host.
+    /// On another host.
     There(Process),
 }
 

@@ -79,6 +79,8 @@ pub struct Bench<'a> {
     pub kept: Arc<Kept>,
     /// The host on which servers run; `None` for this machine. Dropped after the tiers that run there.
     pub host: Option<Host>,
+    /// The host on which load generators run; `None` for this machine.
+    pub driver_host: Option<Host>,
 }
 
 /// The measured values of a slot.
@@ -96,7 +98,7 @@ pub struct Measured {
     pub loading: Duration,
     /// What the probe after the load found wrong.
     pub wrong_afterwards: Option<String>,
-    /// How long the way to the server's host and back took before the load; `None` on one machine.
+    /// How long the way between the driver's and the server's host and back took before the load; `None` on one machine.
     pub ping: Option<Ping>,
 }
 
@@ -117,6 +119,10 @@ pub mod files {
     pub const BODY: &str = "body";
     /// A gRPC method's descriptors, where the server was asked for them.
     pub const PROTOSET: &str = "protoset";
+    /// On another host: the driver's own folder.
+    pub const DRIVER: &str = "driver";
+    /// On another host: the project's folder, with its .proto files alone.
+    pub const PROJECT: &str = "project";
 
     /// Writes the files that drivers read.
     ///
@@ -199,6 +205,7 @@ impl Bench<'_> {
             kept: Some(&self.kept),
             data: None,
             host: self.host.as_ref(),
+            reached_at: self.driver_host.as_ref().map(Host::ip_here),
         }
     }
 
@@ -210,14 +217,17 @@ impl Bench<'_> {
     }
 
     fn values_at(&self, series: &PlannedSeries, address: &str, ca: &Path, folder: &Path) -> Values {
-        let text = |path: PathBuf| path.to_string_lossy().into_owned();
+        let place = |name: &str, here: PathBuf| match &self.driver_host {
+            Some(host) => host.of_load(name),
+            None => here.to_string_lossy().into_owned(),
+        };
         let places = Places {
             address,
-            raw: &text(folder.join(files::RAW)),
-            body_file: &text(folder.join(files::BODY)),
-            protoset: &text(folder.join(files::PROTOSET)),
-            driver_folder: &text(series.driver.folder.clone()),
-            project: &text(self.root.to_path_buf()),
+            raw: &place(files::RAW, folder.join(files::RAW)),
+            body_file: &place(files::BODY, folder.join(files::BODY)),
+            protoset: &place(files::PROTOSET, folder.join(files::PROTOSET)),
+            driver_folder: &place(files::DRIVER, series.driver.folder.clone()),
+            project: &place(files::PROJECT, self.root.to_path_buf()),
             ca: &ca.to_string_lossy(),
         };
         let mut values = values::of(series, &places);
@@ -274,7 +284,12 @@ impl Bench<'_> {
         mut target: Target,
     ) -> Result<Measured, SlotError> {
         write(folder, files::write(question, folder))?;
-        let ping = self.host.as_ref().and_then(|_| ping::handshakes(&target.front.address));
+        let ping = match (&self.host, &self.driver_host) {
+            (Some(_), None) => ping::handshakes(&target.front.address),
+            (None, Some(host)) => host.ping(),
+            // The way between two other hosts cannot be measured from here.
+            (Some(_), Some(_)) | (None, None) => None,
+        };
         let mut warmed = Duration::ZERO;
         if let Some(warmup) = series.load.warmup {
             let mut warm = values.clone();
@@ -282,7 +297,11 @@ impl Bench<'_> {
             warmed = self.drive(series, folder, &warm, Some(&mut target), None)?.wall;
         }
         let processes = Processes::of(&target);
-        let stolen = || self.host.as_ref().and_then(Host::steal_ns);
+        let stolen = || {
+            let mut others = [&self.host, &self.driver_host].into_iter().flatten().peekable();
+            others.peek()?;
+            others.map(Host::steal_ns).sum::<Option<u64>>()
+        };
         let stolen_before = stolen();
         let mut driven = self.drive(series, folder, values, Some(&mut target), Some(processes))?;
         if let (Some(before), Some(after)) = (stolen_before, stolen()) {
@@ -315,6 +334,13 @@ impl Bench<'_> {
             write(&raw, fs::remove_file(&raw))?;
         }
         let argv = self.driver_argv(series, values)?;
+        if let Some(host) = &self.driver_host {
+            let supplied = host.supply(series, self.root, folder, &self.interrupt);
+            supplied.map_err(|source| DriveError::Start {
+                driver: series.driver.name.clone(),
+                source,
+            })?;
+        }
         let drive = Drive {
             launch: Launch {
                 argv: &argv,
@@ -327,16 +353,17 @@ impl Bench<'_> {
             name: &series.driver.name,
             raw,
             timeout: timeout(&series.load),
-            driver_cores: series
-                .mode
-                .cores_at_most
-                .map_or(usize::MAX, usize::from)
-                .min(self.cores.driver_threads()),
+            driver_cores: series.mode.cores_at_most.map_or(usize::MAX, usize::from).min(
+                self.driver_host
+                    .as_ref()
+                    .map_or_else(|| self.cores.driver_threads(), Host::cpus),
+            ),
             server_cores: self
                 .host
                 .as_ref()
                 .map_or_else(|| self.cores.server_threads(), Host::cpus),
             group: None,
+            host: self.driver_host.as_ref(),
         };
         Ok(drive.run(target, processes, &self.interrupt)?)
     }

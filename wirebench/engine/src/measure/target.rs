@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::measure::before;
 use crate::measure::cores::Cores;
 use crate::measure::grpc::GrpcError;
 use crate::measure::instance::{Home, Instance};
@@ -17,18 +18,17 @@ use crate::measure::interrupt::Interrupt;
 use crate::measure::kept::Kept;
 use crate::measure::port;
 use crate::measure::probe::ProbeError;
-use crate::measure::process::{Launch, in_words, tail};
+use crate::measure::process::Launch;
 use crate::measure::ready::is_ready;
 use crate::measure::reflection::Place;
 use crate::measure::remote::{self, Host};
 use crate::measure::running::Running;
 use crate::measure::seed::{self, Captured};
-use crate::measure::side::{Side, in_folder};
-use crate::measure::startup::PORT;
+use crate::measure::side::Side;
 use crate::measure::tls::Pair;
 use crate::measure::watched::Watched;
 use wirebench_declare::args::{Arg, Value, expand, fill};
-use wirebench_declare::server::{Before, Server, authority};
+use wirebench_declare::server::{Server, authority};
 use wirebench_declare::tier::{DATA, Part};
 
 /// Why a server cannot be measured.
@@ -199,13 +199,25 @@ pub struct Ground<'a> {
     pub data: Option<&'a Path>,
     /// The host on which they run; `None` for this machine.
     pub host: Option<&'a Host>,
+    /// This machine's address for load generators on another host.
+    pub reached_at: Option<IpAddr>,
+}
+
+impl Ground<'_> {
+    /// The address at which a process listens. Tiers behind the front are asked from their own machine only.
+    pub(super) fn ip_of(&self, part: &Part) -> IpAddr {
+        match (self.host, self.reached_at) {
+            (Some(host), _) => host.ip(),
+            (None, Some(ip)) if part.tier.is_none() => ip,
+            (None, _) => part.host,
+        }
+    }
 }
 
 /// The values of a process's placeholders: a port (or a placeholder for one), and the addresses of the tiers that run
 /// already.
-fn values(host: IpAddr, ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
+pub(super) fn values(host: IpAddr, ground: &Ground, port: &str, before: &[Instance]) -> BTreeMap<String, Value> {
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let host = ground.host.map_or(host, Host::ip);
     let threads = ground.host.map_or_else(|| ground.cores.server_threads(), Host::cpus);
     let own = [
         ("address", authority(host, port)),
@@ -230,7 +242,7 @@ fn values(host: IpAddr, ground: &Ground, port: &str, before: &[Instance]) -> BTr
 /// Never for a server that `Server::check` accepted, as it rejects unknown placeholders, and that the side has built.
 #[must_use]
 pub fn argv(side: &Side, part: &Part, ground: &Ground, port: &str, before: &[Instance]) -> Vec<String> {
-    let args = expand(part.args, &values(part.host, ground, port, before))
+    let args = expand(part.args, &values(ground.ip_of(part), ground, port, before))
         .expect("Server::check refuses unknown placeholders");
     let program = side.programs[&part.key()].iter().cloned();
     program.chain(args).collect()
@@ -246,7 +258,7 @@ pub fn environment(
     port: &str,
     before: &[Instance],
 ) -> BTreeMap<String, String> {
-    let values = values(part.host, ground, port, before);
+    let values = values(ground.ip_of(part), ground, port, before);
     let declared = part
         .env
         .iter()
@@ -309,7 +321,7 @@ impl Target {
             tier.wait_until_ready(part.ready_timeout.0, ground.interrupt, look)?;
             tiers.push(tier);
         }
-        before(side, server, ground, &tiers, is_new)?;
+        before::run(side, server, ground, &tiers, is_new)?;
         let front = born(side, &server.front(), ground, &tiers)?;
         let watched = Rc::new(front.group.watch_leader());
         Ok(Self {
@@ -410,61 +422,6 @@ fn key(side: &Side, server: &str) -> String {
     format!("{} {server}", side.revision.variant.name())
 }
 
-/// Runs a server's `before` commands one after the other, each in the server's folder and environment; those that run once
-/// only if the kept tiers are new.
-fn before(side: &Side, server: &Server, ground: &Ground, tiers: &[Instance], is_new: bool) -> Result<(), TargetError> {
-    let wanted = |(_, before): &(usize, &Before)| is_new || !before.once;
-    for (number, before) in server.before.iter().enumerate().filter(wanted) {
-        let argv = expand(&before.command, &values(server.host, ground, PORT, tiers))
-            .expect("Server::check refuses unknown placeholders");
-        if ground.host.is_some() {
-            return Err(TargetError::BeforeElsewhere {
-                server: server.name.clone(),
-                command: shell_words::join(&argv),
-            });
-        }
-        let file = |stream: &str| ground.folder.join(format!("before-{number}.{stream}"));
-        let launch = Launch {
-            argv: &in_folder(&argv, &side.folder),
-            folder: &side.folder,
-            env: &environment(side, &server.front(), ground, PORT, tiers),
-            stdout: file("stdout"),
-            stderr: file("stderr"),
-            cores: &ground.cores.server,
-        };
-        let words = shell_words::join(&argv);
-        let mut group = launch.start().map_err(|source| TargetError::Start {
-            server: server.name.clone(),
-            program: words.clone(),
-            source,
-        })?;
-        while !group.has_ended() && group.started.elapsed() < LONGEST_BEFORE {
-            if ground.interrupt.asked() {
-                return Err(TargetError::Interrupted);
-            }
-            std::thread::sleep(POLL);
-        }
-        let in_time = group.has_ended();
-        let how = match group.kill_and_reap() {
-            Ok(status) if status.success() => continue,
-            Ok(_) if !in_time => format!("did not end within {} s", LONGEST_BEFORE.as_secs()),
-            Ok(status) => in_words(status),
-            Err(error) => error.to_string(),
-        };
-        return Err(TargetError::Before {
-            server: server.name.clone(),
-            command: words,
-            how,
-            output: tail(&file("stderr")),
-        });
-    }
-    Ok(())
-}
-
-/// The time limit of a `before` command.
-const LONGEST_BEFORE: Duration = Duration::from_secs(120);
-const POLL: Duration = Duration::from_millis(5);
-
 /// Starts one process of a server on a free port.
 fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Result<Instance, TargetError> {
     if let Some(host) = ground.host {
@@ -481,10 +438,11 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
         data: data.as_deref(),
         ..*ground
     };
+    let host = ground.ip_of(part);
     if let Some(fixed) = part.port {
-        port::wait_for(part.host, fixed);
+        port::wait_for(host, fixed);
     }
-    let port = port::free(part.host, part.port).map_err(|(port, source)| TargetError::PortTaken {
+    let port = port::free(host, part.port).map_err(|(port, source)| TargetError::PortTaken {
         server: part.label(),
         port,
         source,
@@ -513,7 +471,7 @@ fn born(side: &Side, part: &Part, ground: &Ground, before: &[Instance]) -> Resul
         kept: Arc::clone(kept),
         key: key(side, part.server),
     });
-    Ok(Instance::new(part, Running::Here(group), authority(part.host, &port), launch.stderr).with(place, home))
+    Ok(Instance::new(part, Running::Here(group), authority(host, &port), launch.stderr).with(place, home))
 }
 
 /// A folder for the files of a tier that is kept or names `{data}`, with an empty folder `data` in it.

@@ -1,4 +1,4 @@
-//! What the processes of a target use, on this machine or on the server's host.
+//! What processes use, on this machine or on another host.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::measure::usage::{self, CpuUsed};
 pub enum Watched {
     /// On this machine.
     Here(usage::Watched),
-    /// On the server's host.
+    /// On another host.
     There(Readings),
 }
 

@@ -50,6 +50,7 @@ pub fn prepare<'a>(
             drivers: BTreeMap::new(),
             kept: Arc::default(),
             host: None,
+            driver_host: None,
         },
         tools: Vec::new(),
         broken_drivers: BTreeMap::new(),

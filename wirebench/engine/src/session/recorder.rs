@@ -19,8 +19,8 @@ use wirebench_declare::plan::rerun::Tally;
 use wirebench_declare::scenario::{Amount, Load};
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{
-    Dependency, LoadRecord, Pinning, RemoteHost, Round, Run, RunStatus, SCHEMA, SearchRecord, Series, SeriesStatus,
-    Spent, StageRecord, ToolVersion, Variant, VariantRevision,
+    Dependency, HostRole, LoadRecord, Pinning, RemoteHost, Round, Run, RunStatus, SCHEMA, SearchRecord, Series,
+    SeriesStatus, Spent, StageRecord, ToolVersion, Variant, VariantRevision,
 };
 
 /// The record of a run in progress.
@@ -226,7 +226,13 @@ fn on_hosts(series: Series, hosts: &[RemoteHost]) -> Series {
     if hosts.is_empty() {
         return series;
     }
-    let crossed = |digest: &str| host::digits(&format!("{digest} server on another host"));
+    let has = |role| hosts.iter().any(|one| one.role == role);
+    let what = match (has(HostRole::Server), has(HostRole::Driver)) {
+        (true, true) => "server and driver on other hosts",
+        (true, false) => "server on another host",
+        (false, _) => "driver on another host",
+    };
+    let crossed = |digest: &str| host::digits(&format!("{digest} {what}"));
     Series {
         digest: crossed(&series.digest),
         baseline_digest: series.baseline_digest.as_deref().map(crossed),

@@ -12,7 +12,7 @@ use wirebench_declare::plan::rerun::FEWEST_PAIRS;
 use wirebench_declare::plan::{PlannedSeries, Selection};
 use wirebench_declare::project::Profile;
 use wirebench_declare::span::nanos;
-use wirebench_record::run::{self, Run, Variant};
+use wirebench_record::run::{self, HostRole, Run, Variant};
 
 use crate::git;
 use crate::measure::cores::Cores;
@@ -97,6 +97,8 @@ pub struct Order<'a> {
     pub cores: Cores,
     /// The host on which the servers run; `None` for this machine. Series that do not [`fit`](remote::fits) are left out.
     pub server_host: Option<&'a Address>,
+    /// The host on which the load generators run; `None` for this machine. The same series are left out.
+    pub driver_host: Option<&'a Address>,
     /// What the run is for.
     pub purpose: Purpose,
     /// The folder that takes the run's folder.
@@ -138,17 +140,20 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
     let lock = locked(order.lock, &interrupt)?;
-    let host = order
-        .server_host
-        .map(|address| Host::open(address, &interrupt))
-        .transpose()?;
+    let host = |address: Option<&Address>, role| {
+        let opened = address.map(|address| Host::open(address, role, &interrupt));
+        opened.transpose()
+    };
+    let server_host = host(order.server_host, HostRole::Server)?;
+    let driver_host = host(order.driver_host, HostRole::Driver)?;
     let mut opened = opened::open(order.asked, project)?;
     let accepted = opened::newly_accepted(&opened)?;
     let (series, mut lineup) = lined_up(order, &opened)?;
     let (id, folder) = recorder::new_folder(&std::path::absolute(order.out)?, order.seed)?;
     let building = Instant::now();
     let mut prepared = prepare::prepare(project, &series, order.cores.clone(), interrupt.clone())?;
-    prepared.bench.host = host;
+    prepared.bench.host = server_host;
+    prepared.bench.driver_host = driver_host;
     opened::build(&mut opened, &series, &interrupt);
     let has_baseline = order.asked.iter().any(|side| side.variant == Variant::Baseline);
     let compares = has_baseline && order.purpose == Purpose::Measure;
@@ -171,7 +176,11 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
         tools: prepared.tools.clone(),
         revisions: sides.iter().map(|side| side.revision.clone()).collect(),
         dependencies: opened::different_dependencies(&opened),
-        hosts: prepared.bench.host.iter().map(Host::recorded).collect(),
+        hosts: [&prepared.bench.host, &prepared.bench.driver_host]
+            .into_iter()
+            .flatten()
+            .map(Host::recorded)
+            .collect(),
     };
     let mut recorder = Recorder::begin(id, folder, opening, &series, &lineup);
     recorder.run.spent.build_ns = build_ns;
@@ -236,15 +245,16 @@ pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock
 
 /// The series to measure, and the variants of each.
 fn lined_up<'a>(order: &Order<'a>, opened: &[Opened]) -> anyhow::Result<(Vec<PlannedSeries<'a>>, Lineup)> {
+    let elsewhere = order.server_host.is_some() || order.driver_host.is_some();
     let mut series = order.series.clone();
     let mut lineup = lineup::of(opened, &series, order.profile.1, order.selection)?;
     let unfit: BTreeSet<String> = series
         .iter()
-        .filter(|one| order.server_host.is_some() && !remote::fits(one))
+        .filter(|one| elsewhere && !remote::fits(one))
         .map(|one| one.id.clone())
         .collect();
     let wanted = |id: &str, counted| {
-        let is_left_out = unfit.contains(id) || counted && order.server_host.is_some();
+        let is_left_out = unfit.contains(id) || counted && elsewhere;
         !is_left_out && order.purpose.wants(counted) && (order.keeps)(id, counted)
     };
     lineup.narrow(

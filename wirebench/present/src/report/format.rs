@@ -1,6 +1,6 @@
 //! Numbers and units as people read them.
 
-use wirebench_record::run::{Host, HostRole, Link, Run, ToolVersion};
+use wirebench_record::run::{Host, HostRole, Link, RemoteHost, Run, ToolVersion};
 
 /// A count with thousands separators: `12,345`.
 #[must_use]
@@ -152,10 +152,17 @@ pub fn machines(run: &Run) -> String {
 /// The other machines of a run and the network to them, in one sentence; `None` when one machine did everything.
 #[must_use]
 pub fn other_hosts(run: &Run) -> Option<String> {
-    let host = run.hosts.first()?;
-    let role = match host.role {
-        HostRole::Server => "servers on another host",
+    if run.hosts.is_empty() {
+        return None;
+    }
+    let said = |one: &RemoteHost| {
+        let role = match one.role {
+            HostRole::Server => "servers on another host",
+            HostRole::Driver => "load from another host",
+        };
+        format!("{role}: {}", machine(&one.host))
     };
+    let hosts: Vec<String> = run.hosts.iter().map(said).collect();
     #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
     let network = run.link().map_or("not measured".to_owned(), |link| {
         let Link {
@@ -170,10 +177,7 @@ pub fn other_hosts(run: &Run) -> Option<String> {
             time(max_ns as f64)
         )
     });
-    Some(format!(
-        "{role}: {}; latency holds the network: {network}",
-        machine(&host.host)
-    ))
+    Some(format!("{}; latency holds the network: {network}", hosts.join("; ")))
 }
 
 /// The machine in one line, without its fingerprint: `2 × AMD EPYC, 23.5 GiB memory, Linux 6.18`.

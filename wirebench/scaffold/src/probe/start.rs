@@ -55,6 +55,7 @@ impl Stage<'_> {
             kept: None,
             data: None,
             host: None,
+            reached_at: None,
         }
     }
 

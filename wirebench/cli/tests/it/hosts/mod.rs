@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::bench::{Bench, run_folder, series};
+use crate::bench::{Bench, repository, run_folder, series};
 use crate::built;
 
 use namespaces::{Hosts, THERE};
@@ -171,8 +171,12 @@ fn run_kept(hosts: &Hosts, bench: &Bench, more: &[&str]) -> Value {
 
 /// Starts a run of many rounds, and waits until the second begins.
 fn begun(hosts: &Hosts, bench: &Bench) -> (std::process::Child, impl Iterator<Item = String>) {
+    begun_with(hosts, bench, "--server-host")
+}
+
+fn begun_with(hosts: &Hosts, bench: &Bench, flag: &str) -> (std::process::Child, impl Iterator<Item = String> + use<>) {
     let address = Hosts::address();
-    let args = ["run", "--server-host", &address, "--rounds", "50"];
+    let args = ["run", flag, &address, "--rounds", "50"];
     let mut command = hosts.command(bench, &args, "config");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut talk = BufReader::new(child.stderr.take().unwrap())
@@ -238,7 +242,7 @@ fn a_connection_that_dies_fails_the_rounds_and_leaves_nothing_there() {
     assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:?}");
     let record = bench.record();
     let text = series(&record, "ask@c@hey").to_string();
-    assert!(text.contains("the connection to the server's host is lost"), "{text}");
+    assert!(text.contains("the connection to the other host is lost"), "{text}");
     // sshd does not notice: the shell there waits half a minute for a sign of life.
     assert!(is_clean_within(&hosts, Duration::from_secs(90)));
 }
@@ -274,4 +278,107 @@ fn what_cannot_be_reached_or_run_says_where_and_what_to_do() {
     let scripted = hosts.run(&bench, &["run", "--server-host", &root, "--server", "script"]);
     assert_eq!(scripted.code, 1);
     assert!(scripted.stderr.contains("native program"), "{}", scripted.stderr);
+}
+
+/// The record of a run with the load on the other host.
+fn loaded_from_there(hosts: &Hosts, bench: &Bench) -> Value {
+    let address = Hosts::address();
+    let ended = hosts.run(bench, &["run", "--driver-host", &address, "--rounds", "2"]);
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    assert_eq!(hosts.running_there(), Vec::<String>::new());
+    assert!(hosts.folders_there().is_empty(), "{:?}", hosts.folders_there());
+    assert!(ended.stdout.contains("load from another host"), "{}", ended.stdout);
+    bench.record()
+}
+
+#[test]
+fn load_comes_from_another_host_with_its_cpu_time_its_raw_output_and_the_network() {
+    let Some(hosts) = Hosts::make() else { return };
+    let link = hosts.slow_link(5.0, 0.0);
+    // hey prints all it measured, and h2load writes a file of its own.
+    let bench = bench("connections = 2, duration = \"2s\"").real_driver("h2load");
+    let record = loaded_from_there(&hosts, &bench);
+    println!("link {}", link.end());
+    assert_eq!(record["hosts"][0]["role"], "driver");
+    for id in ["ask@c@hey", "ask@c@h2load"] {
+        for round in series(&record, id)["rounds"].as_array().unwrap() {
+            assert_eq!(round["status"], "ok", "{id}: {round}");
+            let cpu = |side: &str| round[side]["user"].as_u64().unwrap() + round[side]["system"].as_u64().unwrap();
+            assert!(cpu("server_cpu_ns") > 0 && cpu("driver_cpu_ns") > 0, "{id}: {round}");
+            for time in ["/latency_ns/p50", "/ping/p50_ns"] {
+                let ms = round.pointer(time).unwrap().as_f64().unwrap() / 1e6;
+                assert!(
+                    (9.0..20.0).contains(&ms),
+                    "{id}: {time} is {ms} ms over a link of 10 ms"
+                );
+            }
+            // The kernel of the server's machine is this one.
+            assert!(
+                round["processes"][0]["sent_bytes_per_s"].as_u64().unwrap() > 0,
+                "{id}: {round}"
+            );
+        }
+    }
+    let text = record.to_string();
+    assert!(
+        !text.contains(THERE) && !text.contains("root@"),
+        "the record names the host"
+    );
+    let again = record["repeat"].as_str().unwrap();
+    assert!(again.contains("--driver-host ssh://HOST"), "{again}");
+}
+
+#[test]
+fn grpc_files_go_to_the_host_that_loads_and_both_sides_may_be_elsewhere() {
+    let Some(hosts) = Hosts::make() else { return };
+    let _link = hosts.slow_link(0.0, 0.0);
+    let address = Hosts::address();
+    let bench = Bench::empty();
+    let (root, out) = (repository(), bench.path("results"));
+    let (root, out) = (root.to_string_lossy(), out.to_string_lossy());
+    let quick = [
+        "--root",
+        &root,
+        "run",
+        "--out",
+        &out,
+        "--profile",
+        "quick",
+        "--rounds",
+        "1",
+    ];
+    let quick = [
+        &quick[..],
+        &["--scenario", "weather-fixed-duration", "--driver-host", &address],
+    ]
+    .concat();
+    for more in [
+        &["--server", "grpc", "--driver", "ghz"][..],
+        &["--server", "grpc", "--driver", "h2load"],
+        &["--server", "http", "--driver", "hey", "--server-host", &address],
+    ] {
+        let ended = hosts.run(&bench, &[&quick, more].concat());
+        assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+        assert!(hosts.folders_there().is_empty(), "{:?}", hosts.folders_there());
+        assert_eq!(bench.record()["hosts"].as_array().unwrap().len(), more.len() / 2 - 1);
+        fs::remove_dir_all(bench.path("results")).unwrap();
+    }
+}
+
+#[test]
+fn a_driver_that_is_interrupted_there_leaves_nothing() {
+    let Some(hosts) = Hosts::make() else { return };
+    let _link = hosts.slow_link(1.0, 0.0);
+    let bench = bench("connections = 1, duration = \"500ms\"");
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let (mut child, talk) = begun_with(&hosts, &bench, "--driver-host");
+        kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+        child.wait().unwrap();
+        let rest: Vec<String> = talk.collect();
+        assert!(
+            is_clean_within(&hosts, Duration::from_secs(30)),
+            "after {signal}: {rest:?}"
+        );
+        fs::remove_dir_all(bench.path("results")).unwrap();
+    }
 }

@@ -19,6 +19,8 @@ pub(super) struct Facts {
     pub(super) tick_ns: u64,
     /// Its address in the connection of ssh.
     pub(super) ip: IpAddr,
+    /// This machine's address in that connection.
+    pub(super) ip_here: IpAddr,
     kernel: String,
     memory_bytes: Option<u64>,
     cpu_model: Option<String>,
@@ -37,7 +39,8 @@ impl Facts {
         let tick: u64 = fact("tick")
             .and_then(|text| text.parse().ok())
             .ok_or("its clock's tick")?;
-        let ip = fact("connection").and_then(|text| text.split(' ').nth(2)?.parse().ok());
+        let connection = |word: usize| fact("connection").and_then(|text| text.split(' ').nth(word)?.parse().ok());
+        let unknown = "the address by which it is reached (SSH_CONNECTION)";
         let size = fact("memory").and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
         let model = fact("model").and_then(|text| Some(text.split_once(':')?.1.trim().to_owned()));
         Ok(Self {
@@ -45,7 +48,8 @@ impl Facts {
             arch: fact("arch").ok_or("its architecture")?.to_owned(),
             cpus: fact("cpus").and_then(|text| text.parse().ok()).ok_or("its CPUs")?,
             tick_ns: 1_000_000_000 / tick.max(1),
-            ip: ip.ok_or("the address by which it is reached (SSH_CONNECTION)")?,
+            ip: connection(2).ok_or(unknown)?,
+            ip_here: connection(0).ok_or(unknown)?,
             kernel: fact("kernel").unwrap_or("unknown").to_owned(),
             memory_bytes: size.map(|kib| kib * 1024),
             cpu_model: model,
@@ -79,6 +83,7 @@ mod tests {
             (facts.cpus, facts.tick_ns, &*facts.ip.to_string()),
             (4, 10_000_000, "10.0.0.2")
         );
+        assert_eq!(facts.ip_here.to_string(), "10.0.0.1");
         let host = facts.host();
         assert_eq!(host.cpu_model.as_deref(), Some("A CPU: fast"));
         assert_eq!(host.memory_bytes, Some(1 << 20));

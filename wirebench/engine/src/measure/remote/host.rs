@@ -1,9 +1,11 @@
-//! A host on which servers run while this machine loads them.
+//! Another host, on which servers or load generators run.
 
 use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +14,7 @@ use tempfile::TempDir;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::server::Operation;
-use wirebench_record::run::{HostRole, RemoteHost};
+use wirebench_record::run::{HostRole, Ping, RemoteHost};
 
 use crate::measure::interrupt::Interrupt;
 use crate::measure::port::{LOWEST, one_of};
@@ -20,7 +22,8 @@ use crate::measure::remote::address::Address;
 use crate::measure::remote::clock::{self, Clock};
 use crate::measure::remote::connection::{HostError, Ssh};
 use crate::measure::remote::facts::Facts;
-use crate::measure::remote::process::Process;
+use crate::measure::remote::ping;
+use crate::measure::remote::process::{self, Process};
 use crate::measure::remote::program::{self, Program};
 use crate::measure::remote::shell::Shell;
 
@@ -34,8 +37,11 @@ pub struct Host {
     address: Address,
     facts: Facts,
     clock: Option<Clock>,
+    role: HostRole,
     /// Paths of copied programs, by the file on this machine.
     programs: Mutex<BTreeMap<String, String>>,
+    /// SHA-256 of other files that were copied, by their path there.
+    sent: Mutex<BTreeMap<String, String>>,
     started: AtomicU32,
     /// For the socket of ssh's shared connection.
     folder: TempDir,
@@ -57,7 +63,7 @@ impl Host {
     ///
     /// # Errors
     /// When the host cannot be reached, or lacks something.
-    pub fn open(address: &Address, interrupt: &Interrupt) -> Result<Self, HostError> {
+    pub fn open(address: &Address, role: HostRole, interrupt: &Interrupt) -> Result<Self, HostError> {
         let folder = tempfile::Builder::new()
             .prefix("wirebench-ssh-")
             .tempdir()
@@ -94,7 +100,9 @@ impl Host {
             address: address.clone(),
             facts,
             clock,
+            role,
             programs: Mutex::default(),
+            sent: Mutex::default(),
             started: AtomicU32::new(0),
             folder,
         })
@@ -106,7 +114,20 @@ impl Host {
         self.facts.ip
     }
 
-    /// CPUs that servers may use.
+    /// The address of this machine, as that host sees it.
+    #[must_use]
+    pub fn ip_here(&self) -> IpAddr {
+        self.facts.ip_here
+    }
+
+    /// How long the way there and back takes, by TCP connections to a port that nobody listens on.
+    #[must_use]
+    pub fn ping(&self) -> Option<Ping> {
+        let port = self.free_port(None).ok()?;
+        ping::refusals(SocketAddr::new(self.ip(), port))
+    }
+
+    /// CPUs that may be used there.
     #[must_use]
     pub fn cpus(&self) -> usize {
         self.facts.cpus as usize
@@ -116,7 +137,7 @@ impl Host {
     #[must_use]
     pub fn recorded(&self) -> RemoteHost {
         RemoteHost {
-            role: HostRole::Server,
+            role: self.role,
             host: self.facts.host(),
             clock_offset_ns: self.clock.map(|clock| clock.offset_ns),
             clock_uncertainty_ns: self.clock.map(|clock| clock.uncertainty_ns),
@@ -143,16 +164,69 @@ impl Host {
         program.runs_on(&self.facts.arch)?;
         let path = format!("{}/{}", self.facts.folder, program.hash);
         if !programs.values().any(|known| *known == path) {
-            let ssh = Ssh {
-                address: &self.address,
-                folder: self.folder.path(),
-            };
-            let script = program::receive(&self.facts.folder, &program.hash);
-            let mut command = ssh.further(&script).map_err(io::Error::other)?;
+            let mut command = self.further(&program::receive(&path))?;
             program::send(Path::new(file), &program.hash, &mut command, interrupt)?;
         }
         programs.insert(file.to_owned(), path.clone());
         Ok(path)
+    }
+
+    /// Copies a file to a path there, unless it is there already.
+    ///
+    /// # Errors
+    /// When it cannot be read here, or finds no room there.
+    pub(super) fn put(&self, file: &Path, path: &str, interrupt: &Interrupt) -> io::Result<()> {
+        let hash = program::hash(&fs::read(file)?);
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        if sent.get(path) != Some(&hash) {
+            let mut command = self.further(&program::receive(path))?;
+            program::send(file, &hash, &mut command, interrupt)?;
+            sent.insert(path.to_owned(), hash);
+        }
+        Ok(())
+    }
+
+    /// Copies a file from there.
+    ///
+    /// # Errors
+    /// When it is not there, cannot be written here, or the connection is lost.
+    pub(super) fn get(&self, path: &str, file: &Path) -> io::Result<()> {
+        let mut command = self.further(&shell_words::join(["cat", path]))?;
+        let output = command.stdout(File::create(file)?).spawn()?.wait_with_output()?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let last = said.lines().next_back().unwrap_or("the connection is lost");
+        Err(io::Error::other(format!(
+            "what the load generator wrote cannot be brought from its host: {last}"
+        )))
+    }
+
+    fn further(&self, script: &str) -> io::Result<Command> {
+        let ssh = Ssh {
+            address: &self.address,
+            folder: self.folder.path(),
+        };
+        ssh.further(script).map_err(io::Error::other)
+    }
+
+    /// What the shell's children there used that have ended, in ticks.
+    pub(super) fn children(&self) -> Option<[u64; 2]> {
+        process::children(&self.shell)
+    }
+
+    /// The folder that was made there.
+    pub(super) fn root(&self) -> &str {
+        &self.facts.folder
+    }
+
+    /// Runs a command there and returns what it prints.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub(super) fn ask(&self, words: &[&str]) -> io::Result<String> {
+        self.shell.ask(&shell_words::join(words))
     }
 
     /// Starts a command there.
@@ -161,7 +235,7 @@ impl Host {
     /// When the connection is lost.
     pub(super) fn start(&self, argv: &[String], env: &BTreeMap<String, String>) -> io::Result<Process> {
         let name = format!("process-{}", self.started.fetch_add(1, Ordering::Relaxed));
-        Process::start(&self.shell, name, argv, env, self.facts.tick_ns)
+        Process::start(&self.shell, name, argv, env, self.facts.tick_ns, &self.facts.folder)
     }
 
     /// Makes an empty folder there, and returns its path.
@@ -183,14 +257,14 @@ impl Host {
         let said = self.shell.ask("ports")?;
         let (outgoing, used) = ports(&said);
         if let Some(port) = fixed {
-            let taken = || io::Error::new(io::ErrorKind::AddrInUse, "on the server's host");
+            let taken = || io::Error::new(io::ErrorKind::AddrInUse, "on the other host");
             return if used.contains(&port) { Err(taken()) } else { Ok(port) };
         }
         let range = LOWEST..outgoing.max(LOWEST + 1_000);
         let free = std::iter::repeat_with(|| one_of(&range))
             .take(1_000)
             .find(|port| !used.contains(port));
-        free.ok_or_else(|| io::Error::other("no port is free on the server's host"))
+        free.ok_or_else(|| io::Error::other("no port is free on the other host"))
     }
 }
 

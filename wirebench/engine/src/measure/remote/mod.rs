@@ -6,6 +6,7 @@ mod clock;
 mod connection;
 mod facts;
 mod host;
+mod load;
 pub mod ping;
 pub mod process;
 mod program;

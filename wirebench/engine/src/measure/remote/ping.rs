@@ -19,12 +19,26 @@ const LOST_AFTER: Duration = Duration::from_millis(900);
 /// Makes some handshakes, one after the other; `None` if nobody listens there.
 #[must_use]
 pub fn handshakes(address: &str) -> Option<Ping> {
-    let address: SocketAddr = address.parse().ok()?;
+    times(address.parse().ok()?, false)
+}
+
+/// The same with a port that nobody listens on: the kernel there refuses at once. `None` where something else happens, as
+/// behind a firewall that keeps silent.
+#[must_use]
+pub fn refusals(address: SocketAddr) -> Option<Ping> {
+    times(address, true).filter(|ping| ping.lost < ping.sent)
+}
+
+fn times(address: SocketAddr, refused: bool) -> Option<Ping> {
     let mut times = Vec::new();
     for _ in 0..TIMES {
         let began = Instant::now();
         match TcpStream::connect_timeout(&address, LOST_AFTER) {
-            Ok(_) => times.push(nanos(began.elapsed())),
+            Ok(_) if !refused => times.push(nanos(began.elapsed())),
+            Err(error) if refused && error.kind() == io::ErrorKind::ConnectionRefused => {
+                times.push(nanos(began.elapsed()));
+            }
+            Ok(_) => return None,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {}
             Err(_) => return None,
         }
@@ -65,6 +79,8 @@ mod tests {
     fn nobody_there_is_no_ping_and_lost_ones_have_no_time() {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         assert_eq!(handshakes(&free.to_string()), None);
+        let refused = refusals(free).unwrap();
+        assert_eq!((refused.sent, refused.lost), (TIMES, 0));
         let all_lost = distribution(Vec::new());
         assert_eq!((all_lost.lost, all_lost.p50_ns), (TIMES, None));
         let ping = distribution((1..=10).rev().collect());

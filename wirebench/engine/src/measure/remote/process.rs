@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::measure::remote::shell::Shell;
 use crate::measure::usage::CpuUsed;
+use wirebench_record::run::CpuTime;
 
 const POLL: Duration = Duration::from_millis(5);
 /// Ticks are cut to 10 ms, user and system time each: a difference up to this says nothing of threads that ended.
@@ -25,8 +26,12 @@ pub struct Process {
     tick_ns: u64,
     /// When it was started.
     pub started: Instant,
+    /// The folder of its files there.
+    folder: String,
     /// Its exit status, as a shell says it; known once it was waited for.
     ended: OnceLock<i32>,
+    /// What the shell's children had used before, user and system, in ticks; `None` if nobody asks for its CPU time.
+    before: Option<[u64; 2]>,
 }
 
 impl Process {
@@ -40,6 +45,7 @@ impl Process {
         argv: &[String],
         env: &BTreeMap<String, String>,
         tick_ns: u64,
+        folder: &str,
     ) -> io::Result<Self> {
         let set = env.iter().map(|(name, value)| format!("{name}={value}"));
         let words: Vec<String> = ["start".to_owned(), name.clone(), "env".to_owned()]
@@ -56,7 +62,32 @@ impl Process {
             pid,
             tick_ns,
             started,
+            folder: folder.to_owned(),
             ended: OnceLock::new(),
+            before: None,
+        })
+    }
+
+    /// The path of its `stdout` or `stderr` there.
+    pub(super) fn output(&self, stream: &str) -> String {
+        format!("{}/{}.{stream}", self.folder, self.name)
+    }
+
+    /// The same for a process whose CPU time is read at its end; `before` is what [`children`] said before it was started.
+    pub(super) fn counted(mut self, before: Option<[u64; 2]>) -> Self {
+        self.before = before;
+        self
+    }
+
+    /// CPU time of all its threads and of the children that it waited for, in ticks of 10 ms; call it when it was waited for.
+    /// Other commands of the shell in the meantime are in it: some ms each second.
+    #[must_use]
+    pub fn used(&self) -> Option<CpuTime> {
+        let (before, after) = self.before.zip(children(&self.shell))?;
+        let ns = |place: usize| after[place].saturating_sub(before[place]) * self.tick_ns;
+        Some(CpuTime {
+            user: ns(0),
+            system: ns(1),
         })
     }
 
@@ -134,9 +165,7 @@ impl Drop for Process {
 }
 
 fn odd(expected: &str, found: &str) -> io::Error {
-    io::Error::other(format!(
-        "the server's host was asked for {expected}, and said {found:?}"
-    ))
+    io::Error::other(format!("the other host was asked for {expected}, and said {found:?}"))
 }
 
 /// The processes of one or more groups on another host, and what they use.
@@ -234,20 +263,26 @@ impl Readings {
     }
 }
 
+/// What the children of a shell used that have ended, user and system, in ticks.
+pub(super) fn children(shell: &Shell) -> Option<[u64; 2]> {
+    let [_, _, user, system] = times(&shell.ask("children").ok()?)?;
+    Some([user, system])
+}
+
+/// utime, stime, cutime and cstime, in ticks, of the fields of `/proc/PID/stat` from the state on, which is number 0.
+fn times(fields: &str) -> Option<[u64; 4]> {
+    let words = fields.split_whitespace().skip(11).take(4);
+    let times: Vec<u64> = words.map(str::parse).collect::<Result<_, _>>().ok()?;
+    times.try_into().ok()
+}
+
 /// One line of `cpu`: the id, the ns that the threads ran which still exist, and the fields of `/proc/PID/stat` from the
 /// state on. `ended` takes what threads ran that do not exist any more.
 fn cpu_of(line: &str, tick_ns: u64, ended: &mut HashMap<i32, u64>) -> Option<CpuUsed> {
-    /// utime, stime, cutime and cstime; the state is number 0.
-    const TIMES: std::ops::Range<usize> = 11..15;
-    let mut words = line.split_whitespace();
-    let pid: i32 = words.next()?.parse().ok()?;
-    let threads_ns: u64 = words.next()?.parse().ok()?;
-    let fields: Vec<&str> = words.collect();
-    let times = fields.get(TIMES)?.iter().map(|ticks| ticks.parse::<u64>());
-    let times: Vec<u64> = times.collect::<Result<_, _>>().ok()?;
-    let [user, system, child_user, child_system] = times[..] else {
-        return None;
-    };
+    let (pid, rest) = line.trim_start().split_once(' ')?;
+    let (threads_ns, fields) = rest.split_once(' ')?;
+    let (pid, threads_ns): (i32, u64) = (pid.parse().ok()?, threads_ns.parse().ok()?);
+    let [user, system, child_user, child_system] = times(fields)?;
     let own_ns = (user + system) * tick_ns;
     let before = ended.entry(pid).or_default();
     let missing = own_ns.saturating_sub(threads_ns);

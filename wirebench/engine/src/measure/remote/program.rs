@@ -37,9 +37,8 @@ impl Program {
                 "it is no native program: only those of one file are copied to another host; measure it on one machine, or on a cluster",
             )
         })?;
-        let hash = Sha256::digest(&bytes);
         Ok(Self {
-            hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(),
+            hash: hash(&bytes),
             arch: native.architecture(),
         })
     }
@@ -62,17 +61,24 @@ impl Program {
             return Ok(());
         }
         Err(io::Error::other(format!(
-            "the program is built for {}, and the server's host is {machine}; build it for that host, or choose another host",
+            "the program is built for {}, and the other host is {machine}; build it for that host, or choose another host",
             names[0]
         )))
     }
 }
 
-/// What a shell there runs to take a program from its input: it prints the hash of what arrived.
-pub(super) fn receive(folder: &str, hash: &str) -> String {
-    let part = shell_words::quote(folder).into_owned() + "/" + hash + ".part";
-    let whole = shell_words::quote(folder).into_owned() + "/" + hash;
-    format!("cat >{part} && sha256sum {part} && chmod 700 {part} && mv {part} {whole}")
+/// SHA-256, hex digits.
+pub(super) fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What a shell there runs to take a file from its input: it prints the hash of what arrived.
+pub(super) fn receive(path: &str) -> String {
+    let whole = shell_words::quote(path).into_owned();
+    let part = shell_words::quote(&format!("{path}.part")).into_owned();
+    format!(
+        "mkdir -p \"$(dirname {whole})\" && cat >{part} && sha256sum {part} && chmod 700 {part} && mv {part} {whole}"
+    )
 }
 
 /// Sends a file to a command, and checks that it arrived whole.
@@ -86,7 +92,7 @@ pub(super) fn send(file: &Path, hash: &str, command: &mut Command, interrupt: &I
             let _ = child.kill();
             let _ = child.wait();
             return Err(io::Error::other(
-                "interrupted while the program was copied to the server's host",
+                "interrupted while a file was copied to the other host",
             ));
         }
         std::thread::sleep(POLL);
@@ -99,7 +105,8 @@ pub(super) fn send(file: &Path, hash: &str, command: &mut Command, interrupt: &I
     let said = String::from_utf8_lossy(&stderr);
     let last = said.lines().next_back().unwrap_or("it arrived damaged");
     Err(io::Error::other(format!(
-        "the program cannot be copied to the server's host: {last}; free some space there in its folder for temporary files, or measure again"
+        "{} cannot be copied to the other host: {last}; free some space there in its folder for temporary files, or measure again",
+        file.file_name().unwrap_or_default().to_string_lossy()
     )))
 }
 
@@ -123,7 +130,7 @@ mod tests {
         let program = Program::read(&own).unwrap();
         let place = folder.path().join("it's here");
         fs::create_dir(&place).unwrap();
-        let script = receive(&place.to_string_lossy(), &program.hash);
+        let script = receive(&place.join(&program.hash).to_string_lossy());
         let interrupt = Interrupt::default();
         send(&own, &program.hash, &mut shell(&script), &interrupt).unwrap();
         assert_eq!(fs::read(place.join(&program.hash)).unwrap(), fs::read(&own).unwrap());

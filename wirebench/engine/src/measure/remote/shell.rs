@@ -167,7 +167,7 @@ fn lacking(said: &str) -> Option<io::Error> {
 fn lost() -> io::Error {
     io::Error::new(
         io::ErrorKind::ConnectionAborted,
-        "the connection to the server's host is lost; look whether it still runs, and measure again",
+        "the connection to the other host is lost; look whether it still runs, and measure again",
     )
 }
 

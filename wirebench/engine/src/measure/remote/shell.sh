@@ -79,6 +79,11 @@ state() {
   esac
 }
 
+# children → the fields of this shell's stat after the name, among them what its children used that have ended
+children() {
+  read -r line <"/proc/$$/stat" && echo "${line##*) }"
+}
+
 # members GROUP… → the ids of their processes
 members() {
   for file in /proc/[0-9]*/stat; do
@@ -116,6 +121,15 @@ sockets() {
   for pid; do
     ls -l "/proc/$pid/fd" 2>/dev/null
   done
+}
+
+# size FILE… → bytes of those that exist, together
+size() {
+  total=0
+  for file; do
+    [ ! -e "$file" ] || total=$((total + $(wc -c <"$file")))
+  done
+  echo "$total"
 }
 
 # steal → ticks that the hypervisor gave to others
