@@ -145,7 +145,7 @@ test_a_seeded_slowdown_is_regressed() {
 
 test_an_image_that_does_not_exist_is_a_recorded_failure() {
   if bench --overlay http --candidate "$images-servers:missing" --driver hey --rounds 1 --replicas 1; then return 1; fi
-  record '.status == "failed" and (.series[0].reason | test("ImagePullBackOff|ErrImageNeverPull"))'
+  record '.status == "failed" and (.series[0].reason | test("ErrImagePull|ImagePullBackOff|ErrImageNeverPull"))'
   none_left 5
 }
 
