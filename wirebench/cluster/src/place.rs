@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use k8s_openapi::ByteString;
 use serde_json::{Value, json};
+
+use wirebench_engine::measure::slot::files;
 
 use crate::names::RUN;
 
@@ -34,17 +36,10 @@ impl Inputs {
     /// # Errors
     /// When the folder cannot be read.
     pub(crate) fn add_folder(&mut self, folder: &Path, ending: &str, under: &str) -> anyhow::Result<()> {
-        let unreadable = || format!("{}: cannot be read", folder.display());
-        for entry in fs::read_dir(folder).with_context(unreadable)? {
-            let path: PathBuf = entry.with_context(unreadable)?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let place = format!("{under}/{name}");
-            if path.is_dir() {
-                self.add_folder(&path, ending, &place)?;
-            } else if name.ends_with(ending) {
-                let bytes = fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
-                self.add(place, bytes);
-            }
+        let found = files::below(folder, ending, under);
+        for (path, place) in found.with_context(|| format!("{}: cannot be read", folder.display()))? {
+            let bytes = fs::read(&path).with_context(|| format!("{}: cannot be read", path.display()))?;
+            self.add(place, bytes);
         }
         Ok(())
     }

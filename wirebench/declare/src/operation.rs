@@ -222,7 +222,7 @@ fn names_variables_well(text: &str) -> bool {
     text.matches("{env:").count() == VARIABLE.find_iter(text).count()
 }
 
-/// What is wrong with a line of metadata.
+/// The error of a metadata line; `None` if it is valid.
 fn flaw_of_metadata(line: &str) -> Option<&'static str> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new("^[a-z0-9_.-]+$").expect("a constant pattern"));
     let Some((name, _)) = line.split_once(": ").filter(|(name, _)| NAME.is_match(name)) else {

@@ -20,7 +20,7 @@ pub enum FailedCheck {
     NoGoodAnswer,
     /// The driver did more or less than it was asked for.
     AmountDiffers {
-        /// What was counted.
+        /// The unit of the amount.
         what: Counted,
         /// How many were asked for.
         asked: u64,

@@ -122,7 +122,7 @@ fn a_wirebench_that_is_killed_under_load_takes_server_and_driver_with_it() {
         assert!(Instant::now() < deadline, "{:?}", bench.left_behind());
         std::thread::sleep(Duration::from_millis(10));
     }
-    // A process can be seen a moment before it is on the list of those that end with wirebench.
+    // A process is visible in /proc a moment before last_will has its group.
     std::thread::sleep(Duration::from_millis(500));
     child.kill().unwrap();
     child.wait().unwrap();

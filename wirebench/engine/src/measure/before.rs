@@ -14,7 +14,8 @@ use wirebench_declare::server::{Before, Server};
 const LONGEST_BEFORE: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(5);
 
-/// Runs them one after the other, each in the server's folder and environment; those that run once only if the kept tiers are new.
+/// Runs a server's `before` commands in order, each in the server's folder and environment. Commands with `once` run only
+/// if the kept tiers have just been started.
 ///
 /// # Errors
 /// When one cannot be started, fails or takes too long, or the servers run on another host.

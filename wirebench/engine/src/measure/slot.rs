@@ -104,7 +104,7 @@ pub struct Measured {
 
 /// Files of one slot's folder.
 pub mod files {
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
     use std::{fs, io};
 
     use crate::measure::question::Question;
@@ -123,6 +123,24 @@ pub mod files {
     pub const DRIVER: &str = "driver";
     /// On another host: the project's folder, with its .proto files alone.
     pub const PROJECT: &str = "project";
+
+    /// The files below a folder whose names have this ending, each with its path below `under`.
+    ///
+    /// # Errors
+    /// When a folder cannot be read.
+    pub fn below(folder: &Path, ending: &str, under: &str) -> io::Result<Vec<(PathBuf, String)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let name = format!("{under}/{}", path.file_name().unwrap_or_default().to_string_lossy());
+            if path.is_dir() {
+                found.extend(below(&path, ending, &name)?);
+            } else if name.ends_with(ending) {
+                found.push((path, name));
+            }
+        }
+        Ok(found)
+    }
 
     /// Writes the files that drivers read.
     ///
@@ -284,6 +302,13 @@ impl Bench<'_> {
         mut target: Target,
     ) -> Result<Measured, SlotError> {
         write(folder, files::write(question, folder))?;
+        if let Some(host) = &self.driver_host {
+            let supplied = host.supply(series, self.root, folder, &self.interrupt);
+            supplied.map_err(|source| DriveError::Start {
+                driver: series.driver.name.clone(),
+                source,
+            })?;
+        }
         let ping = match (&self.host, &self.driver_host) {
             (Some(_), None) => ping::handshakes(&target.front.address),
             (None, Some(host)) => host.ping(),
@@ -334,13 +359,6 @@ impl Bench<'_> {
             write(&raw, fs::remove_file(&raw))?;
         }
         let argv = self.driver_argv(series, values)?;
-        if let Some(host) = &self.driver_host {
-            let supplied = host.supply(series, self.root, folder, &self.interrupt);
-            supplied.map_err(|source| DriveError::Start {
-                driver: series.driver.name.clone(),
-                source,
-            })?;
-        }
         let drive = Drive {
             launch: Launch {
                 argv: &argv,

@@ -110,7 +110,7 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
     values
 }
 
-/// Sets the placeholders of headers (HTTP) or metadata (gRPC); gRPC-web has headers of its own besides.
+/// Sets the placeholders of HTTP headers or gRPC metadata; for gRPC-web, the headers of its protocol come first.
 fn set_lines(values: &mut Values, protocol: Protocol, lines: &[String]) {
     let own: &[&str] = match protocol {
         Protocol::GrpcWeb => &probe::WEB_HEADERS,

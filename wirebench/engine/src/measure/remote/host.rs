@@ -221,7 +221,7 @@ impl Host {
         &self.facts.folder
     }
 
-    /// Runs a command there and returns what it prints.
+    /// Runs a command in the host's shell and returns its output.
     ///
     /// # Errors
     /// When the connection is lost.
@@ -235,7 +235,7 @@ impl Host {
     /// When the connection is lost.
     pub(super) fn start(&self, argv: &[String], env: &BTreeMap<String, String>) -> io::Result<Process> {
         let name = format!("process-{}", self.started.fetch_add(1, Ordering::Relaxed));
-        Process::start(&self.shell, name, argv, env, self.facts.tick_ns, &self.facts.folder)
+        Process::start(&self.shell, name, argv, env, self.facts.tick_ns)
     }
 
     /// Makes an empty folder there, and returns its path.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
-use std::{fs, iter};
 
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::server::{GrpcOperation, Operation};
@@ -32,10 +32,10 @@ impl Host {
     ) -> io::Result<()> {
         let round = [files::BODY, files::PROTOSET].map(|name| (folder.join(name), name.to_owned()));
         let mut all: Vec<(PathBuf, String)> = round.into_iter().filter(|(file, _)| file.exists()).collect();
-        all.extend(below(&series.driver.folder, ".js", files::DRIVER)?);
+        all.extend(files::below(&series.driver.folder, ".js", files::DRIVER)?);
         if let Operation::Grpc(GrpcOperation { proto: Some(file), .. }) = series.operation {
             let root = &file.proto_root;
-            all.extend(below(
+            all.extend(files::below(
                 &project.join(root),
                 ".proto",
                 &format!("{}/{root}", files::PROJECT),
@@ -77,8 +77,8 @@ impl Host {
     /// # Errors
     /// When a file cannot be written here, or the connection is lost.
     pub(in crate::measure) fn bring(&self, process: &Process, [stdout, stderr, raw]: [&Path; 3]) -> io::Result<()> {
-        self.get(&process.output("stdout"), stdout)?;
-        self.get(&process.output("stderr"), stderr)?;
+        self.get(&format!("{}/{}", self.root(), process.output("stdout")), stdout)?;
+        self.get(&format!("{}/{}", self.root(), process.output("stderr")), stderr)?;
         let written = self.of_load(files::RAW);
         if self.ask(&["size", &written])?.trim() != "0" {
             self.get(&written, raw)?;
@@ -86,19 +86,4 @@ impl Host {
         let [stdout, stderr] = ["stdout", "stderr"].map(|stream| process.output(stream));
         self.ask(&["rm", "-f", &stdout, &stderr, &written]).map(drop)
     }
-}
-
-/// The files below a folder whose names end like this, each with its name below `under`.
-fn below(folder: &Path, ending: &str, under: &str) -> io::Result<Vec<(PathBuf, String)>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        let name = format!("{under}/{}", path.file_name().unwrap_or_default().to_string_lossy());
-        if path.is_dir() {
-            found.extend(below(&path, ending, &name)?);
-        } else if name.ends_with(ending) {
-            found.push((path, name));
-        }
-    }
-    Ok(found)
 }

@@ -26,8 +26,6 @@ pub struct Process {
     tick_ns: u64,
     /// When it was started.
     pub started: Instant,
-    /// The folder of its files there.
-    folder: String,
     /// Its exit status, as a shell says it; known once it was waited for.
     ended: OnceLock<i32>,
     /// What the shell's children had used before, user and system, in ticks; `None` if nobody asks for its CPU time.
@@ -45,7 +43,6 @@ impl Process {
         argv: &[String],
         env: &BTreeMap<String, String>,
         tick_ns: u64,
-        folder: &str,
     ) -> io::Result<Self> {
         let set = env.iter().map(|(name, value)| format!("{name}={value}"));
         let words: Vec<String> = ["start".to_owned(), name.clone(), "env".to_owned()]
@@ -62,15 +59,14 @@ impl Process {
             pid,
             tick_ns,
             started,
-            folder: folder.to_owned(),
             ended: OnceLock::new(),
             before: None,
         })
     }
 
-    /// The path of its `stdout` or `stderr` there.
+    /// The file of its `stdout` or `stderr`, in the folder that was made there.
     pub(super) fn output(&self, stream: &str) -> String {
-        format!("{}/{}.{stream}", self.folder, self.name)
+        format!("{}.{stream}", self.name)
     }
 
     /// The same for a process whose CPU time is read at its end; `before` is what [`children`] said before it was started.

@@ -79,7 +79,7 @@ state() {
   esac
 }
 
-# children → the fields of this shell's stat after the name, among them what its children used that have ended
+# children → the fields of this shell's /proc stat after the name; cutime and cstime are the CPU time of ended children
 children() {
   read -r line <"/proc/$$/stat" && echo "${line##*) }"
 }
@@ -123,7 +123,7 @@ sockets() {
   done
 }
 
-# size FILE… → bytes of those that exist, together
+# size FILE… → the sum of the file sizes in bytes; a missing file counts as 0
 size() {
   total=0
   for file; do
