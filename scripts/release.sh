@@ -15,14 +15,14 @@ cyclonedx=0.5.9
 
 fail() { echo "release.sh: $1" >&2 && exit "${2:-1}"; }
 
-# programs FILE INTO → wirebench, built where FILE is empty, and the load generators that drivers/*/go.mod pin
+# programs FILE INTO → wirebench, built where FILE is empty, and hey and ghz as their go.mod pins them
 programs() {
   local file="${1:-${CARGO_TARGET_DIR:-target}/dist/wirebench}" module
   # `wirebench --version` says the commit, and `wirebench init` writes it.
   [[ -n "$1" ]] || WIREBENCH_COMMIT="$(git rev-parse HEAD)" cargo build --locked --profile dist --package wirebench >&2
   install -m 755 "$file" "$2/wirebench"
-  for module in drivers/*/go.mod; do
-    (cd "$(dirname "$module")" && GOBIN="$2" CGO_ENABLED=0 go install -trimpath tool >&2)
+  for module in hey ghz; do
+    (cd "drivers/$module" && GOBIN="$2" CGO_ENABLED=0 go install -trimpath tool >&2)
   done
 }
 

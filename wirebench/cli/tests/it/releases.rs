@@ -113,6 +113,12 @@ fn what_is_packed_is_what_is_installed_unless_a_byte_of_it_changed() {
     let installed = releases.install(VERSION, to.path());
     assert_eq!(installed.code, 0, "{}", installed.stderr);
     let bin = PathBuf::from(installed.stdout.trim());
+    let mut names: Vec<_> = fs::read_dir(&bin)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["ghz", "hey", "wirebench"]);
     assert_eq!(
         prints(&bin.join("wirebench"), "--version").trim(),
         prints(Path::new(env!("CARGO_BIN_EXE_wirebench")), "--version").trim()
