@@ -257,7 +257,9 @@ mod tests {
         let shell = here();
         let folder = folder(&shell);
         let pid = shell.ask("start one sleep 100").unwrap();
+        let asked = Instant::now();
         let _ = shell.ask("kill -KILL $$");
+        assert!(asked.elapsed() < LONGEST_ANSWER, "its end is seen, not waited for");
         // Here it is a child of this test, which has to be waited for before its id is free.
         assert!(shell.has_ended_within(LONGEST_END));
         assert!(soon(|| !Path::new(&folder).exists() && is_gone(&pid)));

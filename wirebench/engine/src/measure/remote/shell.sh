@@ -41,7 +41,8 @@ beat() {
   echo "$beats" >"$dir/beat"
 }
 beat
-watch $$ </dev/null >/dev/null 2>&1 &
+# In parentheses: otherwise dash keeps a copy of the output for when the function returns, and a lost shell looks alive.
+(watch $$) </dev/null >/dev/null 2>&1 &
 watcher=$!
 trap 'kill "$watcher" 2>/dev/null; clean' EXIT
 
