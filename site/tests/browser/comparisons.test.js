@@ -25,7 +25,7 @@ describe('the page of public comparisons', () => {
     const bottoms = await page.locator('dl.jobs > div').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().bottom));
     assert.ok(bottoms.length >= 9, `${bottoms.length} jobs`);
     assert.ok(Math.max(...bottoms) <= DESKTOP.height, `the last answer ends at ${Math.max(...bottoms)} px`);
-    assert.match(await page.locator('.lead').innerText(), /HTTP costs the server less CPU in \d+, gRPC in \d+/);
+    assert.match(await page.locator('.lead').innerText(), /HTTP costs the server less CPU in \d+ and gRPC in \d+/);
     assert.equal(await page.locator('nav a[aria-current]').innerText(), 'HTTP or gRPC?');
     clean(page);
   });

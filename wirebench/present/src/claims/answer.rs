@@ -61,9 +61,12 @@ pub fn headline(answers: &[Answer]) -> String {
         clear.filter(|cpu| (cpu.times > 1.0) == is_first).count()
     };
     let (http, grpc) = (less(true), less(false));
-    let equal = measured.len() - http - grpc;
+    let equal = match measured.len() - http - grpc {
+        0 => String::new(),
+        equal => format!("; in {equal} no difference was seen"),
+    };
     format!(
-        "Of {} jobs that were measured, HTTP costs the server less CPU in {http}, gRPC in {grpc}; in {equal} this run sees no difference.",
+        "Of {} jobs that were measured, HTTP costs the server less CPU in {http} and gRPC in {grpc}{equal}.",
         measured.len()
     )
 }
@@ -250,7 +253,11 @@ mod tests {
         ];
         assert_eq!(
             headline(&all),
-            "Of 4 jobs that were measured, HTTP costs the server less CPU in 2, gRPC in 1; in 1 this run sees no difference."
+            "Of 4 jobs that were measured, HTTP costs the server less CPU in 2 and gRPC in 1; in 1 no difference was seen."
+        );
+        assert_eq!(
+            headline(&all[..3]),
+            "Of 3 jobs that were measured, HTTP costs the server less CPU in 2 and gRPC in 1."
         );
     }
 
