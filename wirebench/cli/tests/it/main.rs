@@ -4,6 +4,7 @@
 mod accepts;
 mod act;
 mod actions;
+mod all_drivers;
 mod alone;
 mod architecture;
 mod asked;
@@ -76,6 +77,5 @@ mod trends;
 mod truths;
 mod variants;
 mod verdicts;
-mod whole;
 mod workflows;
 mod wrong;

@@ -1,4 +1,4 @@
-//! This repository's own servers under the real load generators.
+//! This repository's own servers under the real load generators. Tests start in the order of their names: the longest goes early.
 
 use std::fs;
 
