@@ -167,10 +167,7 @@ fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) ->
         notes: found.notes,
     };
     let id = check::write(api, &run.head_sha, &said)?;
-    let conclusion = said.conclusion();
-    log::info!(
-        "commit {}: check run {id}: {conclusion}, lines noted: {count}",
-        run.head_sha
-    );
+    let (head, conclusion) = (&run.head_sha, said.conclusion());
+    log::info!("commit {head}: check run {id}: {conclusion}, lines noted: {count}");
     Ok(())
 }
