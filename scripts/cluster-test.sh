@@ -6,7 +6,7 @@
 #   --short  only the tests that take no comparison, some three minutes
 # It needs kubectl, administrator's rights, the images of scripts/lib/cluster-images.sh, and a built target/debug/wirebench.
 # WIREBENCH_IMAGES is the begin of the images' names (localhost/wirebench), WIREBENCH_TAG the tag of the good ones (local).
-# WIREBENCH_REPEAT says how often the two comparisons are repeated (1).
+# WIREBENCH_REPEAT says how often the two comparisons are repeated (1), WIREBENCH_BUDGET how long one may measure (10m).
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -14,6 +14,7 @@ wirebench="${WIREBENCH:-$root/target/debug/wirebench}"
 images="${WIREBENCH_IMAGES:-localhost/wirebench}"
 tag="${WIREBENCH_TAG:-local}"
 repeat="${WIREBENCH_REPEAT:-1}"
+budget="${WIREBENCH_BUDGET:-10m}"
 good="$images-servers:$tag"
 load="$images-load:$tag"
 namespace=wirebench
@@ -121,7 +122,7 @@ test_two_overlays_and_two_drivers_in_three_rounds_under_the_role() {
 test_equal_images_are_not_regressed() {
   local turn status
   for ((turn = 1; turn <= repeat; turn++)); do
-    bench --overlay http --baseline "$good" --candidate "$good" --driver hey --rounds 8 --replicas 1
+    bench --overlay http --baseline "$good" --candidate "$good" --driver hey --rounds 8 --replicas 1 --budget "$budget"
     status="$(jq --raw-output .verdict "$run/comparison.json")"
     say "equal images, $turn of $repeat: $status"
     [ "$status" != regressed ] || return 1
@@ -132,7 +133,7 @@ test_equal_images_are_not_regressed() {
 test_a_seeded_slowdown_is_regressed() {
   local turn status
   for ((turn = 1; turn <= repeat; turn++)); do
-    bench --overlay http --baseline "$good" --candidate "$images-servers:slow" --driver hey --rounds 8 --replicas 1 || return 1
+    bench --overlay http --baseline "$good" --candidate "$images-servers:slow" --driver hey --rounds 8 --replicas 1 --budget "$budget" || return 1
     status="$(jq --raw-output .verdict "$run/comparison.json")"
     say "slower image, $turn of $repeat: $status"
     [ "$status" = regressed ] || return 1
