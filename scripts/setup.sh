@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # setup.sh: install what wirebench needs and this machine lacks; running it again changes nothing.
 #
-# Usage: scripts/setup.sh [--check] [--dev] [--drivers] [--peers] [--only NAME]
+# Usage: scripts/setup.sh [--check] [--dev] [--drivers] [--peers] [--dependencies] [--only NAME]
 #   --check  install nothing: say what is missing and how to get it; exit 1 when something is
 #   --only   nothing but this one, as --check names it, if it is missing
 #   --drivers  also the load generators of the profile comparisons: ab, wrk, autocannon, k6, oha (of these --dev takes the first three)
 #   --peers  also the servers of the profile peers that are packages: nginx
-#   --dev    also what the tests use: shellcheck, actionlint, zizmor, gofakes3, cargo-deny, a second jq for the filters; for the dashboard Chromium, a font
+#   --dependencies  also what scripts/dependencies.sh uses: cargo-deny
+#   --dev    also what the tests use: shellcheck, actionlint, zizmor, gofakes3, a second jq for the filters; for the dashboard Chromium, a font
 #            and the packages of site/package-lock.json; those of servers/gateway-node/package-lock.json, a server
 # Packages come from apt (Debian, Ubuntu; as root or by sudo) or Homebrew (macOS). Load generators written in Go are pinned by
 # drivers/*/go.mod and go to .tools/bin, or to $WIREBENCH_TOOLS/bin (an absolute path). Rust, Go and Node.js themselves are never installed.
@@ -71,7 +72,7 @@ main() {
   while [[ $# -gt 0 ]]; do
     case "$1" in
       --check) check=true ;;
-      --dev | --drivers | --peers) more+=("$1") ;;
+      --dev | --drivers | --peers | --dependencies) more+=("$1") ;;
       --only) only="${2:?--only needs a name}" && shift ;;
       --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return ;;
       *) echo "setup.sh: unknown argument $1; see --help" >&2 && return 2 ;;

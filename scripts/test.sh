@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# test.sh: every check of the project, the same that CI makes; stops at the first that fails.
+# test.sh: every check of the project's own code, the same that CI makes; stops at the first that fails. Other people's crates are
+# checked by dependencies.sh.
 #
 # Usage: scripts/test.sh
-# Formatting, lints, licences, every recorded driver sample through every jq there is, then all tests: those of the programs,
+# Formatting, lints, every recorded driver sample through every jq there is, then all tests: those of the programs,
 # with a short run of the real servers under the real load generators, and those of the dashboard in a real browser.
 set -euo pipefail
 
@@ -13,18 +14,6 @@ step() { printf '\n== %s\n' "$1"; }
 
 scripts() {
   git ls-files '*.sh' .ci/run drivers/lib/check-samples
-}
-
-# Crates that only other systems need are looked at too: they are downloaded, not built.
-licences() {
-  cargo fetch --quiet --locked
-  cargo fetch --quiet --locked --manifest-path wirebench/fuzz/Cargo.toml
-  "$tools/bin/cargo-deny" --offline check licenses bans sources
-  if compgen -G "${CARGO_HOME:-$HOME/.cargo}/advisory-dbs/advisory-db-*" >/dev/null; then
-    "$tools/bin/cargo-deny" --offline check advisories
-  else
-    echo "advisories: skipped, there is no advisory database on this machine"
-  fi
 }
 
 # workflows → what two linters say of them. Each thing ignored is newer than actionlint 1.7.12: the self-repository syntax \$/ (2026-07), queue (2026-05)
@@ -71,7 +60,6 @@ main() {
   step "shell scripts" && scripts | xargs shellcheck
   step "workflows" && workflows
   step "lints and build" && linted --all-targets --no-run
-  step "licences" && licences
   step "driver samples" && drivers/lib/check-samples
   step "peers' page" && peers_page
   step "tests" && tests

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # missing.sh: list what wirebench needs and this machine lacks, one line each: kind, name, how to get it (tab-separated).
 #
-# Usage: scripts/lib/missing.sh [--dev] [--drivers] [--peers]
+# Usage: scripts/lib/missing.sh [--dev] [--drivers] [--peers] [--dependencies]
 #   --dev      also what the tests use       --drivers  also the load generators of the profile comparisons
-#   --peers    also the servers of the profile peers that are packages
+#   --peers    also the servers of the profile peers that are packages       --dependencies  also what checks the crates
 # Kinds: by-hand, package, go, cargo, cargo-slow, build, pip, npm, tool (a program of npm's, from drivers/NAME/package-lock.json).
 set -euo pipefail
 
@@ -75,12 +75,13 @@ need_browser() {
 }
 
 main() {
-  local module dev=false drivers=false peers=false flag
+  local module dev=false drivers=false peers=false dependencies=false flag
   for flag in "$@"; do
     case "$flag" in
       --dev) dev=true ;;
       --drivers) drivers=true ;;
       --peers) peers=true ;;
+      --dependencies) dependencies=true ;;
       *) echo "missing.sh: unknown argument $flag" >&2 && return 2 ;;
     esac
   done
@@ -98,6 +99,9 @@ main() {
   for module in hey ghz; do need_go "drivers/$module"; done
   if "$peers"; then need nginx nginx-light nginx; fi
   if "$dev" || "$drivers"; then need_drivers "$drivers"; fi
+  if "$dependencies" && [[ "$("$bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $cargo_deny" ]]; then
+    lack cargo "cargo-deny@$cargo_deny" "scripts/setup.sh --dependencies: a build of some minutes"
+  fi
   "$dev" || return 0
   need shellcheck shellcheck shellcheck
   # The tier of a test.
@@ -116,9 +120,6 @@ main() {
   if [[ -n "${WIREBENCH_ACTIONS:-}" ]]; then need_go scripts/lib/act; fi
   need_browser
   need_packages servers/gateway-node
-  if [[ "$("$bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $cargo_deny" ]]; then
-    lack cargo "cargo-deny@$cargo_deny" "scripts/setup.sh --dev: a build of some minutes"
-  fi
   if [[ ! -x "$bin/jq-1.7.1" ]]; then
     lack build jq-1.7.1 "scripts/setup.sh --dev: a build of a minute, with python3's pip, a C compiler and make"
   fi

@@ -21,7 +21,7 @@ const PERMISSIONS: [(&str, &str, &[&str]); 26] = [
         "publish",
         &["contents: write", "id-token: write", "pages: write"],
     ),
-    ("ci", "advisories", &["contents: read"]),
+    ("ci", "dependencies", &["contents: read"]),
     ("ci", "test", &["contents: read"]),
     ("cluster", "cluster", &["contents: read"]),
     (
