@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use wirebench_engine::measure::usage::CpuUsed;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
-/// Prints what [`Reading::parse`] reads: of every process its control groups, `stat`, and resident memory. The containers of
-/// the pod share their processes; those of the reading container itself have its own control groups.
+/// Prints what [`Reading::parse`] reads: of every process its control groups, `stat`, resident memory, and the run time of each
+/// thread. The containers of the pod share their processes; those of the reading container itself have its own control groups.
 pub(crate) const SCRIPT: &str = "cd /proc; echo own; cat self/cgroup; for p in [0-9]*; do \
     echo \"process $p\"; cat $p/cgroup $p/stat 2>/dev/null; while read -r k v u; do case $k in VmRSS:|VmHWM:) echo $k $v;; esac; \
-    done <$p/status 2>/dev/null; done; true";
+    done <$p/status 2>/dev/null; for t in $p/task/*; do read -r n w <$t/schedstat && echo \"thread ${t##*/} $n\"; done 2>/dev/null; \
+    done; true";
 
 /// Linux counts CPU time in hundredths of a second on every architecture that Kubernetes runs on.
 const TICK_NS: u64 = 10_000_000;
@@ -20,12 +22,45 @@ pub(crate) struct Reading {
     processes: BTreeMap<(u32, u64), Used>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Used {
+    /// CPU time in user mode, of all threads that the process ever had.
     user_ticks: u64,
     system_ticks: u64,
+    /// CPU time of each living thread, ns, by thread id; empty where the kernel does not tell it.
+    threads: BTreeMap<u32, u64>,
     rss_bytes: u64,
     peak_rss_bytes: u64,
+}
+
+impl Used {
+    /// CPU time since an earlier reading: exact to the ns if all threads of then are still alive, else in ticks.
+    fn since(&self, before: &Self) -> CpuTime {
+        let user_ns = self.user_ticks.saturating_sub(before.user_ticks) * TICK_NS;
+        let system_ns = self.system_ticks.saturating_sub(before.system_ticks) * TICK_NS;
+        let ticked = user_ns + system_ns;
+        // Ticks are rounded down four times. What they show beyond that was used by threads that began and ended in between.
+        let exact = self.exact_since(before);
+        let run_ns = exact.filter(|exact| ticked <= exact + 4 * TICK_NS).unwrap_or(ticked);
+        let used = CpuUsed {
+            run_ns,
+            user_ns,
+            system_ns,
+        };
+        let (user, system) = used.since(CpuUsed::default());
+        CpuTime { user, system }
+    }
+
+    fn exact_since(&self, before: &Self) -> Option<u64> {
+        if self.threads.is_empty() || before.threads.keys().any(|id| !self.threads.contains_key(id)) {
+            return None;
+        }
+        let each = self.threads.iter();
+        Some(
+            each.map(|(id, ns)| ns.saturating_sub(before.threads.get(id).copied().unwrap_or(0)))
+                .sum(),
+        )
+    }
 }
 
 impl Reading {
@@ -56,6 +91,7 @@ impl Reading {
             let used = Used {
                 user_ticks: field(14)?,
                 system_ticks: field(15)?,
+                threads: rest.lines().filter_map(thread).collect(),
                 rss_bytes: memory("VmRSS:").unwrap_or(0),
                 peak_rss_bytes: memory("VmHWM:").unwrap_or(0),
             };
@@ -73,9 +109,10 @@ impl Reading {
         }
         let mut cpu = CpuTime { user: 0, system: 0 };
         for (key, used) in &self.processes {
-            let earlier = before.processes.get(key).copied().unwrap_or_default();
-            cpu.user += used.user_ticks.saturating_sub(earlier.user_ticks) * TICK_NS;
-            cpu.system += used.system_ticks.saturating_sub(earlier.system_ticks) * TICK_NS;
+            let since_start = Used::default();
+            let used = used.since(before.processes.get(key).unwrap_or(&since_start));
+            cpu.user += used.user;
+            cpu.system += used.system;
         }
         Some(cpu)
     }
@@ -83,6 +120,12 @@ impl Reading {
     fn sum(&self, what: impl Fn(&Used) -> u64) -> u64 {
         self.processes.values().map(what).sum()
     }
+}
+
+/// A line `thread ID NS`.
+fn thread(line: &str) -> Option<(u32, u64)> {
+    let (id, ns) = line.strip_prefix("thread ")?.split_once(' ')?;
+    Some((id.parse().ok()?, ns.parse().ok()?))
 }
 
 /// One reading of every pod of a server: by the name of its Deployment, then of the pod.
@@ -152,6 +195,38 @@ mod tests {
             (found[0].peak_rss_bytes, found[0].rss_bytes),
             (Some(4_096_000), Some(3_072_000))
         );
+    }
+
+    /// What [`SCRIPT`] prints of a server with these threads, beside 100 ms in ticks.
+    fn threads(user: u64, threads: &[(u32, u64)]) -> Readings {
+        let lines: String = threads.iter().map(|(id, ns)| format!("thread {id} {ns}\n")).collect();
+        let text = text(user, 50).replace("process 9", &format!("{lines}process 9"));
+        BTreeMap::from([(
+            "front".to_owned(),
+            BTreeMap::from([("front-1".to_owned(), Reading::parse(&text))]),
+        )])
+    }
+
+    fn used(before: &Readings, after: &Readings) -> u64 {
+        usage(before, after).unwrap()[0].cpu_ns.unwrap().total()
+    }
+
+    #[test]
+    fn the_run_time_of_threads_is_exact_to_the_ns() {
+        let before = threads(100, &[(7, 1_000), (8, 50_000_000)]);
+        let after = threads(110, &[(7, 2_001), (8, 153_000_000), (9, 1_000_000)]);
+        assert_eq!(used(&before, &after), 104_001_001);
+    }
+
+    #[test]
+    fn ticks_count_where_a_thread_ended() {
+        let before = threads(100, &[(7, 1_000), (8, 50_000_000)]);
+        assert_eq!(used(&before, &threads(110, &[(7, 2_001)])), 100_000_000);
+        // It began and ended between the readings.
+        let after = threads(110, &[(7, 2_001), (8, 50_000_000)]);
+        assert_eq!(used(&before, &after), 100_000_000);
+        // The kernel does not tell run times.
+        assert_eq!(used(&before, &threads(110, &[])), 100_000_000);
     }
 
     #[test]
