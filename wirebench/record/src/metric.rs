@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Round, RoundStatus};
+use crate::round::{Round, RoundStatus};
 
 /// Answers a round needs before its 99th percentile is worth comparing.
 pub const ENOUGH_FOR_P99: u64 = 10_000;

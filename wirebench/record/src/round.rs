@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::FailedCheck;
-use crate::load::SearchStep;
 use crate::ping::Ping;
-use crate::run::Variant;
+use crate::variant::Variant;
 
 /// How a round went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -120,6 +119,22 @@ pub struct Round {
     /// quantiles are those of all their latencies together. Empty where one machine loads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub load_pods: Vec<LoadPod>,
+}
+
+/// One rate that a search tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchStep {
+    /// Requests per second offered.
+    pub rate_per_s: u32,
+    /// Good answers per second.
+    pub achieved_per_s: Option<u32>,
+    /// 99 % of good answers took at most this.
+    pub p99_ns: Option<u64>,
+    /// Whether every check passed and the objective was kept.
+    pub passed: bool,
+    /// Why it did not pass.
+    pub why: Option<String>,
 }
 
 /// The part of a round that one load pod measured.

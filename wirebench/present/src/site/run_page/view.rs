@@ -15,9 +15,8 @@ use crate::site::svg::Picture;
 use crate::site::trust::{Answer, Tally, answer};
 use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
 use wirebench_record::run::{
-    RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit,
+    RoundStatus, Run, RunStatus, Series, SeriesStatus, Shard, Variant, VariantRevision, short_commit,
 };
-use wirebench_record::shards::Shard;
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
