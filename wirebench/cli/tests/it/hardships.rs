@@ -29,7 +29,7 @@ const LINES: [&str; 34] = [
     "backfill v1..HEAD --to old",
     "claims",
     "export --format github-action-benchmark --out exported",
-    "selftest --runs 1",
+    "selftest --rounds 12 --runs 1",
     "truth --only none",
     "soak --server py --operation none",
     "history append --to kept",
