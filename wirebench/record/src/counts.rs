@@ -141,7 +141,7 @@ pub struct Source {
 }
 
 impl Counts {
-    /// Counts of which nothing is known but why.
+    /// Counts without any figure, and the reason.
     #[must_use]
     pub const fn without(variant: Variant, status: CountStatus, reason: String) -> Self {
         Self {

@@ -74,7 +74,7 @@ pub struct SearchRecord {
 }
 
 impl LoadRecord {
-    /// What was declared, without what only the measurement said: the same on every server and machine.
+    /// The load as declared, without measured values: the same on every server and machine.
     #[must_use]
     pub fn as_declared(&self) -> Self {
         Self {

@@ -157,7 +157,7 @@ pub struct LoadPod {
 }
 
 impl Round {
-    /// A round of which nothing is known yet.
+    /// A round that is not measured yet.
     #[must_use]
     pub const fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
         Self {
@@ -194,19 +194,17 @@ impl Round {
         }
     }
 
-    /// Makes it invalid for these checks, and says why; without any it stays as it is.
+    /// Makes the round invalid and records why; without failed checks it stays as it is.
     pub fn refuse(&mut self, failed: Vec<FailedCheck>) {
         if failed.is_empty() {
             return;
         }
         self.failed_checks.extend(failed);
         self.status = RoundStatus::Invalid;
-        let said: Vec<String> = self
-            .failed_checks
-            .iter()
-            .map(|check| check.said(&self.errors))
+        let sentences: Vec<String> = (self.failed_checks.iter())
+            .map(|check| check.sentence(&self.errors))
             .collect();
-        self.reason = Some(said.join("; "));
+        self.reason = Some(sentences.join("; "));
     }
 }
 

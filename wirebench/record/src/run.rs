@@ -119,7 +119,7 @@ pub struct Dependency {
 }
 
 impl Run {
-    /// The shard that measured a series: its place in `shards`; none where one machine measured everything.
+    /// The shard that measured a series: its place in `shards`; `None` if one machine measured everything.
     #[must_use]
     pub fn shard_of(&self, series: &str) -> Option<usize> {
         let measured = |shard: &Shard| shard.series.iter().any(|id| id == series);
@@ -133,8 +133,7 @@ impl Run {
         shard.map_or(&self.host, |shard| &shard.host)
     }
 
-    /// The handshakes of all rounds: the median of their medians, ns, and how many of how many lost a packet. `None` where
-    /// there were none.
+    /// The link, by the handshakes of all rounds; `None` if there were no handshakes.
     #[must_use]
     pub fn link(&self) -> Option<Link> {
         let rounds = self.series.iter().flat_map(|series| &series.rounds);
@@ -280,14 +279,14 @@ impl Series {
         self.load.counted.is_some()
     }
 
-    /// The limits that a series of its kind can be held to: of counted metrics where it is counted, else of timed ones.
+    /// The limits that apply to it: on counted metrics if it is counted, else on timed ones.
     pub fn limits_of(&self) -> impl Iterator<Item = &Limit> {
         self.limits
             .iter()
             .filter(|limit| limit.metric.is_counted() == self.is_counted())
     }
 
-    /// What was counted of a variant.
+    /// The counts of a variant.
     #[must_use]
     pub fn counts_of(&self, variant: Variant) -> Option<&Counts> {
         self.counts.iter().find(|counts| counts.variant == variant)
