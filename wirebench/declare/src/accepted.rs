@@ -77,12 +77,12 @@ pub fn add(folder: &Path, entry: &Accepted) -> Result<PathBuf, DeclareError> {
     text.push_str(&addition);
     let whole: Result<File, _> = toml::from_str(&text);
     if whole.is_ok_and(|whole| whole.accepted == expected) {
-        let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
-        beside.write_all(text.as_bytes()).map_err(unwritable)?;
+        let mut replacement = tempfile::NamedTempFile::new_in(folder).map_err(unwritable)?;
+        replacement.write_all(text.as_bytes()).map_err(unwritable)?;
         if let Ok(old) = fs::metadata(&file) {
-            fs::set_permissions(beside.path(), old.permissions()).map_err(unwritable)?;
+            fs::set_permissions(replacement.path(), old.permissions()).map_err(unwritable)?;
         }
-        beside.persist(&file).map_err(|error| unwritable(error.error))?;
+        replacement.persist(&file).map_err(|error| unwritable(error.error))?;
         return Ok(file);
     }
     let message = "an entry cannot be added at the end of this file; write it by hand:\n".to_owned() + &addition;

@@ -41,12 +41,8 @@ pub(super) fn drivers(root: &Path, names: &[&str]) -> Result<Vec<Driver>, Declar
             .filter(|(name, rest)| names.contains(name) && *rest == "driver.toml")?;
         let file = all.join(path);
         let read = || {
-            Driver::check(
-                toml_text(text, &file)?,
-                &Place::file(&file),
-                name.to_owned(),
-                all.join("lib"),
-            )
+            let driver: Driver = toml_text(text, &file)?;
+            driver.check(&Place::file(&file), name.to_owned(), all.join("lib"))
         };
         Some(read())
     };

@@ -1,8 +1,10 @@
-//! `claims/NAME.toml`: a comparison that somebody else published, claim by claim, and the series that put each to the test.
+//! `claims/NAME.toml`: a comparison that others published, claim by claim, and the series that test each claim.
 
+mod audit;
 mod extras;
 
-pub use extras::{Codec, Factor, Month};
+pub use audit::{Audit, Check};
+pub use extras::{Codec, Factor, Job, Month};
 
 use std::collections::BTreeSet;
 
@@ -11,9 +13,11 @@ use serde::Deserialize;
 use crate::read::{DeclareError, Place};
 
 /// A public comparison: what was run, what was reported, and how it is repeated here.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PublicComparison {
     /// The file's name without its ending.
+    #[serde(skip)]
     pub name: String,
     /// The letter by which it is chosen: `--only A`.
     pub letter: String,
@@ -24,22 +28,30 @@ pub struct PublicComparison {
     /// The advice its authors gave.
     pub advice: String,
     /// What differs here from what they ran, each a sentence.
+    #[serde(default)]
     pub differs: Vec<String>,
     /// The compared pairs, with the claims about them.
     pub questions: Vec<Question>,
     /// Every published figure as printed, also those that no series here repeats.
+    #[serde(default)]
     pub published: Vec<Published>,
     /// Published figures that are not in the list, with the reason.
+    #[serde(default)]
     pub left_out: Vec<String>,
     /// Checks of the figures against each other.
+    #[serde(default)]
     pub audits: Vec<Audit>,
     /// Use cases for which one of the two sides is chosen, each decided by a pair of series.
+    #[serde(default)]
     pub jobs: Vec<Job>,
     /// Changes of one thing each.
+    #[serde(default)]
     pub factors: Vec<Factor>,
     /// Payloads that are encoded and decoded without a server.
+    #[serde(default)]
     pub codecs: Vec<Codec>,
     /// Series that ask one server with several load generators.
+    #[serde(default)]
     pub cross_check: Vec<String>,
     /// What the published monthly estimate assumes.
     pub month: Option<Month>,
@@ -53,95 +65,6 @@ pub struct Published {
     pub what: String,
     /// The figures, in the order of the sides.
     pub printed: Vec<String>,
-}
-
-/// A check of published figures against each other.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Audit {
-    /// Which figures.
-    pub about: String,
-    /// What is computed.
-    pub check: Check,
-    /// What likely explains a contradiction.
-    pub explained_by: Option<String>,
-    /// The experiment or test that supports the explanation. Without it the explanation is an inference.
-    pub shown_by: Option<String>,
-}
-
-/// Arithmetic on published figures.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Check {
-    /// In a closed loop rate × mean latency is the number of requests in flight.
-    LittlesLaw {
-        /// Requests/s.
-        throughput_rps: f64,
-        /// Mean latency.
-        latency_ms: f64,
-        /// Connections × requests at once on each.
-        in_flight: f64,
-    },
-    /// Bytes per second ÷ responses per second are the bytes of a response.
-    BytesPerAnswer {
-        /// 10^6 bytes a second.
-        mb_per_s: f64,
-        /// Requests/s.
-        throughput_rps: f64,
-        /// The smallest and the largest size of a response, bytes.
-        bytes: [f64; 2],
-    },
-    /// Percentiles must not decrease.
-    Rising {
-        /// From the lowest percentile to the highest.
-        percentiles_ms: Vec<f64>,
-    },
-    /// Requests ÷ time must be the rate.
-    Total {
-        /// Requests in all.
-        requests: f64,
-        /// How long they took.
-        seconds: f64,
-        /// Requests/s.
-        throughput_rps: f64,
-    },
-    /// A stated percentage must follow from its two figures.
-    MorePercent {
-        /// The figure that is 100 %.
-        from: f64,
-        /// The other one.
-        to: f64,
-        /// What was stated.
-        percent: f64,
-    },
-    /// A stated share must follow from its two counts.
-    Share {
-        /// The counted part.
-        part: f64,
-        /// Of so many.
-        of: f64,
-        /// What was stated.
-        percent: f64,
-    },
-    /// The two sides did not get the same requests, as scripts or flags show.
-    NotTheSame {
-        /// What differs, in one sentence.
-        because: String,
-    },
-}
-
-/// A use case for which one of two sides is chosen.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Job {
-    /// The use case with its conditions.
-    pub job: String,
-    /// The names of the two sides.
-    pub sides: [String; 2],
-    /// The two series that decide it.
-    pub pair: [String; 2],
-    /// Its place in the answer, from 1; jobs without one follow.
-    pub rank: Option<u32>,
 }
 
 /// Two sides that were compared under one load.
@@ -196,7 +119,7 @@ pub struct Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
-    /// Good answers per second.
+    /// Good responses per second.
     ThroughputRps,
     /// Mean latency.
     LatencyMeanMs,
@@ -206,7 +129,7 @@ pub enum Quantity {
     LatencyP95Ms,
     /// 99th percentile.
     LatencyP99Ms,
-    /// Body or message of one answer.
+    /// Body or message of one response.
     PayloadBytes,
     /// Largest resident memory of all the server's processes, 10^6 bytes.
     MemoryMb,
@@ -255,95 +178,47 @@ pub struct Experiment {
     pub cause: String,
 }
 
-/// A public comparison as it is written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Table {
-    letter: String,
-    title: String,
-    ran: String,
-    advice: String,
-    #[serde(default)]
-    differs: Vec<String>,
-    questions: Vec<Question>,
-    #[serde(default)]
-    published: Vec<Published>,
-    #[serde(default)]
-    left_out: Vec<String>,
-    #[serde(default)]
-    audits: Vec<Audit>,
-    #[serde(default)]
-    jobs: Vec<Job>,
-    #[serde(default)]
-    factors: Vec<Factor>,
-    #[serde(default)]
-    codecs: Vec<Codec>,
-    #[serde(default)]
-    cross_check: Vec<String>,
-    month: Option<Month>,
-}
-
-fn is_series(id: &str) -> bool {
-    id.split('@').count() == 3
-}
-
-fn no_series(id: &str) -> String {
-    format!("expected series such as \"scenario@server@driver\", found \"{id}\"")
-}
-
 impl PublicComparison {
     /// Checks what is written at a place.
     ///
     /// # Errors
     /// When it has no questions, a question has no claims, a series is not `scenario@server@driver`, or a figure is negative.
-    pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
-        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
-        if table.questions.is_empty() {
-            return wrong("questions", "expected at least one question".into());
-        }
-        for (number, question) in table.questions.iter().enumerate() {
+    pub(super) fn check(self, place: &Place, name: String) -> Result<Self, DeclareError> {
+        let at_least_one = |number: usize, key: &str, what: &str| match number {
+            0 => Err(place.wrong(key, format!("expected at least one {what}"))),
+            _ => Ok(()),
+        };
+        at_least_one(self.questions.len(), "questions", "question")?;
+        for (number, question) in self.questions.iter().enumerate() {
             let key = |rest: &str| format!("questions[{number}].{rest}");
-            if question.claims.is_empty() {
-                return wrong(&key("claims"), "expected at least one claim".into());
-            }
-            if let Some(id) = question.series().find(|id| !is_series(id)) {
-                return wrong(&key("theirs"), no_series(id));
-            }
+            at_least_one(question.claims.len(), &key("claims"), "claim")?;
+            all_series(question.series(), place, &key("theirs"))?;
             let figures = question.claims.iter().flat_map(|claim| claim.values);
-            if let Some(value) = figures.into_iter().find(|value| !(value.is_finite() && *value >= 0.0)) {
-                return wrong(&key("claims"), format!("expected figures from 0 up, found {value}"));
+            all_from_zero(figures, place, &key("claims"))?;
+        }
+        for (number, published) in self.published.iter().enumerate() {
+            let key = format!("published[{number}].printed");
+            at_least_one(published.printed.len(), &key, "figure")?;
+        }
+        let jobs: Vec<_> = self.jobs.iter().map(|job| &job.pair).collect();
+        let factors: Vec<_> = self.factors.iter().map(|factor| &factor.pair).collect();
+        let codecs: Vec<_> = self.codecs.iter().map(|codec| &codec.pair).collect();
+        for (list, pairs) in [("jobs", jobs), ("factors", factors), ("codecs", codecs)] {
+            for (number, pair) in pairs.into_iter().enumerate() {
+                all_series(pair, place, &format!("{list}[{number}].pair"))?;
             }
         }
-        if let Some(number) = table.published.iter().position(|one| one.printed.is_empty()) {
-            return wrong(
-                &format!("published[{number}].printed"),
-                "expected at least one figure".into(),
-            );
-        }
-        for (number, job) in table.jobs.iter().enumerate() {
-            if let Some(id) = job.pair.iter().find(|id| !is_series(id)) {
-                return wrong(&format!("jobs[{number}].pair"), no_series(id));
+        all_series(&self.cross_check, place, "cross_check")?;
+        if let Some(month) = &self.month {
+            all_series(&month.pair, place, "month.pair")?;
+            all_from_zero(month.published_gb, place, "month.published_gb")?;
+            let requests = month.requests_per_day;
+            if !(requests.is_finite() && requests > 0.0) {
+                let message = format!("expected a number above 0, found {requests}");
+                return Err(place.wrong("month.requests_per_day", message));
             }
         }
-        let pairs = (table.factors.as_slice(), table.codecs.as_slice());
-        extras::check(pairs, &table.cross_check, table.month.as_ref(), place)?;
-        Ok(Self {
-            name,
-            letter: table.letter,
-            title: table.title,
-            ran: table.ran,
-            advice: table.advice,
-            differs: table.differs,
-            questions: table.questions,
-            published: table.published,
-            left_out: table.left_out,
-            audits: table.audits,
-            jobs: table.jobs,
-            factors: table.factors,
-            codecs: table.codecs,
-            cross_check: table.cross_check,
-            month: table.month,
-        })
+        Ok(Self { name, ..self })
     }
 
     /// Every series it needs.
@@ -362,6 +237,27 @@ impl PublicComparison {
     #[must_use]
     pub fn is_called(&self, word: &str) -> bool {
         self.letter.eq_ignore_ascii_case(word) || self.name == word
+    }
+}
+
+/// Checks that each of these ids is a series.
+fn all_series(ids: impl IntoIterator<Item: AsRef<str>>, place: &Place, key: &str) -> Result<(), DeclareError> {
+    for id in ids {
+        let id = id.as_ref();
+        if id.split('@').count() != 3 {
+            let message = format!("expected series such as \"scenario@server@driver\", found \"{id}\"");
+            return Err(place.wrong(key, message));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no figure is negative or infinite.
+fn all_from_zero(figures: impl IntoIterator<Item = f64>, place: &Place, key: &str) -> Result<(), DeclareError> {
+    let mut figures = figures.into_iter();
+    match figures.find(|value| !(value.is_finite() && *value >= 0.0)) {
+        Some(value) => Err(place.wrong(key, format!("expected figures from 0 up, found {value}"))),
+        None => Ok(()),
     }
 }
 
@@ -407,8 +303,8 @@ published_gb = [130, 52]
 
     fn read(text: &str) -> Result<PublicComparison, String> {
         let place = Place::file(Path::new("claims/c.toml"));
-        let table: Table = toml::from_str(text).map_err(|error| error.to_string())?;
-        PublicComparison::check(table, &place, "c".into()).map_err(|error| error.to_string())
+        let table: PublicComparison = toml::from_str(text).map_err(|error| error.to_string())?;
+        table.check(&place, "c".into()).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -10,10 +10,7 @@ use crate::percent::Percent;
 use crate::read::DeclareError;
 use crate::span::Span;
 use wirebench_record::comparison::LARGEST_MARGIN_PERCENT;
-use wirebench_record::metric::Metric;
-
-/// Throughput and latency gate from this confirmed worsening on, percent, unless the project sets `gate`.
-pub const GATE_ABOVE_PERCENT: f64 = 10.0;
+use wirebench_record::metric::{DefaultGate, Metric};
 
 /// `[compare]` of `wirebench.toml`; every key has a default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -115,7 +112,7 @@ impl Margins {
     pub fn of(&self, series: &str, metric: Metric) -> Margin {
         let mut found = default_of(metric);
         for (glob, rule) in &self.rules {
-            if glob.is_match(series) && rule.metric.is_none_or(|meant| meant == metric) {
+            if glob.is_match(series) && rule.metric.is_none_or(|own| own == metric) {
                 found.margin = rule.margin.unwrap_or(found.margin);
                 found.gate = rule.gate.unwrap_or(found.gate);
                 found.gate_declared |= rule.gate.is_some();
@@ -127,37 +124,16 @@ impl Margins {
     }
 }
 
+/// The margin of a metric in a project without rules.
 const fn default_of(metric: Metric) -> Margin {
-    let percent = match metric {
-        Metric::ServerCpu
-        | Metric::Instructions
-        | Metric::Allocations
-        | Metric::AllocatedBytes
-        | Metric::SegmentsSent
-        | Metric::PayloadBytes
-        | Metric::BinaryBytes
-        | Metric::StartUpInstructions => 1.0,
-        Metric::Syscalls | Metric::WireBytesSent | Metric::WireBytesReceived => 0.0,
-        Metric::Throughput | Metric::LatencyP50 => 2.0,
-        Metric::LatencyP99 | Metric::DriverCpu => 5.0,
-        Metric::PeakRss => 3.0,
-    };
+    let row = metric.row();
     Margin {
-        margin: Percent::of(percent),
-        gate: matches!(
-            metric,
-            Metric::ServerCpu
-                | Metric::Instructions
-                | Metric::Allocations
-                | Metric::AllocatedBytes
-                | Metric::Syscalls
-                | Metric::WireBytesSent
-                | Metric::WireBytesReceived
-        ),
+        margin: Percent::of(row.margin_percent),
+        gate: matches!(row.gate, DefaultGate::Always),
         gate_declared: false,
-        gate_above: match metric {
-            Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99 => Some(Percent::of(GATE_ABOVE_PERCENT)),
-            _ => None,
+        gate_above: match row.gate {
+            DefaultGate::Above(percent) => Some(Percent::of(percent)),
+            DefaultGate::Always | DefaultGate::Never => None,
         },
     }
 }

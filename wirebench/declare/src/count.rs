@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
+use wirebench_record::limit::Limit;
 
 use crate::percent::Percent;
 use crate::profiles::Profiles;
@@ -78,9 +79,10 @@ impl Count {
         ))
     }
 
-    /// One scenario for each declared operation that is counted; empty if counting is off.
+    /// One scenario for each declared operation that is counted, with the limits on counts that `scenarios` set for it;
+    /// empty if counting is off.
     #[must_use]
-    pub fn scenarios(&self, servers: &[Server]) -> Vec<Scenario> {
+    pub fn scenarios(&self, servers: &[Server], scenarios: &[Scenario]) -> Vec<Scenario> {
         let wanted: Vec<GlobMatcher> = self.operations.iter().map(|text| matcher(text)).collect();
         let counted = |operation: &&&String| self.enabled && wanted.iter().any(|glob| glob.is_match(operation));
         let scenario = |operation: &&String| Scenario {
@@ -98,10 +100,22 @@ impl Count {
             ),
             protocols: None,
             drivers: None,
-            limits: Vec::new(),
+            limits: limits_on_counts(scenarios, operation),
         };
         operations(servers).iter().filter(counted).map(scenario).collect()
     }
+}
+
+/// The limits on counts that scenarios set for an operation, each once.
+fn limits_on_counts(scenarios: &[Scenario], operation: &str) -> Vec<Limit> {
+    let mut found: Vec<Limit> = Vec::new();
+    let of = scenarios.iter().filter(|one| one.operation == operation);
+    for limit in of.flat_map(|one| &one.limits).filter(|limit| limit.metric.is_counted()) {
+        if !found.contains(limit) {
+            found.push(*limit);
+        }
+    }
+    found
 }
 
 /// Every operation of any server, by name.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use regex::Regex;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::args::Arg;
 use crate::load::{Amount, Load, Rate};
@@ -13,23 +13,29 @@ use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
 
 /// A load generator, as `drivers/<name>/driver.toml` declares it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Driver {
     /// The folder's name.
+    #[serde(skip)]
     pub name: String,
     /// A description of one line.
     pub about: String,
     /// The profiles it takes part in.
+    #[serde(default)]
     pub profiles: Profiles,
     /// Its folder.
+    #[serde(skip)]
     pub folder: PathBuf,
     /// The folder of the files that filters share.
+    #[serde(skip)]
     pub library: PathBuf,
     /// The program and its version.
     pub tool: Tool,
     /// How it is called, by protocol.
     pub protocols: BTreeMap<Protocol, Mode>,
     /// The arguments of jq that feed `normalise.jq`, with `{stdout}` and `{raw}`.
+    #[serde(deserialize_with = "args_of_table")]
     pub normalise: Vec<Arg>,
 }
 
@@ -145,6 +151,19 @@ impl Mode {
         named.any(|word| ["header", "headers", "metadata"].contains(&word.as_str()))
     }
 
+    /// Checks what is written in the table `table`.
+    fn check(&self, place: &Place, table: &str) -> Result<(), DeclareError> {
+        let share = self.in_flight_at_least;
+        if !(share > 0.0 && share < 1.0) {
+            let message = format!("expected a share between 0 and 1, found {share}");
+            return Err(place.wrong(&format!("{table}.in_flight_at_least"), message));
+        }
+        let known = |word: &str| PLACEHOLDERS.contains(&word) && word != "stdout";
+        check_placeholders(place, &format!("{table}.args"), &self.args, known)?;
+        let env: Vec<Arg> = self.env.values().cloned().map(Arg::One).collect();
+        check_placeholders(place, &format!("{table}.env"), &env, known)
+    }
+
     fn names(&self, amount: &Amount) -> bool {
         const WORDS: [&str; 7] = [
             "requests",
@@ -213,22 +232,14 @@ pub const PLACEHOLDERS: [&str; 37] = [
     "stdout",
 ];
 
-/// A driver as it is written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Table {
-    about: String,
-    #[serde(default)]
-    profiles: Profiles,
-    tool: Tool,
-    protocols: BTreeMap<Protocol, Mode>,
-    normalise: Normalise,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Normalise {
-    args: Vec<Arg>,
+/// The `args` of a table without other keys.
+fn args_of_table<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arg>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Table {
+        args: Vec<Arg>,
+    }
+    Table::deserialize(from).map(|table| table.args)
 }
 
 impl Driver {
@@ -236,65 +247,46 @@ impl Driver {
     ///
     /// # Errors
     /// When a value is impossible or contradicts another one.
-    pub(super) fn check(table: Table, place: &Place, name: String, library: PathBuf) -> Result<Self, DeclareError> {
-        let Table {
-            about,
-            profiles,
-            tool,
-            protocols,
-            normalise,
-        } = table;
-        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
-        if tool.version.is_some() == tool.at_least.is_some() {
-            return wrong("tool", "expected exactly one of version and at_least".into());
+    pub(super) fn check(self, place: &Place, name: String, library: PathBuf) -> Result<Self, DeclareError> {
+        self.tool
+            .fault()
+            .map_or(Ok(()), |(key, message)| Err(place.wrong(key, message)))?;
+        if self.protocols.is_empty() {
+            let message = "expected a table for at least one of http, h2c, grpc, https, grpcs, grpc-web and process";
+            return Err(place.wrong("protocols", message));
         }
-        match Regex::new(&tool.version_pattern) {
-            Ok(pattern) if pattern.captures_len() == 2 => {}
-            Ok(_) => {
-                return wrong(
-                    "tool.version_pattern",
-                    "expected exactly one group in parentheses".into(),
-                );
-            }
-            Err(error) => return wrong("tool.version_pattern", error.to_string()),
+        for (protocol, mode) in &self.protocols {
+            mode.check(place, &format!("protocols.{}", protocol.name()))?;
         }
-        if tool.version_command.is_empty() {
-            return wrong("tool.version_command", "expected a program and its arguments".into());
-        }
-        if protocols.is_empty() {
-            return wrong(
-                "protocols",
-                "expected a table for at least one of http, h2c, grpc, https, grpcs, grpc-web and process".into(),
-            );
-        }
-        for (protocol, mode) in &protocols {
-            let key = format!("protocols.{}.args", protocol.name());
-            if !(mode.in_flight_at_least > 0.0 && mode.in_flight_at_least < 1.0) {
-                let key = format!("protocols.{}.in_flight_at_least", protocol.name());
-                return wrong(
-                    &key,
-                    format!("expected a share between 0 and 1, found {}", mode.in_flight_at_least),
-                );
-            }
-            let known = |word: &str| PLACEHOLDERS.contains(&word) && word != "stdout";
-            check_placeholders(place, &key, &mode.args, known)?;
-            let env: Vec<Arg> = mode.env.values().cloned().map(Arg::One).collect();
-            check_placeholders(place, &format!("protocols.{}.env", protocol.name()), &env, known)?;
-        }
-        check_placeholders(place, "normalise.args", &normalise.args, |word| {
+        check_placeholders(place, "normalise.args", &self.normalise, |word| {
             word == "stdout" || word == "raw"
         })?;
         let folder = place.file.parent().map(PathBuf::from).unwrap_or_default();
         Ok(Self {
             name,
-            about,
-            profiles,
             folder,
             library,
-            tool,
-            protocols,
-            normalise: normalise.args,
+            ..self
         })
+    }
+}
+
+impl Tool {
+    /// The wrong key, and what is wrong with it.
+    fn fault(&self) -> Option<(&'static str, String)> {
+        if self.version.is_some() == self.at_least.is_some() {
+            return Some(("tool", "expected exactly one of version and at_least".into()));
+        }
+        match Regex::new(&self.version_pattern) {
+            Ok(pattern) if pattern.captures_len() == 2 => {}
+            Ok(_) => {
+                let message = "expected exactly one group in parentheses";
+                return Some(("tool.version_pattern", message.into()));
+            }
+            Err(error) => return Some(("tool.version_pattern", error.to_string())),
+        }
+        let message = "expected a program and its arguments";
+        (self.version_command.is_empty()).then(|| ("tool.version_command", message.into()))
     }
 }
 

@@ -6,7 +6,6 @@ pub mod args;
 pub mod builtin;
 pub mod claims;
 pub mod compare;
-mod configuration;
 pub mod count;
 pub mod driver;
 pub mod found;
@@ -18,12 +17,14 @@ pub mod percent;
 pub mod plan;
 pub mod prices;
 pub mod profiles;
+mod program;
 pub mod project;
 pub mod protocol;
 pub mod read;
 pub mod scenario;
 pub mod seed;
 pub mod server;
+mod server_table;
 pub mod span;
 pub mod tier;
 
@@ -79,11 +80,7 @@ impl Project {
             let file = root.join("wirebench.toml");
             return Err(DeclareError::key(&file, "count.operations", message));
         }
-        let mut counted = config.count.scenarios(&servers);
-        for one in &mut counted {
-            one.limits = limits::of_counts(&scenarios, &one.operation);
-        }
-        scenarios.extend(counted);
+        scenarios.extend(config.count.scenarios(&servers, &scenarios));
         let drivers = Self::drivers_in(root, &config)?;
         Self::check_drivers(root, &scenarios, &drivers)?;
         Ok(Self {
@@ -122,7 +119,7 @@ impl Project {
     /// The servers of the project and their configurations, in the order of their names; each is handed to `check`.
     fn servers(
         root: &Path,
-        tables: BTreeMap<String, server::Table>,
+        tables: BTreeMap<String, server_table::Table>,
         check: impl Fn(&Server, &Place) -> Result<(), DeclareError>,
     ) -> Result<Vec<Server>, DeclareError> {
         let mut servers = found::several(Kind::Server, root, tables, |table, place, name| {
@@ -142,8 +139,8 @@ impl Project {
         } else {
             root.join(".wirebench").join(builtin::folder()).join("lib")
         };
-        let check = |table, place: &Place, name| {
-            let driver = Driver::check(table, place, name, library.clone())?;
+        let check = |driver: Driver, place: &Place, name| {
+            let driver = driver.check(place, name, library.clone())?;
             driver.profiles.check(place, &config.profiles).map(|()| driver)
         };
         let mut drivers = found::all(Kind::Driver, root, BTreeMap::new(), check)?;

@@ -7,7 +7,6 @@ use wirebench_record::limit::Limit;
 use wirebench_record::metric::{Better, Metric};
 
 use crate::read::{DeclareError, Place};
-use crate::scenario::Scenario;
 
 static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\s*(\w+)\s*(<=?|>=?)\s*([0-9][0-9_.]*)\s*([a-zA-Zµ/]*)\s*$").expect("a constant pattern")
@@ -34,23 +33,11 @@ const UNITS: [(&str, &[(&str, f64)]); 3] = [
 /// Checks the limits of a scenario.
 ///
 /// # Errors
-/// At the first that is none; the message says what was expected.
+/// At the first that is not a limit; the message says what was expected.
 pub(super) fn check(texts: &[String], place: &Place) -> Result<Vec<Limit>, DeclareError> {
     let each = texts.iter().enumerate();
     each.map(|(index, text)| parse(text).map_err(|why| place.wrong(&format!("limits[{index}]"), why)))
         .collect()
-}
-
-/// The limits on counts that scenarios set for an operation, each once: its counted series is held to them.
-pub(super) fn of_counts(scenarios: &[Scenario], operation: &str) -> Vec<Limit> {
-    let mut found: Vec<Limit> = Vec::new();
-    let of = scenarios.iter().filter(|one| one.operation == operation);
-    for limit in of.flat_map(|one| &one.limits).filter(|limit| limit.metric.is_counted()) {
-        if !found.contains(limit) {
-            found.push(*limit);
-        }
-    }
-    found
 }
 
 fn parse(text: &str) -> Result<Limit, String> {

@@ -12,7 +12,7 @@ use crate::span::Span;
 const MOST_WORKERS: u32 = 100_000;
 /// The most loads that one table may make.
 const MOST_POINTS: usize = 100;
-/// The message for a load with two ends, or with none.
+/// The message for a load that does not have exactly one end.
 const ONE_END: &str = "expected exactly one of requests, duration, starts, samples and stages";
 /// The highest rate that a search may try.
 const HIGHEST_RATE: u32 = 10_000_000;
@@ -99,7 +99,7 @@ impl Listed {
 }
 
 impl LoadTable {
-    /// Every load that the table stands for: one, or one for each combination of the numbers it lists.
+    /// The loads of the table: one for each combination of the numbers it lists.
     pub(super) fn check(self, place: &Place) -> Result<Vec<Point>, DeclareError> {
         let amount = self.amount(place)?;
         self.check_kind(place)?;
@@ -152,30 +152,26 @@ impl LoadTable {
     /// The end of the load, and the checks that depend on it alone.
     fn amount(&self, place: &Place) -> Result<Amount, DeclareError> {
         let wrong = |key: &str, message: &str| Err(place.wrong(key, message));
-        if let Some(samples) = self.samples {
-            let alone = self.requests.is_none() && self.duration.is_none() && self.starts.is_none();
-            return match samples {
-                _ if !alone || self.stages.is_some() => wrong("load", ONE_END),
-                10..=1000 => Ok(Amount::Samples(samples)),
-                _ => wrong("load.samples", "expected 10 to 1,000 samples"),
-            };
-        }
-        match (self.requests, self.duration, self.starts, &self.stages) {
-            (Some(requests), None, None, None) if requests > MOST_REQUESTS => wrong(
+        match (self.requests, self.duration, self.starts, self.samples, &self.stages) {
+            (Some(requests), None, None, None, None) if requests > MOST_REQUESTS => wrong(
                 "load.requests",
                 "expected 1,000,000 at most: load generators keep no more latencies",
             ),
-            (Some(requests), None, None, None) => Ok(Amount::Requests(requests)),
-            (None, Some(duration), None, None) => Ok(Amount::Duration(duration)),
-            (None, None, Some(starts), None) if !(2..=1000).contains(&starts) => {
+            (Some(requests), None, None, None, None) => Ok(Amount::Requests(requests)),
+            (None, Some(duration), None, None, None) => Ok(Amount::Duration(duration)),
+            (None, None, Some(starts), None, None) if !(2..=1000).contains(&starts) => {
                 wrong("load.starts", "expected 2 to 1,000 process starts")
             }
-            (None, None, Some(starts), None) => Ok(Amount::Starts(starts)),
-            (None, None, None, Some(stages)) if stages.iter().all(|stage| stage.connections == 0) => wrong(
+            (None, None, Some(starts), None, None) => Ok(Amount::Starts(starts)),
+            (None, None, None, Some(samples), None) if !(10..=1000).contains(&samples) => {
+                wrong("load.samples", "expected 10 to 1,000 samples")
+            }
+            (None, None, None, Some(samples), None) => Ok(Amount::Samples(samples)),
+            (None, None, None, None, Some(stages)) if stages.iter().all(|stage| stage.connections == 0) => wrong(
                 "load.stages",
                 "expected at least one stage that ends with connections, such as { connections = 100, duration = \"30s\" }",
             ),
-            (None, None, None, Some(stages)) => Ok(Amount::Stages(stages.clone())),
+            (None, None, None, None, Some(stages)) => Ok(Amount::Stages(stages.clone())),
             _ => wrong("load", ONE_END),
         }
     }

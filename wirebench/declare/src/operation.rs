@@ -22,7 +22,7 @@ pub enum Operation {
     Bench(BenchOperation),
 }
 
-/// An HTTP request and the answer expected.
+/// An HTTP request and the expected response.
 #[derive(Debug, Clone, Serialize)]
 pub struct HttpOperation {
     /// The method, upper case.
@@ -36,17 +36,17 @@ pub struct HttpOperation {
     pub headers: Vec<String>,
     /// The request's body; the same variables are replaced in it.
     pub body: Option<String>,
-    /// The status of a right answer.
+    /// The expected status.
     pub status: u16,
-    /// The body of a right answer, to the byte; none given means any.
+    /// The expected body, byte by byte; `None` accepts any.
     pub expected_body: Option<String>,
-    /// A regular expression that the body of a right answer matches somewhere.
+    /// A regular expression that the body must match somewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_pattern: Option<String>,
-    /// Parts of the body of a right answer as JSON: a value for each JSON pointer, such as `/data/user/id`.
+    /// Expected parts of the body as JSON: a value for each JSON pointer, such as `/data/user/id`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub expected_json: BTreeMap<String, Value>,
-    /// Whether the body of a right answer is a GraphQL response without errors.
+    /// Whether the body must be a GraphQL response without errors.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub graphql: bool,
 }
@@ -70,10 +70,10 @@ impl HttpOperation {
     }
 }
 
-/// A unary gRPC call and the answer expected.
+/// A unary gRPC call and the expected response.
 #[derive(Debug, Clone, Serialize)]
 pub struct GrpcOperation {
-    /// The file that declares the method; without one the server is asked, by server reflection.
+    /// The file that declares the method; `None` if the server describes it by server reflection.
     #[serde(flatten)]
     pub proto: Option<ProtoFile>,
     /// `package.Service/Method`.
@@ -83,7 +83,7 @@ pub struct GrpcOperation {
     /// Metadata lines `name: value`, such as a token; variables are replaced as in headers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metadata: Vec<String>,
-    /// The right answer as protobuf JSON; none given means any message with status OK.
+    /// The expected message as protobuf JSON; `None` accepts any message with status OK.
     pub expected_message: Option<String>,
 }
 

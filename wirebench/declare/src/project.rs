@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Duration;
 
 use globset::Glob;
 use serde::Deserialize;
@@ -10,9 +9,10 @@ use serde::Deserialize;
 use crate::claims::PublicComparison;
 use crate::compare::{Compare, MarginRule, Margins};
 use crate::count::Count;
+pub use crate::profiles::Profile;
+use crate::profiles::{names_of, usual_profiles};
 use crate::read::{DeclareError, toml_file};
-use crate::span::Span;
-use crate::{builtin, scenario, server};
+use crate::{builtin, scenario, server_table};
 use wirebench_record::names::is_profile;
 
 /// The contents of `wirebench.toml`.
@@ -20,7 +20,7 @@ use wirebench_record::names::is_profile;
 pub struct Config {
     /// The built-in drivers that the project uses in addition to its own.
     pub builtin_drivers: Vec<String>,
-    /// The profile used when none is named.
+    /// The profile that is used if the command line names none.
     pub default_profile: String,
     /// Profiles by name.
     pub profiles: BTreeMap<String, Profile>,
@@ -47,7 +47,7 @@ struct ConfigFile {
     #[serde(default)]
     margins: Vec<MarginRule>,
     #[serde(default)]
-    servers: BTreeMap<String, server::Table>,
+    servers: BTreeMap<String, server_table::Table>,
     #[serde(default)]
     scenarios: BTreeMap<String, scenario::Table>,
 }
@@ -55,7 +55,7 @@ struct ConfigFile {
 /// The servers and scenarios in `wirebench.toml`, not checked yet.
 #[derive(Debug)]
 pub(super) struct Tables {
-    pub(super) servers: BTreeMap<String, server::Table>,
+    pub(super) servers: BTreeMap<String, server_table::Table>,
     pub(super) scenarios: BTreeMap<String, scenario::Table>,
 }
 
@@ -63,71 +63,7 @@ pub(super) struct Tables {
 #[derive(Debug, Deserialize)]
 pub(super) struct ServerTables {
     #[serde(default)]
-    pub(super) servers: BTreeMap<String, server::Table>,
-}
-
-/// A named way to run the same scenarios: how many rounds, and caps on each load.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Profile {
-    /// The table's name; declarations that say `profiles` are asked whether they take part in it.
-    #[serde(skip)]
-    pub name: String,
-    /// A description of one line.
-    pub about: String,
-    /// Rounds of each series.
-    pub rounds: u32,
-    /// The most requests a round sends; a scenario that asks for more is cut to it.
-    pub requests_at_most: Option<u64>,
-    /// The longest a round's load lasts; a scenario that asks for more is cut to it.
-    pub duration_at_most: Option<Span>,
-    /// The most process starts in a round.
-    pub starts_at_most: Option<u32>,
-    /// The warm-up of every scenario that does not set its own.
-    pub warmup: Option<Span>,
-    /// Which scenarios, when the command line names none.
-    #[serde(default)]
-    pub scenarios: Vec<String>,
-    /// Which servers, when the command line names none.
-    #[serde(default)]
-    pub servers: Vec<String>,
-    /// Which drivers, when the command line names none.
-    #[serde(default)]
-    pub drivers: Vec<String>,
-    /// Globs over `scenario@server@driver`: if there are any, only series that match one, independent of the command
-    /// line.
-    #[serde(default)]
-    pub series: Vec<String>,
-    /// Whether it includes the series that public comparisons (`claims/`) need.
-    #[serde(default)]
-    pub claims: bool,
-}
-
-/// The profiles of a project that declares none: `full` as the scenarios say, `quick` for many short rounds.
-fn usual_profiles() -> BTreeMap<String, Profile> {
-    let full = Profile {
-        name: String::new(),
-        about: "every scenario on every server, as the scenarios say".into(),
-        rounds: 3,
-        requests_at_most: None,
-        duration_at_most: None,
-        starts_at_most: None,
-        warmup: Some(Span(Duration::from_millis(500))),
-        scenarios: Vec::new(),
-        servers: Vec::new(),
-        drivers: Vec::new(),
-        series: Vec::new(),
-        claims: false,
-    };
-    let quick = Profile {
-        about: "the same scenarios cut short".into(),
-        requests_at_most: Some(30_000),
-        duration_at_most: Some(Span(Duration::from_secs(1))),
-        starts_at_most: Some(10),
-        warmup: Some(Span(Duration::from_millis(200))),
-        ..full.clone()
-    };
-    BTreeMap::from([("full".to_owned(), full), ("quick".to_owned(), quick)])
+    pub(super) servers: BTreeMap<String, server_table::Table>,
 }
 
 impl Config {
@@ -229,7 +165,7 @@ impl Config {
             };
             return wrong(
                 key,
-                format!("no profile \"{name}\"; there are {}", known(&self.profiles)),
+                format!("no profile \"{name}\"; there are {}", names_of(&self.profiles)),
             );
         }
         Ok(())
@@ -239,10 +175,10 @@ impl Config {
 /// The default profile: `default_profile`, or `full`, or the only one.
 fn default_profile(
     file: &Path,
-    said: Option<String>,
+    declared: Option<String>,
     profiles: &BTreeMap<String, Profile>,
 ) -> Result<String, DeclareError> {
-    if let Some(name) = said {
+    if let Some(name) = declared {
         return Ok(name);
     }
     let mut names = profiles.keys();
@@ -252,11 +188,7 @@ fn default_profile(
         _ => Err(DeclareError::key(
             file,
             "default_profile",
-            format!("expected one of the profiles {}, found nothing", known(profiles)),
+            format!("expected one of the profiles {}, found nothing", names_of(profiles)),
         )),
     }
-}
-
-fn known(profiles: &BTreeMap<String, Profile>) -> String {
-    profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ")
 }

@@ -1,10 +1,9 @@
-//! The protocols a server can answer and a driver can speak.
+//! The protocols between drivers and servers.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A protocol on the wire, in the order wirebench prefers them when several would do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// HTTP/1.1 without TLS.
@@ -19,7 +18,7 @@ pub enum Protocol {
     Grpcs,
     /// gRPC-web over HTTP/1.1 without TLS, content type `application/grpc-web+proto`.
     GrpcWeb,
-    /// No wire at all: the driver starts the server's process itself and waits for its first good answer.
+    /// No connection: the driver starts the server's process itself and waits for its first good response.
     Process,
 }
 

@@ -1,21 +1,23 @@
 //! A server: how a program is built and started, when it is ready, and its request for each operation.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
 use crate::args::Arg;
-use crate::configuration::{self, Configuration};
 use crate::operation;
 pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation, ProtoFile};
 use crate::profiles::Profiles;
+use crate::program::DEFAULT_READY_TIMEOUT;
+pub use crate::program::{LOOPBACK, PLACEHOLDERS, Program, Ready};
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
 use crate::seed::{self, Seed};
+use crate::server_table::{BeforeTable, Table, configurations};
 use crate::span::Span;
-use crate::tier::{self, Tier};
+use crate::tier::{self, Part, Tier};
 
 /// A program under test, as `servers/<name>/server.toml` or `[servers.<name>]` of `wirebench.toml` declares it.
 #[derive(Debug, Clone, Serialize)]
@@ -66,16 +68,6 @@ pub struct Server {
     pub operations: BTreeMap<String, Operation>,
 }
 
-/// Where a server's program comes from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Program {
-    /// A package of this Cargo workspace, built with the release profile.
-    Package(String),
-    /// Any command; the first word is the program, looked up on PATH or relative to the project.
-    Command(Vec<String>),
-}
-
 /// A command that runs before a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Before {
@@ -96,67 +88,6 @@ impl Serialize for Before {
     }
 }
 
-/// The sign that a server is ready for requests.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Ready {
-    /// A GET of this path answers with a 2xx status.
-    Http(String),
-    /// The gRPC health service returns SERVING for this service ("" = the whole server).
-    GrpcHealth(String),
-    /// The port takes connections.
-    Tcp(bool),
-    /// No sign: benchmarks have no server.
-    #[serde(skip_deserializing)]
-    AtOnce,
-}
-
-/// A server as it is written.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Table {
-    pub(super) about: String,
-    #[serde(default)]
-    pub(super) profiles: Profiles,
-    pub(super) protocols: Vec<Protocol>,
-    pub(super) package: Option<String>,
-    pub(super) command: Option<Vec<String>>,
-    pub(super) build: Option<Vec<String>>,
-    #[serde(default)]
-    pub(super) args: Vec<String>,
-    #[serde(default)]
-    pub(super) env: BTreeMap<String, String>,
-    pub(super) host: Option<IpAddr>,
-    pub(super) port: Option<u16>,
-    pub(super) ca: Option<PathBuf>,
-    pub(super) ready: Option<Ready>,
-    pub(super) ready_timeout: Option<Span>,
-    #[serde(default)]
-    pub(super) tiers: Vec<tier::Table>,
-    #[serde(default)]
-    pub(super) before: Vec<BeforeTable>,
-    #[serde(default)]
-    pub(super) seed: Vec<seed::Table>,
-    pub(super) operations: BTreeMap<String, operation::Table>,
-    #[serde(default)]
-    pub(super) configurations: BTreeMap<String, Configuration>,
-}
-
-/// A command before a server, as it is written.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct BeforeTable {
-    command: Vec<String>,
-    #[serde(default)]
-    once: bool,
-}
-
-/// Placeholders that a server's arguments and environment may name.
-pub const PLACEHOLDERS: [&str; 6] = ["address", "host", "port", "threads", "tls_cert", "tls_key"];
-
-/// Where servers listen unless they say otherwise.
-pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
 /// `127.0.0.1:8080`, `[::1]:8080`; the port may be a placeholder.
 #[must_use]
 pub fn authority(host: IpAddr, port: &str) -> String {
@@ -171,8 +102,6 @@ fn is_usual(host: &IpAddr) -> bool {
     *host == LOOPBACK
 }
 
-pub(super) const DEFAULT_READY_TIMEOUT: Span = Span(std::time::Duration::from_secs(10));
-
 impl Server {
     /// Checks a server and its configurations, as they are written at a place; each with its name, the server first.
     ///
@@ -180,7 +109,7 @@ impl Server {
     /// When a value is impossible or contradicts another one.
     pub(super) fn check_all(table: Table, place: &Place, name: &str) -> Result<Vec<(String, Self)>, DeclareError> {
         let mut found = Vec::new();
-        let others = configuration::all(&table, place, name)?;
+        let others = configurations(&table, place, name)?;
         let own = (table, place.clone(), name.to_owned());
         for (table, place, name) in [own].into_iter().chain(others) {
             found.push((name.clone(), Self::check(table, &place, name)?));
@@ -193,73 +122,41 @@ impl Server {
     /// # Errors
     /// When a value is impossible or contradicts another one.
     pub(super) fn check(table: Table, place: &Place, name: String) -> Result<Self, DeclareError> {
-        let wrong = |key: &str, message: String| Err(place.wrong(key, message));
-        let program = tier::program(place, "", table.package, table.command, table.build.as_ref())?;
+        let program = Program::check(place, "", table.package, table.command, table.build.as_ref())?;
         let benches = table.protocols == [Protocol::Process];
-        if table.protocols.is_empty() || (table.protocols.contains(&Protocol::Process) && !benches) {
-            return wrong(
-                "protocols",
-                "expected at least one of http, h2c, grpc, https, grpcs and grpc-web, or process alone for benchmarks"
-                    .into(),
-            );
+        let has_process = table.protocols.contains(&Protocol::Process);
+        let is_started = table.port.is_some() || !table.tiers.is_empty();
+        let is_prepared = !table.before.is_empty() || !table.seed.is_empty();
+        let faults = [
+            (
+                table.protocols.is_empty() || has_process && !benches,
+                "expected at least one of http, h2c, grpc, https, grpcs and grpc-web, or process alone for benchmarks",
+            ),
+            (
+                benches && is_started,
+                "process means benchmarks; port and tiers do not go with them",
+            ),
+            (
+                benches && is_prepared,
+                "process means benchmarks; before and seed do not go with them",
+            ),
+        ];
+        if let Some((_, message)) = faults.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return Err(place.wrong("protocols", message));
         }
-        if benches && (table.port.is_some() || !table.tiers.is_empty()) {
-            return wrong(
-                "protocols",
-                "process means benchmarks; port and tiers do not go with them".into(),
-            );
-        }
-        let ready = match (table.ready, benches) {
-            (Some(ready), false) => ready,
-            (None, true) => Ready::AtOnce,
-            (None, false) => {
-                return wrong(
-                    "ready",
-                    "expected one of http, grpc_health and tcp, found nothing".into(),
-                );
-            }
-            (Some(_), true) => {
-                return wrong("ready", "benchmarks have no server to wait for; leave it out".into());
-            }
-        };
-        tier::ready(place, "ready.tcp", &ready)?;
-        let host = table.host.unwrap_or(LOOPBACK);
-        if !host.is_loopback() {
-            return wrong(
-                "host",
-                format!("expected an address of this machine alone, such as \"::1\", found \"{host}\""),
-            );
-        }
+        let ready = check_ready(table.ready, benches, place)?;
+        let host = check_host(table.host, place)?;
         if table.ca.is_some() && !table.protocols.iter().any(|protocol| protocol.has_tls()) {
-            return wrong(
-                "ca",
-                "expected https or grpcs among the protocols; without TLS there is no certificate".into(),
-            );
+            let message = "expected https or grpcs among the protocols; without TLS there is no certificate";
+            return Err(place.wrong("ca", message));
         }
         let tiers = tier::check(table.tiers, place, &name)?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         tier::known_placeholders(place, "args", &args, &tiers)?;
         let keeps = tiers.iter().any(|tier| tier.keep);
-        if benches && !(table.before.is_empty() && table.seed.is_empty()) {
-            return wrong(
-                "protocols",
-                "process means benchmarks; before and seed do not go with them".into(),
-            );
-        }
         let before = check_before(table.before, place, &tiers, keeps)?;
         let seed = seed::check(table.seed, place, keeps)?;
-        let mut operations = BTreeMap::new();
-        for (operation, asked) in table.operations {
-            let key = format!("operations.{operation}");
-            let checked = asked.check(place, &key)?;
-            if matches!(checked, Operation::Bench(_)) != benches {
-                return wrong(
-                    &format!("{key}.request"),
-                    "bench goes with protocols = [\"process\"], path and call with every other protocol".into(),
-                );
-            }
-            operations.insert(operation, checked);
-        }
+        let operations = check_operations(table.operations, benches, place)?;
         Ok(Self {
             name,
             about: table.about,
@@ -281,6 +178,43 @@ impl Server {
         })
     }
 
+    /// The front.
+    #[must_use]
+    pub fn front(&self) -> Part<'_> {
+        Part {
+            server: &self.name,
+            tier: None,
+            program: &self.program,
+            build: self.build.as_ref(),
+            args: &self.args,
+            env: &self.env,
+            host: self.host,
+            port: self.port,
+            ready: &self.ready,
+            ready_timeout: self.ready_timeout,
+            protocol: self.protocols[0],
+            keep: false,
+        }
+    }
+
+    /// The processes behind it, in the order in which they are started.
+    pub fn behind(&self) -> impl Iterator<Item = Part<'_>> {
+        self.tiers.iter().map(|tier| Part {
+            server: &self.name,
+            tier: Some(&tier.name),
+            program: &tier.program,
+            build: tier.build.as_ref(),
+            args: &tier.args,
+            env: &tier.env,
+            host: LOOPBACK,
+            port: tier.port,
+            ready: &tier.ready,
+            ready_timeout: tier.ready_timeout,
+            protocol: tier.protocol(),
+            keep: tier.keep,
+        })
+    }
+
     /// The cargo package to build, when there is one.
     #[must_use]
     pub fn package(&self) -> Option<&str> {
@@ -289,6 +223,46 @@ impl Server {
             Program::Command(_) => None,
         }
     }
+}
+
+/// Checks the sign that a server is ready, which benchmarks do not have.
+fn check_ready(ready: Option<Ready>, benches: bool, place: &Place) -> Result<Ready, DeclareError> {
+    let message = match (ready, benches) {
+        (None, true) => return Ok(Ready::AtOnce),
+        (Some(ready), false) => return ready.check(place, "ready.tcp").map(|()| ready),
+        (None, false) => "expected one of http, grpc_health and tcp, found nothing",
+        (Some(_), true) => "benchmarks have no server to wait for; leave it out",
+    };
+    Err(place.wrong("ready", message))
+}
+
+/// Checks that a server listens on this machine alone.
+fn check_host(host: Option<IpAddr>, place: &Place) -> Result<IpAddr, DeclareError> {
+    match host.unwrap_or(LOOPBACK) {
+        host if host.is_loopback() => Ok(host),
+        host => {
+            let message = format!("expected an address of this machine alone, such as \"::1\", found \"{host}\"");
+            Err(place.wrong("host", message))
+        }
+    }
+}
+
+/// Checks each operation; all are benchmarks, or none is.
+fn check_operations(
+    tables: BTreeMap<String, operation::Table>,
+    benches: bool,
+    place: &Place,
+) -> Result<BTreeMap<String, Operation>, DeclareError> {
+    let check = |(name, table): (String, operation::Table)| {
+        let key = format!("operations.{name}");
+        let operation = table.check(place, &key)?;
+        if matches!(operation, Operation::Bench(_)) != benches {
+            let message = "bench goes with protocols = [\"process\"], path and call with every other protocol";
+            return Err(place.wrong(&format!("{key}.request"), message));
+        }
+        Ok((name, operation))
+    };
+    tables.into_iter().map(check).collect()
 }
 
 /// Checks the commands before a server.

@@ -9,9 +9,9 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::args::Arg;
+use crate::program::{DEFAULT_READY_TIMEOUT, PLACEHOLDERS, Program, Ready};
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
-use crate::server::{DEFAULT_READY_TIMEOUT, LOOPBACK, PLACEHOLDERS, Program, Ready, Server};
 use crate::span::Span;
 
 /// A process whose arguments use this placeholder serves TLS.
@@ -107,48 +107,9 @@ impl Part<'_> {
     }
 }
 
-impl Server {
-    /// The front.
-    #[must_use]
-    pub fn front(&self) -> Part<'_> {
-        Part {
-            server: &self.name,
-            tier: None,
-            program: &self.program,
-            build: self.build.as_ref(),
-            args: &self.args,
-            env: &self.env,
-            host: self.host,
-            port: self.port,
-            ready: &self.ready,
-            ready_timeout: self.ready_timeout,
-            protocol: self.protocols[0],
-            keep: false,
-        }
-    }
-
-    /// The processes behind it, in the order in which they are started.
-    pub fn behind(&self) -> impl Iterator<Item = Part<'_>> {
-        self.tiers.iter().map(|tier| Part {
-            server: &self.name,
-            tier: Some(&tier.name),
-            program: &tier.program,
-            build: tier.build.as_ref(),
-            args: &tier.args,
-            env: &tier.env,
-            host: LOOPBACK,
-            port: tier.port,
-            ready: &tier.ready,
-            ready_timeout: tier.ready_timeout,
-            protocol: tier.protocol(),
-            keep: tier.keep,
-        })
-    }
-}
-
 impl Tier {
     /// The protocol of its readiness check: by its `ready`, over TLS if it has a key.
-    fn protocol(&self) -> Protocol {
+    pub(super) fn protocol(&self) -> Protocol {
         let named = |text: &str| {
             Arg::One(text.to_owned())
                 .placeholders()
@@ -204,7 +165,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
         if tiers.iter().any(|tier| tier.name == name) {
             return Err(place.wrong(&key("name"), format!("a second tier {name}; expected another name")));
         }
-        let program = program(
+        let program = Program::check(
             place,
             &format!("tiers[{index}]."),
             table.package,
@@ -225,7 +186,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
             return Err(place.wrong(&key("keep"), message));
         }
         known(place, &key("args"), &args, &tiers, &[DATA])?;
-        ready(place, &key("ready.tcp"), &table.ready)?;
+        table.ready.check(place, &key("ready.tcp"))?;
         tiers.push(Tier {
             name,
             program,
@@ -239,47 +200,6 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
         });
     }
     Ok(tiers)
-}
-
-/// Where a program comes from: either a package, or a command, which may have a `build`.
-///
-/// # Errors
-/// When other keys are set; `prefix` is put before the key.
-pub(super) fn program(
-    place: &Place,
-    prefix: &str,
-    package: Option<String>,
-    command: Option<Vec<String>>,
-    build: Option<&Vec<String>>,
-) -> Result<Program, DeclareError> {
-    let wrong = |key: &str, message: &str| Err(place.wrong(&format!("{prefix}{key}"), message));
-    let program = match (package, command) {
-        (Some(package), None) => Program::Package(package),
-        (None, Some(command)) if !command.is_empty() => Program::Command(command),
-        _ => return wrong("package", "expected exactly one of package and command"),
-    };
-    match build {
-        Some(_) if matches!(program, Program::Package(_)) => wrong(
-            "build",
-            "a package is built by cargo; expected build only beside command",
-        ),
-        Some(words) if words.first().is_none_or(String::is_empty) => wrong(
-            "build",
-            "expected a program and its arguments, such as [\"npm\", \"ci\"]",
-        ),
-        _ => Ok(program),
-    }
-}
-
-/// Checks a readiness.
-///
-/// # Errors
-/// When it is `tcp = false`.
-pub(super) fn ready(place: &Place, key: &str, ready: &Ready) -> Result<(), DeclareError> {
-    if matches!(ready, Ready::Tcp(false)) {
-        return Err(place.wrong(key, "expected true"));
-    }
-    Ok(())
 }
 
 /// Checks that arguments name only known placeholders: a server's own, and tiers started before.

@@ -6,8 +6,7 @@ use wirebench_record::history::{
     DigestFrom, Month, SCHEMA, StoredFailure, StoredHost, StoredMetric, StoredRun, StoredSeries,
 };
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Variant, VariantRevision};
-use wirebench_record::shards::Shard;
+use wirebench_record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Shard, Variant, VariantRevision};
 use wirebench_stats::location::locate;
 use wirebench_stats::quantile::median;
 

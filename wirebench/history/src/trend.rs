@@ -231,10 +231,12 @@ enum Breaker {
 
 impl Breaker {
     fn of(metric: Metric) -> Self {
-        match metric {
-            Metric::Instructions | Metric::StartUpInstructions => Self::Processor,
-            metric if metric.is_counted() => Self::Nothing,
-            _ => Self::Machine,
+        if metric.unit() == Metric::Instructions.unit() {
+            Self::Processor
+        } else if metric.is_counted() {
+            Self::Nothing
+        } else {
+            Self::Machine
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A reviewed word that a change is meant: one entry of accepted.toml, also carried in the records it concerns.
+//! Acceptances: reviewed entries of accepted.toml that say a change is intended, also carried in the records they concern.
 
 use globset::{Glob, GlobMatcher};
 use schemars::JsonSchema;
@@ -35,7 +35,7 @@ impl Accepted {
     }
 }
 
-/// An entry ready to be held against changes.
+/// An entry that can be compared with changes.
 #[derive(Debug, Clone)]
 pub struct Acceptance {
     /// The entry as it was written.
@@ -45,12 +45,12 @@ pub struct Acceptance {
 
 impl Acceptance {
     /// Whether it covers a worsening of a metric in a series. The size is that of the metric's own value, percent and
-    /// positive: 8 for a CPU time that rose by 8 % and for a throughput that fell by 8 %. A value that is no [`Metric`]
-    /// (imported ones) is covered only by an entry for every metric.
+    /// positive: 8 for a CPU time that rose by 8 % and for a throughput that fell by 8 %. An imported value, which has no
+    /// [`Metric`], is covered only by an entry for every metric.
     #[must_use]
     pub fn covers(&self, series: &str, metric: Option<Metric>, worsening_percent: f64) -> bool {
-        let meant = self.entry.metric.is_none_or(|own| Some(own) == metric);
-        meant && worsening_percent <= self.entry.at_most_percent && self.series.is_match(series)
+        let is_of_metric = self.entry.metric.is_none_or(|own| Some(own) == metric);
+        is_of_metric && worsening_percent <= self.entry.at_most_percent && self.series.is_match(series)
     }
 
     /// Whether it names this commit, by as many digits as it was given.

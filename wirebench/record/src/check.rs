@@ -1,4 +1,4 @@
-//! The checks that a round failed: kinds with their numbers, and the sentence that each is said with.
+//! The checks that a round failed: kinds with their numbers, and a sentence for each.
 
 use std::collections::BTreeMap;
 
@@ -106,9 +106,9 @@ pub enum Counted {
 }
 
 impl FailedCheck {
-    /// The part of a sentence that says it; `errors` are those of the round.
+    /// The check as a clause of a sentence; `errors` are those of the round.
     #[must_use]
-    pub fn said(&self, errors: &BTreeMap<String, u64>) -> String {
+    pub fn sentence(&self, errors: &BTreeMap<String, u64>) -> String {
         match self {
             Self::RequestsFailed { failed, of } => {
                 let kinds: Vec<String> = errors.iter().map(|(kind, count)| format!("{count} × {kind}")).collect();
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn each_kind_is_said_with_its_numbers_and_read_again() {
         let errors = BTreeMap::from([("status 500".to_owned(), 50)]);
-        for (check, json, said) in [
+        for (check, json, sentence) in [
             (
                 FailedCheck::RequestsFailed { failed: 50, of: 90 },
                 r#"{"kind":"requests_failed","failed":50,"of":90}"#,
@@ -216,7 +216,7 @@ mod tests {
                 "no good answer",
             ),
         ] {
-            assert_eq!(check.said(&errors), said);
+            assert_eq!(check.sentence(&errors), sentence);
             assert_eq!(serde_json::to_string(&check).unwrap(), json);
             assert_eq!(serde_json::from_str::<FailedCheck>(json).unwrap(), check);
         }

@@ -8,11 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counts::Source;
+use crate::host::{Host, ToolVersion};
 use crate::limit::JudgedLimit;
 use crate::metric::{Better, Metric};
 use crate::names;
 use crate::reason::{self, MetricReason, NoSecondStage, Note, SeriesReason};
-use crate::run::{Host, ToolVersion, VariantRevision};
+use crate::run::VariantRevision;
 
 /// The schema's name, the value of [`Comparison::schema`].
 pub const SCHEMA: &str = "wirebench.comparison/v2";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
 use crate::names;
-use crate::run::Variant;
+use crate::variant::Variant;
 
 /// System calls in which a request waits: a new one matters however rare it is.
 pub const BLOCKING_CALLS: [&str; 5] = ["nanosleep", "clock_nanosleep", "fsync", "fdatasync", "flock"];
@@ -35,7 +35,7 @@ pub struct Counts {
     pub functions: Vec<FunctionCost>,
     /// Files of folded call stacks, relative to the run's folder, by what they weigh (`instructions`, `allocations` or
     /// `allocated_bytes`, per request).
-    #[serde(deserialize_with = "names::paths_by_metric")]
+    #[serde(deserialize_with = "names::paths")]
     pub stacks: BTreeMap<Metric, String>,
 }
 
@@ -141,7 +141,7 @@ pub struct Source {
 }
 
 impl Counts {
-    /// Counts of which nothing is known but why.
+    /// Counts without any figure, and the reason.
     #[must_use]
     pub const fn without(variant: Variant, status: CountStatus, reason: String) -> Self {
         Self {

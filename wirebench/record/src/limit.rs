@@ -1,4 +1,4 @@
-//! Limits: absolute bounds that a scenario declares, such as "p99 below 50 ms", and what a run found of each.
+//! Limits: absolute bounds that a scenario declares, such as "p99 below 50 ms", and the verdict of a run on each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub struct JudgedLimit {
 }
 
 impl Limit {
-    /// The verdict from the interval of what was found; without one it cannot be told.
+    /// The verdict for the interval of the measured values; `CannotTell` without an interval.
     #[must_use]
     pub fn verdict(self, interval: Option<(f64, f64)>) -> LimitVerdict {
         let Some((low, high)) = interval else {

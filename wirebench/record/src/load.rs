@@ -1,9 +1,9 @@
-//! The load of a series in the record, and the steps of a search for a rate.
+//! The load of a series in the record.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::run::Bound;
+use crate::round::Bound;
 
 /// The load of a series, after the profile's caps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,24 +73,8 @@ pub struct SearchRecord {
     pub to_per_s: u32,
 }
 
-/// One rate that a search tried.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SearchStep {
-    /// Requests per second offered.
-    pub rate_per_s: u32,
-    /// Good answers per second.
-    pub achieved_per_s: Option<u32>,
-    /// 99 % of good answers took at most this.
-    pub p99_ns: Option<u64>,
-    /// Whether every check passed and the objective was kept.
-    pub passed: bool,
-    /// Why it did not pass.
-    pub why: Option<String>,
-}
-
 impl LoadRecord {
-    /// What was declared, without what only the measurement said: the same on every server and machine.
+    /// The load as declared, without measured values: the same on every server and machine.
     #[must_use]
     pub fn as_declared(&self) -> Self {
         Self {

@@ -1,12 +1,14 @@
-//! Metrics: each with its name, unit and the direction that is better.
+//! Metrics: one table, in which each metric is a row with everything that other rooms need to know of it.
+//!
+//! A new metric is a new row, and the code that measures or counts its value (docs/EXTENDING.md, "A metric").
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::run::{Round, RoundStatus};
-
-/// Answers a round needs before its 99th percentile is worth comparing.
-pub const ENOUGH_FOR_P99: u64 = 10_000;
+use self::Better::{Higher, Lower};
+use self::DefaultGate::{Above, Always, Never};
+use self::Source::{Counted, Timed};
+use crate::round::{Round, RoundStatus};
 
 /// Which way is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -18,231 +20,350 @@ pub enum Better {
     Higher,
 }
 
-/// A number derived from one round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Metric {
-    /// Good answers per second.
-    #[serde(rename = "throughput")]
-    Throughput,
-    /// Median latency, ns.
-    #[serde(rename = "latency_p50")]
-    LatencyP50,
-    /// 99th percentile of latency, ns.
-    #[serde(rename = "latency_p99")]
-    LatencyP99,
-    /// Server CPU time per good answer, ns.
-    #[serde(rename = "server_cpu")]
-    ServerCpu,
-    /// Driver CPU time per good answer, ns.
-    #[serde(rename = "driver_cpu")]
-    DriverCpu,
-    /// Largest resident memory of the server, bytes.
-    #[serde(rename = "peak_rss")]
-    PeakRss,
-    /// Instructions of the server per request, counted.
-    #[serde(rename = "instructions")]
-    Instructions,
-    /// Heap allocations of the server per request, counted.
-    #[serde(rename = "allocations")]
-    Allocations,
-    /// Heap bytes that the server allocates per request, counted.
-    #[serde(rename = "allocated_bytes")]
-    AllocatedBytes,
-    /// System calls of the server per request, counted.
-    #[serde(rename = "syscalls")]
-    Syscalls,
-    /// Bytes that the server sends per request, all of them: headers, framing, encryption.
-    #[serde(rename = "wire_bytes_sent")]
-    WireBytesSent,
-    /// Bytes that the server receives per request, likewise.
-    #[serde(rename = "wire_bytes_received")]
-    WireBytesReceived,
-    /// TCP segments with data that the server sends per request.
-    #[serde(rename = "segments_sent")]
-    SegmentsSent,
-    /// Body (HTTP) or message (gRPC) of one right answer, bytes.
-    #[serde(rename = "payload_bytes")]
-    PayloadBytes,
-    /// The server's program file, bytes.
-    #[serde(rename = "binary_bytes")]
-    BinaryBytes,
-    /// Instructions of the server from exec to exit without a request, counted.
-    #[serde(rename = "start_up_instructions")]
-    StartUpInstructions,
+/// How values of a metric are written for people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notation {
+    /// A time with the unit that fits: `12.2 µs`.
+    Time,
+    /// A size with the unit that fits: `8.10 MiB`.
+    Size,
+    /// A number of bytes: `163 B`.
+    Bytes,
+    /// A number whose unit is in the head of its column: `16,148`.
+    Number,
+    /// A number with its unit: `83,304 req/s`.
+    NumberAndUnit,
 }
 
-/// What is known of a metric beside how it is read.
-struct Facts {
+/// Whether a regression of a metric fails the gate, unless the project's `[[margins]]` say otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum DefaultGate {
+    /// It does.
+    Always,
+    /// From a confirmed worsening of so many percent on.
+    Above(f64),
+    /// It is shown only.
+    Never,
+}
+
+/// Where the values of a metric come from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// From rounds.
+    Timed {
+        /// The fewest good responses of a round whose value is compared.
+        responses_at_least: u64,
+        /// The value of a round, from the round and the number of its good responses, which is not 0.
+        read: fn(&Round, f64) -> Option<f64>,
+    },
+    /// From counting: a figure of [`crate::counts::Counts`].
+    Counted {
+        /// How much the counts of two server runs may differ without a cause in the server's code: work by the clock,
+        /// such as a new Date header each second, and the driver's last frames. In the metric's unit; small compared
+        /// with any change in every request.
+        unrelated: f64,
+        /// Whether it is also counted by function or by system call.
+        by_name: bool,
+    },
+}
+
+/// Everything there is to know of one metric.
+#[derive(Debug)]
+pub struct Row {
     metric: Metric,
     /// Its name in every file.
-    name: &'static str,
-    /// One or two words.
-    short: &'static str,
-    /// Its name for people.
-    label: &'static str,
+    pub name: &'static str,
+    /// Its name in one or two words, for labels in charts. `limits` of a scenario accept it too.
+    pub short: &'static str,
+    /// Its name in sentences and headings.
+    pub label: &'static str,
+    /// The head of its column where there is little room.
+    pub head: &'static str,
+    /// The head of its column in the tables of a run; `None` if it has no column there.
+    pub column: Option<&'static str>,
     /// The unit of its values.
-    unit: &'static str,
-    better: Better,
+    pub unit: &'static str,
+    /// How its values are written.
+    pub notation: Notation,
+    /// Which way is better.
+    pub better: Better,
+    /// The worsening that is ignored unless the project says otherwise, percent.
+    pub margin_percent: f64,
+    /// Whether a regression fails the gate unless the project says otherwise.
+    pub gate: DefaultGate,
+    /// Its place in [`Metric::OF_SERVER`] or [`Metric::COUNTED`], from 1; `None` if it is shown, but neither compared,
+    /// exported nor kept in histories.
+    pub rank: Option<usize>,
+    /// Where its values come from.
+    pub source: Source,
 }
 
-const fn row(
-    metric: Metric,
-    name: &'static str,
-    short: &'static str,
-    label: &'static str,
-    unit: &'static str,
-    better: Better,
-) -> Facts {
-    Facts {
-        metric,
-        name,
-        short,
-        label,
-        unit,
-        better,
+/// Makes the enum and the table: each row has the variant, its name in files, and the other fields of [`Row`].
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $metric:ident = $name:literal { $($field:ident: $value:expr,)* })*) => {
+        /// A number derived from one round.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        pub enum Metric {
+            $($(#[$doc])* #[serde(rename = $name)] $metric,)*
+        }
+
+        /// The rows, in the order of the enum.
+        const TABLE: &[Row] = &[$(Row { metric: Metric::$metric, name: $name, $($field: $value,)* }),*];
+    };
+}
+
+metrics! {
+    /// Good answers per second.
+    Throughput = "throughput" {
+        short: "throughput", label: "throughput", head: "req/s", column: Some("good answers/s"),
+        unit: "req/s", notation: Notation::NumberAndUnit, better: Higher, margin_percent: 2.0, gate: Above(10.0), rank: Some(2),
+        source: Timed {
+            responses_at_least: 1,
+            read: |round, responses| Some(responses / (float(round.elapsed_ns.filter(|ns| *ns > 0)?) / 1e9)),
+        },
+    }
+    /// Median latency, ns.
+    LatencyP50 = "latency_p50" {
+        short: "p50", label: "latency p50", head: "p50", column: Some("p50"),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 2.0, gate: Above(10.0), rank: Some(3),
+        source: Timed { responses_at_least: 1, read: |round, _| Some(float(round.latency_ns?.p50)) },
+    }
+    /// 99th percentile of latency, ns.
+    LatencyP99 = "latency_p99" {
+        short: "p99", label: "latency p99", head: "p99", column: Some("p99"),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Above(10.0), rank: Some(4),
+        source: Timed { responses_at_least: 10_000, read: |round, _| Some(float(round.latency_ns?.p99)) },
+    }
+    /// Server CPU time per good answer, ns.
+    ServerCpu = "server_cpu" {
+        short: "server CPU", label: "server CPU per request", head: "server CPU/req", column: Some("server CPU per request"),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(1),
+        source: Timed {
+            responses_at_least: 1,
+            read: |round, responses| Some(float(round.server_cpu_ns?.total()) / responses),
+        },
+    }
+    /// Driver CPU time per good answer, ns.
+    DriverCpu = "driver_cpu" {
+        short: "driver CPU", label: "driver CPU per request", head: "driver CPU/req", column: Some("driver CPU per request"),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Never, rank: None,
+        source: Timed {
+            responses_at_least: 1,
+            read: |round, responses| Some(float(round.driver_cpu_ns?.total()) / responses),
+        },
+    }
+    /// Largest resident memory of the server, bytes.
+    PeakRss = "peak_rss" {
+        short: "peak RSS", label: "server peak RSS", head: "RSS", column: Some("peak RSS"),
+        unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 3.0, gate: Never, rank: Some(5),
+        source: Timed { responses_at_least: 1, read: |round, _| Some(float(round.server_peak_rss_bytes?)) },
+    }
+    /// Instructions of the server per request, counted.
+    Instructions = "instructions" {
+        short: "instructions", label: "instructions per request", head: "instructions/req", column: Some("instructions"),
+        unit: "instructions", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(1),
+        source: Counted { unrelated: 2_000.0, by_name: true },
+    }
+    /// Heap allocations of the server per request, counted.
+    Allocations = "allocations" {
+        short: "allocations", label: "allocations per request", head: "allocations/req", column: Some("allocations"),
+        unit: "allocations", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(2),
+        source: Counted { unrelated: 6.0, by_name: true },
+    }
+    /// Heap bytes that the server allocates per request, counted.
+    AllocatedBytes = "allocated_bytes" {
+        short: "allocated", label: "bytes allocated per request", head: "alloc B/req", column: Some("allocated"),
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 1.0, gate: Always, rank: Some(3),
+        source: Counted { unrelated: 500.0, by_name: true },
+    }
+    /// System calls of the server per request, counted.
+    Syscalls = "syscalls" {
+        short: "system calls", label: "system calls per request", head: "syscalls/req", column: Some("system calls"),
+        unit: "system calls", notation: Notation::Number, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(4),
+        source: Counted { unrelated: 6.0, by_name: true },
+    }
+    /// Bytes that the server sends per request, all of them: headers, framing, encryption.
+    WireBytesSent = "wire_bytes_sent" {
+        short: "bytes sent", label: "wire bytes sent per request", head: "wire B sent/req", column: Some("wire bytes sent"),
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(5),
+        source: Counted { unrelated: 64.0, by_name: false },
+    }
+    /// Bytes that the server receives per request, likewise.
+    WireBytesReceived = "wire_bytes_received" {
+        short: "bytes received", label: "wire bytes received per request", head: "wire B recv/req", column: Some("wire bytes received"),
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(6),
+        source: Counted { unrelated: 64.0, by_name: false },
+    }
+    /// TCP segments with data that the server sends per request.
+    SegmentsSent = "segments_sent" {
+        short: "segments", label: "segments sent per request", head: "segments/req", column: None,
+        unit: "segments", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(7),
+        source: Counted { unrelated: 1.0, by_name: false },
+    }
+    /// Body (HTTP) or message (gRPC) of one right answer, bytes.
+    PayloadBytes = "payload_bytes" {
+        short: "payload", label: "payload of an answer", head: "payload", column: None,
+        unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(8),
+        source: Counted { unrelated: 0.0, by_name: false },
+    }
+    /// The server's program file, bytes.
+    BinaryBytes = "binary_bytes" {
+        short: "program size", label: "program size", head: "program", column: None,
+        unit: "bytes", notation: Notation::Size, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(9),
+        source: Counted { unrelated: 0.0, by_name: false },
+    }
+    /// Instructions of the server from exec to exit without a request, counted.
+    StartUpInstructions = "start_up_instructions" {
+        short: "start-up", label: "start-up instructions", head: "start-up instr.", column: None,
+        unit: "instructions", notation: Notation::Number, better: Lower, margin_percent: 1.0, gate: Never, rank: Some(10),
+        source: Counted { unrelated: 0.0, by_name: false },
     }
 }
 
-/// Every metric, in the order of [`Metric`]: name, short name, label, unit, and which way is better.
-#[rustfmt::skip]
-const TABLE: [Facts; 16] = [
-    row(Metric::Throughput, "throughput", "throughput", "throughput", "req/s", Better::Higher),
-    row(Metric::LatencyP50, "latency_p50", "p50", "latency p50", "ns", Better::Lower),
-    row(Metric::LatencyP99, "latency_p99", "p99", "latency p99", "ns", Better::Lower),
-    row(Metric::ServerCpu, "server_cpu", "server CPU", "server CPU per request", "ns", Better::Lower),
-    row(Metric::DriverCpu, "driver_cpu", "driver CPU", "driver CPU per request", "ns", Better::Lower),
-    row(Metric::PeakRss, "peak_rss", "peak RSS", "server peak RSS", "bytes", Better::Lower),
-    row(Metric::Instructions, "instructions", "instructions", "instructions per request", "instructions", Better::Lower),
-    row(Metric::Allocations, "allocations", "allocations", "allocations per request", "allocations", Better::Lower),
-    row(Metric::AllocatedBytes, "allocated_bytes", "allocated", "bytes allocated per request", "bytes", Better::Lower),
-    row(Metric::Syscalls, "syscalls", "system calls", "system calls per request", "system calls", Better::Lower),
-    row(Metric::WireBytesSent, "wire_bytes_sent", "bytes sent", "wire bytes sent per request", "bytes", Better::Lower),
-    row(Metric::WireBytesReceived, "wire_bytes_received", "bytes received", "wire bytes received per request", "bytes", Better::Lower),
-    row(Metric::SegmentsSent, "segments_sent", "segments", "segments sent per request", "segments", Better::Lower),
-    row(Metric::PayloadBytes, "payload_bytes", "payload", "payload of an answer", "bytes", Better::Lower),
-    row(Metric::BinaryBytes, "binary_bytes", "program size", "program size", "bytes", Better::Lower),
-    row(Metric::StartUpInstructions, "start_up_instructions", "start-up", "start-up instructions", "instructions", Better::Lower),
-];
+/// A list of metrics in the order of their rank.
+#[derive(Clone, Copy)]
+enum List {
+    OfServer,
+    Counted,
+}
 
-const _: () = {
-    let mut place = 0;
-    while place < TABLE.len() {
-        assert!(
-            TABLE[place].metric as usize == place,
-            "the table is in the order of the enum"
-        );
-        place += 1;
+/// A row's place in a list, from 0.
+const fn place(row: &Row, list: List) -> Option<usize> {
+    match (list, row.source, row.rank) {
+        (List::OfServer, Timed { .. }, Some(rank)) | (List::Counted, Counted { .. }, Some(rank)) => Some(rank - 1),
+        _ => None,
     }
-};
+}
+
+const fn length(list: List) -> usize {
+    let (mut length, mut row) = (0, 0);
+    while row < TABLE.len() {
+        if place(&TABLE[row], list).is_some() {
+            length += 1;
+        }
+        row += 1;
+    }
+    length
+}
+
+const fn ranked<const LENGTH: usize>(list: List) -> [Metric; LENGTH] {
+    let mut ranked = [TABLE[0].metric; LENGTH];
+    let mut row = 0;
+    while row < TABLE.len() {
+        if let Some(place) = place(&TABLE[row], list) {
+            ranked[place] = TABLE[row].metric;
+        }
+        row += 1;
+    }
+    ranked
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
+const fn float(count: u64) -> f64 {
+    count as f64
+}
 
 impl Metric {
-    /// What is counted of single functions and system calls, by name.
-    pub const BY_NAME: [Self; 4] = [
-        Self::Instructions,
-        Self::Allocations,
-        Self::AllocatedBytes,
-        Self::Syscalls,
-    ];
+    /// The counted ones, the most telling first: compared, exported and kept in histories.
+    pub const COUNTED: [Self; length(List::Counted)] = ranked(List::Counted);
 
-    /// Those that are counted, the most telling first: compared, exported and kept in histories.
-    pub const COUNTED: [Self; 10] = [
-        Self::Instructions,
-        Self::Allocations,
-        Self::AllocatedBytes,
-        Self::Syscalls,
-        Self::WireBytesSent,
-        Self::WireBytesReceived,
-        Self::SegmentsSent,
-        Self::PayloadBytes,
-        Self::BinaryBytes,
-        Self::StartUpInstructions,
-    ];
-
-    /// Those that are timed and say something of the server, the most telling first: compared, exported and kept in
-    /// histories.
-    pub const OF_SERVER: [Self; 5] = [
-        Self::ServerCpu,
-        Self::Throughput,
-        Self::LatencyP50,
-        Self::LatencyP99,
-        Self::PeakRss,
-    ];
+    /// The timed ones that describe the server, the most telling first: compared, exported and kept in histories.
+    pub const OF_SERVER: [Self; length(List::OfServer)] = ranked(List::OfServer);
 
     /// Every one that is compared, exported and kept in histories: timed ones first.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::OF_SERVER.into_iter().chain(Self::COUNTED)
     }
 
-    const fn facts(self) -> &'static Facts {
+    /// Every metric there is: those of [`Self::all`], then the others.
+    pub fn known() -> impl Iterator<Item = Self> {
+        let others = TABLE.iter().filter(|row| row.rank.is_none());
+        Self::all().chain(others.map(|row| row.metric))
+    }
+
+    /// The metrics that have a column in the table of a run, timed or counted ones, in the order of the columns.
+    pub fn columns(are_wanted: fn(Self) -> bool) -> impl Iterator<Item = Self> {
+        let all = TABLE.iter().filter(|row| row.column.is_some());
+        all.map(|row| row.metric).filter(move |metric| are_wanted(*metric))
+    }
+
+    /// Its row of the table.
+    #[must_use]
+    pub const fn row(self) -> &'static Row {
         &TABLE[self as usize]
     }
 
     /// Its name in every file.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.facts().name
+        self.row().name
     }
 
     /// Its name in one or two words, for charts.
     #[must_use]
     pub const fn short(self) -> &'static str {
-        self.facts().short
+        self.row().short
     }
 
     /// Its name for people.
     #[must_use]
     pub const fn label(self) -> &'static str {
-        self.facts().label
+        self.row().label
     }
 
     /// The unit of its values.
     #[must_use]
     pub const fn unit(self) -> &'static str {
-        self.facts().unit
+        self.row().unit
     }
 
     /// Which way is better.
     #[must_use]
     pub const fn better(self) -> Better {
-        self.facts().better
+        self.row().better
     }
 
-    /// Whether it is counted, hence a figure of [`crate::counts::Counts`] and nothing of a round.
+    /// Whether it is counted, hence a figure of [`crate::counts::Counts`]. Every other one is timed.
     #[must_use]
-    pub fn is_counted(self) -> bool {
-        Self::COUNTED.contains(&self)
+    pub const fn is_counted(self) -> bool {
+        matches!(self.row().source, Counted { .. })
     }
 
-    /// Its value in one round; none for a counted metric, and when the round is not ok or did not measure it.
+    /// Whether it is timed, hence read from rounds.
+    #[must_use]
+    pub const fn is_timed(self) -> bool {
+        !self.is_counted()
+    }
+
+    /// Whether it is also counted by function or by system call.
+    #[must_use]
+    pub const fn is_counted_by_name(self) -> bool {
+        matches!(self.row().source, Counted { by_name: true, .. })
+    }
+
+    /// Its value in one round; `None` for a counted metric, and when the round is not ok or did not measure it.
     #[must_use]
     pub fn of(self, round: &Round) -> Option<f64> {
         self.read(round).filter(|_| round.status == RoundStatus::Ok)
     }
 
-    /// The same, whatever checks the round failed: for figures that are not to be believed by themselves.
+    /// The same, also of a round that failed a check.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
     pub fn read(self, round: &Round) -> Option<f64> {
-        let ok = round.ok_count.filter(|count| *count > 0)? as f64;
-        match self {
-            Self::Throughput => {
-                let elapsed = round.elapsed_ns.filter(|ns| *ns > 0)?;
-                Some(ok / (elapsed as f64 / 1e9))
-            }
-            Self::LatencyP50 => Some(round.latency_ns?.p50 as f64),
-            Self::LatencyP99 => Some(round.latency_ns?.p99 as f64),
-            Self::ServerCpu => Some(round.server_cpu_ns?.total() as f64 / ok),
-            Self::DriverCpu => Some(round.driver_cpu_ns?.total() as f64 / ok),
-            Self::PeakRss => Some(round.server_peak_rss_bytes? as f64),
-            _ => None,
+        match self.row().source {
+            Timed { read, .. } => read(round, float(round.ok_count.filter(|count| *count > 0)?)),
+            Counted { .. } => None,
         }
     }
 
-    /// Its value where it can be compared: like [`Self::of`], but a 99th percentile only from enough answers, and
-    /// nothing that is not above zero.
+    /// Its value if it can be compared: like [`Self::of`], but only above zero, and only from a round with enough good
+    /// responses.
     #[must_use]
     pub fn comparable(self, round: &Round) -> Option<f64> {
-        let enough = self != Self::LatencyP99 || round.ok_count? >= ENOUGH_FOR_P99;
+        let Timed { responses_at_least, .. } = self.row().source else {
+            return None;
+        };
+        let enough = round.ok_count? >= responses_at_least;
         self.of(round)
             .filter(|value| enough && value.is_finite() && *value > 0.0)
     }
@@ -250,13 +371,32 @@ impl Metric {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
-    fn the_table_has_every_metric_under_the_name_that_files_have() {
-        for facts in &TABLE {
-            assert_eq!(serde_json::to_value(facts.metric).unwrap(), facts.name);
+    fn files_have_each_metric_under_its_name() {
+        for row in TABLE {
+            assert_eq!(serde_json::to_value(row.metric).unwrap(), row.name);
         }
-        assert!(Metric::all().chain([Metric::DriverCpu]).count() == TABLE.len());
+        assert!(Metric::known().count() == TABLE.len());
+    }
+
+    #[test]
+    fn no_two_metrics_have_one_name_or_one_rank() {
+        let distinct = |text: fn(&Row) -> &str| TABLE.iter().map(text).collect::<BTreeSet<_>>().len();
+        for (field, length) in [
+            ("name", distinct(|row| row.name)),
+            ("short", distinct(|row| row.short)),
+            ("label", distinct(|row| row.label)),
+            ("head", distinct(|row| row.head)),
+        ] {
+            assert_eq!(length, TABLE.len(), "two rows have the same {field}");
+        }
+        let known: BTreeSet<Metric> = Metric::known().collect();
+        for row in TABLE {
+            assert!(known.contains(&row.metric), "{}: another metric has its rank", row.name);
+        }
     }
 }

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize as _, Deserializer};
-
-use crate::metric::Metric;
+use serde::{Deserialize, Deserializer};
 
 fn is(text: &str, most: usize, allowed: impl Fn(char) -> bool) -> bool {
     !text.is_empty() && text.len() <= most && !text.starts_with('-') && text.chars().all(allowed)
@@ -130,9 +128,11 @@ fields! {
     time: String = one(is_time, "time: RFC 3339");
 }
 
-/// Paths by what they are about.
-pub(super) fn paths_by_metric<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<Metric, String>, D::Error> {
-    let all = BTreeMap::<Metric, String>::deserialize(from)?;
+/// A map whose values are paths.
+pub(super) fn paths<'de, K: Ord + Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<K, String>, D::Error> {
+    let all = BTreeMap::<K, String>::deserialize(from)?;
     match all.values().find(|text| !is_path(text)) {
         None => Ok(all),
         Some(text) => Err(wrong(text, "path below the record's folder")),

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::metric::Metric;
-use crate::run::{Dependency, Variant};
+use crate::run::Dependency;
+use crate::variant::Variant;
 
 /// Why a metric has its verdict. Percentages are sizes, never negative.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

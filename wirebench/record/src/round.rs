@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::check::FailedCheck;
-use crate::load::SearchStep;
 use crate::ping::Ping;
-use crate::run::Variant;
+use crate::variant::Variant;
 
 /// How a round went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -122,6 +121,22 @@ pub struct Round {
     pub load_pods: Vec<LoadPod>,
 }
 
+/// One rate that a search tried.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SearchStep {
+    /// Requests per second offered.
+    pub rate_per_s: u32,
+    /// Good answers per second.
+    pub achieved_per_s: Option<u32>,
+    /// 99 % of good answers took at most this.
+    pub p99_ns: Option<u64>,
+    /// Whether every check passed and the objective was kept.
+    pub passed: bool,
+    /// Why it did not pass.
+    pub why: Option<String>,
+}
+
 /// The part of a round that one load pod measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -142,7 +157,7 @@ pub struct LoadPod {
 }
 
 impl Round {
-    /// A round of which nothing is known yet.
+    /// A round that is not measured yet.
     #[must_use]
     pub const fn unmeasured(variant: Variant, round: u32, position: usize, stage: u32) -> Self {
         Self {
@@ -179,19 +194,17 @@ impl Round {
         }
     }
 
-    /// Makes it invalid for these checks, and says why; without any it stays as it is.
+    /// Makes the round invalid and records why; without failed checks it stays as it is.
     pub fn refuse(&mut self, failed: Vec<FailedCheck>) {
         if failed.is_empty() {
             return;
         }
         self.failed_checks.extend(failed);
         self.status = RoundStatus::Invalid;
-        let said: Vec<String> = self
-            .failed_checks
-            .iter()
-            .map(|check| check.said(&self.errors))
+        let sentences: Vec<String> = (self.failed_checks.iter())
+            .map(|check| check.sentence(&self.errors))
             .collect();
-        self.reason = Some(said.join("; "));
+        self.reason = Some(sentences.join("; "));
     }
 }
 

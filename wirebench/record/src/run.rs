@@ -7,12 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::accepted::Accepted;
 use crate::counts::Counts;
+pub use crate::host::{Host, HostRole, Pinning, RemoteHost, ToolVersion};
 use crate::limit::Limit;
-pub use crate::load::{LoadRecord, SearchRecord, SearchStep, StageRecord};
+pub use crate::load::{LoadRecord, SearchRecord, StageRecord};
 use crate::names;
-pub use crate::ping::{HostRole, Link, Ping, RemoteHost};
-pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus};
-use crate::shards::Shard;
+pub use crate::ping::{Link, Ping};
+pub use crate::round::{Bound, CpuTime, Latency, LoadPod, ProcessUsage, Round, RoundStatus, SearchStep};
+pub use crate::variant::Variant;
 
 /// The schema's name, the value of [`Run::schema`].
 pub const SCHEMA: &str = "wirebench.run/v1";
@@ -75,6 +76,36 @@ pub struct Run {
     pub series: Vec<Series>,
 }
 
+/// A run that was joined with others into one: what may differ between them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// Id of the run as it was measured.
+    #[serde(deserialize_with = "names::run")]
+    pub run: String,
+    /// Whether it ran to its end.
+    pub status: RunStatus,
+    /// Why it is not complete, in one sentence.
+    pub reason: Option<String>,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// RFC 3339, UTC.
+    pub finished_at: String,
+    /// Wall time, ns, by part of the run.
+    pub spent: Spent,
+    /// The seed of the order of rounds.
+    pub seed: u64,
+    /// The machine.
+    pub host: Host,
+    /// Which cores the server and the driver ran on.
+    pub pinning: Pinning,
+    /// Every program used, with its version.
+    pub tools: Vec<ToolVersion>,
+    /// Ids of the series measured there, in the order of the run.
+    #[serde(deserialize_with = "names::all_series")]
+    pub series: Vec<String>,
+}
+
 /// A package of which baseline and candidate run different versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -88,7 +119,7 @@ pub struct Dependency {
 }
 
 impl Run {
-    /// The shard that measured a series: its place in `shards`; none where one machine measured everything.
+    /// The shard that measured a series: its place in `shards`; `None` if one machine measured everything.
     #[must_use]
     pub fn shard_of(&self, series: &str) -> Option<usize> {
         let measured = |shard: &Shard| shard.series.iter().any(|id| id == series);
@@ -100,6 +131,21 @@ impl Run {
     pub fn host_of(&self, series: &str) -> &Host {
         let shard = self.shard_of(series).and_then(|place| self.shards.get(place));
         shard.map_or(&self.host, |shard| &shard.host)
+    }
+
+    /// The link, by the handshakes of all rounds; `None` if there were no handshakes.
+    #[must_use]
+    pub fn link(&self) -> Option<Link> {
+        let rounds = self.series.iter().flat_map(|series| &series.rounds);
+        let pings: Vec<Ping> = rounds.filter_map(|round| round.ping).collect();
+        let mut medians: Vec<u64> = pings.iter().filter_map(|ping| ping.p50_ns).collect();
+        medians.sort_unstable();
+        Some(Link {
+            p50_ns: *medians.get(medians.len().saturating_sub(1) / 2)?,
+            max_ns: pings.iter().filter_map(|ping| ping.max_ns).max()?,
+            sent: pings.iter().map(|ping| u64::from(ping.sent)).sum(),
+            lost: pings.iter().map(|ping| u64::from(ping.lost)).sum(),
+        })
     }
 }
 
@@ -132,77 +178,6 @@ pub struct Spent {
     /// Counting, outside of what is measured in time.
     #[serde(default)]
     pub count_ns: u64,
-}
-
-/// The machine a run was made on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Host {
-    /// As the kernel names it.
-    pub cpu_model: Option<String>,
-    /// CPUs this process may use.
-    pub cpu_count: u32,
-    /// Physical memory.
-    pub memory_bytes: Option<u64>,
-    /// Operating system and kernel release.
-    pub kernel: String,
-    /// The hosted runner's image, when there is one.
-    pub image: Option<String>,
-    /// The loopback interface's maximum transmission unit.
-    pub loopback_mtu_bytes: Option<u32>,
-    /// Twelve hex digits over the lines above: another fingerprint is another machine.
-    pub fingerprint: String,
-}
-
-/// Which cores the server and the driver ran on; empty lists mean they shared all of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Pinning {
-    /// The server's cores.
-    pub server_cores: Vec<usize>,
-    /// The driver's cores.
-    pub driver_cores: Vec<usize>,
-    /// True if the run did not hold the machine's lock, so that another measurement may have run beside it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unlocked: bool,
-}
-
-/// A program and its version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ToolVersion {
-    /// The program.
-    pub name: String,
-    /// Its version, as it says itself.
-    pub version: String,
-}
-
-/// Which side of a comparison a round belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Variant {
-    /// The code compared against.
-    Baseline,
-    /// The code in question; a run of one revision is a candidate alone.
-    Candidate,
-    /// A pinned revision measured beside the others, so that trends are ratios to it and a slower machine cancels out.
-    Reference,
-    /// The baseline's program once more, from another place: the embedded null. Any difference to the baseline is an error
-    /// of the measurement.
-    Null,
-}
-
-impl Variant {
-    /// Its name, as the record writes it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Baseline => "baseline",
-            Self::Candidate => "candidate",
-            Self::Reference => "reference",
-            Self::Null => "null",
-        }
-    }
 }
 
 /// A stage of a run with a baseline: a screen first, then fresh rounds of what looked suspicious.
@@ -304,14 +279,14 @@ impl Series {
         self.load.counted.is_some()
     }
 
-    /// The limits that a series of its kind can be held to: of counted metrics where it is counted, else of timed ones.
+    /// The limits that apply to it: on counted metrics if it is counted, else on timed ones.
     pub fn limits_of(&self) -> impl Iterator<Item = &Limit> {
         self.limits
             .iter()
             .filter(|limit| limit.metric.is_counted() == self.is_counted())
     }
 
-    /// What was counted of a variant.
+    /// The counts of a variant.
     #[must_use]
     pub fn counts_of(&self, variant: Variant) -> Option<&Counts> {
         self.counts.iter().find(|counts| counts.variant == variant)

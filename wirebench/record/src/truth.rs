@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Verdict;
+use crate::host::Host;
 use crate::metric::Metric;
-use crate::run::Host;
 
 /// The schema's name, the value of [`TruthTable::schema`].
 pub const SCHEMA: &str = "wirebench.truth/v1";

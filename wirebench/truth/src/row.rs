@@ -205,7 +205,7 @@ impl Row {
                 "a comparison that is expected to be invalid needs part of its reason, and no other has one",
             ),
             (
-                self.function.is_some() && self.metrics.iter().all(|metric| !Metric::BY_NAME.contains(metric)),
+                self.function.is_some() && self.metrics.iter().all(|metric| !metric.is_counted_by_name()),
                 "function",
                 "functions are known of instructions, allocations, allocated_bytes and syscalls: name one of them in metrics",
             ),

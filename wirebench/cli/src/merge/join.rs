@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest as _, Sha256};
 
 use wirebench_engine::session::conclude;
-use wirebench_record::run::{Run, RunStatus, Series, Spent, Stage, ToolVersion, Variant};
-use wirebench_record::shards::Shard;
+use wirebench_record::run::{Run, RunStatus, Series, Shard, Spent, Stage, ToolVersion, Variant};
 
 /// Joins runs. Their common fields must be equal, and each series must be in exactly one of them.
 ///

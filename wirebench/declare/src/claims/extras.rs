@@ -1,10 +1,6 @@
-//! What a comparison has besides its claims: single factors, codecs without a server, one server asked by several clients, a
-//! monthly estimate.
+//! What a comparison has in addition to its claims: single factors, codecs without a server, a monthly estimate, use cases.
 
 use serde::Deserialize;
-
-use super::{is_series, no_series};
-use crate::read::{DeclareError, Place};
 
 /// A payload that is encoded or decoded without a server, in two formats.
 #[derive(Debug, Clone, Deserialize)]
@@ -42,48 +38,16 @@ pub struct Month {
     pub published_gb: [f64; 2],
 }
 
-/// Checks series and figures.
-///
-/// # Errors
-/// When a series is not `scenario@server@driver`, a figure is negative, or there are no requests.
-pub(super) fn check(
-    (factors, codecs): (&[Factor], &[Codec]),
-    cross_check: &[String],
-    month: Option<&Month>,
-    place: &Place,
-) -> Result<(), DeclareError> {
-    let of_factors = factors
-        .iter()
-        .enumerate()
-        .map(|(number, factor)| ("factors", number, &factor.pair));
-    let of_codecs = codecs
-        .iter()
-        .enumerate()
-        .map(|(number, codec)| ("codecs", number, &codec.pair));
-    for (key, number, pair) in of_factors.chain(of_codecs) {
-        if let Some(id) = pair.iter().find(|id| !is_series(id)) {
-            return Err(place.wrong(&format!("{key}[{number}].pair"), no_series(id)));
-        }
-    }
-    if let Some(id) = cross_check.iter().find(|id| !is_series(id)) {
-        return Err(place.wrong("cross_check", no_series(id)));
-    }
-    let Some(month) = month else { return Ok(()) };
-    if let Some(id) = month.pair.iter().find(|id| !is_series(id)) {
-        return Err(place.wrong("month.pair", no_series(id)));
-    }
-    if let Some(value) = month
-        .published_gb
-        .iter()
-        .find(|value| !(value.is_finite() && **value >= 0.0))
-    {
-        let message = format!("expected figures from 0 up, found {value}");
-        return Err(place.wrong("month.published_gb", message));
-    }
-    let requests = month.requests_per_day;
-    if !(requests.is_finite() && requests > 0.0) {
-        let message = format!("expected a number above 0, found {requests}");
-        return Err(place.wrong("month.requests_per_day", message));
-    }
-    Ok(())
+/// A use case for which one of two sides is chosen.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// The use case with its conditions.
+    pub job: String,
+    /// The names of the two sides.
+    pub sides: [String; 2],
+    /// The two series that decide it.
+    pub pair: [String; 2],
+    /// Its place in the document's answer, from 1; jobs without a rank follow.
+    pub rank: Option<u32>,
 }

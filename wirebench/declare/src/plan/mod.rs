@@ -4,6 +4,7 @@ pub mod expected;
 mod order;
 pub mod rates;
 pub mod rerun;
+mod selection;
 pub mod shards;
 mod wanted;
 
@@ -24,91 +25,18 @@ use crate::server::{Operation, Program, Server};
 use crate::tier::Tier;
 
 pub use order::{Slot, Stretch, pairs};
-
-/// Which series are selected: globs by scenario, server and driver; empty means all.
-#[derive(Debug, Clone, Default)]
-pub struct Selection {
-    /// Globs over scenario names.
-    pub scenarios: Vec<String>,
-    /// Globs over server names.
-    pub servers: Vec<String>,
-    /// Globs over driver names.
-    pub drivers: Vec<String>,
-}
-
-impl Selection {
-    /// True if nothing is named, so that the profile alone selects.
-    #[must_use]
-    pub const fn is_everything(&self) -> bool {
-        self.scenarios.is_empty() && self.servers.is_empty() && self.drivers.is_empty()
-    }
-}
-
-/// Why no plan can be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// A pattern that is not a glob.
-    #[error("--{kind} {pattern}: not a glob: {source}")]
-    Pattern {
-        /// `scenario`, `server` or `driver`.
-        kind: &'static str,
-        /// The pattern.
-        pattern: String,
-        /// What is wrong with it.
-        source: globset::Error,
-    },
-    /// A pattern that matches nothing.
-    #[error("--{kind} {pattern}: matches no {kind}; there are {}", known.join(", "))]
-    NoMatch {
-        /// `scenario`, `server` or `driver`.
-        kind: &'static str,
-        /// The pattern.
-        pattern: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
-    /// A pattern that matches only what takes no part in the profile.
-    #[error(
-        "--{kind} {pattern}: matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {}",
-        found.join(", ")
-    )]
-    Elsewhere {
-        /// `scenario`, `server` or `driver`.
-        kind: &'static str,
-        /// The pattern.
-        pattern: String,
-        /// The profile.
-        profile: String,
-        /// What it matches, each with its profiles.
-        found: Vec<String>,
-    },
-    /// A glob of a profile's `series` that matches none.
-    #[error(
-        "wirebench.toml: profiles.{profile}.series: \"{pattern}\" matches no series that the profile could have; `wirebench list --scenario … --server … --driver …` shows them"
-    )]
-    NoSeries {
-        /// The profile.
-        profile: String,
-        /// The glob.
-        pattern: String,
-    },
-    /// Nothing is left to measure.
-    #[error(
-        "nothing to measure: no chosen scenario, server and driver share a protocol that fits the load; `wirebench list` shows the series there are"
-    )]
-    Empty,
-}
+pub use selection::{PlanError, Selection};
 
 /// A planned series: a scenario, a server and a driver that fit together.
 #[derive(Debug, Clone)]
 pub struct PlannedSeries<'a> {
     /// `scenario@server@driver`.
     pub id: String,
-    /// What is asked.
+    /// The work offered.
     pub scenario: &'a Scenario,
-    /// Who answers.
+    /// The server under test.
     pub server: &'a Server,
-    /// Who asks.
+    /// The load generator.
     pub driver: &'a Driver,
     /// The protocol between them.
     pub protocol: Protocol,
@@ -207,17 +135,17 @@ fn fit<'a>(
     let in_turn = matches!(operation, Operation::Http(http) if !http.more_paths.is_empty());
     let has_metadata = matches!(operation, Operation::Grpc(rpc) if !rpc.metadata.is_empty());
     let fits = |protocol: &Protocol| {
-        let answered = if starts {
+        let is_served = if starts {
             *protocol == Protocol::Process
         } else {
             server.protocols.contains(protocol)
         };
-        let meant = scenario.protocols.as_ref().is_none_or(|list| list.contains(protocol));
+        let is_wanted = scenario.protocols.as_ref().is_none_or(|list| list.contains(protocol));
         let can = driver.protocols.get(protocol).is_some_and(|mode| {
             let paths = !in_turn || mode.takes_paths();
             mode.takes(&scenario.load) && paths && (!has_metadata || mode.takes_metadata())
         });
-        answered && meant && can
+        is_served && is_wanted && can
     };
     let protocol = Protocol::ALL.into_iter().find(fits)?;
     let mode = &driver.protocols[&protocol];
@@ -264,7 +192,7 @@ fn capped(load: &Load, profile: &Profile) -> Load {
     }
 }
 
-/// A load with the profile's warm-up, where it has none of its own.
+/// A load with its own warm-up, or else the profile's.
 fn warmed(load: &Load, profile: &Profile) -> Load {
     let warms_up = !load.is_counted() && !matches!(load.amount, Amount::Samples(_));
     Load {
@@ -282,7 +210,7 @@ fn digest(
     mode: &Mode,
 ) -> String {
     #[derive(Serialize)]
-    struct Question<'a> {
+    struct Definition<'a> {
         protocol: Protocol,
         load: &'a Load,
         server: (&'a Program, &'a [Arg], &'a BTreeMap<String, String>, Option<u16>),
@@ -291,7 +219,7 @@ fn digest(
         #[serde(skip_serializing_if = "<[Tier]>::is_empty")]
         tiers: &'a [Tier],
     }
-    let question = Question {
+    let definition = Definition {
         protocol,
         load,
         server: (&server.program, &server.args, &server.env, server.port),
@@ -299,7 +227,7 @@ fn digest(
         driver: (&driver.tool.program, &driver.tool.version, mode),
         tiers: &server.tiers,
     };
-    let text = serde_json::to_vec(&question).expect("declarations are plain data with text keys");
+    let text = serde_json::to_vec(&definition).expect("declarations are plain data with text keys");
     Sha256::digest(&text)
         .iter()
         .take(6)

@@ -1,5 +1,5 @@
-//! Selects scenarios, servers and drivers: those that the command line or the profile's lists match and that take part
-//! in the profile; those named in full are always selected. Pure.
+//! Selects the scenarios, servers and drivers that match the command line or the profile's lists and take part in the
+//! profile. A name in full is always selected. Pure.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use globset::{Glob, GlobMatcher};
 
 use crate::Project;
 use crate::driver::Driver;
-use crate::plan::{PlanError, Selection};
+use crate::plan::selection::{PlanError, Selection};
 use crate::profiles::Profiles;
 use crate::project::Profile;
 use crate::scenario::Scenario;
@@ -81,15 +81,15 @@ pub(super) fn chosen<'a>(
 /// Checks that each pattern selects something.
 ///
 /// # Errors
-/// When one is no glob, matches nothing, or only what takes no part in the profile.
+/// When a pattern is not a glob, matches nothing, or matches only declarations that take no part in the profile.
 pub(super) fn check(project: &Project, profile: &Profile, selection: &Selection) -> Result<(), PlanError> {
     wanted(project, profile, selection).iter().try_for_each(Wanted::check)
 }
 
 fn wanted<'a, 'p>(project: &'a Project, profile: &'p Profile, selection: &'p Selection) -> [Wanted<'a, 'p>; 3] {
-    let pick = |kind, asked: &'p [String], by_profile: &'p [String], declared| Wanted {
+    let pick = |kind, named: &'p [String], by_profile: &'p [String], declared| Wanted {
         kind,
-        patterns: if asked.is_empty() { by_profile } else { asked },
+        patterns: if named.is_empty() { by_profile } else { named },
         profile: &profile.name,
         declared,
     };

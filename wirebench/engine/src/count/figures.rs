@@ -2,7 +2,7 @@
 //! repetitions.
 
 use wirebench_record::counts::{Figure, Point};
-use wirebench_record::metric::Metric;
+use wirebench_record::metric::{DefaultGate, Metric, Source};
 
 /// A change of a request's cost during a run gets a remark from this share on.
 const CURVED: f64 = 0.02;
@@ -10,20 +10,14 @@ const CURVED: f64 = 0.02;
 /// The fewest additional events of a longer run that are attributed to its requests.
 const REPEATED: f64 = 2.0;
 
-/// The largest part of a cost that is attributed to other causes than requests, for metrics that have a margin.
+/// The largest part of a cost that is attributed to other causes than requests, for metrics that gate with a margin.
 const UNRELATED_SHARE: f64 = 0.001;
 
-/// How much one server run may differ from another without a cause in the server's code: work by the clock, such as a
-/// new Date header each second, and the driver's last frames. In the metric's unit; small compared with any change in
-/// every request.
+/// How much the counts of two server runs may differ without a cause in the server's code, in the metric's unit.
 const fn unrelated(metric: Metric) -> f64 {
-    match metric {
-        Metric::Instructions => 2_000.0,
-        Metric::Allocations | Metric::Syscalls => 6.0,
-        Metric::AllocatedBytes => 500.0,
-        Metric::WireBytesSent | Metric::WireBytesReceived => 64.0,
-        Metric::SegmentsSent => 1.0,
-        _ => 0.0,
+    match metric.row().source {
+        Source::Counted { unrelated, .. } => unrelated,
+        Source::Timed { .. } => 0.0,
     }
 }
 
@@ -94,13 +88,11 @@ pub fn rare(points: &[Point]) -> Option<f64> {
 }
 
 /// The smallest spread of a figure, even if its few repetitions agree: the full allowance of [`unrelated`] if a single
-/// byte or call would be judged a change or the cost is near zero; a small part of the cost if there is a margin.
+/// byte or call would be judged a change or the cost is near zero; a small part of the cost if the metric gates with a
+/// margin.
 fn least_spread(metric: Metric, value: f64, unrelated: f64) -> f64 {
-    let has_margin = matches!(
-        metric,
-        Metric::Instructions | Metric::Allocations | Metric::AllocatedBytes
-    );
-    if has_margin && value > 10.0 * unrelated {
+    let gates_with_margin = metric.row().gate == DefaultGate::Always && metric.row().margin_percent > 0.0;
+    if gates_with_margin && value > 10.0 * unrelated {
         unrelated.min(value * UNRELATED_SHARE)
     } else {
         unrelated

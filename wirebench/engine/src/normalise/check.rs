@@ -209,7 +209,7 @@ mod tests {
             mode,
         };
         let found = failed(&expected, Some("http"), &round);
-        found.iter().map(|check| check.said(&round.errors)).collect()
+        found.iter().map(|check| check.sentence(&round.errors)).collect()
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod tests {
     fn fault(load: &Load, round: &Round) -> Option<String> {
         let said: Vec<String> = failed(load, round)
             .iter()
-            .map(|check| check.said(&round.errors))
+            .map(|check| check.sentence(&round.errors))
             .collect();
         (!said.is_empty()).then(|| said.join("; "))
     }

@@ -289,7 +289,7 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
 }
 
 fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refusal> {
-    if !Metric::BY_NAME.contains(&change.metric) {
+    if !change.metric.is_counted_by_name() {
         refuse!("{place}.metric: is not known by function");
     }
     let costs = [change.baseline, change.candidate];

@@ -38,7 +38,8 @@ pub(super) fn changes(baseline: &Counts, candidate: &Counts, metrics: &[Compared
             Some(_) => *metric == Metric::Instructions,
         }
     };
-    (Metric::BY_NAME.into_iter().filter(worth))
+    let by_name = Metric::COUNTED.into_iter().filter(|metric| metric.is_counted_by_name());
+    (by_name.filter(worth))
         .flat_map(|metric| of(baseline, candidate, metric))
         .collect()
 }

@@ -1,31 +1,64 @@
 //! A series' figures as text, the same in every table.
 
+use crate::report::comparison::words::figure;
 use crate::report::format::{bytes, count, plain, time};
 use wirebench_judge::summary::processes::ProcessRow;
 use wirebench_judge::summary::{self, Row, Spread};
-use wirebench_record::metric::Metric;
+use wirebench_record::metric::{Metric, Notation};
 use wirebench_record::run::Series;
 
-/// Throughput, its half range, p50, p99, server and driver CPU per request, peak memory; a dash where nothing was measured.
+/// A value of a metric in a column: without its unit if the column's head is the unit.
 #[must_use]
-pub fn load(row: &Row) -> [String; 7] {
-    let median = |metric, write: fn(f64) -> String| shown(row, metric, |spread| write(spread.median));
-    [
-        median(Metric::Throughput, count),
-        shown(row, Metric::Throughput, half_range),
-        median(Metric::LatencyP50, time),
-        median(Metric::LatencyP99, time),
-        median(Metric::ServerCpu, time),
-        median(Metric::DriverCpu, time),
-        median(Metric::PeakRss, bytes),
-    ]
+pub fn cell(metric: Metric, value: f64) -> String {
+    match metric.row().notation {
+        Notation::NumberAndUnit => count(value),
+        _ => figure(metric, value),
+    }
+}
+
+/// The median of each timed metric that has a column; after the throughput half its range, in percent of the median. A
+/// dash if nothing was measured.
+#[must_use]
+pub fn load(row: &Row) -> Vec<String> {
+    columns(|metric| median(row, metric), || half_range(row))
+}
+
+/// The heads of the columns of [`load`]; `head` is that of a metric.
+#[must_use]
+pub fn load_heads(head: impl Fn(Metric) -> String) -> Vec<String> {
+    columns(head, || "± %".into())
+}
+
+fn columns(of: impl Fn(Metric) -> String, half_range: impl Fn() -> String) -> Vec<String> {
+    let mut columns = Vec::new();
+    for metric in Metric::columns(Metric::is_timed) {
+        columns.push(of(metric));
+        if metric == Metric::Throughput {
+            columns.push(half_range());
+        }
+    }
+    columns
+}
+
+/// The median of a metric over the good rounds.
+#[must_use]
+pub fn median(row: &Row, metric: Metric) -> String {
+    shown(row, metric, |spread| cell(metric, spread.median))
+}
+
+/// Half the range of the throughput over the good rounds, in percent of the median.
+#[must_use]
+pub fn half_range(row: &Row) -> String {
+    shown(row, Metric::Throughput, |spread| {
+        format!("{:.0}", (spread.high - spread.low) / 2.0 / spread.median * 100.0)
+    })
 }
 
 /// Median time to the first good answer, and the slowest.
 #[must_use]
 pub fn start_up(row: &Row) -> [String; 2] {
     [
-        shown(row, Metric::LatencyP50, |spread| time(spread.median)),
+        median(row, Metric::LatencyP50),
         shown(row, Metric::LatencyP99, |spread| time(spread.high)),
     ]
 }
@@ -33,7 +66,7 @@ pub fn start_up(row: &Row) -> [String; 2] {
 /// Median time of an iteration, and of the slowest samples.
 #[must_use]
 pub fn benchmark(row: &Row) -> [String; 2] {
-    [Metric::LatencyP50, Metric::LatencyP99].map(|metric| shown(row, metric, |spread| time(spread.median)))
+    [Metric::LatencyP50, Metric::LatencyP99].map(|metric| median(row, metric))
 }
 
 /// What the figures of [`processes`] are called.
@@ -67,9 +100,4 @@ pub fn processes(series: &Series) -> Vec<[String; 7]> {
 
 fn shown(row: &Row, metric: Metric, write: impl Fn(Spread) -> String) -> String {
     row.spread(metric).map_or("–".into(), write)
-}
-
-/// Half the range of the rounds, in percent of their median.
-fn half_range(spread: Spread) -> String {
-    format!("{:.0}", (spread.high - spread.low) / 2.0 / spread.median * 100.0)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::columns::Columns;
+use crate::report::columns::{Columns, in_two_lines};
 use crate::report::comparison::words::figure;
 use crate::report::format::plain;
 use wirebench_judge::summary::counted;
@@ -10,28 +10,8 @@ use wirebench_record::counts::{CountStatus, Counts};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series, SeriesStatus, Variant};
 
-/// The figures that have a column; the others stand in the record.
-const SHOWN: [Metric; 6] = [
-    Metric::Instructions,
-    Metric::Allocations,
-    Metric::AllocatedBytes,
-    Metric::Syscalls,
-    Metric::WireBytesSent,
-    Metric::WireBytesReceived,
-];
-
 const COLUMNS: Columns = Columns {
-    heads: &[
-        "operation",
-        "server",
-        "driver",
-        "instructions",
-        "allocations",
-        "allocated",
-        "system\ncalls",
-        "wire bytes\nsent",
-        "wire bytes\nreceived",
-    ],
+    heads: &["operation", "server", "driver"],
     text: &["operation", "server", "driver"],
     dispensable: &[
         &[],
@@ -56,7 +36,13 @@ pub fn terminal(run: &Run, width: Option<u16>) -> String {
     let lines: Vec<Vec<String>> = counted(run).filter_map(line).collect();
     if !lines.is_empty() {
         let _ = writeln!(out, "\ncounted, per request");
-        let _ = writeln!(out, "{}", COLUMNS.fitting(&lines, width));
+        let heads: Vec<String> = heads().map(in_two_lines).collect();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        let columns = Columns {
+            heads: &heads,
+            ..COLUMNS
+        };
+        let _ = writeln!(out, "{}", columns.fitting(&lines, width));
     }
     for (place, (name, why)) in missing(run).into_iter().enumerate() {
         let head = if place == 0 {
@@ -78,8 +64,9 @@ pub fn markdown(run: &Run) -> String {
     let mut out = String::from("## Counted, per request\n\n");
     let lines: Vec<Vec<String>> = counted(run).filter_map(line).collect();
     if !lines.is_empty() {
-        let heads = COLUMNS.heads.join(" | ").replace('\n', " ");
-        let _ = writeln!(out, "| {heads} |\n|---|---|---|--:|--:|--:|--:|--:|--:|");
+        let heads: Vec<&str> = heads().collect();
+        let numbers = "--:|".repeat(heads.len() - COLUMNS.text.len());
+        let _ = writeln!(out, "| {} |\n|---|---|---|{numbers}", heads.join(" | "));
         for line in lines {
             let _ = writeln!(out, "| {} |", line.join(" | "));
         }
@@ -95,7 +82,13 @@ pub fn markdown(run: &Run) -> String {
     out
 }
 
-/// A series' figures; none when it has none to show.
+/// The heads of [`line()`].
+fn heads() -> impl Iterator<Item = &'static str> {
+    let figures = Metric::columns(Metric::is_counted).filter_map(|metric| metric.row().column);
+    COLUMNS.heads.iter().copied().chain(figures)
+}
+
+/// The figures of a series; `None` if it has none.
 fn line(series: &Series) -> Option<Vec<String>> {
     let counts = series.counts_of(Variant::Candidate)?;
     if counts.figures.is_empty() {
@@ -103,7 +96,7 @@ fn line(series: &Series) -> Option<Vec<String>> {
     }
     let operation = series.scenario.strip_prefix("count-").unwrap_or(&series.scenario);
     let mut line: Vec<String> = [operation, &series.server, &series.driver].map(plain).to_vec();
-    line.extend(SHOWN.map(|metric| cell(counts, metric)));
+    line.extend(Metric::columns(Metric::is_counted).map(|metric| cell(counts, metric)));
     Some(line)
 }
 

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::report::comparison::words;
+use crate::report::comparison::words::figure;
 use crate::report::format::plain;
 use wirebench_record::limit::{JudgedLimit, LimitVerdict};
-use wirebench_record::metric::{Better, Metric};
+use wirebench_record::metric::Better;
 
 /// How many are broken, such as `1 of 3 limits is broken`; `None` if none is.
 #[must_use]
@@ -131,7 +131,7 @@ fn declared(one: &JudgedLimit) -> String {
         Better::Lower => "at most",
         Better::Higher => "at least",
     };
-    format!("{} {side} {}", metric.label(), value(metric, one.limit.bound))
+    format!("{} {side} {}", metric.label(), figure(metric, one.limit.bound))
 }
 
 /// `61 ms (55.1 ms to 70 ms)`, and what is missing where it cannot be told.
@@ -142,25 +142,17 @@ fn found(one: &JudgedLimit) -> String {
         (None, _) => "no good round".into(),
         (Some(found), None) => format!(
             "{}; only {} good round{}, 6 are needed for an interval",
-            value(metric, found),
+            figure(metric, found),
             one.rounds,
             if one.rounds == 1 { "" } else { "s" }
         ),
         (Some(found), Some((low, high))) if low < high => format!(
             "{} ({} to {})",
-            value(metric, found),
-            value(metric, low),
-            value(metric, high)
+            figure(metric, found),
+            figure(metric, low),
+            figure(metric, high)
         ),
-        (Some(found), Some(_)) => value(metric, found),
-    }
-}
-
-fn value(metric: Metric, value: f64) -> String {
-    if metric.is_counted() {
-        words::figure(metric, value)
-    } else {
-        words::value(Some(value), metric.unit())
+        (Some(found), Some(_)) => figure(metric, found),
     }
 }
 
@@ -168,6 +160,7 @@ fn value(metric: Metric, value: f64) -> String {
 mod tests {
     use super::*;
     use wirebench_record::limit::Limit;
+    use wirebench_record::metric::Metric;
 
     fn judged(verdict: LimitVerdict, value: Option<f64>, interval: Option<(f64, f64)>) -> JudgedLimit {
         JudgedLimit {

@@ -103,8 +103,13 @@ fn load(section: &Section, out: &mut String) {
             "{amount} a round, connections × streams: {connections} × {streams}{pace}.\n"
         );
     }
-    out.push_str("| server | driver | protocol | good answers/s | ± % | p50 | p99 | server CPU per request | driver CPU per request | peak RSS | payload | note |\n");
-    out.push_str("|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|\n");
+    let heads = cells::load_heads(|metric| metric.row().column.unwrap_or_default().to_owned());
+    let _ = writeln!(
+        out,
+        "| server | driver | protocol | {} | payload | note |\n|---|---|---|{}--:|---|",
+        heads.join(" | "),
+        "--:|".repeat(heads.len())
+    );
     for row in &section.rows {
         let series = row.series;
         #[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::Table;
 
 use crate::report::cells;
-use crate::report::columns::Columns;
+use crate::report::columns::{Columns, in_two_lines};
 use crate::report::counted;
 use crate::report::format::{other_hosts, plain};
 use crate::report::head_to_head;
@@ -60,19 +60,7 @@ const BENCHMARK: Columns = Columns {
 };
 
 const LOAD: Columns = Columns {
-    heads: &[
-        "server",
-        "driver",
-        "protocol",
-        "req/s",
-        "± %",
-        "p50",
-        "p99",
-        "server\nCPU/req",
-        "driver\nCPU/req",
-        "RSS",
-        "note",
-    ],
+    heads: &["server", "driver", "protocol", "note"],
     text: &["server", "driver", "protocol", "note"],
     dispensable: &[
         &[],
@@ -85,13 +73,16 @@ const LOAD: Columns = Columns {
 /// The section with as many columns as fit into the width.
 fn fitting(section: &Section, width: Option<u16>) -> Table {
     let lines: Vec<Vec<String>> = section.rows.iter().map(line).collect();
-    let columns = if section.rows.iter().all(Row::is_start_up) {
-        START_UP
-    } else if section.rows.iter().all(Row::is_benchmark) {
-        BENCHMARK
-    } else {
-        LOAD
-    };
+    if section.rows.iter().all(Row::is_start_up) {
+        return START_UP.fitting(&lines, width);
+    }
+    if section.rows.iter().all(Row::is_benchmark) {
+        return BENCHMARK.fitting(&lines, width);
+    }
+    let metrics = cells::load_heads(|metric| in_two_lines(metric.row().head));
+    let mut heads = LOAD.heads.to_vec();
+    heads.splice(3..3, metrics.iter().map(String::as_str));
+    let columns = Columns { heads: &heads, ..LOAD };
     columns.fitting(&lines, width)
 }
 

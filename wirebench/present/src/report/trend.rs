@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use crate::report::cause::{moved, sentence};
 use crate::report::comparison::words::figure;
-use crate::report::format::{bytes, count, plain, three_digits, time};
-use wirebench_record::metric::Metric;
+use crate::report::format::{count, plain, three_digits};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Basis, ChangePoint, Direction, Group, Push, SeenNoise, Segment, Trace, Trend};
 
@@ -128,10 +127,7 @@ fn level(trace: &Trace, segment: &Segment) -> String {
 
 fn in_unit(trace: &Trace, level: f64) -> String {
     match trace.metric {
-        Some(metric) if metric.is_counted() => figure(metric, level),
-        Some(Metric::PeakRss) => bytes(level),
-        Some(Metric::Throughput) => format!("{} req/s", count(level)),
-        Some(_) => time(level),
+        Some(metric) => figure(metric, level),
         None => format!("{} {}", three_digits(level), plain(&trace.unit))
             .trim_end()
             .to_owned(),

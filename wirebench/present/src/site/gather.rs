@@ -1,6 +1,6 @@
 //! Traces → series with their metrics, each with its page, its files' names and how it stands.
 
-use crate::report::comparison::words::{figure, value};
+use crate::report::comparison::words::figure;
 use crate::report::format::count;
 use crate::site::names::{Pages, word};
 use crate::site::timeline::{Mark, mark, timeline};
@@ -188,8 +188,7 @@ impl Drawn<'_> {
     /// A value with its unit.
     pub(super) fn text(&self, number: f64) -> String {
         match self.trace.metric {
-            Some(metric) if metric.is_counted() => figure(metric, number),
-            Some(_) => value(Some(number), &self.trace.unit),
+            Some(metric) => figure(metric, number),
             None => imported(number, &self.trace.unit),
         }
     }

@@ -15,6 +15,8 @@ mod gather;
 mod head_to_head;
 mod health;
 mod matrix;
+#[cfg(test)]
+mod metrics_tests;
 mod names;
 mod offered;
 mod overview;

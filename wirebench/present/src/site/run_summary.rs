@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::comparison::words::{figure, value};
+use crate::report::comparison::words::figure;
 use crate::report::format::bytes;
 use crate::site::shown::{instant, name, sentence};
 use wirebench_judge::summary::{counted, sections};
@@ -20,7 +20,7 @@ pub(super) fn summary(run: &Run) -> RunSummary {
     let timed = rows.map(|row| {
         let values = Metric::OF_SERVER.into_iter().filter_map(|metric| {
             let spread = row.spread(metric)?;
-            let write = |number| value(Some(number), metric.unit());
+            let write = |number| figure(metric, number);
             let range = format!("{} to {}", write(spread.low), write(spread.high));
             Some(of(metric, spread.median, write(spread.median), range))
         });

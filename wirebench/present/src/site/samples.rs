@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use crate::site::frame::Site;
 use wirebench_record::counts::{CountStatus, Counts, Figure, FunctionCost, Source};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{RoundStatus, Run, Series, Variant, VariantRevision};
-use wirebench_record::shards::Shard;
+use wirebench_record::run::{RoundStatus, Run, Series, Shard, Variant, VariantRevision};
 
 /// What would act if it stood on a page unescaped.
 pub(super) const NASTY: &str = "</title></style><script>alert(1)</script>\"><img src=x onerror=alert(1)>' {{x}}";

@@ -11,12 +11,7 @@ use wirebench_record::metric::Metric;
 pub fn change(function: &FunctionChange) -> String {
     let difference = function.candidate - function.baseline;
     let sign = if difference < 0.0 { '−' } else { '+' };
-    let unit = match function.metric {
-        Metric::Instructions => "instruction",
-        Metric::Allocations => "allocation",
-        Metric::Syscalls => "system call",
-        _ => "byte",
-    };
+    let unit = function.metric.unit().trim_end_matches('s');
     let size = number(difference.abs());
     let plural = if size == "1" { "" } else { "s" };
     format!(

@@ -25,11 +25,11 @@ pub fn tally(rows: &[Row]) -> String {
     each.join(", ")
 }
 
-/// Baseline and candidate, each with its unit, which is the record's text.
+/// Baseline and candidate, each with its unit.
 pub fn values(metric: &ComparedMetric) -> [String; 2] {
     [metric.baseline, metric.candidate].map(|value| match value {
-        Some(value) if metric.metric.is_counted() => words::figure(metric.metric, value),
-        value => words::value(value, &metric.unit),
+        Some(value) => words::figure(metric.metric, value),
+        None => "–".into(),
     })
 }
 

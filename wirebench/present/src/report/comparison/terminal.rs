@@ -12,10 +12,9 @@ use crate::report::format::{self, plain, shortened};
 use crate::report::limits;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
-use wirebench_record::metric::Metric;
 
 /// The columns, with the head of the change.
-const fn columns(heads: &'static [&'static str; 8]) -> Columns {
+const fn columns(heads: &'static [&'static str; 8]) -> Columns<'static> {
     Columns {
         heads,
         text: &["verdict", "series", "metric"],
@@ -44,7 +43,7 @@ macro_rules! heads {
     };
 }
 
-const fn columns_for(brackets: Brackets) -> Columns {
+const fn columns_for(brackets: Brackets) -> Columns<'static> {
     columns(match brackets {
         Brackets::Nothing => heads!("change"),
         Brackets::Interval => heads!("change\n(95 % interval)"),
@@ -163,34 +162,13 @@ fn line(row: &Row) -> Vec<String> {
                 .worse_at_most_percent
                 .map_or_else(dash, |percent| words::size(percent.max(0.0)));
             let seen = sections::resolvable(metric);
-            [short(metric.metric), baseline, candidate, effect(metric), at_most, seen]
+            // `CPU/req`: that of the server needs no saying.
+            let name = metric.metric.row().head.trim_start_matches("server ");
+            [name.to_owned(), baseline, candidate, effect(metric), at_most, seen]
         }
         None => [dash(), dash(), dash(), dash(), dash(), dash()],
     });
     line
-}
-
-/// A metric as the table of a run heads it.
-fn short(metric: Metric) -> String {
-    let head = match metric {
-        Metric::Throughput => "req/s",
-        Metric::LatencyP50 => "p50",
-        Metric::LatencyP99 => "p99",
-        Metric::ServerCpu => "CPU/req",
-        Metric::DriverCpu => "driver CPU/req",
-        Metric::PeakRss => "RSS",
-        Metric::Instructions => "instructions/req",
-        Metric::Allocations => "allocations/req",
-        Metric::AllocatedBytes => "alloc B/req",
-        Metric::Syscalls => "syscalls/req",
-        Metric::WireBytesSent => "wire B sent/req",
-        Metric::WireBytesReceived => "wire B recv/req",
-        Metric::SegmentsSent => "segments/req",
-        Metric::PayloadBytes => "payload",
-        Metric::BinaryBytes => "program",
-        Metric::StartUpInstructions => "start-up instr.",
-    };
-    head.to_owned()
 }
 
 /// What is known of each row and does not stand in its columns.

@@ -4,7 +4,7 @@ use crate::report::comparison::reasons;
 use crate::report::format::{bytes, count, number, three_digits, time};
 use wirebench_judge::summary::comparison::{Row, Standing};
 use wirebench_record::comparison::ComparedMetric;
-use wirebench_record::metric::Metric;
+use wirebench_record::metric::{Metric, Notation};
 
 /// Text made up of our own words and of names from the record; the names must be made inert for where it is shown.
 pub type Inert = fn(&str) -> String;
@@ -124,15 +124,15 @@ pub fn value(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// A counted figure: `16,148`, `163 B`; what it is of stands beside it.
+/// A value of a metric: `10.5 µs`, `83,304 req/s`, `163 B`, `16,148`.
 #[must_use]
 pub fn figure(metric: Metric, value: f64) -> String {
-    match metric {
-        Metric::BinaryBytes => bytes(value),
-        Metric::AllocatedBytes | Metric::WireBytesSent | Metric::WireBytesReceived | Metric::PayloadBytes => {
-            format!("{} B", number(value))
-        }
-        _ => number(value),
+    match metric.row().notation {
+        Notation::Time => time(value),
+        Notation::Size => bytes(value),
+        Notation::Bytes => format!("{} B", number(value)),
+        Notation::Number => number(value),
+        Notation::NumberAndUnit => self::value(Some(value), metric.unit()),
     }
 }
 

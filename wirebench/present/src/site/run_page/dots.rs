@@ -1,13 +1,13 @@
 //! Every round of a series as a mark: in the order measured, by variant, with what is not good drawn hollow.
 
-use crate::report::comparison::words::value;
+use crate::report::comparison::words::figure;
 use crate::report::format::three_digits;
 use crate::site::scale::Linear;
 use crate::site::shown::{name, plural, sentence};
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use crate::site::trust::{why, word};
 use wirebench_judge::summary::Spread;
-use wirebench_record::metric::{Better, Metric};
+use wirebench_record::metric::{Better, Metric, Notation};
 use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 
 /// One picture with the words above it.
@@ -34,16 +34,15 @@ struct Quantity {
     step: f64,
 }
 
-/// What is drawn of each series, the most telling first.
-const METRICS: [Metric; 5] = Metric::OF_SERVER;
-
 const MIB: f64 = 1_048_576.0;
 
 const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
 
 /// A panel for each number that any round of the series has.
 pub(super) fn panels(series: &Series) -> Vec<Panel> {
-    let mut quantities: Vec<Quantity> = METRICS.into_iter().map(|metric| of_metric(metric, series)).collect();
+    let mut quantities: Vec<Quantity> = (Metric::OF_SERVER.into_iter())
+        .map(|metric| of_metric(metric, series))
+        .collect();
     quantities.push(Quantity {
         title: "driver busy, % of its cores",
         hint: "line: client-bound",
@@ -74,7 +73,11 @@ fn of_metric(metric: Metric, series: &Series) -> Quantity {
         hint: better,
         metric: Some(metric),
         rule: None,
-        step: if metric == Metric::PeakRss { MIB } else { 1.0 },
+        step: if metric.row().notation == Notation::Size {
+            MIB
+        } else {
+            1.0
+        },
     }
 }
 
@@ -88,23 +91,15 @@ impl Quantity {
 
     fn write(&self, number: f64) -> String {
         match self.metric {
-            Some(metric) => value(Some(number), metric.unit()),
+            Some(metric) => figure(metric, number),
             None => format!("{} %", three_digits(number)),
         }
     }
 }
 
 /// A metric's value in a round that was measured, whether its checks passed or not.
-fn measured(metric: Metric, round: &Round) -> Option<f64> {
-    match round.status {
-        RoundStatus::Ok => metric.of(round),
-        RoundStatus::Failed => None,
-        RoundStatus::Invalid => {
-            let mut as_if = round.clone();
-            as_if.status = RoundStatus::Ok;
-            metric.of(&as_if)
-        }
-    }
+pub(super) fn measured(metric: Metric, round: &Round) -> Option<f64> {
+    metric.read(round).filter(|_| round.status != RoundStatus::Failed)
 }
 
 const WIDTH: f64 = 300.0;

@@ -1,11 +1,12 @@
 //! The rounds of a series as a table, one line each, with every number that was measured.
 
-use crate::report::comparison::words::value;
+use crate::report::comparison::words::figure;
 use crate::report::format::{count, three_digits, time};
+use crate::site::run_page::dots::measured;
 use crate::site::shown::sentence;
 use crate::site::trust::{why, word};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Bound, Round, RoundStatus, Series};
+use wirebench_record::run::{Bound, Round, Series};
 
 /// Heads and lines; the first three columns and the last are words.
 #[derive(Debug)]
@@ -14,9 +15,19 @@ pub(super) struct Table {
     pub(super) lines: Vec<Vec<String>>,
 }
 
-type Column = (&'static str, fn(&Round) -> String);
+struct Column {
+    head: &'static str,
+    cell: Cell,
+}
 
-const COLUMNS: [Column; 18] = [
+enum Cell {
+    Metric(Metric),
+    Other(fn(&Round) -> String),
+}
+
+type Others = &'static [(&'static str, fn(&Round) -> String)];
+
+const NAMES: Others = &[
     ("round", |round| {
         if round.stage > 1 {
             format!("{} of stage {}", round.round, round.stage)
@@ -26,16 +37,17 @@ const COLUMNS: [Column; 18] = [
     }),
     ("variant", |round| round.variant.name().into()),
     ("status", |round| word(round).into()),
-    ("throughput", |round| of(Metric::Throughput, round)),
-    ("p50", |round| of(Metric::LatencyP50, round)),
-    ("p99", |round| of(Metric::LatencyP99, round)),
-    ("max", |round| latency(round, |latency| latency.max)),
-    ("server CPU/req", |round| of(Metric::ServerCpu, round)),
-    ("driver CPU/req", |round| of(Metric::DriverCpu, round)),
+];
+
+const LATENCIES: Others = &[("max", |round| latency(round, |latency| latency.max))];
+
+const CORES: Others = &[
     ("server busy", |round| permille(round.server_busy_permille)),
     ("driver busy", |round| permille(round.driver_busy_permille)),
     ("in flight", |round| permille(round.in_flight_permille)),
-    ("RSS", |round| of(Metric::PeakRss, round)),
+];
+
+const COUNTS: Others = &[
     ("steal", |round| number(round.host_steal_ns, time)),
     ("good", |round| number(round.ok_count, count)),
     ("failed", |round| number(round.failed_count, count)),
@@ -46,17 +58,18 @@ const COLUMNS: [Column; 18] = [
 impl Table {
     /// All rounds, in the order measured, without the columns in which nothing stands.
     pub(super) fn of(series: &Series) -> Self {
+        let columns = columns();
         let all: Vec<Vec<String>> = series
             .rounds
             .iter()
-            .map(|round| COLUMNS.iter().map(|(_, cell)| cell(round)).collect())
+            .map(|round| columns.iter().map(|column| column.cell(round)).collect())
             .collect();
-        let always = |column: usize| column < 3 || column == COLUMNS.len() - 1;
-        let kept: Vec<usize> = (0..COLUMNS.len())
+        let always = |column: usize| column < NAMES.len() || column == columns.len() - 1;
+        let kept: Vec<usize> = (0..columns.len())
             .filter(|column| always(*column) || all.iter().any(|line| line[*column] != "–"))
             .collect();
         Self {
-            heads: kept.iter().map(|column| COLUMNS[*column].0).collect(),
+            heads: kept.iter().map(|column| columns[*column].head).collect(),
             lines: all
                 .iter()
                 .map(|line| kept.iter().map(|column| line[*column].clone()).collect())
@@ -65,13 +78,40 @@ impl Table {
     }
 }
 
-/// The value as it was measured, whether the round's checks passed or not.
-fn of(metric: Metric, round: &Round) -> String {
-    let mut as_if = round.clone();
-    if as_if.status == RoundStatus::Invalid {
-        as_if.status = RoundStatus::Ok;
+impl Column {
+    /// What the round has here; of a metric the value as it was measured, also if the round failed a check.
+    fn cell(&self, round: &Round) -> String {
+        match self.cell {
+            Cell::Metric(metric) => measured(metric, round).map_or("–".into(), |value| figure(metric, value)),
+            Cell::Other(cell) => cell(round),
+        }
     }
-    value(metric.of(&as_if), metric.unit())
+}
+
+/// Every timed metric that has a column, among the other numbers of a round.
+fn columns() -> Vec<Column> {
+    let others = |others: Others| {
+        others.iter().map(|(head, cell)| Column {
+            head,
+            cell: Cell::Other(*cell),
+        })
+    };
+    let mut columns: Vec<Column> = others(NAMES).collect();
+    for metric in Metric::columns(Metric::is_timed) {
+        let row = metric.row();
+        columns.push(Column {
+            // The cells have the unit: a head that is nothing else would not name the metric.
+            head: if row.head == row.unit { row.label } else { row.head },
+            cell: Cell::Metric(metric),
+        });
+        match metric {
+            Metric::LatencyP99 => columns.extend(others(LATENCIES)),
+            Metric::DriverCpu => columns.extend(others(CORES)),
+            _ => {}
+        }
+    }
+    columns.extend(others(COUNTS));
+    columns
 }
 
 #[expect(clippy::cast_precision_loss, reason = "latencies stay far below 2^53 ns")]

@@ -14,10 +14,10 @@ use crate::site::shown::{instant, name, plural, sentence};
 use crate::site::svg::Picture;
 use crate::site::trust::{Answer, Tally, answer};
 use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
+use wirebench_record::metric::Metric;
 use wirebench_record::run::{
-    RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit,
+    RoundStatus, Run, RunStatus, Series, SeriesStatus, Shard, Variant, VariantRevision, short_commit,
 };
-use wirebench_record::shards::Shard;
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
@@ -236,8 +236,14 @@ fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
         let [p50, _] = cells::start_up(row);
         ["–".into(), "–".into(), p50, "–".into(), "–".into()]
     } else {
-        let [rate, half, p50, p99, cpu, ..] = cells::load(row);
-        [rate, half, p50, p99, cpu]
+        let median = |metric| cells::median(row, metric);
+        [
+            median(Metric::Throughput),
+            cells::half_range(row),
+            median(Metric::LatencyP50),
+            median(Metric::LatencyP99),
+            median(Metric::ServerCpu),
+        ]
     };
     let mut cells = cells
         .into_iter()

@@ -1,21 +1,64 @@
-//! Configurations of a server: the same server with other arguments, another protocol or other tiers, declared in the server's
-//! own file.
+//! A server as it is written, with its configurations: the same server with other arguments, another protocol or other
+//! tiers, declared in the server's own file.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
 use crate::found::is_name;
 use crate::profiles::Profiles;
+use crate::program::Ready;
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
-use crate::server::{Ready, Table};
-use crate::tier;
+use crate::span::Span;
+use crate::{operation, seed, tier};
+
+/// A server as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    pub(super) about: String,
+    #[serde(default)]
+    pub(super) profiles: Profiles,
+    pub(super) protocols: Vec<Protocol>,
+    pub(super) package: Option<String>,
+    pub(super) command: Option<Vec<String>>,
+    pub(super) build: Option<Vec<String>>,
+    #[serde(default)]
+    pub(super) args: Vec<String>,
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) host: Option<IpAddr>,
+    pub(super) port: Option<u16>,
+    pub(super) ca: Option<PathBuf>,
+    pub(super) ready: Option<Ready>,
+    pub(super) ready_timeout: Option<Span>,
+    #[serde(default)]
+    pub(super) tiers: Vec<tier::Table>,
+    #[serde(default)]
+    pub(super) before: Vec<BeforeTable>,
+    #[serde(default)]
+    pub(super) seed: Vec<seed::Table>,
+    pub(super) operations: BTreeMap<String, operation::Table>,
+    #[serde(default)]
+    configurations: BTreeMap<String, Configuration>,
+}
+
+/// A command before a server, as it is written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BeforeTable {
+    pub(super) command: Vec<String>,
+    #[serde(default)]
+    pub(super) once: bool,
+}
 
 /// A configuration as it is written: what it has in place of the server's own keys.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Configuration {
+struct Configuration {
     about: String,
     profiles: Option<Profiles>,
     protocols: Option<Vec<Protocol>>,
@@ -31,8 +74,12 @@ pub(super) struct Configuration {
 /// Each configuration of a server as a server of its own, with the place of its table and its name, such as `http-tls`.
 ///
 /// # Errors
-/// When the name of a configuration is none.
-pub(super) fn all(server: &Table, place: &Place, name: &str) -> Result<Vec<(Table, Place, String)>, DeclareError> {
+/// When the name of a configuration is not valid.
+pub(super) fn configurations(
+    server: &Table,
+    place: &Place,
+    name: &str,
+) -> Result<Vec<(Table, Place, String)>, DeclareError> {
     let each = server.configurations.iter().map(|(key, own)| {
         let full = format!("{name}-{key}");
         let path = format!("configurations.{key}");
