@@ -53,7 +53,7 @@ mod tests {
     use wirebench_record::metric::Metric;
     use wirebench_testing::{counts, figure};
 
-    /// A run that counted so many instructions of a request, and has a limit of 40,000.
+    /// A run with this number of instructions per request, and a limit of 40,000.
     fn counted(value: f64, spread: f64) -> Run {
         let mut run = Model::new(1, 0.01, 0.0, 7).empty();
         let series = &mut run.series[0];

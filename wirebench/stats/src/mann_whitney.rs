@@ -91,7 +91,7 @@ pub fn differ(before: &[f64], after: &[f64], level: Level) -> Option<bool> {
     (twice.max(mirrored) >= needed).then_some(twice > mirrored)
 }
 
-/// The shift of the values after against those before.
+/// The shift from the values before to the values after.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// Hodges–Lehmann: the median of all differences between a value after and one before.

@@ -186,7 +186,7 @@ impl Work {
         words.iter().map(fill).collect()
     }
 
-    /// Runs a command to its end, and stops it when the time is up or the user asks; its output goes to `log.out` and
+    /// Runs a command to its end, and stops it when the time is up or the user interrupts; its output goes to `log.out` and
     /// `log.err`.
     fn run(&self, argv: &[String], folder: &Path, log: &Path, limit: Duration) -> Result<(), String> {
         let file = |ending: &str| PathBuf::from(format!("{}.{ending}", log.display()));

@@ -214,7 +214,7 @@ impl Counter<'_> {
 
     /// Every run in the order in which it is made. Under each tool one short and one long run give the slope, and a
     /// second short one its spread; all of them give the wire bytes. Under callgrind, a third length shows whether the
-    /// cost stays the same, and further start layouts show what the heap's first blocks decide. Call stacks are kept
+    /// cost stays the same, and further start layouts show the effect of the heap's first blocks. Call stacks are kept
     /// once for each length. The baseline's second copy is counted once, at the first layout.
     fn planned<'a>(&self, jobs: &'a [Job<'a>]) -> Vec<PlannedRun<'a>> {
         let mut planned = Vec::new();

@@ -44,8 +44,8 @@ impl<'a> Gates<'a> {
         }
     }
 
-    /// The margin of a metric in a series. Server CPU gives way to the counts of its own server, unless the project says
-    /// itself whether it gates.
+    /// The margin of a metric in a series. Server CPU does not gate if the instructions of its server do, unless the project
+    /// sets its gate.
     pub(super) fn margin(&self, series: &Series, metric: Metric) -> Margin {
         let mut margin = self.margins.of(&series.id, metric);
         if metric == Metric::ServerCpu && !margin.gate_declared && self.counted.contains(series.server.as_str()) {

@@ -99,7 +99,7 @@ pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize), gates: &Ga
     }
 }
 
-/// Every cell of every series that both variants have; from the second stage where there is one.
+/// Every cell of every series that both variants have; of the second stage if there is one.
 fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
     let mut cells = Vec::new();
     for (i, series) in run.series.iter().enumerate() {

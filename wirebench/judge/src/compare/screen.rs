@@ -31,7 +31,7 @@ pub struct SecondStage {
     pub series: Vec<usize>,
     /// Fresh pairs of each.
     pub rounds: u32,
-    /// Why these and so many, in one sentence.
+    /// Why these series and this number of pairs, in one sentence.
     pub why: String,
 }
 
@@ -160,7 +160,8 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
     })
 }
 
-/// A budget for so many rounds of every series is enough for both stages: 8 rounds within its first 60 %, and 8 fresh ones.
+/// The budget is enough for both stages if it is enough for this number of rounds of every series: 8 rounds within its first
+/// 60 %, and 8 fresh ones.
 const ENOUGH_ROUNDS: u32 = 20;
 
 /// The budget that would be enough for both stages at the pace of a run, in whole minutes; `None` if nothing was measured, or

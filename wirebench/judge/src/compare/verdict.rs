@@ -27,7 +27,7 @@ pub(super) struct JudgedCell {
     pub(super) cell: Cell,
     pub(super) estimates: Estimates,
     pub(super) stage: u32,
-    /// Why the first stage asks for fresh rounds.
+    /// Why the first stage requests fresh rounds.
     pub(super) suspected: Option<Suspicion>,
     /// Whether there were fresh rounds, and enough of them usable.
     pub(super) tested: bool,

@@ -32,7 +32,7 @@ pub struct Trial {
     pub comparison: Comparison,
     /// Pairs of rounds over all series.
     pub pairs: u32,
-    /// Time of those pairs.
+    /// The time of these pairs.
     pub measuring: Duration,
     /// Whether the source had fewer rounds than were planned.
     pub short: bool,

@@ -29,7 +29,7 @@ pub struct Cost<'a> {
     pub row: Row<'a>,
     /// CPU time of a request, s.
     pub cpu_s: f64,
-    /// Largest memory, bytes, held all month by one process.
+    /// The largest memory, bytes, which one process uses all month.
     pub memory_bytes: f64,
     /// Bytes sent for one response.
     pub sent_bytes: f64,

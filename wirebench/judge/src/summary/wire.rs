@@ -1,4 +1,4 @@
-//! The wire bytes of a timed series: those counted for the same server and operation.
+//! The wire bytes of a timed series, which were counted for the same server and operation.
 
 use crate::summary::counted;
 use wirebench_record::metric::Metric;

@@ -1,4 +1,4 @@
-//! Steps in a row of values, looked for at every push as the values come in.
+//! Finds steps in a row of values, at every push.
 //!
 //! Values are natural logarithms, so that a step is a relative change; only differences between them count. At each push the
 //! newest 3, 4, … 30 values are compared with the 30 before them, and a step is reported when all of this holds:
@@ -8,15 +8,15 @@
 //!   which one value counts for a limited amount only, is at least 5 (7 for 4 values, 7.5 for 3);
 //! - ranks as these are improbable without a step, p ≤ 0.001, or p ≤ 0.02 for fewer than 8 new values and 12 or more
 //!   before: ranks alone would let a single outlier among 5 hide a step;
-//! - the mean of the newest values, none counted beyond 3.2 standard deviations, is 3.65 standard errors (3.9 from 8 values
+//! - the mean of the newest values, limited to 3.2 standard deviations each, is 3.65 standard errors (3.9 from 8 values
 //!   on, 4.3 from 13 on) from the old level, and from where its drift would have led. The standard error depends on the
 //!   spread, the autocorrelation and the drift of the up to 100 values before ([`Noise`]).
 //!
-//! While no more than [`WINDOW`] values came after it, a step is looked at again at every push and withdrawn when the medians
+//! While no more than [`WINDOW`] values came after it, a step is tested again at every push and withdrawn when the medians
 //! are less than half of [`SMALLEST_STEP`] apart, the ranks are no longer improbable (p > 0.05) or the mean is less than 3.2
 //! standard errors away; from 15 values on, when they are less than three quarters of it apart, p > 0.02, or less than 4.
 //!
-//! If levels come back, as on machines of two kinds, a step between them says nothing of the code: once the last
+//! If levels come back, as on machines of two kinds, a step between them is not caused by the code: once the last
 //! [`REMEMBERED`] values have a step up and a step down, a step to a level between theirs is followed but not reported.
 
 mod level;

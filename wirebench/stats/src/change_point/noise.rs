@@ -10,7 +10,7 @@ const LEAST_SPREAD: f64 = 0.003;
 const REACH_BEFORE: f64 = 2.5;
 /// For the mean, new values are limited to this many standard deviations.
 const REACH_AFTER: f64 = 3.2;
-/// A residual beyond so many standard deviations is an outlier.
+/// A residual beyond this many standard deviations is an outlier.
 const OUTLIER: f64 = 4.0;
 /// Weight and value of the prior for the autocorrelation.
 const ASSUMED: (f64, f64) = (10.0, 0.1);

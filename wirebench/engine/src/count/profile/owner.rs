@@ -8,7 +8,7 @@ use crate::count::profile::frame::{Frame, Origin};
 /// Which frame of a stack a cost belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Instructions: the innermost frame; what was inlined of the standard library is skipped outwards, up to and including
+    /// Instructions: the innermost frame; inlined functions of the standard library are skipped outwards, up to and including
     /// the physical function around it. A physical function of the standard library keeps its own cost. An allocator's cost,
     /// with all that it calls, goes to its caller.
     Instructions,

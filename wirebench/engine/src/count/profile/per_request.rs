@@ -225,7 +225,7 @@ mod tests {
     use crate::count::profile::owner::Rule;
     use crate::count::profile::stacks::Stacks;
 
-    /// Stacks given as `main;work 12` with `+` before what was inlined, `own:`, `std:` and `alloc:` for whose it is.
+    /// Stacks given as `main;work 12` with `+` before inlined functions, and the owner as `own:`, `std:` or `alloc:`.
     fn stacks(lines: &[&str]) -> Stacks {
         let mut stacks = Stacks::new(Rule::Instructions);
         for line in lines {

@@ -1,7 +1,7 @@
 //! Reads the output of `valgrind --tool=dhat --num-callers=N`: allocations by call stack.
 //!
 //! DHAT names inlined functions in short only (`new<T>`), so the frames of the program are looked up in its line tables by
-//! their addresses; those of libraries are taken as DHAT names them.
+//! their addresses; frames of libraries keep the names that DHAT gives them.
 
 mod frame;
 #[cfg(test)]
@@ -26,9 +26,9 @@ use wirebench_record::counts::Source;
 /// The allocations of one run, freed ones included.
 #[derive(Debug, Clone)]
 pub struct Allocated {
-    /// How many blocks were allocated.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Their size in bytes, as asked for.
+    /// Their requested size in bytes.
     pub bytes: u64,
     /// Blocks by call stack.
     pub block_stacks: Stacks,
@@ -132,7 +132,7 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
     Ok(allocated)
 }
 
-/// The program's symbols, and how far above its own addresses it was loaded.
+/// The program's symbols, and the difference between process addresses and its own.
 struct Program {
     symbols: Symbols,
     offset: u64,
@@ -186,7 +186,7 @@ impl<'a> Resolver<'a> {
             let (group, after) = rest.split_at(length);
             match address.and_then(|address| self.frames_at(address)) {
                 Some(frames) => {
-                    // A function that calls itself from one place is there as often as its own frame.
+                    // A function that calls itself from one place occurs as often as its own frame.
                     let times = group.iter().filter(|at| **at == group[length - 1]).count();
                     for _ in 0..times {
                         stack.extend(frames.iter().rev().cloned());

@@ -40,7 +40,7 @@ pub(super) struct FunctionsAt {
     pub(super) lines: Vec<Option<Source>>,
 }
 
-/// One program or library of the server's, opened for look-ups. Addresses are those of its own file, not of a process.
+/// One program or library of the server, opened for look-ups. Addresses are in its file, not in a process.
 pub(super) struct Symbols {
     loader: Loader,
     names: Names,
