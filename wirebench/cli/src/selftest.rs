@@ -143,7 +143,7 @@ fn replayed(args: &Args, run: &Run, worse: f64, rules: &Rules) -> anyhow::Result
     let mut replay = Replay::new(run, rules.compare.rounds, worse, u64::from(args.seed))?;
     let mut tally = Tally::default();
     for _ in 0..args.runs {
-        replay.turn();
+        replay.restart();
         tally.add(&compare_once(&mut replay, rules).map_err(anyhow::Error::msg)?);
     }
     let burnt = run.series.iter().any(|series| series.injected_burn_ns.is_some());

@@ -1,6 +1,6 @@
 //! Judges the limits of a run: absolute bounds on metrics of the candidate.
 //!
-//! A limit is about this machine and this hour, unlike a comparison. So a bound inside the interval is "can't tell".
+//! Unlike a comparison, a limit holds for this machine and this hour only. So a bound inside the interval is "can't tell".
 
 use wirebench_record::limit::{JudgedLimit, Limit, LimitVerdict};
 use wirebench_record::run::{Run, Series, Variant};
@@ -11,7 +11,7 @@ use crate::summary::candidate_rounds;
 /// Every limit of every series, in the order of the run.
 #[must_use]
 pub fn judge(run: &Run) -> Vec<JudgedLimit> {
-    let each = |series| Series::limits_of(series).map(move |limit| one(series, *limit));
+    let each = |series| Series::limits_of(series).map(move |limit| judged(series, *limit));
     let measured = |series: &&Series| series.missing_in != Some(Variant::Candidate);
     run.series.iter().filter(measured).flat_map(each).collect()
 }
@@ -22,7 +22,7 @@ pub fn broken(limits: &[JudgedLimit]) -> usize {
     limits.iter().filter(|one| one.verdict == LimitVerdict::Broken).count()
 }
 
-fn one(series: &Series, limit: Limit) -> JudgedLimit {
+fn judged(series: &Series, limit: Limit) -> JudgedLimit {
     let counted = limit.metric.is_counted().then(|| {
         let (value, spread) = series.counts_of(Variant::Candidate)?.value(limit.metric)?;
         Some((value, (value - spread, value + spread)))
@@ -31,7 +31,7 @@ fn one(series: &Series, limit: Limit) -> JudgedLimit {
         .filter_map(|round| limit.metric.of(round))
         .collect();
     let (value, interval) = match counted {
-        Some(found) => (found.map(|one| one.0), found.map(|one| one.1)),
+        Some(figure) => figure.unzip(),
         None => (median(&values), median_interval(&values)),
     };
     JudgedLimit {
@@ -50,10 +50,10 @@ mod tests {
     use super::*;
     use crate::selftest::{Model, Source as _};
     use proptest::prelude::{prop_assert_eq, proptest};
-    use wirebench_record::counts::{CountStatus, Counts, Figure};
     use wirebench_record::metric::Metric;
+    use wirebench_testing::{counts, figure};
 
-    /// A run that counted so many instructions of a request, and has a limit of 40,000.
+    /// A run with this number of instructions per request, and a limit of 40,000.
     fn counted(value: f64, spread: f64) -> Run {
         let mut run = Model::new(1, 0.01, 0.0, 7).empty();
         let series = &mut run.series[0];
@@ -62,16 +62,8 @@ mod tests {
             metric: Metric::Instructions,
             bound: 40_000.0,
         }];
-        let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
-        counts.figures.push(Figure {
-            metric: Metric::Instructions,
-            value: Some(value),
-            spread: Some(spread),
-            refused: None,
-            by_layout: Vec::new(),
-            points: Vec::new(),
-        });
-        series.counts.push(counts);
+        let figure = figure(Metric::Instructions, Some(value), spread);
+        series.counts.push(counts(Variant::Candidate, vec![figure]));
         run
     }
 

@@ -1,4 +1,4 @@
-//! Steps in a row of counts, which hardly vary: every change beyond their usual variation is a step at its own push.
+//! Steps in a row of counts, which hardly vary: every change beyond the usual variation is a step, reported at once.
 
 use crate::change_point::{ChangePoint, Event, WINDOW};
 use crate::mann_whitney::Shift;
@@ -8,7 +8,7 @@ use crate::quantile::median;
 pub const SMALLEST_STEP: f64 = 0.005;
 /// A level needs this many values before others are compared with it.
 const LEAST_BEFORE: usize = 3;
-/// A step is this many times further from the level than nine in ten values.
+/// A step is this many times further from the level than 9 of 10 values.
 const TIMES: f64 = 4.0;
 /// Values within which a step that goes back to the old level is withdrawn.
 const WITHDRAWN_WITHIN: usize = 2;
@@ -17,9 +17,9 @@ const WITHDRAWN_WITHIN: usize = 2;
 #[derive(Debug, Clone, Default)]
 pub struct CountDetector {
     values: Vec<f64>,
-    /// Of each value its distance from the level before it.
+    /// The distance of each value from the level before it, apart from steps.
     distances: Vec<f64>,
-    /// First values of levels, apart from the first.
+    /// The first value of every level but the first.
     steps: Vec<usize>,
 }
 
@@ -72,7 +72,7 @@ impl CountDetector {
         self.steps.last().copied().unwrap_or(0)
     }
 
-    /// Whether the newest level has few values, and this one lies on the level before again.
+    /// Whether the newest level has few values, and this value lies on the level before it.
     fn goes_back(&self, value: f64) -> bool {
         let Some(at) = self.steps.last().copied() else {
             return false;

@@ -47,7 +47,7 @@ pub fn locate(differences: &[f64]) -> Option<Location> {
 }
 
 /// How many of the smallest Walsh averages lie outside an interval that misses on one side with at most the chance
-/// `tail`: the largest c with P(signed-rank statistic < c) ≤ `tail`; `None` if even leaving out none misses more often.
+/// `tail`: the largest c with P(signed-rank statistic < c) ≤ `tail`; `None` if the interval of all averages misses more often.
 fn signed_rank_cut(count: usize, tail: f64) -> Option<usize> {
     let mut below = 0.0;
     for (c, probability) in chances(1..=count).iter().enumerate() {

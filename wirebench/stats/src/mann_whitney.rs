@@ -25,15 +25,15 @@ type Table = Vec<Vec<[Option<u16>; LEVELS.len()]>>;
 
 static TABLE: LazyLock<Table> = LazyLock::new(table);
 
-/// U, the number of pairs in which the value after is above the one before (a tie counts half), reaches this with at
-/// most the level's probability when both rows are draws from one law, whatever the law. Ties only make it rarer.
-/// None when there are too few values for that, or more than [`LARGEST`].
+/// The critical value of U, the number of pairs in which the value after is above the one before (a tie counts half): U
+/// reaches it with at most the level's probability if both rows are from one distribution, whatever the distribution. Ties
+/// make it less probable. `None` with too few values, or with more than [`LARGEST`].
 #[must_use]
 pub fn critical(before: usize, after: usize, level: Level) -> Option<u16> {
     TABLE.get(after)?.get(before)?[level as usize]
 }
 
-/// Counts the arrangements with each U by Mann and Whitney's recursion on the largest value, then cuts off the tails.
+/// Counts the arrangements with each U by Mann and Whitney's recursion on the largest value, and finds where the tails begin.
 fn table() -> Table {
     let mut fewer_after: Vec<Vec<f64>> = vec![vec![1.0]; LARGEST + 1];
     let mut out = vec![vec![[None; LEVELS.len()]; LARGEST + 1]];
@@ -91,7 +91,7 @@ pub fn differ(before: &[f64], after: &[f64], level: Level) -> Option<bool> {
     (twice.max(mirrored) >= needed).then_some(twice > mirrored)
 }
 
-/// The shift of the values after against those before.
+/// The shift from the values before to the values after.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// Hodges–Lehmann: the median of all differences between a value after and one before.
@@ -102,8 +102,8 @@ pub struct Shift {
     pub high: f64,
 }
 
-/// The shift between two rows with its exact distribution-free interval (Moses); none when either is empty. With too
-/// few values for 95 % the interval spans every difference seen.
+/// The shift between two rows with its exact distribution-free interval (Moses); `None` if either is empty. With too few
+/// values for 95 %, the interval spans all differences.
 #[must_use]
 pub fn shift(before: &[f64], after: &[f64]) -> Option<Shift> {
     let mut differences: Vec<f64> = after

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::quantile::median;
 
-/// How far apart two values of different kinds may be in a row and still be neighbours.
+/// The largest distance in a row at which two values of different kinds are neighbours.
 const NEIGHBOURS: usize = 3;
 /// Two kinds are compared from this many pairs of neighbours on.
 const LEAST_PAIRS: usize = 6;
@@ -53,7 +53,7 @@ fn most_frequent(kinds: &[u32]) -> u32 {
 
 /// The differences of neighbours of two kinds, higher kind minus lower kind.
 fn differences(values: &[f64], kinds: &[u32]) -> BTreeMap<(u32, u32), Vec<f64>> {
-    let mut found: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
+    let mut by_pair: BTreeMap<(u32, u32), Vec<f64>> = BTreeMap::new();
     for late in 1..values.len() {
         let mut seen: Vec<u32> = vec![kinds[late]];
         for early in (late.saturating_sub(NEIGHBOURS)..late).rev() {
@@ -67,11 +67,11 @@ fn differences(values: &[f64], kinds: &[u32]) -> BTreeMap<(u32, u32), Vec<f64>> 
             } else {
                 ((kinds[late], kinds[early]), -difference)
             };
-            found.entry(pair).or_default().push(difference);
+            by_pair.entry(pair).or_default().push(difference);
         }
     }
-    found.retain(|_, differences| differences.len() >= LEAST_PAIRS);
-    found
+    by_pair.retain(|_, differences| differences.len() >= LEAST_PAIRS);
+    by_pair
 }
 
 /// The distance of each kind from the first, along the best-known pairs.

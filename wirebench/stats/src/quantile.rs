@@ -26,8 +26,8 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The interval that holds the median of the distribution with a probability of at least 95 %, by order: no distribution is
-/// assumed. `None` with fewer than six values.
+/// The interval that contains the median of the distribution with a probability of at least 95 %, by order statistics: no
+/// distribution is assumed. `None` with fewer than six values.
 #[must_use]
 pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = values.to_vec();

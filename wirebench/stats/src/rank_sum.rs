@@ -1,7 +1,7 @@
 //! The aligned rank-sum test for pairs measured back to back: whether the second arm is worse than the first by more
 //! than a margin.
 //!
-//! It is valid because a coin decides which arm of a pair is measured first: were the second arm exactly the first one
+//! It is valid because it is random which arm of a pair is measured first: if the second arm were exactly the first one
 //! times the margin, exchanging the two values of any pair would change nothing, whatever drift, autocorrelation,
 //! outliers or distribution the machine has. Values are compared after subtracting their neighbourhood's level, so that
 //! slow drift does not widen the test (aligned ranks: Hodges and Lehmann, 1962).
@@ -35,7 +35,7 @@ pub struct Kept {
 /// When the arms are not equally long: they are the two halves of pairs.
 #[must_use]
 pub fn keep(first: &[f64], second: &[f64]) -> Kept {
-    let (a, b) = drawn_together(first, second);
+    let (a, b) = without_effect(first, second);
     let level = levels(&a, &b);
     let off = |arm: &[f64]| -> Vec<f64> { arm.iter().zip(&level).map(|(value, m)| (value - m).abs()).collect() };
     let (off_first, off_second) = (off(&a), off(&b));
@@ -53,7 +53,7 @@ pub fn keep(first: &[f64], second: &[f64]) -> Kept {
 }
 
 /// Both arms, with the greater value of each pair lowered by the median distance within pairs.
-fn drawn_together(first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn without_effect(first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
     assert_eq!(first.len(), second.len(), "arms are the two halves of pairs");
     let apart: Vec<f64> = first.iter().zip(second).map(|(a, b)| (a - b).abs()).collect();
     let usual = median(&apart).unwrap_or(0.0);
@@ -63,7 +63,8 @@ fn drawn_together(first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
         .unzip()
 }
 
-/// The probability of pairs at least this unfavourable to `second`, were it just `margin` above `first`; the pairs used.
+/// The probability of pairs at least this unfavourable to `second` if it were exactly `margin` above `first`, and the pairs
+/// used.
 ///
 /// Arms hold logarithms of badness (greater is worse), `margin` is a difference of such logarithms. Exact for ties and for
 /// any number of pairs; 1 for no pairs.
@@ -76,7 +77,7 @@ pub fn worse_by_more_than(first: &[f64], second: &[f64], margin: f64) -> (f64, K
     let kept = keep(first, &shifted);
     let pick = |arm: &[f64]| -> Vec<f64> { kept.pairs.iter().map(|i| arm[*i]).collect() };
     let (a, h) = (pick(first), pick(&shifted));
-    let (level_a, level_h) = drawn_together(&a, &h);
+    let (level_a, level_h) = without_effect(&a, &h);
     let level = levels(&level_a, &level_h);
     let aligned: Vec<f64> = (a.iter().zip(&level).map(|(value, m)| value - m))
         .chain(h.iter().zip(&level).map(|(value, m)| value - m))
@@ -128,7 +129,7 @@ fn sign_flip_tail(gains: &[i64]) -> f64 {
         .iter()
         .map(|gain| usize::try_from(gain.unsigned_abs()).expect("ranks fit"))
         .collect();
-    // Σ ±|g| = 2·(sum of those with +) − Σ|g|, so the question is how often that subset reaches this sum.
+    // Σ ±|g| = 2·(sum of those with +) − Σ|g|: the sum of that subset must reach the sum of the positive gains.
     let reached: usize = gains.iter().filter_map(|gain| usize::try_from(*gain).ok()).sum();
     chances(sizes).iter().skip(reached).sum::<f64>().min(1.0)
 }

@@ -1,6 +1,10 @@
-//! Recorded comparisons that unit tests of several rooms read.
+//! Recorded runs and comparisons, and made-up figures, for unit tests of several rooms.
 
+use serde::de::DeserializeOwned;
 use wirebench_record::comparison::Comparison;
+use wirebench_record::counts::{CountStatus, Counts, Figure};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Run, Variant};
 
 /// The comparison `wirebench/cli/tests/golden/comparison/NAME.json`.
 ///
@@ -8,10 +12,44 @@ use wirebench_record::comparison::Comparison;
 /// When there is no such file, or it is not a comparison.
 #[must_use]
 pub fn golden(name: &str) -> Comparison {
-    let file = format!(
-        "{}/../cli/tests/golden/comparison/{name}.json",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    read(&format!("wirebench/cli/tests/golden/comparison/{name}.json"))
+}
+
+/// The run `results/reference/run.json`.
+///
+/// # Panics
+/// When it is not a run.
+#[must_use]
+pub fn reference() -> Run {
+    read("results/reference/run.json")
+}
+
+/// Counts of these figures alone.
+#[must_use]
+pub fn counts(variant: Variant, figures: Vec<Figure>) -> Counts {
+    Counts {
+        figures,
+        reason: None,
+        ..Counts::without(variant, CountStatus::Ok, String::new())
+    }
+}
+
+/// A figure; refused without a value.
+#[must_use]
+pub fn figure(metric: Metric, value: Option<f64>, spread: f64) -> Figure {
+    Figure {
+        metric,
+        value,
+        spread: Some(spread),
+        refused: value.is_none().then(|| "repetitions differ".to_owned()),
+        by_layout: Vec::new(),
+        points: Vec::new(),
+    }
+}
+
+/// Reads a JSON file of this repository.
+fn read<T: DeserializeOwned>(path: &str) -> T {
+    let file = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
     serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{file}: {error}"))
 }

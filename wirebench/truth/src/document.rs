@@ -1,10 +1,9 @@
 //! Renders docs/TRUTH.md from a stored table: the confusion table, and one row for each change and each null.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use wirebench_present::report::format::{machine, plain, shortened, three_digits};
-use wirebench_record::metric::Metric;
 use wirebench_record::truth::{Blame, Carrier, Expect, Finding, Outcome, Session, TruthTable};
 
 /// Characters of a function's name that are shown.
@@ -38,8 +37,8 @@ pub fn render(table: &TruthTable, left: &[String]) -> String {
     targets(table, &mut out);
     changes(table, &mut out);
     nulls(table, &mut out);
-    faults(table, &mut out);
-    made(table, &mut out);
+    failures(table, &mut out);
+    sessions(table, &mut out);
     out
 }
 
@@ -54,14 +53,14 @@ pub fn confusion(table: &TruthTable, out: &mut String) {
         codes.entry(&one.code).or_default().push(one);
     }
     for (code, outcomes) in &codes {
-        line(&plain(code), outcomes, out);
+        confusion_row(&plain(code), outcomes, out);
     }
     let all: Vec<&Outcome> = table.outcomes.iter().collect();
-    line("**all**", &all, out);
+    confusion_row("**all**", &all, out);
     out.push('\n');
 }
 
-fn line(code: &str, outcomes: &[&Outcome], out: &mut String) {
+fn confusion_row(code: &str, outcomes: &[&Outcome], out: &mut String) {
     let (nulls, changes): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|one| is_null(one));
     let count = |of: &[&Outcome], finding| of.iter().filter(|one| one.finding == finding).count();
     let wrong = changes.iter().filter(|one| one.blame == Some(Blame::Wrong)).count();
@@ -109,18 +108,8 @@ fn targets(table: &TruthTable, out: &mut String) {
     let blamed: Vec<Blame> = changes.iter().filter_map(|one| one.blame).collect();
     let first = blamed.iter().filter(|blame| **blame == Blame::First).count();
     let own = blamed.iter().filter(|blame| **blame != Blame::Wrong).count();
-    let kinds = |of: &[&Outcome]| {
-        let mut kinds: Vec<&str> = of.iter().map(|one| one.kind.as_str()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        kinds.len()
-    };
-    let rows = |of: &[&Outcome]| {
-        let mut rows: Vec<&str> = of.iter().map(|one| one.row.as_str()).collect();
-        rows.sort_unstable();
-        rows.dedup();
-        rows.len()
-    };
+    let kinds = |of: &[&Outcome]| of.iter().map(|one| &one.kind).collect::<BTreeSet<_>>().len();
+    let rows = |of: &[&Outcome]| of.iter().map(|one| &one.row).collect::<BTreeSet<_>>().len();
     let longest = table.outcomes.iter().map(|one| one.seconds).fold(0.0, f64::max) / 60.0;
     let _ = writeln!(
         out,
@@ -198,7 +187,7 @@ fn nulls(table: &TruthTable, out: &mut String) {
 }
 
 /// Every outcome that is not right, with its reason.
-fn faults(table: &TruthTable, out: &mut String) {
+fn failures(table: &TruthTable, out: &mut String) {
     let wrong: Vec<&Outcome> = (table.outcomes.iter())
         .filter(|one| one.finding != Finding::Right)
         .collect();
@@ -219,7 +208,7 @@ fn faults(table: &TruthTable, out: &mut String) {
     out.push('\n');
 }
 
-fn made(table: &TruthTable, out: &mut String) {
+fn sessions(table: &TruthTable, out: &mut String) {
     out.push_str("## Machine, repeat\n\n");
     let first = Session {
         commit: table.commit.clone(),
@@ -286,11 +275,7 @@ fn carried(carrier: Option<&Carrier>) -> (String, String) {
         let sign = if percent < 0.0 { '−' } else { '+' };
         format!("{sign}{} %", three_digits(percent.abs()))
     });
-    (label(carrier.metric).to_owned(), effect)
-}
-
-const fn label(metric: Metric) -> &'static str {
-    metric.label()
+    (carrier.metric.label().to_owned(), effect)
 }
 
 fn functions(outcome: &Outcome) -> String {
@@ -318,6 +303,7 @@ fn functions(outcome: &Outcome) -> String {
 mod tests {
     use super::*;
     use wirebench_record::comparison::Verdict;
+    use wirebench_record::metric::Metric;
     use wirebench_record::truth::SCHEMA;
     use wirebench_testing::golden;
 

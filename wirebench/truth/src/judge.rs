@@ -57,12 +57,8 @@ pub fn judge(case: Case, comparison: Result<&Comparison, String>, seconds: f64) 
 
 /// Every metric of every series.
 fn metrics(comparison: &Comparison) -> impl Iterator<Item = (&ComparedSeries, &ComparedMetric)> {
-    let of = |series| metrics_of(series).map(move |metric| (series, metric));
-    comparison.series.iter().flat_map(of)
-}
-
-fn metrics_of(series: &ComparedSeries) -> impl Iterator<Item = &ComparedMetric> {
-    series.metrics.iter()
+    let series = comparison.series.iter();
+    series.flat_map(|series| series.metrics.iter().map(move |metric| (series, metric)))
 }
 
 fn carrier((series, metric): (&ComparedSeries, &ComparedMetric)) -> Carrier {
@@ -93,16 +89,17 @@ fn null(comparison: &Comparison, outcome: &mut Outcome) {
 fn reason_of(verdict: Verdict, comparison: &Comparison) -> String {
     let mut gating = metrics(comparison).filter(|(_, metric)| metric.primary && metric.verdict == verdict);
     let mut series = comparison.series.iter().filter(|one| one.verdict == Some(verdict));
-    let told = gating.next().map(|(_, metric)| reasons::metric(&metric.reason));
-    told.or_else(|| series.find_map(|one| one.reason.as_ref()).map(reasons::series))
+    let reason = gating.next().map(|(_, metric)| reasons::metric(&metric.reason));
+    reason
+        .or_else(|| series.find_map(|one| one.reason.as_ref()).map(reasons::series))
         .unwrap_or_else(|| "the comparison does not say why".into())
 }
 
 fn invalid(reason: &str, comparison: &Comparison, outcome: &mut Outcome) {
-    let mut told = comparison.series.iter().filter_map(|one| one.reason.as_ref());
-    let gave = told.any(|one| reasons::series(one).contains(reason));
+    let mut given = comparison.series.iter().filter_map(|one| one.reason.as_ref());
+    let gives_reason = given.any(|one| reasons::series(one).contains(reason));
     (outcome.finding, outcome.reason) = match comparison.verdict {
-        Verdict::Invalid if gave => (Finding::Right, String::new()),
+        Verdict::Invalid if gives_reason => (Finding::Right, String::new()),
         Verdict::Invalid => (Finding::Missed, format!("invalid, but no reason says {reason:?}")),
         Verdict::Improved => (Finding::False, "called the opposite of what it is".into()),
         Verdict::Regressed => (Finding::Right, String::new()),
@@ -121,12 +118,11 @@ fn change(case: Case, comparison: &Comparison, outcome: &mut Outcome) {
         Verdict::Improved => Verdict::Regressed,
         _ => Verdict::Improved,
     };
-    let ours = |(_, metric): &(&ComparedSeries, &ComparedMetric)| row.metrics.contains(&metric.metric);
-    let size = |(_, metric): &(&ComparedSeries, &ComparedMetric)| metric.effect_percent.map_or(f64::INFINITY, f64::abs);
-    let largest = |says: &dyn Fn(&ComparedMetric) -> bool| {
+    let size = |metric: &ComparedMetric| metric.effect_percent.map_or(f64::INFINITY, f64::abs);
+    let largest = |is_wanted: &dyn Fn(&ComparedMetric) -> bool| {
         metrics(comparison)
-            .filter(|one| ours(one) && says(one.1))
-            .max_by(|one, other| size(one).total_cmp(&size(other)))
+            .filter(|(_, metric)| row.metrics.contains(&metric.metric) && is_wanted(metric))
+            .max_by(|(_, one), (_, other)| size(one).total_cmp(&size(other)))
     };
     let gates = row.expect != Expect::Informative;
     let carrying = largest(&|metric| metric.verdict == wanted && (metric.primary || !gates));
@@ -156,12 +152,9 @@ fn change(case: Case, comparison: &Comparison, outcome: &mut Outcome) {
 fn blame(function: Option<&str>, metrics: &[Metric], comparison: &Comparison, outcome: &mut Outcome) {
     let Some(function) = function else { return };
     let all: Vec<&FunctionChange> = comparison.series.iter().flat_map(|one| &one.functions).collect();
-    let of = |metric: &Metric| all.iter().filter(|one| one.metric == *metric).copied().collect();
-    let lists = metrics.iter().map(of);
-    let list: Vec<&FunctionChange> = lists
-        .into_iter()
-        .find(|list: &Vec<_>| !list.is_empty())
-        .unwrap_or_default();
+    let of =
+        |metric: &Metric| -> Vec<&FunctionChange> { all.iter().filter(|one| one.metric == *metric).copied().collect() };
+    let list = (metrics.iter().map(of).find(|list| !list.is_empty())).unwrap_or_default();
     let place = list.iter().position(|one| named(one).contains(function));
     outcome.blame = Some(match place {
         Some(0) => Blame::First,

@@ -9,4 +9,4 @@ mod work;
 
 pub use judge::judge;
 pub use row::{Case, Row, read};
-pub use work::{Table, Work, has};
+pub use work::{Settings, Work, has};

@@ -88,8 +88,8 @@ fn git(folder: &Path, args: &[&str]) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("git {} failed: {}", args.join(" "), said.trim()))
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(format!("git {} failed: {}", args.join(" "), message.trim()))
 }
 
 #[cfg(test)]

@@ -15,9 +15,11 @@ use wirebench_record::metric::Metric;
 use wirebench_record::truth::Expect;
 
 /// A change that is compared with the code it changes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Row {
     /// The file's name without its ending.
+    #[serde(skip)]
     pub name: String,
     /// The change in one sentence.
     pub about: String,
@@ -26,6 +28,7 @@ pub struct Row {
     /// The code that is changed.
     pub code: String,
     /// The measured project's folder, from the root of the repository's clone; `.` is the root itself.
+    #[serde(default = "here")]
     pub project: PathBuf,
     /// The server's name.
     pub server: String,
@@ -34,10 +37,12 @@ pub struct Row {
     /// Globs of the drivers.
     pub drivers: Vec<String>,
     /// Wall time for rounds of load.
+    #[serde(default = "budget")]
     pub budget: Span,
-    /// What is true.
+    /// The right verdict.
     pub expect: Expect,
     /// The metrics of which at least one must have the verdict, the most relevant first; empty for nulls.
+    #[serde(default)]
     pub metrics: Vec<Metric>,
     /// The smallest size of the change that must be found.
     pub smallest: Option<Percent>,
@@ -46,12 +51,16 @@ pub struct Row {
     /// Part of the reason that an invalid comparison gives.
     pub reason: Option<String>,
     /// The number of comparisons.
+    #[serde(default = "once")]
     pub repeat: u32,
     /// Whether the candidate is built before the comparison's time starts, because much of it must be compiled.
+    #[serde(default)]
     pub long_build: bool,
     /// The patch, when the row has one.
+    #[serde(skip)]
     pub patch: Option<PathBuf>,
     /// How the candidate is made, in addition to the patch.
+    #[serde(default)]
     pub candidate: Candidate,
 }
 
@@ -77,41 +86,18 @@ pub struct Case<'a> {
     pub number: u32,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    about: String,
-    kind: String,
-    code: String,
-    #[serde(default = "here")]
-    project: PathBuf,
-    server: String,
-    scenarios: Vec<String>,
-    drivers: Vec<String>,
-    budget: Option<Span>,
-    expect: Expect,
-    #[serde(default)]
-    metrics: Vec<Metric>,
-    smallest: Option<Percent>,
-    function: Option<String>,
-    reason: Option<String>,
-    #[serde(default = "once")]
-    repeat: u32,
-    #[serde(default)]
-    long_build: bool,
-    #[serde(default)]
-    candidate: Candidate,
-}
-
-/// The default wall time for rounds of load: enough for a second stage on a busy machine.
-const BUDGET: Span = Span(Duration::from_secs(180));
-/// Further folders next to the clones.
+/// Names of other folders next to the clones.
 const TAKEN: [&str; 2] = ["project", "elsewhere"];
 /// Comparisons of one row, at most.
 const MOST: u32 = 100;
 
 fn here() -> PathBuf {
     PathBuf::from(".")
+}
+
+/// Enough for a second stage on a busy machine.
+const fn budget() -> Span {
+    Span(Duration::from_secs(180))
 }
 
 const fn once() -> u32 {
@@ -139,29 +125,9 @@ pub fn read(folder: &Path) -> Result<Vec<Row>, DeclareError> {
 
 impl Row {
     fn read(file: &Path) -> Result<Self, DeclareError> {
-        let written: Written = toml_file(file)?;
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let patch = Some(file.with_extension("patch")).filter(|patch| patch.is_file());
-        let row = Self {
-            name,
-            about: written.about,
-            kind: written.kind,
-            code: written.code,
-            project: written.project,
-            server: written.server,
-            scenarios: written.scenarios,
-            drivers: written.drivers,
-            budget: written.budget.unwrap_or(BUDGET),
-            expect: written.expect,
-            metrics: written.metrics,
-            smallest: written.smallest,
-            function: written.function,
-            reason: written.reason,
-            repeat: written.repeat,
-            long_build: written.long_build,
-            patch,
-            candidate: written.candidate,
-        };
+        let mut row: Self = toml_file(file)?;
+        row.name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        row.patch = Some(file.with_extension("patch")).filter(|patch| patch.is_file());
         match row.flaw() {
             None => Ok(row),
             Some((key, message)) => Err(DeclareError::key(file, key, message)),
@@ -245,7 +211,7 @@ impl Case<'_> {
         }
     }
 
-    /// The seed of its order of rounds: always the same for one case.
+    /// The seed of its order of rounds: the same in every table.
     #[must_use]
     pub fn seed(&self) -> u32 {
         // FNV-1a, 32 bit: <http://www.isthe.com/chongo/tech/comp/fnv/>.

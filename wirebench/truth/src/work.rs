@@ -23,45 +23,35 @@ const GRACE: Duration = Duration::from_secs(30);
 /// Length of the path that each further comparison of a row adds.
 const FILLER: usize = 8;
 
-/// The context in which the table is made.
+/// Where and how a table is made.
 #[derive(Debug)]
-pub struct Work {
-    clone: Scratch,
-    /// The folder of clones and prepared programs, kept between tables.
-    scratch: PathBuf,
-    /// The project's folder within the repository.
-    prefix: PathBuf,
-    /// The folder of this table: logs and runs of each case.
-    results: PathBuf,
-    /// The program that compares.
-    program: PathBuf,
-    environment: BTreeMap<String, String>,
-    /// Wall time for rounds of load, in place of every row's own.
-    budget: Option<Span>,
-    interrupt: Interrupt,
-    /// Project and server of programs that are built already.
-    built: BTreeSet<(PathBuf, String)>,
-}
-
-/// The parameters of [`Work`].
-#[derive(Debug)]
-pub struct Table<'a> {
+pub struct Settings {
     /// The root of the repository.
-    pub repository: &'a Path,
+    pub repository: PathBuf,
     /// The commit that rows change, 40 hex digits.
-    pub base: &'a str,
+    pub base: String,
     /// The project's folder within the repository.
-    pub prefix: &'a Path,
-    /// The folder for clones and prepared programs.
-    pub scratch: &'a Path,
-    /// The folder for logs and runs.
-    pub results: &'a Path,
+    pub prefix: PathBuf,
+    /// The folder of clones and prepared programs, kept between tables.
+    pub scratch: PathBuf,
+    /// The folder of this table: logs and runs of each case.
+    pub results: PathBuf,
     /// The program that compares.
-    pub program: &'a Path,
+    pub program: PathBuf,
     /// Environment variables added for it.
     pub environment: BTreeMap<String, String>,
     /// Wall time for rounds of load, in place of every row's own.
     pub budget: Option<Span>,
+}
+
+/// Makes the comparisons of a table.
+#[derive(Debug)]
+pub struct Work {
+    settings: Settings,
+    clone: Scratch,
+    interrupt: Interrupt,
+    /// Project and server of programs that are built already.
+    built: BTreeSet<(PathBuf, String)>,
 }
 
 impl Work {
@@ -69,16 +59,11 @@ impl Work {
     ///
     /// # Errors
     /// When git fails; the error is a sentence.
-    pub fn open(table: Table, interrupt: Interrupt) -> Result<Self, String> {
-        let clone = Scratch::open(table.repository, table.base, &table.scratch.join("project"))?;
+    pub fn open(settings: Settings, interrupt: Interrupt) -> Result<Self, String> {
+        let folder = settings.scratch.join("project");
         Ok(Self {
-            clone,
-            scratch: table.scratch.to_path_buf(),
-            prefix: table.prefix.to_path_buf(),
-            results: table.results.to_path_buf(),
-            program: table.program.to_path_buf(),
-            environment: table.environment,
-            budget: table.budget,
+            clone: Scratch::open(&settings.repository, &settings.base, &folder)?,
+            settings,
             interrupt,
             built: BTreeSet::new(),
         })
@@ -106,15 +91,15 @@ impl Work {
         if let Some(patch) = &row.patch {
             self.clone.apply(patch, &row.about)?;
         }
-        let within = self.prefix.join(&row.project);
+        let within = self.settings.prefix.join(&row.project);
         let candidate = match &row.candidate.clone {
             None => self.clone.folder.join(&within),
             Some(name) => {
-                let copy = Scratch::open(&self.clone.folder, &self.clone.base, &self.scratch.join(name))?;
+                let copy = Scratch::open(&self.clone.folder, &self.clone.base, &self.settings.scratch.join(name))?;
                 copy.folder.join(&within)
             }
         };
-        let logs = self.results.join("logs");
+        let logs = self.settings.results.join("logs");
         fs::create_dir_all(&logs).map_err(|error| format!("{}: cannot be made: {error}", logs.display()))?;
         for (step, command) in row.candidate.prepare.iter().enumerate() {
             let words = self.filled(command, case);
@@ -127,7 +112,7 @@ impl Work {
         }
         let args = self.arguments(case, &candidate, &within);
         if self.built.insert((within, row.server.clone())) || row.long_build {
-            let out = self.results.join("builds").join(case.name());
+            let out = self.settings.results.join("builds").join(case.name());
             let mut one = args.clone();
             one.extend(["--rounds", "1", "--only", "timings", "--out"].map(str::to_owned));
             one.push(out.to_string_lossy().into_owned());
@@ -138,18 +123,21 @@ impl Work {
     }
 
     fn comparison(&self, case: Case, args: &[String]) -> Result<Comparison, String> {
-        let out = self.results.join("runs").join(case.name());
+        let out = self.settings.results.join("runs").join(case.name());
         let mut args = args.to_vec();
         args.extend(["--out".to_owned(), out.to_string_lossy().into_owned()]);
         let ended = self.run(&args, &self.clone.folder, &self.log(case, "run"), LIMIT);
-        // A run that ends with an exit code above 0 may have compared all the same.
-        let stopped = || ended.err().unwrap_or_else(|| "the run left no comparison".into());
-        newest(&out).ok_or_else(stopped)?
+        // A run may have written a comparison although its exit code is above 0.
+        let why = || ended.err().unwrap_or_else(|| "the run left no comparison".into());
+        newest(&out).ok_or_else(why)?
     }
 
     /// The paths of a case's log files, without their endings.
     fn log(&self, case: Case, kind: &str) -> PathBuf {
-        self.results.join("logs").join(format!("{}.{kind}", case.name()))
+        self.settings
+            .results
+            .join("logs")
+            .join(format!("{}.{kind}", case.name()))
     }
 
     /// The command line of the comparison.
@@ -157,7 +145,7 @@ impl Work {
         let row = case.row;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let root = self.clone.folder.join(within);
-        let mut words = vec![text(&self.program), "--root".into(), text(&root), "run".into()];
+        let mut words = vec![text(&self.settings.program), "--root".into(), text(&root), "run".into()];
         words.extend(["--baseline".into(), self.clone.base.clone()]);
         if let Some(command) = &row.candidate.command {
             let command = self.filled(std::slice::from_ref(command), case).concat();
@@ -174,14 +162,14 @@ impl Work {
         for (flag, globs) in lists {
             words.extend(globs.iter().flat_map(|glob| [flag.to_owned(), glob.clone()]));
         }
-        let budget = self.budget.unwrap_or(row.budget).as_flag();
+        let budget = self.settings.budget.unwrap_or(row.budget).as_flag();
         words.extend(["--budget".into(), budget, "--seed".into(), case.seed().to_string()]);
         words
     }
 
     /// Words with their placeholders filled in.
     fn filled(&self, words: &[String], case: Case) -> Vec<String> {
-        let elsewhere = self.scratch.join("elsewhere").to_string_lossy().into_owned();
+        let elsewhere = self.settings.scratch.join("elsewhere").to_string_lossy().into_owned();
         let filler = "x".repeat(FILLER * case.number as usize);
         let home = std::env::var("HOME").unwrap_or_default();
         let cargo_home = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
@@ -198,7 +186,7 @@ impl Work {
         words.iter().map(fill).collect()
     }
 
-    /// Runs a command to its end, and stops it when the time is up or the user asks; its output goes to `log.out` and
+    /// Runs a command to its end, and stops it when the time is up or the user interrupts; its output goes to `log.out` and
     /// `log.err`.
     fn run(&self, argv: &[String], folder: &Path, log: &Path, limit: Duration) -> Result<(), String> {
         let file = |ending: &str| PathBuf::from(format!("{}.{ending}", log.display()));
@@ -206,7 +194,7 @@ impl Work {
         let launch = Launch {
             argv,
             folder,
-            env: &self.environment,
+            env: &self.settings.environment,
             stdout: file("out"),
             stderr: stderr.clone(),
             cores: &[],
@@ -230,12 +218,8 @@ impl Work {
         if status.success() {
             return Ok(());
         }
-        let said = fs::read_to_string(&stderr).unwrap_or_default();
-        let last = said
-            .lines()
-            .rev()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or_default();
+        let output = fs::read_to_string(&stderr).unwrap_or_default();
+        let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         Err(format!("{program} failed ({status}): {}", last.trim()))
     }
 }

@@ -4,8 +4,6 @@ mod agreement;
 mod second_stage;
 mod verdicts;
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::{
     Just, ProptestConfig, Strategy, TestCaseError, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
@@ -13,17 +11,18 @@ use proptest::prelude::{
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_github::admit::{Of, checked};
 use wirebench_judge::compare::{self, Rules};
-use wirebench_judge::selftest::{Model, Source as _};
+use wirebench_judge::selftest::{self, Model, Source as _};
 use wirebench_judge::summary::comparison::{Findings, Standing, contradiction};
 use wirebench_present::report::comparison::words::{effect, sentence, size};
 use wirebench_present::report::comparison::{headline, markdown, reasons, terminal};
 use wirebench_present::report::escape::prose;
 use wirebench_present::report::format::plain;
 use wirebench_record::comparison::{ComparedMetric, Comparison, Verdict};
-use wirebench_record::counts::{CountStatus, Counts, Figure};
+use wirebench_record::counts::Counts;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
-use wirebench_record::run::{Bound, CpuTime, Latency, LoadRecord, Round, RoundStatus, Run, Series, Variant};
+use wirebench_record::run::{Bound, CpuTime, LoadRecord, Round, Run, Series, Variant};
+use wirebench_testing::figure;
 
 /// A run without rounds, and its one series.
 fn empty() -> (Run, Series) {
@@ -46,7 +45,7 @@ fn needs_second_stage(run: &Run) -> bool {
 }
 
 /// The second stage of a run in which a pair takes one second and the given number of seconds is left.
-fn second_stage(run: &Run, left: u64) -> Option<compare::Second> {
+fn second_stage(run: &Run, left: u64) -> Option<compare::SecondStage> {
     let (compare, margins) = (Compare::default(), Margins::default());
     let rules = Rules {
         compare: &compare,
@@ -62,35 +61,10 @@ fn second_stage(run: &Run, left: u64) -> Option<compare::Second> {
 /// One round: the logarithms by which CPU, elapsed time, p50 and p99 exceed 10 µs, 1 s, 1 ms and 5 ms.
 type Bad = [f64; 4];
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "positive and far below 2^53"
-)]
 fn round(variant: Variant, number: u32, stage: u32, bad: Bad, bound: Option<Bound>) -> Round {
-    let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
-    let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));
     Round {
-        status: RoundStatus::Ok,
-        elapsed_ns: Some(ns(1e9, bad[1])),
-        ok_count: Some(20_000),
-        failed_count: Some(0),
-        latency_ns: Some(Latency {
-            min: 1,
-            mean: p50,
-            p50,
-            p90: p99,
-            p95: p99,
-            p99,
-            p999: p99,
-            max: p99,
-        }),
-        server_cpu_ns: Some(CpuTime {
-            user: ns(2e8, bad[0]),
-            system: 0,
-        }),
         bound,
-        ..Round::unmeasured(variant, number, 0, stage)
+        ..selftest::round(variant, number, stage, 20_000, bad)
     }
 }
 
@@ -132,22 +106,14 @@ fn metric(comparison: &Comparison, metric: Metric) -> &ComparedMetric {
 }
 
 fn counts(variant: Variant, figures: &[(Metric, Option<f64>, f64)], calls: &[(&str, f64)]) -> Counts {
-    let figure = |(metric, value, spread): &(Metric, Option<f64>, f64)| Figure {
-        metric: *metric,
-        value: *value,
-        spread: Some(*spread),
-        refused: value.is_none().then(|| "repetitions differ".to_owned()),
-        by_layout: Vec::new(),
-        points: Vec::new(),
-    };
+    let figures = figures
+        .iter()
+        .map(|(metric, value, spread)| figure(*metric, *value, *spread));
     Counts {
-        figures: figures.iter().map(figure).collect(),
-        syscalls: calls
-            .iter()
+        syscalls: (calls.iter())
             .map(|(name, calls)| ((*name).to_owned(), *calls))
-            .collect::<BTreeMap<_, _>>(),
-        reason: None,
-        ..Counts::without(variant, CountStatus::Ok, String::new())
+            .collect(),
+        ..wirebench_testing::counts(variant, figures.collect())
     }
 }
 

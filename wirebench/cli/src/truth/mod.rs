@@ -16,7 +16,7 @@ use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::session::remaining;
 use wirebench_record::truth::{Finding, TruthTable};
-use wirebench_truth::{Case, Row, Table, Work, document};
+use wirebench_truth::{Case, Row, Settings, Work, document};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -93,17 +93,17 @@ fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt
     if std::env::var_os("WIREBENCH_TOOLS").is_none() && tools.is_dir() {
         environment.insert("WIREBENCH_TOOLS".to_owned(), tools.to_string_lossy().into_owned());
     }
-    let place = Table {
-        repository: &repository,
-        base: commit,
-        prefix: Path::new(&prefix),
-        scratch: &scratch,
-        results: out,
-        program: &program,
+    let settings = Settings {
+        repository,
+        base: commit.to_owned(),
+        prefix: prefix.into(),
+        scratch,
+        results: out.to_path_buf(),
+        program,
         environment,
         budget: args.budget,
     };
-    Work::open(place, interrupt).map_err(anyhow::Error::msg)
+    Work::open(settings, interrupt).map_err(anyhow::Error::msg)
 }
 
 /// Runs the comparisons that the table does not have, and writes the table after each. Returns whether all were run.

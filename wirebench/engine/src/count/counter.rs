@@ -8,12 +8,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::count::pass::{Pass, PassError};
-use crate::count::profile::callgrind::Instructions;
-use crate::count::profile::dhat::Allocated;
-use crate::count::profile::{ProfileError, Tree, callgrind, dhat, strace};
-use crate::count::series::{Counted, Failure, FailureKind, Good, Runs};
+use crate::count::profile::{ProfileError, Tree};
+use crate::count::server_run::{ServerRun, ServerRunError};
 use crate::count::tool::{Tool, Toolbox, written};
+use crate::count::tool_output::ToolOutput;
+use crate::count::variant_runs::{EndedRun, Failure, FailureKind, VariantRuns};
 use crate::measure::side::Side;
 use crate::measure::slot::{Bench, SlotError};
 use crate::measure::stage::LAYOUTS;
@@ -29,38 +28,38 @@ use wirebench_record::run::Variant;
 /// The most runs at once: more gain little, and valgrind takes memory.
 const MOST_WORKERS: usize = 8;
 
-/// A load that took this long crossed a second of the wall clock because the machine was busy; it might fit into one
-/// when repeated.
-const NEARLY_A_SECOND: Range<Duration> = Duration::from_secs(1)..Duration::from_millis(1_700);
-/// How often such a run is made again.
+/// A load that took this long did not fit into one second of the wall clock because the machine was busy. It might fit if it
+/// is repeated.
+const LITTLE_OVER_A_SECOND: Range<Duration> = Duration::from_secs(1)..Duration::from_millis(1_700);
+/// How often such a run is repeated.
 const REPEATS: usize = 2;
 
 /// A server run that failed sooner than this is repeated once.
-const WORTH_A_SECOND: Duration = Duration::from_secs(10);
+const REPEAT_BEFORE: Duration = Duration::from_secs(10);
 
 /// One variant of a counted series.
 #[derive(Debug, Clone)]
 pub struct Job<'a> {
-    /// The question.
+    /// The series.
     pub series: &'a PlannedSeries<'a>,
-    /// Whose server.
+    /// The side whose server runs.
     pub side: &'a Side,
-    /// Why it cannot be counted, when that is known before.
+    /// Why it cannot be counted, if that is known before.
     pub broken: Option<String>,
 }
 
-/// What every run shares.
+/// What all server runs have in common.
 #[derive(Clone, Copy)]
 pub struct Counter<'a> {
     /// The project and its drivers.
     pub bench: &'a Bench<'a>,
-    /// What watches servers.
+    /// The tools under which servers run.
     pub toolbox: &'a Toolbox,
-    /// For what drivers wrote.
+    /// Reads the output of drivers.
     pub jq: &'a Jq,
     /// The run's folder; call stacks stay there.
     pub folder: &'a Path,
-    /// Whether what tools and drivers wrote is kept too.
+    /// Whether the output of tools and drivers is kept.
     pub keep_raw: bool,
     /// The largest spread, as a share, with which a figure is given.
     pub spread_at_most: f64,
@@ -68,37 +67,38 @@ pub struct Counter<'a> {
     pub tell: &'a (dyn Fn(&str) + Sync),
 }
 
-/// One run of the list.
+/// One server run that is to be made.
 #[derive(Debug, Clone, Copy)]
-struct Turn {
+struct PlannedRun<'a> {
+    /// Index of its job.
     job: usize,
-    tool: Tool,
-    requests: u64,
-    layout: usize,
-    stacks: bool,
+    /// Its number among the runs of its job under its tool.
     number: usize,
+    run: ServerRun<'a>,
 }
 
 /// Why the result of a server run is not used.
 #[derive(Debug, thiserror::Error)]
-enum TurnError {
+enum RunError {
     #[error(transparent)]
-    Pass(#[from] PassError),
+    ServerRun(#[from] ServerRunError),
     #[error(transparent)]
     Profile(#[from] ProfileError),
     #[error("{0} wrote no counts")]
     Nothing(&'static str),
 }
 
-impl TurnError {
+impl RunError {
     fn is_interrupt(&self) -> bool {
-        matches!(self, Self::Pass(error) if error.is_interrupt())
+        matches!(self, Self::ServerRun(error) if error.is_interrupt())
     }
 
     fn kind(&self) -> FailureKind {
         match self {
-            Self::Pass(PassError::Slot(SlotError::Target(TargetError::NotReady { .. }))) => FailureKind::NotReady,
-            Self::Pass(PassError::Connections { .. }) => FailureKind::Uncountable,
+            Self::ServerRun(ServerRunError::Slot(SlotError::Target(TargetError::NotReady { .. }))) => {
+                FailureKind::NotReady
+            }
+            Self::ServerRun(ServerRunError::Connections { .. }) => FailureKind::Uncountable,
             _ => FailureKind::Other,
         }
     }
@@ -113,16 +113,16 @@ impl Job<'_> {
 
 /// Why a run under valgrind is skipped: another run of the same server, of any variant and operation, failed under it.
 /// A figure that one side lacks cannot be compared, so the failure is found once.
-fn failed_before(jobs: &[Job], turn: &Turn, runs: &[Runs]) -> Option<Failure> {
-    let server = &jobs[turn.job].series.server.name;
+fn failed_before(jobs: &[Job], run: &ServerRun, runs: &[VariantRuns]) -> Option<Failure> {
+    let server = &run.series.server.name;
     let others = jobs
         .iter()
         .zip(runs)
-        .filter(|(job, _)| turn.tool.is_valgrind() && job.series.server.name == *server);
+        .filter(|(job, _)| run.tool.is_valgrind() && job.series.server.name == *server);
     let mut failed = others.flat_map(|(_, runs)| &runs.failed);
     // A server that does not get ready under one of valgrind's tools will not under the others.
-    let in_vain = |tool: Tool, kind| tool == turn.tool || (tool.is_valgrind() && kind == FailureKind::NotReady);
-    let (tool, failure) = failed.find(|(tool, failure)| in_vain(**tool, failure.kind))?;
+    let would_fail = |tool: Tool, kind| tool == run.tool || (tool.is_valgrind() && kind == FailureKind::NotReady);
+    let (tool, failure) = failed.find(|(tool, failure)| would_fail(**tool, failure.kind))?;
     if failure.kind == FailureKind::NotTried {
         return Some(failure.clone());
     }
@@ -149,24 +149,24 @@ impl Counter<'_> {
     /// # Errors
     /// When the run's folder cannot be written.
     pub fn count(&self, jobs: &[Job], say: &(dyn Fn(usize, usize) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
-        let turns = self.turns(jobs);
-        let runs = Mutex::new(jobs.iter().map(|_| self.nothing_yet()).collect::<Vec<_>>());
+        let planned = self.planned(jobs);
+        let runs = Mutex::new(jobs.iter().map(|_| self.no_runs()).collect::<Vec<_>>());
         let done = AtomicUsize::new(0);
-        let take = |turn: &Turn| {
+        let make = |one: &PlannedRun| {
             if !self.bench.interrupt.asked() {
-                self.take(jobs, turn, &runs);
+                self.make_planned(jobs, one, &runs);
             }
-            say(done.fetch_add(1, Ordering::Relaxed) + 1, turns.len());
+            say(done.fetch_add(1, Ordering::Relaxed) + 1, planned.len());
         };
         let workers = ThreadPoolBuilder::new().num_threads(self.workers(jobs)).build();
         let workers = workers.map_err(std::io::Error::other)?;
-        // What kind of program a server is, the plain runs tell.
-        let (plain, tools): (Vec<_>, Vec<_>) = turns.iter().partition(|turn| turn.tool == Tool::Plain);
-        for (looks, turns) in [(true, plain), (false, tools)] {
-            // In the plan's order: what fails first is not tried again.
-            workers.install(|| turns.into_iter().par_bridge().for_each(take));
-            if looks && !self.bench.interrupt.asked() {
-                self.say_what_can_be_counted(jobs, &runs);
+        // The plain runs find out what kind of program a server is.
+        let (plain, under_tools): (Vec<_>, Vec<_>) = planned.iter().partition(|one| one.run.tool == Tool::Plain);
+        for (is_plain, planned) in [(true, plain), (false, under_tools)] {
+            // In the plan's order, so that a failure is known before similar runs.
+            workers.install(|| planned.into_iter().par_bridge().for_each(make));
+            if is_plain && !self.bench.interrupt.asked() {
+                self.tell_what_can_be_counted(jobs, &runs);
             }
         }
         if self.bench.interrupt.asked() {
@@ -177,27 +177,27 @@ impl Counter<'_> {
         counts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// One line for each server, after the plain runs.
-    fn say_what_can_be_counted(&self, jobs: &[Job], runs: &Mutex<Vec<Runs>>) {
+    /// Tells one line for each server, after the plain runs.
+    fn tell_what_can_be_counted(&self, jobs: &[Job], runs: &Mutex<Vec<VariantRuns>>) {
         let runs = runs.lock().expect("no holder of this lock panics");
-        let mut said = BTreeMap::new();
+        let mut programs = BTreeMap::new();
         for (job, runs) in jobs.iter().zip(runs.iter()) {
             if let Some(plain) = runs.plain() {
-                said.entry(&job.series.server.name).or_insert(&plain.nature);
+                programs.entry(&job.series.server.name).or_insert(&plain.program);
             }
         }
-        for (server, nature) in said {
-            (self.tell)(&match nature.uncountable() {
+        for (server, program) in programs {
+            (self.tell)(&match program.uncountable() {
                 Some(why) => format!("{server}: bytes and segments are counted; {why}"),
                 None => format!("{server}: native code, so instructions and allocations are counted too"),
             });
         }
     }
 
-    fn nothing_yet(&self) -> Runs {
-        Runs {
+    fn no_runs(&self) -> VariantRuns {
+        VariantRuns {
             missing: Tool::ALL.into_iter().filter(|tool| !self.toolbox.has(*tool)).collect(),
-            ..Runs::default()
+            ..VariantRuns::default()
         }
     }
 
@@ -214,10 +214,10 @@ impl Counter<'_> {
 
     /// Every run in the order in which it is made. Under each tool one short and one long run give the slope, and a
     /// second short one its spread; all of them give the wire bytes. Under callgrind, a third length shows whether the
-    /// cost stays the same, and further start layouts show what the heap's first blocks decide. Call stacks are kept
+    /// cost stays the same, and further start layouts show the effect of the heap's first blocks. Call stacks are kept
     /// once for each length. The baseline's second copy is counted once, at the first layout.
-    fn turns(&self, jobs: &[Job]) -> Vec<Turn> {
-        let mut turns = Vec::new();
+    fn planned<'a>(&self, jobs: &'a [Job<'a>]) -> Vec<PlannedRun<'a>> {
+        let mut planned = Vec::new();
         for (place, job) in jobs.iter().enumerate().filter(|(_, job)| job.broken.is_none()) {
             let Amount::Counted { few, many } = job.series.load.amount else {
                 continue;
@@ -235,126 +235,105 @@ impl Counter<'_> {
                         first.into_iter().chain(others).collect()
                     }
                 };
-                turns.extend(runs.into_iter().enumerate().map(|(number, (requests, layout))| Turn {
-                    job: place,
-                    tool,
-                    requests,
-                    layout,
-                    stacks: number < 2 && !job.is_null(),
-                    number,
-                }));
+                planned.extend(
+                    runs.into_iter()
+                        .enumerate()
+                        .map(|(number, (requests, layout))| PlannedRun {
+                            job: place,
+                            number,
+                            run: ServerRun {
+                                series: job.series,
+                                side: job.side,
+                                tool,
+                                requests,
+                                layout,
+                                stacks: number < 2 && !job.is_null(),
+                            },
+                        }),
+                );
             }
         }
-        turns
+        planned
     }
 
     /// Makes one server run, unless an earlier one showed that it would fail.
-    fn take(&self, jobs: &[Job], turn: &Turn, runs: &Mutex<Vec<Runs>>) {
-        let job = &jobs[turn.job];
+    fn make_planned(&self, jobs: &[Job], planned: &PlannedRun, runs: &Mutex<Vec<VariantRuns>>) {
+        let PlannedRun { job, number, run } = planned;
         let lock = || runs.lock().expect("no holder of this lock panics");
         {
             let mut all = lock();
-            let known = &all[turn.job];
-            let in_vain = known
+            let known = &all[*job];
+            let would_fail = known
                 .plain()
-                .is_some_and(|plain| turn.tool != Tool::Plain && plain.nature.uncountable().is_some());
-            if in_vain || known.failed.contains_key(&turn.tool) || known.failed.contains_key(&Tool::Plain) {
+                .is_some_and(|plain| run.tool != Tool::Plain && plain.program.uncountable().is_some());
+            if would_fail || known.failed.contains_key(&run.tool) || known.failed.contains_key(&Tool::Plain) {
                 return;
             }
-            if let Some(failure) = failed_before(jobs, turn, &all) {
-                all[turn.job].failed.insert(turn.tool, failure);
+            if let Some(failure) = failed_before(jobs, run, &all) {
+                all[*job].failed.insert(run.tool, failure);
                 return;
             }
         }
         let folder = self.folder.join(format!(
             "raw/{}/{}/{}-{}-{}",
-            job.series.id,
+            run.series.id,
             // One letter, because this path is in the tools' arguments too, and must have equal length.
-            job.side.revision.variant.name().get(..1).unwrap_or_default(),
-            turn.tool.name(),
-            turn.requests,
-            turn.number
+            run.side.revision.variant.name().get(..1).unwrap_or_default(),
+            run.tool.name(),
+            run.requests,
+            number
         ));
         let began = Instant::now();
-        let mut counted = self.make(job, turn, &folder);
+        let mut ended = self.make(run, &folder);
         // On a busy machine a run sometimes fails. A second failure, or one after a long wait, is the program's.
-        let again = began.elapsed() < WORTH_A_SECOND && counted.as_ref().is_err_and(|error| !error.is_interrupt());
+        let again = began.elapsed() < REPEAT_BEFORE && ended.as_ref().is_err_and(|error| !error.is_interrupt());
         if again && fs::remove_dir_all(&folder).is_ok() {
-            counted = self.make(job, turn, &folder);
+            ended = self.make(run, &folder);
         }
-        let good = counted.is_ok();
-        match counted {
-            Ok(good) => lock()[turn.job].good.push(good),
+        let is_ok = ended.is_ok();
+        match ended {
+            Ok(run) => lock()[*job].ended.push(run),
             Err(error) if error.is_interrupt() => {}
             Err(error) => {
                 let failure = Failure {
                     kind: error.kind(),
-                    why: explained(turn.tool, &error.to_string()),
+                    why: explained(run.tool, &error.to_string()),
                 };
-                lock()[turn.job].failed.insert(turn.tool, failure);
+                lock()[*job].failed.insert(run.tool, failure);
             }
         }
-        if good && !self.keep_raw {
+        if is_ok && !self.keep_raw {
             let _ = fs::remove_dir_all(&folder);
         }
     }
 
-    fn make(&self, job: &Job, turn: &Turn, folder: &Path) -> Result<Good, TurnError> {
-        let pass = Pass {
-            series: job.series,
-            side: job.side,
-            tool: turn.tool,
-            requests: turn.requests,
-            layout: turn.layout,
-            stacks: turn.stacks,
-        };
-        let mut seen = pass.make(self.bench, self.toolbox, self.jq, folder)?;
+    fn make(&self, run: &ServerRun, folder: &Path) -> Result<EndedRun, RunError> {
+        let mut result = run.make(self.bench, self.toolbox, self.jq, folder)?;
         for _ in 0..REPEATS {
-            if !NEARLY_A_SECOND.contains(&seen.took) {
+            if !LITTLE_OVER_A_SECOND.contains(&result.took) {
                 break;
             }
-            fs::remove_dir_all(folder).map_err(|error| PassError::unwritable(folder, error))?;
-            seen = pass.make(self.bench, self.toolbox, self.jq, folder)?;
+            fs::remove_dir_all(folder).map_err(|error| ServerRunError::unwritable(folder, error))?;
+            result = run.make(self.bench, self.toolbox, self.jq, folder)?;
         }
-        let files = written(turn.tool, folder);
-        let nothing = || TurnError::Nothing(turn.tool.name());
-        let wire = seen.wire;
-        let tree = Tree::of(job.side.repository.as_deref()).or(Some(self.bench.root));
-        // A server of several processes writes a file for each.
-        let counted = match (turn.tool, seen.plain) {
-            (Tool::Plain, plain) => Counted::Nothing(plain.ok_or_else(nothing)?),
-            (Tool::Strace, _) if files.is_empty() => return Err(nothing()),
-            (Tool::Strace, _) => {
-                let mut calls = BTreeMap::new();
-                for file in &files {
-                    for (name, count) in strace::read(file)? {
-                        *calls.entry(name).or_default() += count;
-                    }
-                }
-                Counted::Syscalls(calls)
-            }
-            (Tool::Dhat, _) => {
-                let all = files.iter().map(|file| dhat::read(file, &tree));
-                Counted::Heap(sum(all, Allocated::absorb)?.ok_or_else(nothing)?)
-            }
-            (Tool::Callgrind, _) if !turn.stacks => {
-                let all = files.iter().map(|file| callgrind::total(file));
-                Counted::Total(sum(all, |sum, one| *sum += one)?.ok_or_else(nothing)?)
-            }
-            (Tool::Callgrind, _) => {
-                let all = files.iter().map(|file| callgrind::read(file, &tree));
-                Counted::Code(sum(all, Instructions::absorb)?.ok_or_else(nothing)?)
+        let output = match result.plain {
+            Some(plain) => ToolOutput::Plain(plain),
+            None => {
+                let tree = Tree::of(run.side.repository.as_deref()).or(Some(self.bench.root));
+                let files = written(run.tool, folder);
+                let output = ToolOutput::read(run.tool, run.stacks, &files, &tree)?;
+                output.ok_or_else(|| RunError::Nothing(run.tool.name()))?
             }
         };
-        Ok(Good {
-            requests: turn.requests,
-            layout: u32::try_from(turn.layout).unwrap_or(u32::MAX),
-            wire,
-            counted,
+        Ok(EndedRun {
+            requests: run.requests,
+            layout: u32::try_from(run.layout).unwrap_or(u32::MAX),
+            wire: result.wire,
+            output,
         })
     }
 
-    fn counts(&self, job: &Job, runs: &Runs) -> std::io::Result<Counts> {
+    fn counts(&self, job: &Job, runs: &VariantRuns) -> std::io::Result<Counts> {
         let variant = job.side.revision.variant;
         if let Some(why) = &job.broken {
             return Ok(Counts::without(variant, CountStatus::Failed, why.clone()));
@@ -366,20 +345,4 @@ impl Counter<'_> {
             &format!("counts/{}", job.series.id),
         )
     }
-}
-
-/// The sum over all processes of one run; `None` without processes.
-fn sum<T>(
-    all: impl Iterator<Item = Result<T, ProfileError>>,
-    absorb: fn(&mut T, T),
-) -> Result<Option<T>, ProfileError> {
-    let mut found: Option<T> = None;
-    for one in all {
-        let one = one?;
-        match &mut found {
-            Some(found) => absorb(found, one),
-            None => found = Some(one),
-        }
-    }
-    Ok(found)
 }

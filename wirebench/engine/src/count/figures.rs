@@ -5,10 +5,10 @@ use wirebench_record::counts::{Figure, Point};
 use wirebench_record::metric::{DefaultGate, Metric, Source};
 
 /// A change of a request's cost during a run gets a remark from this share on.
-const CURVED: f64 = 0.02;
+const REMARKED_CHANGE: f64 = 0.02;
 
 /// The fewest additional events of a longer run that are attributed to its requests.
-const REPEATED: f64 = 2.0;
+const FEWEST_EVENTS: f64 = 2.0;
 
 /// The largest part of a cost that is attributed to other causes than requests, for metrics that gate with a margin.
 const UNRELATED_SHARE: f64 = 0.001;
@@ -32,7 +32,7 @@ pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure 
     let by_layout = by_layout(&points);
     let value = mean(&by_layout);
     let at_first = (mean(&many) - mean(&few)) / more;
-    // Each long run with each short one: the worst result of any two single runs.
+    // Every pair of a long run and a short one.
     let slopes = many
         .iter()
         .flat_map(|long| few.iter().map(move |short| (long - short) / more));
@@ -78,13 +78,13 @@ fn by_layout(points: &[Point]) -> Vec<f64> {
 }
 
 /// The rate of a rare event per request: only if every longer run has more events than every shorter one, by at least
-/// [`REPEATED`].
+/// [`FEWEST_EVENTS`].
 #[must_use]
 pub fn rare(points: &[Point]) -> Option<f64> {
     let (few, many, more) = ends(points)?;
     let most = few.iter().copied().fold(0.0, f64::max);
     let least = many.iter().copied().fold(f64::INFINITY, f64::min);
-    (least - most >= REPEATED).then(|| (mean(&many) - mean(&few)) / more)
+    (least - most >= FEWEST_EVENTS).then(|| (mean(&many) - mean(&few)) / more)
 }
 
 /// The smallest spread of a figure, even if its few repetitions agree: the full allowance of [`unrelated`] if a single
@@ -108,28 +108,22 @@ pub fn intercept(metric: Metric, slope: &Figure) -> Option<Figure> {
     let cost = slope.value?;
     let cost = slope.by_layout.first().copied().unwrap_or(cost);
     let value = mean(&few) - cost * as_float(requests);
-    let spread = few.iter().map(|total| (total - mean(&few)).abs()).fold(0.0, f64::max);
-    let spread = spread + slope.spread.unwrap_or(0.0) * as_float(requests).min(more);
+    let spread = reach(&few) + slope.spread.unwrap_or(0.0) * as_float(requests).min(more);
     Some(Figure {
-        metric,
         value: (value >= 0.0).then_some(value),
         spread: Some(spread),
         refused: (value < 0.0).then(|| "requests cost more the longer the server runs".into()),
-        by_layout: Vec::new(),
-        points: Vec::new(),
+        ..unknown(metric)
     })
 }
 
-/// A figure that is known without counting.
+/// A figure that needs no counting.
 #[must_use]
 pub fn known(metric: Metric, value: u64) -> Figure {
     Figure {
-        metric,
         value: Some(as_float(value)),
         spread: Some(0.0),
-        refused: None,
-        by_layout: Vec::new(),
-        points: Vec::new(),
+        ..unknown(metric)
     }
 }
 
@@ -137,10 +131,17 @@ pub fn known(metric: Metric, value: u64) -> Figure {
 #[must_use]
 pub fn refused(metric: Metric, why: String) -> Figure {
     Figure {
+        refused: Some(why),
+        ..unknown(metric)
+    }
+}
+
+const fn unknown(metric: Metric) -> Figure {
+    Figure {
         metric,
         value: None,
         spread: None,
-        refused: Some(why),
+        refused: None,
         by_layout: Vec::new(),
         points: Vec::new(),
     }
@@ -162,15 +163,9 @@ pub fn curvature(points: &[Point]) -> Option<f64> {
     let totals: Vec<f64> = same.map(|point| as_float(point.total)).collect();
     let first = (mean(&totals) - mean(&few)) / as_float(middle.requests - least);
     let second = (mean(&many) - mean(&totals)) / as_float(most - middle.requests);
-    let noise = |totals: &[f64]| {
-        totals
-            .iter()
-            .map(|total| (total - mean(totals)).abs())
-            .fold(0.0, f64::max)
-    };
-    let noise = 3.0 * (noise(&few) + noise(&many)) / as_float(middle.requests - least);
+    let noise = 3.0 * (reach(&few) + reach(&many)) / as_float(middle.requests - least);
     let dearer = second - first;
-    (first > 0.0 && dearer.abs() > CURVED * first && dearer.abs() > noise).then(|| dearer / first)
+    (first > 0.0 && dearer.abs() > REMARKED_CHANGE * first && dearer.abs() > noise).then(|| dearer / first)
 }
 
 /// Totals of the shortest runs, of the longest, and the requests between them.
@@ -185,6 +180,12 @@ fn ends(points: &[Point]) -> Option<(Vec<f64>, Vec<f64>, f64)> {
 
 fn requests(points: &[Point]) -> impl Iterator<Item = u64> {
     points.iter().map(|point| point.requests)
+}
+
+/// The largest distance of a value from the mean.
+fn reach(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lists are short")]

@@ -3,15 +3,16 @@
 //! Each server is run several times under each tool, for few requests and for many, one at a time and in lock step with its
 //! driver; the cost of a request is the slope between them.
 
-pub mod asleep;
 pub mod counter;
 pub mod figures;
-pub mod nature;
-pub mod pass;
 pub mod profile;
+pub mod program;
 mod ready;
 pub mod relay;
 pub mod segments;
-pub mod series;
+pub mod server_run;
+pub mod threads;
 pub mod tool;
+pub mod tool_output;
+pub mod variant_runs;
 pub mod wire;

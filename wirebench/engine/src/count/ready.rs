@@ -1,5 +1,5 @@
-//! Checks readiness in lock step, because number and timing of the checks would otherwise change the state of the
-//! server's heap before the load.
+//! Checks readiness in lock step: otherwise number and timing of the checks would change the state of the server's heap
+//! before the load.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::measure::target::Target;
 use wirebench_declare::server::{Ready, Server};
 
 /// Checks once whether a server is ready, through a relay, and not before it listens.
-pub(super) fn look(server: &Server, target: &Target, ca: PathBuf) -> impl Fn() -> Result<(), String> + use<> {
+pub(super) fn check(server: &Server, target: &Target, ca: PathBuf) -> impl Fn() -> Result<(), String> + use<> {
     let (ready, protocol) = (server.ready.clone(), server.protocols[0]);
     let (address, group) = (target.front.address.clone(), target.front.group.id());
     let port = address.rsplit(':').next().and_then(|port| port.parse().ok());
@@ -23,8 +23,8 @@ pub(super) fn look(server: &Server, target: &Target, ca: PathBuf) -> impl Fn() -
             return Ok(());
         }
         let relay = Relay::start(&address, group).map_err(|error| error.to_string())?;
-        let looked = is_ready(&ready, &relay.address, protocol, &ca);
+        let checked = is_ready(&ready, &relay.address, protocol, &ca);
         relay.finish().map_err(|error| error.to_string())?;
-        looked
+        checked
     }
 }

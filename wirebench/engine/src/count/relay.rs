@@ -14,19 +14,19 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::count::asleep::Sleepers;
 use crate::count::segments;
+use crate::count::threads::GroupThreads;
 use crate::count::wire::Wire;
 
 /// How long the relay waits for both sides before it passes bytes on anyway: the most and the least. The time halves
-/// whenever they do not come to rest, and doubles whenever they do.
+/// whenever they do not both wait in that time, and doubles whenever they do.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(3));
-/// How long the relay waits for more bytes of a driver whose processes are not known.
-const UNKNOWN: Duration = Duration::from_millis(3);
+/// How long the relay waits for more bytes of a driver whose processes are unknown.
+const PAUSE_UNKNOWN: Duration = Duration::from_millis(3);
 /// How often the relay checks whether to stop, milliseconds.
 const TICK_MS: u8 = 20;
 /// Time between two readings of the processes: the first, and the longest.
-const GLANCE: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(300));
+const READING_INTERVAL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(300));
 
 /// A running relay; dropping it stops it.
 #[derive(Debug)]
@@ -43,18 +43,18 @@ impl Relay {
     /// Starts a relay to the server at `server` (`127.0.0.1:port`), whose process group is `group`.
     ///
     /// # Errors
-    /// When no port can be had.
+    /// When no port is free.
     pub fn start(server: &str, group: i32) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?.to_string();
         let (driver, ending) = (Arc::new(AtomicI32::new(0)), Arc::new(AtomicBool::new(false)));
-        let mut dialogue = Dialogue {
+        let mut connections = Connections {
             listener,
             server: server.to_owned(),
-            pairs: Vec::new(),
-            parties: Parties {
-                server: Sleepers::group(group),
+            open: Vec::new(),
+            sides: Sides {
+                server: GroupThreads::group(group),
                 driver_group: Arc::clone(&driver),
                 driver: None,
                 patience: PATIENCE.0,
@@ -67,7 +67,7 @@ impl Relay {
         let ended = Arc::clone(&ending);
         let thread = std::thread::Builder::new()
             .name("relay".into())
-            .spawn(move || dialogue.run(&ended))?;
+            .spawn(move || connections.run(&ended))?;
         Ok(Self {
             address,
             driver,
@@ -98,29 +98,29 @@ impl Drop for Relay {
     }
 }
 
-/// Both sides' processes.
-struct Parties {
-    server: Sleepers,
+/// The processes of both sides.
+struct Sides {
+    server: GroupThreads,
     driver_group: Arc<AtomicI32>,
-    driver: Option<Sleepers>,
+    driver: Option<GroupThreads>,
     patience: Duration,
 }
 
-impl Parties {
-    /// Waits until both sides rest; false when they did not in time.
-    fn rest(&mut self) -> bool {
+impl Sides {
+    /// Waits until both sides wait; false if they did not in time.
+    fn wait_for_both(&mut self) -> bool {
         if self.driver.is_none() {
             let group = self.driver_group.load(Ordering::Relaxed);
-            self.driver = (group != 0).then(|| Sleepers::group(group));
+            self.driver = (group != 0).then(|| GroupThreads::group(group));
             if self.driver.is_none() {
-                std::thread::sleep(UNKNOWN);
+                std::thread::sleep(PAUSE_UNKNOWN);
             }
         }
         let started = Instant::now();
-        let mut pause = GLANCE.0;
+        let mut pause = READING_INTERVAL.0;
         loop {
-            let mut driver_rests = || self.driver.as_mut().is_none_or(Sleepers::asleep);
-            if self.server.asleep() && driver_rests() && self.server.surely_asleep() && driver_rests() {
+            let mut driver_waits = || self.driver.as_mut().is_none_or(GroupThreads::all_wait);
+            if self.server.all_wait() && driver_waits() && self.server.surely_all_wait() && driver_waits() {
                 self.patience = (self.patience * 2).min(PATIENCE.0);
                 return true;
             }
@@ -129,64 +129,68 @@ impl Parties {
                 return false;
             }
             std::thread::sleep(pause);
-            pause = (pause * 3 / 2).min(GLANCE.1);
+            pause = (pause * 3 / 2).min(READING_INTERVAL.1);
         }
     }
 }
 
-/// One connection of the driver and the one to the server that belongs to it.
-struct Pair {
+/// A connection from the driver and the corresponding connection to the server.
+struct Connection {
     driver: TcpStream,
     server: TcpStream,
     driver_open: bool,
     server_open: bool,
 }
 
-struct Dialogue {
+/// All connections, and the traffic over them.
+struct Connections {
     listener: TcpListener,
     server: String,
-    pairs: Vec<Pair>,
-    parties: Parties,
+    open: Vec<Connection>,
+    sides: Sides,
     wire: Wire,
 }
 
-impl Dialogue {
+impl Connections {
     fn run(&mut self, ending: &AtomicBool) -> io::Result<Wire> {
         loop {
             let ending = ending.load(Ordering::Relaxed);
             self.accept()?;
-            if ending && self.pairs.is_empty() {
+            if ending && self.open.is_empty() {
                 // The server's work after the last close belongs to the run.
-                self.parties.rest();
+                self.sides.wait_for_both();
                 return Ok(self.wire);
             }
-            if self.somebody_speaks()? {
-                self.wire.turns += 1;
-                if !self.parties.rest() {
-                    self.wire.restless += 1;
+            if self.wait_for_bytes()? {
+                self.wire.exchanges += 1;
+                if !self.sides.wait_for_both() {
+                    self.wire.unsettled += 1;
                 }
                 self.exchange()?;
             } else if ending {
-                // The driver has ended: a half-open connection brings no more bytes.
-                self.pairs.clear();
+                // The driver has ended: no more bytes arrive on a half-open connection.
+                self.open.clear();
             }
         }
     }
 
-    /// Waits for a connection, for bytes, or for a tick; returns true if there are bytes.
-    fn somebody_speaks(&self) -> io::Result<bool> {
-        let mut asked = vec![PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
-        for pair in &self.pairs {
-            let open = [(&pair.driver, pair.driver_open), (&pair.server, pair.server_open)];
-            let open = open.into_iter().filter(|(_, open)| *open);
-            asked.extend(open.map(|(stream, _)| PollFd::new(stream.as_fd(), PollFlags::POLLIN)));
+    /// Waits for a connection, for bytes, or for a tick; returns true if bytes arrived.
+    fn wait_for_bytes(&self) -> io::Result<bool> {
+        let mut polled = vec![PollFd::new(self.listener.as_fd(), PollFlags::POLLIN)];
+        for connection in &self.open {
+            let streams = [
+                (&connection.driver, connection.driver_open),
+                (&connection.server, connection.server_open),
+            ];
+            let open = streams.into_iter().filter(|(_, is_open)| *is_open);
+            polled.extend(open.map(|(stream, _)| PollFd::new(stream.as_fd(), PollFlags::POLLIN)));
         }
-        match poll(&mut asked, PollTimeout::from(TICK_MS)) {
+        match poll(&mut polled, PollTimeout::from(TICK_MS)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let spoke = |one: &PollFd| one.revents().is_some_and(|events| !events.is_empty());
-        Ok(asked[1..].iter().any(spoke))
+        let has_event = |one: &PollFd| one.revents().is_some_and(|events| !events.is_empty());
+        Ok(polled[1..].iter().any(has_event))
     }
 
     fn accept(&mut self) -> io::Result<()> {
@@ -196,14 +200,14 @@ impl Dialogue {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) => return Err(error),
             };
-            self.parties.rest();
+            self.sides.wait_for_both();
             let server = TcpStream::connect(&self.server)?;
             for stream in [&driver, &server] {
                 stream.set_nodelay(true)?;
                 stream.set_nonblocking(true)?;
             }
             self.wire.connections += 1;
-            self.pairs.push(Pair {
+            self.open.push(Connection {
                 driver,
                 server,
                 driver_open: true,
@@ -214,49 +218,50 @@ impl Dialogue {
 
     /// Reads all bytes of both sides, then passes them on.
     fn exchange(&mut self) -> io::Result<()> {
-        let mut said = Vec::new();
-        for pair in &mut self.pairs {
-            let request = take(&mut pair.driver, &mut pair.driver_open);
-            let answer = take(&mut pair.server, &mut pair.server_open);
-            said.push((request, answer));
+        let mut received = Vec::new();
+        for connection in &mut self.open {
+            let request = read_available(&mut connection.driver, &mut connection.driver_open);
+            let response = read_available(&mut connection.server, &mut connection.server_open);
+            received.push((request, response));
         }
-        for (pair, (request, answer)) in self.pairs.iter_mut().zip(said) {
+        for (connection, (request, response)) in self.open.iter_mut().zip(received) {
             self.wire.received += request.len() as u64;
-            self.wire.sent += answer.len() as u64;
-            give(&mut pair.server, &request);
-            give(&mut pair.driver, &answer);
-            if !pair.driver_open || !pair.server_open {
+            self.wire.sent += response.len() as u64;
+            write_all(&mut connection.server, &request);
+            write_all(&mut connection.driver, &response);
+            if !connection.driver_open || !connection.server_open {
                 // After both ends are closed the kernel has no counters any more.
-                let segments = segments::received(&pair.server);
+                let segments = segments::received(&connection.server);
                 self.wire.segments_sent = self.wire.segments_sent.zip(segments).map(|(sum, more)| sum + more);
-                let _ = pair.server.shutdown(Shutdown::Both);
-                let _ = pair.driver.shutdown(Shutdown::Both);
+                let _ = connection.server.shutdown(Shutdown::Both);
+                let _ = connection.driver.shutdown(Shutdown::Both);
             }
         }
-        self.pairs.retain(|pair| pair.driver_open && pair.server_open);
+        self.open
+            .retain(|connection| connection.driver_open && connection.server_open);
         Ok(())
     }
 }
 
 /// All bytes that a side has sent so far; `open` becomes false when it has closed.
-fn take(from: &mut TcpStream, open: &mut bool) -> Vec<u8> {
-    let mut said = Vec::new();
+fn read_available(from: &mut TcpStream, open: &mut bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
     let mut buffer = [0; 64 << 10];
     while *open {
         match from.read(&mut buffer) {
             Ok(0) => *open = false,
-            Ok(count) => said.extend_from_slice(&buffer[..count]),
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // A reset counts as a close.
             Err(_) => *open = false,
         }
     }
-    said
+    bytes
 }
 
 /// Passes bytes on; a side that has closed meanwhile does not get them.
-fn give(to: &mut TcpStream, mut bytes: &[u8]) {
+fn write_all(to: &mut TcpStream, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         match to.write(bytes) {
             Ok(count) => bytes = &bytes[count..],
@@ -317,7 +322,7 @@ while True:
         }
     }
 
-    fn ask(stream: &mut TcpStream, bytes: &[u8]) -> u32 {
+    fn request(stream: &mut TcpStream, bytes: &[u8]) -> u32 {
         stream.write_all(bytes).unwrap();
         let mut answer = [0; 4];
         stream.read_exact(&mut answer).unwrap();
@@ -331,7 +336,7 @@ while True:
         for _ in 0..2 {
             let mut stream = TcpStream::connect(&relay.address).unwrap();
             for length in [1, 100, 10_000] {
-                assert_eq!(ask(&mut stream, &vec![7; length]), u32::try_from(length).unwrap());
+                assert_eq!(request(&mut stream, &vec![7; length]), u32::try_from(length).unwrap());
             }
         }
         let wire = relay.finish().unwrap();
@@ -340,14 +345,14 @@ while True:
             sent: 24,
             received: 20_202,
             segments_sent: Some(6),
-            turns: wire.turns,
-            restless: 0,
+            exchanges: wire.exchanges,
+            unsettled: 0,
         };
         assert_eq!(wire, expected);
     }
 
     #[test]
-    fn what_a_side_says_in_pieces_arrives_as_one() {
+    fn bytes_that_a_side_sends_in_pieces_arrive_together() {
         let server = Server::start();
         // This very process is the driver: it is busy between its writes.
         let relay = server.relay();
@@ -367,7 +372,7 @@ while True:
     }
 
     #[test]
-    fn a_driver_that_leaves_without_a_word_ends_the_relay_too() {
+    fn a_driver_that_disconnects_without_a_request_ends_the_relay_too() {
         let server = Server::start();
         let relay = server.relay();
         drop(TcpStream::connect(&relay.address).unwrap());

@@ -22,7 +22,7 @@ mod linux {
     use std::net::TcpStream;
     use std::os::fd::AsRawFd as _;
 
-    /// Where tcp_info(7) keeps the number; kernels append to the structure, and older ones fill less of it.
+    /// The offset of the number in tcp_info(7); kernels append to the structure, and older ones fill less of it.
     const PLACE: usize = offset_of!(libc::tcp_info, tcpi_data_segs_in);
 
     pub(super) fn received(stream: &TcpStream) -> Option<u64> {

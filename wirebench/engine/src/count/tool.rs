@@ -51,9 +51,9 @@ impl Tool {
         }
     }
 
-    /// How many times longer a server may take to get ready.
+    /// By what factor the time is longer in which a server must get ready.
     #[must_use]
-    pub const fn patience(self) -> u32 {
+    pub const fn ready_factor(self) -> u32 {
         match self {
             Self::Plain => 1,
             Self::Strace => 4,
@@ -61,8 +61,8 @@ impl Tool {
         }
     }
 
-    /// The words before a server's command. Counts are written to `folder`, one file for each process. Call stacks are
-    /// kept up to [`CALLERS`] functions, where they are wanted: they take time.
+    /// The words before a server's command. Counts are written to `folder`, one file for each process. With `stacks`, which
+    /// takes time, call stacks of up to [`CALLERS`] functions are kept.
     fn prefix(self, program: &Path, folder: &Path, stacks: bool) -> Vec<String> {
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
         let mut words = vec![path(program.to_path_buf())];
@@ -76,7 +76,7 @@ impl Tool {
                 format!("--num-callers={CALLERS}"),
                 format!("--dhat-out-file={file}.%p"),
             ]),
-            // Own cost by whole calling context and by instruction address: for call stacks with inlined functions.
+            // The own cost of each calling context and instruction address, for call stacks with inlined functions.
             Self::Callgrind => {
                 words.extend([
                     "--tool=callgrind".into(),
@@ -102,10 +102,12 @@ impl Toolbox {
     /// Looks for every tool, in the project's tool folder and on PATH.
     #[must_use]
     pub fn look(root: &Path) -> Self {
-        let found = ["strace", "valgrind"]
+        let programs = ["strace", "valgrind"]
             .into_iter()
             .filter_map(|program| Some((program, tools::locate(root, program)?)));
-        Self { found: found.collect() }
+        Self {
+            found: programs.collect(),
+        }
     }
 
     /// The path of a tool's program; `None` if it is missing or the tool has none.
@@ -123,13 +125,13 @@ impl Toolbox {
         tool.program().is_none() || self.program(tool).is_some()
     }
 
-    /// Each tool's program and where it is.
+    /// The program of each tool, with its path.
     #[must_use]
     pub fn found(&self) -> &[(&'static str, PathBuf)] {
         &self.found
     }
 
-    /// Programs that are missing, each with what is not counted without it.
+    /// The programs that are missing, each with the metrics that need it.
     #[must_use]
     pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
         let all = [("strace", "system calls"), ("valgrind", "instructions and allocations")];
@@ -138,7 +140,7 @@ impl Toolbox {
             .collect()
     }
 
-    /// A server's command, run under a tool, with call stacks where they are wanted.
+    /// The command that runs a server's command under a tool.
     #[must_use]
     pub fn wrap(&self, tool: Tool, command: &[String], folder: &Path, stacks: bool) -> Vec<String> {
         let prefix = self.program(tool).map(|program| tool.prefix(program, folder, stacks));

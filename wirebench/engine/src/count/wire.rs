@@ -1,6 +1,6 @@
 //! The traffic between driver and server.
 
-/// Bytes and connections that a relay saw, from the server's point of view.
+/// The bytes and connections that a relay counted, from the server's point of view.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wire {
     /// Connections that the driver opened.
@@ -12,7 +12,7 @@ pub struct Wire {
     /// TCP segments with data that the server sent; `None` if the kernel does not count them.
     pub segments_sent: Option<u64>,
     /// Exchanges between driver and server.
-    pub turns: u64,
-    /// Exchanges in which driver and server did not come to rest in time.
-    pub restless: u64,
+    pub exchanges: u64,
+    /// Exchanges before which driver and server did not both wait in time.
+    pub unsettled: u64,
 }

@@ -1,17 +1,18 @@
-//! What a month of requests takes of CPU, memory and network, from measured rounds.
+//! The CPU time, memory and traffic of a month of requests, from measured rounds.
 
 use wirebench_declare::claims::{Month, Quantity};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Round, Run, Series};
 use wirebench_stats::quantile::median;
 
-use super::{pair, value};
+use super::measured::pair;
+use super::quantity::value;
 use crate::summary::candidate_rounds;
 use crate::summary::cost::{DAYS, Rates};
 
-/// What one request takes, and the memory that is held all the time; medians over the rounds.
+/// The CPU time and traffic of one request, and the memory that is used all the time; medians over the rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Taken {
+pub struct RequestUse {
     /// CPU time of a request, s.
     pub cpu_s: f64,
     /// Memory of all processes, bytes.
@@ -20,14 +21,14 @@ pub struct Taken {
     pub sent_bytes: Option<f64>,
 }
 
-impl Taken {
-    /// Hours of one core in a month of so many requests a day.
+impl RequestUse {
+    /// Core hours in a month.
     #[must_use]
     pub fn core_hours(&self, requests_per_day: f64) -> f64 {
         requests_per_day * DAYS * self.cpu_s / 3600.0
     }
 
-    /// 10^9 bytes sent in a month of so many requests a day.
+    /// 10^9 bytes sent in a month; `None` if the traffic is unknown.
     #[must_use]
     pub fn sent_gb(&self, requests_per_day: f64) -> Option<f64> {
         Some(requests_per_day * DAYS * self.sent_bytes? / 1e9)
@@ -39,7 +40,7 @@ impl Taken {
         self.memory_bytes / f64::from(1 << 30)
     }
 
-    /// The price of a month of so many requests a day; `None` where the traffic is not known.
+    /// The price of a month; `None` if the traffic is unknown.
     #[must_use]
     pub fn price(&self, requests_per_day: f64, rates: &Rates) -> Option<f64> {
         let memory = self.memory_gib() * DAYS * 24.0 * rates.memory_gib_hour;
@@ -48,14 +49,14 @@ impl Taken {
     }
 }
 
-/// What both sides of an estimate take; `None` where the run has not measured both.
+/// The use of both sides of an estimate; `None` if the run has not measured both.
 #[must_use]
-pub fn month(estimate: &Month, run: &Run) -> Option<[Taken; 2]> {
+pub fn month(estimate: &Month, run: &Run) -> Option<[RequestUse; 2]> {
     let [first, second] = pair(&estimate.pair, run)?;
-    Some([taken(first)?, taken(second)?])
+    Some([request_use(first)?, request_use(second)?])
 }
 
-fn taken(series: &Series) -> Option<Taken> {
+fn request_use(series: &Series) -> Option<RequestUse> {
     let middle = |read: &dyn Fn(&Round) -> Option<f64>| {
         let values: Vec<f64> = candidate_rounds(series).filter_map(read).collect();
         median(&values)
@@ -64,7 +65,7 @@ fn taken(series: &Series) -> Option<Taken> {
         let bytes_per_s = value(Quantity::NetworkMbPerS, round)? * 1e6;
         Some(bytes_per_s / value(Quantity::ThroughputRps, round)?)
     };
-    Some(Taken {
+    Some(RequestUse {
         cpu_s: middle(&|round| Metric::ServerCpu.of(round))? / 1e9,
         memory_bytes: middle(&|round| value(Quantity::MemoryMb, round))? * 1e6,
         sent_bytes: middle(&sent),
@@ -74,13 +75,7 @@ fn taken(series: &Series) -> Option<Taken> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const RATES: Rates = Rates {
-        requests_per_day: 1e6,
-        cpu_core_hour: 0.04,
-        memory_gib_hour: 0.005,
-        network_gb: 0.09,
-    };
+    use crate::summary::cost::tests::RATES;
 
     fn committed() -> Run {
         serde_json::from_str(include_str!("../../../../results/comparisons/A/run.json")).unwrap()

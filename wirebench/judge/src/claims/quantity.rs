@@ -30,8 +30,8 @@ pub(super) fn value(quantity: Quantity, round: &Round) -> Option<f64> {
     }
 }
 
-/// The failed checks of a series' rounds.
-pub(super) fn doubt(series: &Series) -> Option<&str> {
+/// The first failed check of a series' rounds.
+pub(super) fn failed_check(series: &Series) -> Option<&str> {
     (series.rounds.iter().find_map(|round| round.reason.as_deref())).or(series.reason.as_deref())
 }
 

@@ -4,50 +4,48 @@ use wirebench_record::counts::{CountStatus, Counts};
 use wirebench_record::reason::SeriesReason;
 use wirebench_record::run::{Run, RunStatus, Series, SeriesStatus, Variant};
 
-/// Why a series has no figures to compare.
-pub(super) enum Without {
-    /// Nothing was tried: no verdict. Says why.
-    Untried(SeriesReason),
-    /// Something went wrong. Says what.
-    Broken(SeriesReason),
+/// Stands for a reason that the record does not give.
+pub(super) const NO_REASON: &str = "no reason recorded";
+
+/// Why a series has no counts to compare.
+pub(super) enum Missing {
+    /// Counting was not tried, so there is no verdict.
+    NotTried(SeriesReason),
+    /// Counting failed.
+    Failed(SeriesReason),
 }
 
-/// The counts of both sides, when both have some.
-pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Without> {
-    let why = |reason: Option<&String>| reason.map_or_else(|| "no reason recorded".to_owned(), Clone::clone);
-    let text = |reason| SeriesReason::Text { text: why(reason) };
+/// The counts of baseline and candidate.
+pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Missing> {
+    let or_none = |reason: Option<&String>| reason.map_or(NO_REASON, String::as_str).to_owned();
+    let not_tried = |reason| Missing::NotTried(SeriesReason::Text { text: or_none(reason) });
     if series.status == SeriesStatus::Skipped {
-        return Err(Without::Untried(text(series.reason.as_ref())));
+        return Err(not_tried(series.reason.as_ref()));
     }
-    let side = |variant: Variant| {
-        let not_counted = |reason| {
-            Without::Broken(SeriesReason::NotCounted {
-                side: variant,
-                why: why(reason),
-            })
+    let side = |side: Variant| {
+        let failed = |reason| {
+            let why = or_none(reason);
+            Missing::Failed(SeriesReason::NotCounted { side, why })
         };
-        match series.counts_of(variant) {
-            Some(counts) if counts.status == CountStatus::Skipped => {
-                Err(Without::Untried(text(counts.reason.as_ref())))
-            }
-            Some(counts) if counts.status == CountStatus::Failed => Err(not_counted(counts.reason.as_ref())),
+        match series.counts_of(side) {
+            Some(counts) if counts.status == CountStatus::Skipped => Err(not_tried(counts.reason.as_ref())),
+            Some(counts) if counts.status == CountStatus::Failed => Err(failed(counts.reason.as_ref())),
             Some(counts) => Ok(counts),
             None if run.status == RunStatus::Incomplete => {
-                Err(Without::Untried(SeriesReason::InterruptedBeforeCounting))
+                Err(Missing::NotTried(SeriesReason::InterruptedBeforeCounting))
             }
-            None => Err(not_counted(series.reason.as_ref())),
+            None => Err(failed(series.reason.as_ref())),
         }
     };
     match (side(Variant::Baseline), side(Variant::Candidate)) {
         (Ok(base), Ok(head)) => Ok((base, head)),
         // A side that was not counted at all takes precedence over one that failed: there is nothing to compare.
-        (Err(untried @ Without::Untried(_)), _) | (_, Err(untried @ Without::Untried(_))) => Err(untried),
-        // What stops counting on both sides lies in the server or the driver, not in the change.
-        (Err(Without::Broken(SeriesReason::NotCounted { why, .. })), Err(Without::Broken(_))) => {
-            Err(Without::Untried(SeriesReason::Text {
-                text: format!("nothing was counted on either side: {why}"),
-            }))
+        (Err(not_tried @ Missing::NotTried(_)), _) | (_, Err(not_tried @ Missing::NotTried(_))) => Err(not_tried),
+        // If counting fails on both sides, the cause is the server or the driver, not the change.
+        (Err(Missing::Failed(SeriesReason::NotCounted { why, .. })), Err(Missing::Failed(_))) => {
+            let text = format!("nothing was counted on either side: {why}");
+            Err(Missing::NotTried(SeriesReason::Text { text }))
         }
-        (Err(broken), _) | (_, Err(broken)) => Err(broken),
+        (Err(failed), _) | (_, Err(failed)) => Err(failed),
     }
 }

@@ -1,4 +1,4 @@
-//! One metric of one series in one stage: its pairs, and every number that is read off them.
+//! One metric of one series in one stage: its pairs, and the estimates and tests over them.
 
 use crate::compare::gates::Gates;
 use wirebench_declare::compare::Margin;
@@ -17,10 +17,11 @@ pub(super) struct Cell {
     bad: (Vec<f64>, Vec<f64>),
 }
 
-/// The estimates of a cell, without any test. Logarithms of badness, candidate over baseline.
+/// The estimates of a cell, without any test: differences of logarithms of badness, candidate over baseline.
 #[derive(Debug, Clone)]
-pub(super) struct Figures {
+pub(super) struct Estimates {
     pub(super) kept: Kept,
+    /// In the metric's unit.
     pub(super) baseline: Option<f64>,
     pub(super) candidate: Option<f64>,
     pub(super) location: Option<Location>,
@@ -49,18 +50,14 @@ impl Cell {
         let values: (Vec<f64>, Vec<f64>) = pairs
             .filter_map(|(base, head)| metric.comparable(base).zip(metric.comparable(head)))
             .unzip();
-        let bad = |arm: &[f64]| -> Vec<f64> {
-            arm.iter()
-                .map(|value| match metric.better() {
-                    Better::Lower => value.ln(),
-                    Better::Higher => -value.ln(),
-                })
-                .collect()
+        let bad = |value: &f64| match metric.better() {
+            Better::Lower => value.ln(),
+            Better::Higher => -value.ln(),
         };
         (!values.0.is_empty()).then(|| Self {
             metric,
             margin: gates.margin(series, metric),
-            bad: (bad(&values.0), bad(&values.1)),
+            bad: (values.0.iter().map(bad).collect(), values.1.iter().map(bad).collect()),
         })
     }
 
@@ -88,7 +85,7 @@ impl Cell {
         Some(above.share().ln_1p().max(self.log_margin()))
     }
 
-    pub(super) fn figures(&self) -> Figures {
+    pub(super) fn estimates(&self) -> Estimates {
         let kept = keep(&self.bad.0, &self.bad.1);
         let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
         let middle = |arm: &[f64]| median(&kept.pairs.iter().map(|i| arm[*i]).collect::<Vec<_>>());
@@ -103,7 +100,7 @@ impl Cell {
                 Better::Higher => (-bad).exp(),
             })
         };
-        Figures {
+        Estimates {
             baseline: around(-0.5),
             candidate: around(0.5),
             location,
@@ -112,12 +109,12 @@ impl Cell {
         }
     }
 
-    /// The probability of such pairs, were the candidate worse by just the margin.
+    /// The probability of such pairs if the candidate were worse by exactly the margin.
     pub(super) fn p_worse(&self) -> f64 {
         worse_by_more_than(&self.bad.0, &self.bad.1, self.log_margin()).0
     }
 
-    /// The probability of such pairs, were the candidate better by just the margin.
+    /// The probability of such pairs if the candidate were better by exactly the margin.
     pub(super) fn p_better(&self) -> f64 {
         worse_by_more_than(&self.bad.1, &self.bad.0, self.log_margin()).0
     }
@@ -132,11 +129,8 @@ pub(super) fn pairs(series: &Series, stage: u32) -> impl Iterator<Item = (&Round
 fn pairs_with(series: &Series, stage: u32, other: Variant) -> impl Iterator<Item = (&Round, &Round)> {
     let usable = move |round: &&Round| round.stage == stage && round.dropped.is_none();
     let of = move |variant| {
-        series
-            .rounds
-            .iter()
-            .filter(usable)
-            .filter(move |round| round.variant == variant)
+        let usable = series.rounds.iter().filter(usable);
+        usable.filter(move |round| round.variant == variant)
     };
     of(Variant::Baseline).filter_map(move |base| {
         let head = of(other).find(|head| head.round == base.round)?;

@@ -1,12 +1,15 @@
 //! Judges a counted series: every figure that both sides have, and the reasons for missing ones.
 
-use crate::compare::both_sides::{Without, sides};
-use crate::compare::calls;
+use std::collections::BTreeSet;
+
+use crate::compare::both_sides::{Missing, NO_REASON, sides};
 use crate::compare::exact::{self, Counted, judge};
 use crate::compare::functions;
 use crate::compare::gates::Gates;
+use crate::compare::new_calls;
 use crate::compare::null;
 use crate::compare::series::{declared_differently, over_gating, presence, same_program};
+use crate::compare::unjudged::{unjudged_metric, unjudged_series};
 use crate::compare::verdict::accepted;
 use wirebench_declare::compare::Margin;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
@@ -16,80 +19,65 @@ use wirebench_record::reason::{MetricReason, SeriesReason};
 use wirebench_record::run::{Run, Series};
 
 /// A rise from 0 has no percentage; it is accepted by an entry of this size, the largest that can be written.
-/// Where a record does not say why.
-const UNKNOWN: &str = "no reason recorded";
-const FROM_NOTHING_PERCENT: f64 = 999.0;
+const FROM_ZERO_PERCENT: f64 = 999.0;
 
 /// The result for a counted series of a run with a baseline.
 pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSeries {
-    let mut found = ComparedSeries {
-        id: series.id.clone(),
-        scenario: series.scenario.clone(),
-        presence: presence(series),
-        verdict: None,
-        reason: series.reason.clone().map(|text| SeriesReason::Text { text }),
-        metrics: Vec::new(),
-        same_program: false,
-        functions: Vec::new(),
-    };
-    if found.presence != Presence::Both {
-        return found;
-    }
-    if series.same_program {
+    let presence = presence(series);
+    if presence == Presence::Both && series.same_program {
         return same_program(series);
     }
+    let mut compared = unjudged_series(series, presence);
+    compared.reason = series.reason.clone().map(|text| SeriesReason::Text { text });
+    if presence != Presence::Both {
+        return compared;
+    }
     match sides(run, series) {
-        Err(Without::Untried(reason)) => found.reason = Some(reason),
-        Err(Without::Broken(reason)) => {
-            (found.verdict, found.reason) = (Some(Verdict::Invalid), Some(reason));
+        Err(Missing::NotTried(reason)) => compared.reason = Some(reason),
+        Err(Missing::Failed(reason)) => {
+            (compared.verdict, compared.reason) = (Some(Verdict::Invalid), Some(reason));
         }
         Ok((base, head)) => {
             let judged = |metric| judged(run, series, (base, head), metric, gates.margin(series, metric));
-            found.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
-            found.functions = functions::changes(base, head, &found.metrics);
-            calls::add(base, head, &mut found.functions);
-            found.verdict = over_gating(&found.metrics);
-            let (refused, why) = refused(base, head);
-            found.reason = match (found.metrics.is_empty(), refused.is_empty()) {
-                (true, true) => Some(SeriesReason::NothingCounted),
-                (true, false) => Some(SeriesReason::Counts {
-                    remarks: Vec::new(),
-                    refused,
-                    why,
-                }),
-                (false, _) => declared_differently(series).or_else(|| {
-                    let remarks = remarks(base, head);
-                    (!remarks.is_empty() || !refused.is_empty()).then_some(SeriesReason::Counts {
-                        remarks,
-                        refused,
-                        why,
-                    })
-                }),
-            };
+            compared.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
+            compared.functions = functions::changes(base, head, &compared.metrics);
+            new_calls::add_to_list(base, head, &mut compared.functions);
+            compared.verdict = over_gating(&compared.metrics);
+            compared.reason = reason(series, base, head, &compared.metrics);
         }
     }
-    found
+    compared
+}
+
+/// What to know of a series that was counted on both sides.
+fn reason(series: &Series, base: &Counts, head: &Counts, metrics: &[ComparedMetric]) -> Option<SeriesReason> {
+    let (refused, why) = refused(base, head);
+    if metrics.is_empty() {
+        return Some(if refused.is_empty() {
+            SeriesReason::NothingCounted
+        } else {
+            let remarks = Vec::new();
+            SeriesReason::Counts { remarks, refused, why }
+        });
+    }
+    declared_differently(series).or_else(|| {
+        let remarks = remarks(base, head);
+        let is_empty = remarks.is_empty() && refused.is_empty();
+        (!is_empty).then_some(SeriesReason::Counts { remarks, refused, why })
+    })
 }
 
 /// The remarks on the figures, each once.
 fn remarks(base: &Counts, head: &Counts) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for remark in base.remarks.iter().chain(&head.remarks) {
-        if !all.contains(remark) {
-            all.push(remark.clone());
-        }
-    }
-    all
+    let mut seen = BTreeSet::new();
+    let all = base.remarks.iter().chain(&head.remarks);
+    all.filter(|remark| seen.insert(*remark)).cloned().collect()
 }
 
-/// The figures that both sides refused, with the reasons: they are not judged.
+/// The figures that both sides refused, which are not judged, and why the first was refused.
 fn refused(base: &Counts, head: &Counts) -> (Vec<Metric>, Option<String>) {
-    let both = |metric: &Metric| {
-        matches!(
-            (figure(base, *metric), figure(head, *metric)),
-            (Some(Err(_)), Some(Err(_)))
-        )
-    };
+    let is_refused = |counts, metric| matches!(figure(counts, metric), Some(Err(_)));
+    let both = |metric: &Metric| is_refused(base, *metric) && is_refused(head, *metric);
     let all: Vec<Metric> = Metric::COUNTED.into_iter().filter(both).collect();
     let first = all.first().and_then(|metric| base.figure(*metric));
     let why = first.and_then(|figure| figure.refused.clone());
@@ -107,7 +95,7 @@ fn figure(counts: &Counts, metric: Metric) -> Option<Result<Counted, MetricReaso
         }),
         Some(value) => Err(MetricReason::FigureNegative { side, value }),
         None => {
-            let why = figure.refused.clone().unwrap_or_else(|| UNKNOWN.into());
+            let why = figure.refused.clone().unwrap_or_else(|| NO_REASON.into());
             Err(MetricReason::FigureRefused { side, why })
         }
     })
@@ -127,14 +115,12 @@ fn judged(
     metric: Metric,
     margin: Margin,
 ) -> Option<ComparedMetric> {
-    let figures = (figure(sides.0, metric), figure(sides.1, metric));
     let missing = |counts: &Counts| {
-        Err(MetricReason::FigureMissing {
-            side: counts.variant,
-            why: counts.reason.clone().unwrap_or_else(|| UNKNOWN.into()),
-        })
+        let why = counts.reason.clone().unwrap_or_else(|| NO_REASON.into());
+        let side = counts.variant;
+        Err(MetricReason::FigureMissing { side, why })
     };
-    let (base, head) = match figures {
+    let (base, head) = match (figure(sides.0, metric), figure(sides.1, metric)) {
         (None, None) => return None,
         (base, head) => (
             base.unwrap_or_else(|| missing(sides.0)),
@@ -145,85 +131,65 @@ fn judged(
     if (base.is_err() && head.is_err()) || (one_sided && !margin.gate) {
         return None;
     }
-    let mut found = unjudged(metric, margin);
-    found.baseline = base.as_ref().ok().map(|figure| figure.value);
-    found.candidate = head.as_ref().ok().map(|figure| figure.value);
+    let mut judged = unjudged_metric(metric, margin);
+    judged.baseline = base.as_ref().ok().map(|figure| figure.value);
+    judged.candidate = head.as_ref().ok().map(|figure| figure.value);
     match (base, head) {
-        (Ok(base), Ok(head)) => {
-            let null = null::counted(series, sides.0, metric, margin.margin.percent());
-            let widened = |figure: Counted| Counted {
-                spread: figure.spread.max(null.as_ref().map_or(0.0, |null| null.distance)),
-                ..figure
-            };
-            let layouts = exact::layout_range(by_layout(sides.0, metric), by_layout(sides.1, metric));
-            let said = judge(widened(base), widened(head), layouts, margin.margin.percent());
-            let worse_by = said.effect.map_or(FROM_NOTHING_PERCENT, |effect| effect.max(0.0));
-            found.accepted = (said.verdict == Verdict::Regressed)
-                .then(|| accepted(run, series, metric, worse_by))
-                .flatten();
-            (found.verdict, found.reason) = (said.verdict, said.reason);
-            found.effect_percent = said.effect;
-            (found.effect_low_percent, found.effect_high_percent) = (said.low, said.high);
-            (found.worse_at_most_percent, found.resolvable_percent) = (said.at_most, said.resolvable);
-            found.spread_percent = said.spread;
-            if let Some(null) = &null {
-                null::add_counted(null, &mut found);
-            }
-        }
-        (Err(reason), _) | (_, Err(reason)) => found.reason = reason,
+        (Ok(base), Ok(head)) => judge_figures(run, series, sides, (base, head), &mut judged),
+        (Err(reason), _) | (_, Err(reason)) => judged.reason = reason,
     }
-    let clear = metric == Metric::Syscalls && matches!(found.verdict, Verdict::Unchanged | Verdict::Improved);
-    if let Some(waits) = calls::blocking(sides.0, sides.1).filter(|_| clear) {
-        (found.verdict, found.reason) = (Verdict::Inconclusive, waits);
+    let looks_fine = metric == Metric::Syscalls && matches!(judged.verdict, Verdict::Unchanged | Verdict::Improved);
+    if let Some(blocking) = new_calls::blocking(sides.0, sides.1).filter(|_| looks_fine) {
+        (judged.verdict, judged.reason) = (Verdict::Inconclusive, blocking);
     }
-    Some(found)
+    Some(judged)
 }
 
-/// A counted metric before it is judged.
-fn unjudged(metric: Metric, margin: Margin) -> ComparedMetric {
-    ComparedMetric {
-        metric,
-        unit: metric.unit().into(),
-        better: metric.better(),
-        primary: margin.gate,
-        verdict: Verdict::Invalid,
-        reason: MetricReason::Elsewhere,
-        accepted: None,
-        baseline: None,
-        candidate: None,
-        effect_percent: None,
-        effect_low_percent: None,
-        effect_high_percent: None,
-        worse_at_most_percent: None,
-        margin_percent: margin.margin.percent(),
-        resolvable_percent: None,
-        spread_percent: None,
-        p_worse: None,
-        p_better: None,
-        stage: 1,
-        pairs: 0,
-        kept: 0,
-        dropped_baseline: 0,
-        dropped_candidate: 0,
-        null_percent: None,
-        null_pairs: 0,
-        flame_graph: None,
+/// Fills in the result for the figures of both sides.
+fn judge_figures(
+    run: &Run,
+    series: &Series,
+    sides: (&Counts, &Counts),
+    (base, head): (Counted, Counted),
+    judged: &mut ComparedMetric,
+) {
+    let metric = judged.metric;
+    let null = null::counted(series, sides.0, metric, judged.margin_percent);
+    // The null shows how far figures of one program lie apart.
+    let widened = |figure: Counted| Counted {
+        spread: figure.spread.max(null.as_ref().map_or(0.0, |null| null.distance)),
+        ..figure
+    };
+    let layouts = exact::layout_range(by_layout(sides.0, metric), by_layout(sides.1, metric));
+    let judgement = judge(widened(base), widened(head), layouts, judged.margin_percent);
+    let worse_by = judgement.effect.map_or(FROM_ZERO_PERCENT, |effect| effect.max(0.0));
+    judged.accepted = (judgement.verdict == Verdict::Regressed)
+        .then(|| accepted(run, series, metric, worse_by))
+        .flatten();
+    (judged.verdict, judged.reason) = (judgement.verdict, judgement.reason);
+    judged.effect_percent = judgement.effect;
+    (judged.effect_low_percent, judged.effect_high_percent) = (judgement.low, judgement.high);
+    judged.worse_at_most_percent = judgement.at_most;
+    judged.resolvable_percent = judgement.resolvable;
+    judged.spread_percent = judgement.spread;
+    if let Some(null) = &null {
+        null::add_counted(null, judged);
     }
 }
 
 /// A metric of two runs: its values, not judged; `None` if a run does not have it.
-pub(super) fn beside(base: &Counts, head: &Counts, metric: Metric, margin: Margin) -> Option<ComparedMetric> {
+pub(super) fn across(base: &Counts, head: &Counts, metric: Metric, margin: Margin) -> Option<ComparedMetric> {
     let (Ok(base), Ok(head)) = (figure(base, metric)?, figure(head, metric)?) else {
         return None;
     };
-    let said = judge(base, head, None, margin.margin.percent());
+    let judgement = judge(base, head, None, margin.margin.percent());
     Some(ComparedMetric {
         verdict: Verdict::Inconclusive,
         reason: MetricReason::CountedAtDifferentTimes,
         baseline: Some(base.value),
         candidate: Some(head.value),
-        effect_percent: said.effect,
-        spread_percent: said.spread,
-        ..unjudged(metric, margin)
+        effect_percent: judgement.effect,
+        spread_percent: judgement.spread,
+        ..unjudged_metric(metric, margin)
     })
 }

@@ -1,15 +1,15 @@
 //! The rule for counted figures. There is no test, because counts repeat: the spread over repetitions gives an
 //! interval, which is compared with the margin.
 //!
-//! Everything is a difference of logarithms, candidate over baseline, so that a change and its reverse have one size.
+//! Changes are differences of logarithms, candidate over baseline, so that a change and its reverse have the same size.
 
 use wirebench_record::comparison::Verdict;
 use wirebench_record::reason::MetricReason;
 
 /// The rounding error of the logarithm of a ratio of two equal numbers.
 const ROUNDING: f64 = 1e-9;
-/// A metric that must stay exactly equal (a margin of 0) is unchanged only as long as its spread leaves open no worsening
-/// from here on, percent.
+/// A metric that must stay exactly equal (a margin of 0) is unchanged only if its spread excludes a worsening of this size,
+/// percent.
 const EXACT_OPEN_PERCENT: f64 = 5.0;
 
 /// A counted figure of one side.
@@ -38,7 +38,7 @@ pub(super) struct Judgement {
 }
 
 impl Counted {
-    /// Logarithms of the smallest, the given and the largest value that the figure may stand for; minus infinity for 0.
+    /// Logarithms of the value less its spread, the value, and the value plus its spread; minus infinity for 0.
     fn logs(self) -> [f64; 3] {
         [self.value - self.spread, self.value, self.value + self.spread].map(|value| value.max(0.0).ln())
     }
@@ -67,92 +67,127 @@ pub(super) fn layout_range(baseline: &[f64], candidate: &[f64]) -> Option<(f64, 
     (range.0.is_finite() && range.1.is_finite()).then_some(range)
 }
 
-/// Holds two figures against a margin, percent; less is better. `layouts` is the range of changes over start layouts.
+/// A change, candidate over baseline, as differences of logarithms.
+struct Change {
+    effect: f64,
+    /// The ends of the range of changes that the spreads leave open.
+    low: f64,
+    high: f64,
+    /// How far the range reaches below and above the effect.
+    below: f64,
+    above: f64,
+    /// Whether both figures are 0.
+    both_zero: bool,
+    /// Whether both figures are equal and do not vary.
+    exactly_equal: bool,
+}
+
+impl Change {
+    /// `layouts` is the range of changes over start layouts.
+    fn new(baseline: Counted, candidate: Counted, layouts: Option<(f64, f64)>) -> Self {
+        let (base, head) = (baseline.logs(), candidate.logs());
+        let equal = baseline.value.total_cmp(&candidate.value).is_eq();
+        let both_zero = equal && baseline.value <= 0.0;
+        let exact = both_zero || (baseline.spread <= 0.0 && candidate.spread <= 0.0);
+        // Two infinities have no difference: the end is open.
+        let or = |end: f64, open: f64| if end.is_nan() { open } else { end };
+        let mut change = Self {
+            effect: if equal { 0.0 } else { head[1] - base[1] },
+            low: or(head[0] - base[2], f64::NEG_INFINITY),
+            high: or(head[2] - base[0], f64::INFINITY),
+            below: (head[1] - head[0]) + (base[2] - base[1]),
+            above: (head[2] - head[1]) + (base[1] - base[0]),
+            both_zero,
+            exactly_equal: equal && exact,
+        };
+        if change.exactly_equal {
+            (change.low, change.high) = (0.0, 0.0);
+        }
+        if let Some((least, most)) = layouts {
+            // The spread of repetitions is added to the range of changes over the layouts.
+            change.below += (change.effect - least).max(0.0);
+            change.above += (most - change.effect).max(0.0);
+            (change.low, change.high) = (change.effect - change.below, change.effect + change.above);
+        }
+        change
+    }
+
+    fn verdict(&self, margin_percent: f64) -> Verdict {
+        let margin = log(margin_percent);
+        if self.high >= margin - ROUNDING && self.low > margin / 2.0 + ROUNDING {
+            Verdict::Regressed
+        } else if -self.high >= margin - ROUNDING && -self.high > ROUNDING {
+            Verdict::Improved
+        } else if self.high >= log(open_percent(margin_percent)) - ROUNDING {
+            Verdict::Inconclusive
+        } else {
+            Verdict::Unchanged
+        }
+    }
+
+    /// No worsening above this, percent.
+    fn at_most(&self) -> Option<f64> {
+        percent(self.high.max(0.0))
+    }
+
+    fn reason(&self, verdict: Verdict, margin_percent: f64) -> MetricReason {
+        let may_not_change = margin_percent <= 0.0;
+        let margin = margin_percent;
+        match verdict {
+            Verdict::Regressed if percent(self.effect).is_none() => MetricReason::WorseFromZero,
+            Verdict::Regressed if may_not_change => MetricReason::WorseWhereNothingMayChange,
+            Verdict::Regressed if self.effect >= log(margin) - ROUNDING => MetricReason::WorseThan { percent: margin },
+            Verdict::Regressed => MetricReason::WorseAroundMargin { percent: margin },
+            Verdict::Improved if may_not_change => MetricReason::BetterWhereNothingMayChange,
+            Verdict::Improved => MetricReason::BetterThan { percent: margin },
+            Verdict::Unchanged if self.exactly_equal => MetricReason::ExactlyEqual,
+            Verdict::Unchanged => MetricReason::NoWorseningAbove {
+                percent: self.at_most().unwrap_or_default(),
+            },
+            _ => MetricReason::SpreadTooWide {
+                percent: open_percent(margin),
+            },
+        }
+    }
+}
+
+/// Compares two figures with a margin, percent; less is better. `layouts` is the range of changes over start layouts.
 pub(super) fn judge(
     baseline: Counted,
     candidate: Counted,
     layouts: Option<(f64, f64)>,
     margin_percent: f64,
 ) -> Judgement {
-    let margin = (margin_percent / 100.0).ln_1p();
-    let (base, head) = (baseline.logs(), candidate.logs());
-    // Two infinities have no difference: the end is open.
-    let or = |end: f64, open: f64| if end.is_nan() { open } else { end };
-    let (mut low, mut high) = (
-        or(head[0] - base[2], f64::NEG_INFINITY),
-        or(head[2] - base[0], f64::INFINITY),
-    );
-    let same = baseline.value.total_cmp(&candidate.value).is_eq();
-    let nothing = same && baseline.value <= 0.0;
-    let exact = nothing || (baseline.spread <= 0.0 && candidate.spread <= 0.0);
-    if same && exact {
-        (low, high) = (0.0, 0.0);
-    }
-    let effect = if same { 0.0 } else { head[1] - base[1] };
-    let (mut lower, mut upper) = (
-        (head[1] - head[0]) + (base[2] - base[1]),
-        (head[2] - head[1]) + (base[1] - base[0]),
-    );
-    if let Some((least, most)) = layouts {
-        // The spread of repetitions, around the changes that the layouts show.
-        lower += (effect - least).max(0.0);
-        upper += (most - effect).max(0.0);
-        (low, high) = (effect - lower, effect + upper);
-    }
-    let smallest = (margin - upper).max(margin / 2.0 + lower);
-    let open_from = if margin_percent > 0.0 {
-        margin
-    } else {
-        (EXACT_OPEN_PERCENT / 100.0).ln_1p()
-    };
-    let beyond = |far: f64, near: f64| far >= margin - ROUNDING && near > margin / 2.0 + ROUNDING;
-    let verdict = match () {
-        () if beyond(high, low) => Verdict::Regressed,
-        () if -high >= margin - ROUNDING && -high > ROUNDING => Verdict::Improved,
-        () if high >= open_from - ROUNDING => Verdict::Inconclusive,
-        () => Verdict::Unchanged,
-    };
-    let at_most = percent(high.max(0.0));
-    let spread =
-        (baseline.relative_spread().zip(candidate.relative_spread())).map(|(one, other)| one.max(other) * 100.0);
-    let worse = || match percent(effect) {
-        None => MetricReason::WorseFromZero,
-        Some(_) if margin_percent <= 0.0 => MetricReason::WorseWhereNothingMayChange,
-        Some(_) if effect >= margin - ROUNDING => MetricReason::WorseThan {
-            percent: margin_percent,
-        },
-        Some(_) => MetricReason::WorseAroundMargin {
-            percent: margin_percent,
-        },
-    };
+    let change = Change::new(baseline, candidate, layouts);
+    let verdict = change.verdict(margin_percent);
+    let margin = log(margin_percent);
+    let smallest = (margin - change.above).max(margin / 2.0 + change.below);
+    let spreads = baseline.relative_spread().zip(candidate.relative_spread());
     Judgement {
         verdict,
-        reason: match verdict {
-            Verdict::Regressed => worse(),
-            Verdict::Improved if margin_percent > 0.0 => MetricReason::BetterThan {
-                percent: margin_percent,
-            },
-            Verdict::Improved => MetricReason::BetterWhereNothingMayChange,
-            Verdict::Unchanged if same && exact => MetricReason::ExactlyEqual,
-            Verdict::Unchanged => MetricReason::NoWorseningAbove {
-                percent: at_most.unwrap_or_default(),
-            },
-            _ => MetricReason::SpreadTooWide {
-                percent: if margin_percent > 0.0 {
-                    margin_percent
-                } else {
-                    EXACT_OPEN_PERCENT
-                },
-            },
-        },
-        effect: percent(effect),
-        low: percent(low),
-        high: percent(high),
-        at_most,
-        // Whatever rises from an exact 0 is seen.
-        resolvable: if nothing { Some(0.0) } else { percent(smallest) },
-        spread,
+        reason: change.reason(verdict, margin_percent),
+        effect: percent(change.effect),
+        low: percent(change.low),
+        high: percent(change.high),
+        at_most: change.at_most(),
+        // Every rise from 0 without spread is found.
+        resolvable: if change.both_zero { Some(0.0) } else { percent(smallest) },
+        spread: spreads.map(|(one, other)| one.max(other) * 100.0),
     }
+}
+
+/// The worsening from which on a metric is not unchanged, percent.
+fn open_percent(margin_percent: f64) -> f64 {
+    if margin_percent > 0.0 {
+        margin_percent
+    } else {
+        EXACT_OPEN_PERCENT
+    }
+}
+
+/// A change in percent as a difference of logarithms.
+fn log(percent: f64) -> f64 {
+    (percent / 100.0).ln_1p()
 }
 
 /// A difference of logarithms in percent; `None` if it is not finite.

@@ -18,7 +18,7 @@ pub(super) struct Gates<'a> {
 }
 
 impl<'a> Gates<'a> {
-    /// Of a run with baseline and candidate.
+    /// The gates of a run with baseline and candidate.
     pub(super) fn of(run: &'a Run, margins: &'a Margins) -> Self {
         let both = |series: &'a Series| {
             let (base, head) = sides(run, series).ok()?;
@@ -27,31 +27,31 @@ impl<'a> Gates<'a> {
         Self::over(run.series.iter().filter_map(both), margins)
     }
 
-    /// Of series with the counts of both sides.
+    /// The gates of series, each with the counts of both sides.
     pub(super) fn over(
         series: impl Iterator<Item = (&'a Series, &'a Counts, &'a Counts)>,
         margins: &'a Margins,
     ) -> Self {
         // Bytes and system calls do not measure work: only instructions replace CPU time.
-        let gates = |series: &Series, base: &Counts, head: &Counts| {
-            let both = base.value(Metric::Instructions).is_some() && head.value(Metric::Instructions).is_some();
-            both && margins.of(&series.id, Metric::Instructions).gate
+        let is_counted = |counts: &Counts| counts.value(Metric::Instructions).is_some();
+        let gates = |(series, base, head): &(&Series, &Counts, &Counts)| {
+            is_counted(base) && is_counted(head) && margins.of(&series.id, Metric::Instructions).gate
         };
-        let counted = series.filter(|(series, base, head)| gates(series, base, head));
+        let counted = series.filter(gates).map(|(series, _, _)| series.server.as_str());
         Self {
             margins,
-            counted: counted.map(|(series, _, _)| series.server.as_str()).collect(),
+            counted: counted.collect(),
         }
     }
 
-    /// The margin of a metric in a series. Server CPU gives way to the counts of its own server, unless the project says
-    /// itself whether it gates.
+    /// The margin of a metric in a series. Server CPU does not gate if the instructions of its server do, unless the project
+    /// sets its gate.
     pub(super) fn margin(&self, series: &Series, metric: Metric) -> Margin {
-        let mut found = self.margins.of(&series.id, metric);
-        if metric == Metric::ServerCpu && !found.gate_declared && self.counted.contains(series.server.as_str()) {
-            found.gate = false;
+        let mut margin = self.margins.of(&series.id, metric);
+        if metric == Metric::ServerCpu && !margin.gate_declared && self.counted.contains(series.server.as_str()) {
+            margin.gate = false;
         }
-        found
+        margin
     }
 
     /// Which metrics gate, in one sentence; `None` if nothing was counted.

@@ -3,40 +3,41 @@
 
 mod across;
 mod both_sides;
-mod calls;
 mod cell;
 mod counted;
 mod exact;
 mod functions;
 mod gates;
-mod judge;
+mod new_calls;
 mod null;
+mod paired;
 mod screen;
 mod series;
+mod unjudged;
 mod verdict;
 
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
 
 pub use across::across;
-pub use judge::paired;
-pub use screen::{Second, Time, next_stage, pair_costs, second_stage};
+pub use paired::paired;
+pub use screen::{SecondStage, Time, next_stage, pair_costs, second_stage};
 
-/// The chance, at most, that a comparison of equal code calls any metric regressed that gates whatever its size.
+/// The largest probability that a comparison of equal code calls regressed any metric that gates at every size.
 pub const ALPHA_GATING: f64 = 0.04;
-/// The same for the informative metrics, of which throughput and latency gate from a size on.
+/// The same for the informative metrics. Of these, throughput and latency gate from a size on.
 pub const ALPHA_INFORMATIVE: f64 = 0.01;
-/// Both families together, percent.
+/// Both together, percent.
 pub const FALSE_ALARM_AT_MOST_PERCENT: f64 = 5.0;
-/// A first-stage probability up to this makes a gating metric worth fresh rounds.
+/// Up to this probability in the first stage, a gating metric gets fresh rounds.
 pub const SCREEN: f64 = 0.20;
-/// The same for an informative metric; stricter, because its fresh rounds use time of the gating ones.
+/// The same for an informative metric; lower, because its fresh rounds take time from gating metrics.
 pub const SCREEN_INFORMATIVE: f64 = 0.05;
 /// A worsening that cannot be excluded above this makes a metric inconclusive, percent.
 pub const INCONCLUSIVE_ABOVE_PERCENT: f64 = 10.0;
 /// The fewest pairs for a verdict.
 pub const FEWEST_PAIRS: usize = wirebench_declare::plan::rerun::FEWEST_PAIRS as usize;
-/// Pairs of a second stage, at least, when the budget allows them.
+/// The fewest pairs of a second stage, if the budget allows them.
 pub const SECOND_STAGE_PAIRS: u32 = 20;
 /// The probability with which a second stage is planned to find `compare.detect`.
 pub const PLANNED_POWER: f64 = 0.95;
@@ -59,14 +60,14 @@ impl<'a> From<&'a Config> for Rules<'a> {
     }
 }
 
-/// A number of things as the record holds it.
+/// A count in the record's type.
 fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl Rules<'_> {
-    /// The size of change that rounds are planned to see, as a difference of logarithms.
-    fn detect(&self) -> f64 {
+    /// The size of change that rounds are planned to detect, as a difference of logarithms.
+    fn log_detect(&self) -> f64 {
         self.compare.detect.share().ln_1p()
     }
 }

@@ -1,5 +1,5 @@
-//! The embedded null: the baseline's program measured a second time from another place. It should differ from the baseline by
-//! nothing; where it does, the measurement is at fault and no change of that metric can be believed.
+//! The embedded null: the baseline's program measured a second time from another place. It must not differ from the baseline;
+//! if it does, the measurement is at fault, and a change of that metric cannot be trusted.
 
 use crate::compare::cell::Cell;
 use crate::compare::count;
@@ -12,8 +12,8 @@ use wirebench_record::metric::Metric;
 use wirebench_record::reason::MetricReason;
 use wirebench_record::run::{Series, Variant};
 
-/// The probability, in each direction, below which rounds of the null differ from the baseline's. Rounds without any
-/// systematic error stay above it in all but 4 of 1,000 metrics.
+/// The probability, in each direction, below which the null differs from the baseline. Without a systematic error, 4 of 1,000
+/// metrics are below it.
 const DIFFERENT: f64 = 0.002;
 
 /// The null of a counted metric.
@@ -22,7 +22,7 @@ pub(super) struct CountedNull {
     pub(super) percent: Option<f64>,
     /// How far the two figures lie apart, in the metric's unit.
     pub(super) distance: f64,
-    /// Whether that alone would be called a change.
+    /// Whether that would be called regressed or improved.
     pub(super) differs: bool,
 }
 
@@ -32,46 +32,45 @@ pub(super) fn counted(series: &Series, base: &Counts, metric: Metric, margin_per
     let (_, spread) = base.value(metric)?;
     let base = base.at_first_layout(metric)?;
     let figure = |value, spread| Counted { value, spread };
-    let said = exact::judge(figure(base, spread), figure(null, null_spread), None, margin_percent);
+    let judgement = exact::judge(figure(base, spread), figure(null, null_spread), None, margin_percent);
     Some(CountedNull {
-        percent: said.effect,
+        percent: judgement.effect,
         distance: (null - base).abs(),
-        differs: matches!(said.verdict, Verdict::Regressed | Verdict::Improved),
+        differs: matches!(judgement.verdict, Verdict::Regressed | Verdict::Improved),
     })
 }
 
 /// Adds the null of a counted metric to its result.
-pub(super) fn add_counted(null: &CountedNull, found: &mut ComparedMetric) {
-    found.null_percent = null.percent;
+pub(super) fn add_counted(null: &CountedNull, judged: &mut ComparedMetric) {
+    judged.null_percent = null.percent;
     if null.differs {
-        doubt(found);
+        make_inconclusive(judged);
     }
 }
 
 /// Adds the null of a timed metric to its result, over the rounds of every stage in which it took part.
-pub(super) fn add_timed(series: &Series, gates: &Gates, found: &mut ComparedMetric) {
-    let Some(cell) = Cell::of_null(series, found.metric, gates) else {
+pub(super) fn add_timed(series: &Series, gates: &Gates, judged: &mut ComparedMetric) {
+    let Some(cell) = Cell::of_null(series, judged.metric, gates) else {
         return;
     };
-    let figures = cell.figures();
-    found.null_percent = figures
-        .location
-        .map(|location| percent(found.metric, location.estimate));
-    found.null_pairs = count(figures.kept.pairs.len());
+    let estimates = cell.estimates();
+    let location = estimates.location;
+    judged.null_percent = location.map(|location| percent(judged.metric, location.estimate));
+    judged.null_pairs = count(estimates.kept.pairs.len());
     if cell.p_worse() < DIFFERENT || cell.p_better() < DIFFERENT {
-        doubt(found);
+        make_inconclusive(judged);
     }
 }
 
-/// Nothing is concluded from a metric whose null differs.
-fn doubt(found: &mut ComparedMetric) {
-    if found.verdict == Verdict::Invalid {
+/// Replaces the verdict of a metric whose null differs.
+fn make_inconclusive(judged: &mut ComparedMetric) {
+    if judged.verdict == Verdict::Invalid {
         return;
     }
-    found.verdict = Verdict::Inconclusive;
-    found.accepted = None;
-    found.reason = MetricReason::NullDiffers {
-        percent: found.null_percent,
+    judged.verdict = Verdict::Inconclusive;
+    judged.accepted = None;
+    judged.reason = MetricReason::NullDiffers {
+        percent: judged.null_percent,
     };
 }
 
@@ -79,30 +78,22 @@ fn doubt(found: &mut ComparedMetric) {
 mod tests {
     use super::*;
     use wirebench_declare::compare::Margins;
-    use wirebench_record::counts::{CountStatus, Figure};
+    use wirebench_record::counts::Figure;
     use wirebench_record::run::{Latency, Round, RoundStatus};
+    use wirebench_testing::{figure, golden, reference};
 
     fn series() -> Series {
-        let run: wirebench_record::run::Run = serde_json::from_slice(
-            &std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/reference/run.json")).unwrap(),
-        )
-        .unwrap();
-        let mut series = run.series[0].clone();
+        let mut series = reference().series.remove(0);
         series.rounds.clear();
         series
     }
 
     fn counts(variant: Variant, instructions: f64, by_layout: &[f64]) -> Counts {
-        let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
-        counts.figures = vec![Figure {
-            metric: Metric::Instructions,
-            value: Some(instructions),
-            spread: Some(2.0),
-            refused: None,
+        let figure = Figure {
             by_layout: by_layout.to_vec(),
-            points: Vec::new(),
-        }];
-        counts
+            ..figure(Metric::Instructions, Some(instructions), 2.0)
+        };
+        wirebench_testing::counts(variant, vec![figure])
     }
 
     #[test]
@@ -153,7 +144,7 @@ mod tests {
                     .push(round(Variant::Null, number, 10_000 + slower + noise * 2));
             }
             let cell = Cell::new(&series, Metric::LatencyP50, 1, &gates).unwrap();
-            let mut found = wirebench_testing::golden("unchanged").series[0].metrics[0].clone();
+            let mut found = golden("unchanged").series[0].metrics[0].clone();
             found.metric = cell.metric;
             add_timed(&series, &gates, &mut found);
             found

@@ -1,9 +1,9 @@
-//! The first stage's question: which series need fresh rounds, how many, and why.
+//! Plans the second stage: which series need fresh rounds, how many, and why.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::compare::cell::{Cell, Figures, pairs};
+use crate::compare::cell::{Cell, Estimates, pairs};
 use crate::compare::gates::Gates;
 use crate::compare::{
     ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS, count,
@@ -12,26 +12,26 @@ use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::{Round, Run, RunStatus, Series, Stage};
 use wirebench_stats::location::pairs_to_resolve;
 
-/// A spread seen over ten pairs is itself uncertain; planning allows for it.
-const SPREAD_ROOM: f64 = 1.15;
+/// Planning assumes this many times the spread of the first stage, because the spread of ten pairs is itself uncertain.
+const SPREAD_FACTOR: f64 = 1.15;
 
 /// The time limits of a second stage.
 #[derive(Debug, Clone)]
 pub struct Time {
-    /// Left of the budget.
+    /// What is left of the budget.
     pub left: Duration,
     /// The duration of one pair of each series, in the order of the run's series.
     pub pair: Vec<Duration>,
 }
 
-/// The second stage.
+/// A planned second stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Second {
+pub struct SecondStage {
     /// Indices into the run's series.
     pub series: Vec<usize>,
     /// Fresh pairs of each.
     pub rounds: u32,
-    /// Why these and so many, in one sentence.
+    /// Why these series and this number of pairs, in one sentence.
     pub why: String,
 }
 
@@ -57,28 +57,26 @@ pub fn next_stage(run: &Run, rules: &Rules, left: Duration) -> Option<Stage> {
 pub(super) enum Suspicion {
     /// It looks changed by more than its margin.
     Changed,
-    /// The size that must be seen cannot be excluded yet, or too few pairs were usable.
+    /// A worsening of the size to detect cannot be excluded yet, or too few pairs were usable.
     Unsure,
 }
 
-/// Looks at a cell of the first stage.
-pub(super) fn suspicion(cell: &Cell, rules: &Rules) -> Option<Suspicion> {
-    let figures = cell.figures();
-    if figures.kept.pairs.len() < FEWEST_PAIRS {
+/// Why a cell of the first stage is screened; `None` if it is not.
+pub(super) fn suspicion(cell: &Cell, estimates: &Estimates, rules: &Rules) -> Option<Suspicion> {
+    if estimates.kept.pairs.len() < FEWEST_PAIRS {
         return cell.margin.gate.then_some(Suspicion::Unsure);
     }
-    if cell.p_worse() <= SCREEN || cell.p_better() <= SCREEN || looks_gating(cell, &figures) {
+    if cell.p_worse() <= SCREEN || cell.p_better() <= SCREEN || looks_gating(cell, estimates) {
         return Some(Suspicion::Changed);
     }
-    let bound = figures.location.and_then(|location| location.at_most);
-    let unsure = cell.margin.gate && bound.is_none_or(|bound| bound > rules.detect());
+    let bound = estimates.location.and_then(|location| location.at_most);
+    let unsure = cell.margin.gate && bound.is_none_or(|bound| bound > rules.log_detect());
     unsure.then_some(Suspicion::Unsure)
 }
 
-/// True if the estimate of a metric that gates from a size on is worse by at least that size, independent of the test
-/// of ten pairs.
-fn looks_gating(cell: &Cell, figures: &Figures) -> bool {
-    let worse = figures.location.map(|location| location.estimate);
+/// True if the estimate of a metric that gates from a size on is worse by more than that size, whatever the test says.
+fn looks_gating(cell: &Cell, estimates: &Estimates) -> bool {
+    let worse = estimates.location.map(|location| location.estimate);
     (cell.log_gate_above().zip(worse)).is_some_and(|(above, worse)| worse > above)
 }
 
@@ -96,42 +94,35 @@ struct Need {
 
 /// Why the series of that index needs fresh rounds, and how many; `None` if it does not.
 fn need(index: usize, series: &Series, tests: usize, gates: &Gates, rules: &Rules) -> Option<Need> {
-    let mut found: Option<Need> = None;
+    let mut need: Option<Need> = None;
     for cell in Cell::all(series, 1, gates) {
+        let estimates = cell.estimates();
         let suspicion = if cell.margin.gate {
-            suspicion(&cell, rules)
+            suspicion(&cell, &estimates, rules)
         } else {
-            let figures = cell.figures();
-            let worse = || cell.p_worse() <= SCREEN_INFORMATIVE || looks_gating(&cell, &figures);
-            (figures.kept.pairs.len() >= FEWEST_PAIRS && worse()).then_some(Suspicion::Changed)
+            let looks_worse = || cell.p_worse() <= SCREEN_INFORMATIVE || looks_gating(&cell, &estimates);
+            (estimates.kept.pairs.len() >= FEWEST_PAIRS && looks_worse()).then_some(Suspicion::Changed)
         };
         let Some(suspicion) = suspicion else { continue };
-        let planned = cell.figures().sd.filter(|_| cell.margin.gate).and_then(|sd| {
-            pairs_to_resolve(
-                rules.detect(),
-                cell.log_margin(),
-                sd * SPREAD_ROOM,
-                ALPHA_GATING,
-                tests,
-                PLANNED_POWER,
-            )
-        });
-        let so_far = found.get_or_insert(Need {
+        let need = need.get_or_insert(Need {
             series: index,
             suspicion,
             rounds: SECOND_STAGE_PAIRS,
             worse: f64::NEG_INFINITY,
         });
-        so_far.rounds = so_far.rounds.max(planned.unwrap_or(0));
-        let worse = cell.figures().location.filter(|_| cell.margin.gate);
-        so_far.worse = so_far
-            .worse
-            .max(worse.map_or(f64::NEG_INFINITY, |location| location.estimate));
         if suspicion == Suspicion::Changed {
-            so_far.suspicion = suspicion;
+            need.suspicion = suspicion;
+        }
+        if cell.margin.gate {
+            let (detect, margin) = (rules.log_detect(), cell.log_margin());
+            let planned =
+                |sd: f64| pairs_to_resolve(detect, margin, sd * SPREAD_FACTOR, ALPHA_GATING, tests, PLANNED_POWER);
+            need.rounds = need.rounds.max(estimates.sd.and_then(planned).unwrap_or(0));
+            let worse = estimates.location.map(|location| location.estimate);
+            need.worse = need.worse.max(worse.unwrap_or(f64::NEG_INFINITY));
         }
     }
-    found
+    need
 }
 
 /// Why a run with timed series has no fresh rounds; `None` if it has some, or nothing was timed.
@@ -169,11 +160,12 @@ pub(super) fn without_second_stage(run: &Run, gates: &Gates, rules: &Rules) -> O
     })
 }
 
-/// Rounds of every series whose time is enough for both stages: a first one of 8 within 60 % of it, and 8 fresh rounds.
+/// The budget is enough for both stages if it is enough for this number of rounds of every series: 8 rounds within its first
+/// 60 %, and 8 fresh ones.
 const ENOUGH_ROUNDS: u32 = 20;
 
-/// The budget that would be enough for both stages at the pace of a run, in whole minutes; `None` if it measured nothing, or
-/// several machines did, each with a budget of its own.
+/// The budget that would be enough for both stages at the pace of a run, in whole minutes; `None` if nothing was measured, or
+/// if several machines measured, each with a budget of its own.
 fn enough_minutes(run: &Run) -> Option<u32> {
     if !run.shards.is_empty() {
         return None;
@@ -185,8 +177,9 @@ fn enough_minutes(run: &Run) -> Option<u32> {
     (whole > 0).then_some(whole)
 }
 
-/// The series that the time left can measure often enough for a verdict, in the run's order, and how often. If there is not
-/// time for all, those that may have changed go first, and of these the ones that look worst. `None` if there is time for none.
+/// The series for which the time left is enough for a verdict, in the run's order, and the number of rounds of each. If there
+/// is not time for all, those that may have changed take precedence, and of these the ones that look worst. `None` if there
+/// is time for none.
 fn affordable(all: Vec<Need>, time: &Time) -> Option<(Vec<Need>, u32)> {
     let fits = |needs: &[Need]| {
         let pass: Duration = needs.iter().map(|need| time.pair[need.series]).sum();
@@ -209,7 +202,7 @@ fn affordable(all: Vec<Need>, time: &Time) -> Option<(Vec<Need>, u32)> {
 
 /// Plans the second stage from the first; `None` if no series needs it or no time is left for a useful number of pairs.
 #[must_use]
-pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
+pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<SecondStage> {
     let gates = Gates::of(run, rules.margins);
     let compared = |series: &&Series| series.missing_in.is_none();
     let tests = (run.series.iter().filter(compared))
@@ -239,7 +232,7 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<Second> {
     } else {
         format!("{rounds} fresh rounds to see {size} %")
     };
-    Some(Second {
+    Some(SecondStage {
         series: needs.iter().map(|need| need.series).collect(),
         rounds,
         why: format!("{}: {planned}", why.join(", ")),

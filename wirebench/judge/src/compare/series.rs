@@ -1,5 +1,6 @@
-//! Results that timed and counted series share.
+//! What timed and counted series share: on which sides they are, their verdict, and their remarks.
 
+use crate::compare::unjudged::unjudged_series;
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Presence, Verdict};
 use wirebench_record::reason::SeriesReason;
 use wirebench_record::run::{Series, Variant};
@@ -16,14 +17,10 @@ pub(super) const fn presence(series: &Series) -> Presence {
 /// The result for a series whose server is the same program on both sides.
 pub(super) fn same_program(series: &Series) -> ComparedSeries {
     ComparedSeries {
-        id: series.id.clone(),
-        scenario: series.scenario.clone(),
-        presence: Presence::Both,
         verdict: Some(Verdict::Unchanged),
         reason: Some(SeriesReason::SameProgram),
         same_program: true,
-        metrics: Vec::new(),
-        functions: Vec::new(),
+        ..unjudged_series(series, Presence::Both)
     }
 }
 
@@ -37,8 +34,6 @@ pub(super) fn over_gating(metrics: &[ComparedMetric]) -> Option<Verdict> {
 
 /// The remark on a series whose load the baseline declares differently.
 pub(super) fn declared_differently(series: &Series) -> Option<SeriesReason> {
-    series
-        .baseline_digest
-        .as_ref()
-        .map(|_| SeriesReason::DeclaredDifferently)
+    let differs = series.baseline_digest.is_some();
+    differs.then_some(SeriesReason::DeclaredDifferently)
 }

@@ -1,17 +1,18 @@
 //! Turns a judged cell into a metric of the comparison, with the verdict and all its figures.
 
-use crate::compare::cell::{Cell, Figures};
+use crate::compare::cell::{Cell, Estimates};
 use crate::compare::screen::Suspicion;
+use crate::compare::unjudged::unjudged_metric;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN, count};
 use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::MetricReason;
-use wirebench_record::run::{Bound, Run, Series};
+use wirebench_record::run::{Run, Series};
 use wirebench_stats::location::{POWER, resolvable};
 
 /// The result of a cell's tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum TestResult {
     Nothing,
     Worse,
     Better,
@@ -19,53 +20,70 @@ pub(super) enum Found {
     Disputed,
 }
 
-/// A cell with everything needed to judge it.
-pub(super) struct Judged {
+/// A cell with its estimates and test results.
+pub(super) struct JudgedCell {
+    /// Index into the run's series.
     pub(super) series: usize,
     pub(super) cell: Cell,
-    pub(super) figures: Figures,
+    pub(super) estimates: Estimates,
     pub(super) stage: u32,
-    /// Why the first stage asks for fresh rounds.
+    /// Why the first stage requests fresh rounds.
     pub(super) suspected: Option<Suspicion>,
     /// Whether there were fresh rounds, and enough of them usable.
     pub(super) tested: bool,
-    pub(super) found: Found,
-    /// The client, where it held back most of the candidate's rounds in that stage.
-    pub(super) limit: Option<Bound>,
+    pub(super) result: TestResult,
+    /// Whether the load generator limited most of the candidate's rounds in that stage.
+    pub(super) is_client_bound: bool,
 }
 
-impl Judged {
-    /// Sets the tests' results. A change is reported only if the interval agrees, that is, all of it is on that side of
-    /// equality. The test ranks rounds among their neighbours, the interval uses differences within pairs; with
-    /// outliers they may disagree.
-    pub(super) fn take(&mut self, worse: bool, better: bool) {
-        let interval = self
-            .figures
-            .location
-            .and_then(|location| location.low.zip(location.high));
+impl JudgedCell {
+    /// Sets the result of the tests in both directions. A change is reported only if all of the interval is on that side of
+    /// equality. The test ranks rounds among their neighbours, the interval uses differences within pairs; with outliers
+    /// they may disagree.
+    pub(super) fn set_result(&mut self, worse: bool, better: bool) {
+        let interval = self.interval();
         let agrees = |on_side: fn((f64, f64)) -> bool| interval.is_some_and(on_side);
-        self.found = match (worse, better) {
-            (true, _) if agrees(|(low, _)| low > 0.0) => Found::Worse,
-            (_, true) if agrees(|(_, high)| high < 0.0) => Found::Better,
-            (false, false) => Found::Nothing,
-            _ => Found::Disputed,
+        self.result = match (worse, better) {
+            (true, _) if agrees(|(low, _)| low > 0.0) => TestResult::Worse,
+            (_, true) if agrees(|(_, high)| high < 0.0) => TestResult::Better,
+            (false, false) => TestResult::Nothing,
+            _ => TestResult::Disputed,
         };
+    }
+
+    /// The interval of the worsening, as differences of logarithms; `None` if there are too few pairs.
+    fn interval(&self) -> Option<(f64, f64)> {
+        let location = self.estimates.location?;
+        location.low.zip(location.high)
+    }
+
+    /// Whether the whole interval of the worsening lies above a size.
+    fn is_worse_than(&self, size: f64) -> bool {
+        self.interval().is_some_and(|(low, _)| low > size)
+    }
+
+    /// Whether the whole interval lies beyond the margin. As one of many intervals it gives no verdict, but such a metric is
+    /// not called unchanged.
+    fn looks_worse(&self) -> bool {
+        self.is_worse_than(self.cell.log_margin())
     }
 
     /// Whether a metric that gates from a size on is confirmed worse, with its whole interval beyond that size.
     fn beyond_default_gate(&self) -> bool {
-        let low = self.figures.location.and_then(|location| location.low);
-        let beyond = self
-            .cell
-            .log_gate_above()
-            .zip(low)
-            .is_some_and(|(above, low)| low > above);
-        self.found == Found::Worse && beyond
+        let above = self.cell.log_gate_above();
+        self.result == TestResult::Worse && above.is_some_and(|above| self.is_worse_than(above))
     }
 
-    /// Whether it gates although its metric informs. Throughput and latency of a busy client are the client's.
+    /// Whether it gates although its metric informs. With a busy load generator, throughput and latency are those of the load
+    /// generator.
     fn gates_for_its_size(&self) -> bool {
-        self.beyond_default_gate() && self.limit != Some(Bound::Client)
+        self.beyond_default_gate() && !self.is_client_bound
+    }
+
+    /// True if the first stage requested fresh rounds because of a possible worsening, and there were none.
+    fn is_unconfirmed(&self) -> bool {
+        let screened = self.cell.margin.gate && self.cell.p_worse() <= SCREEN;
+        self.stage == 1 && self.suspected == Some(Suspicion::Changed) && (screened || self.looks_worse())
     }
 }
 
@@ -82,64 +100,54 @@ fn worsening(metric: Metric, log: f64) -> f64 {
     percent(metric, log.max(0.0)).abs()
 }
 
-/// The result for a cell.
-pub(super) fn metric(judged: &Judged, tests: (usize, usize), run: &Run, series: &Series) -> ComparedMetric {
-    let (cell, figures) = (&judged.cell, &judged.figures);
-    let what = cell.metric;
-    let gate = cell.margin.gate;
-    let kept = figures.kept.pairs.len();
-    let location = figures.location;
-    let effect = location.map(|location| percent(what, location.estimate));
-    let ends = location
-        .and_then(|location| location.low.zip(location.high))
-        .map(|(low, high)| {
-            let (a, b) = (percent(what, low), percent(what, high));
-            (a.min(b), a.max(b))
-        });
+/// The result for a cell; `tests` are the numbers of gating and of informative tests in the run.
+pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, series: &Series) -> ComparedMetric {
+    let (cell, estimates) = (&judged.cell, &judged.estimates);
+    let metric = cell.metric;
+    let kept = estimates.kept.pairs.len();
+    let location = estimates.location;
+    let (low, high) = (judged.interval())
+        .map(|(low, high)| (percent(metric, low), percent(metric, high)))
+        .map(|(one, other)| (one.min(other), one.max(other)))
+        .unzip();
     // The worse end of the interval shown, so that all sentences use one bound.
-    let at_most = (location.and_then(|location| location.high)).map(|bound| worsening(what, bound));
-    let (alpha, family) = if gate {
+    let at_most = judged.interval().map(|(_, high)| worsening(metric, high));
+    let (alpha, tests) = if cell.margin.gate {
         (ALPHA_GATING, tests.0)
     } else {
         (ALPHA_INFORMATIVE, tests.1)
     };
-    let smallest = (figures.sd.filter(|_| kept >= FEWEST_PAIRS))
-        .map(|sd| worsening(what, resolvable(cell.log_margin(), sd, kept, alpha, family, POWER)));
+    let smallest = (estimates.sd.filter(|_| kept >= FEWEST_PAIRS))
+        .map(|sd| worsening(metric, resolvable(cell.log_margin(), sd, kept, alpha, tests, POWER)));
     let (verdict, reason) = verdict(judged, at_most);
-    let worse_by = location.map_or(0.0, |location| worsening(what, location.estimate));
+    let worse_by = location.map_or(0.0, |location| worsening(metric, location.estimate));
     ComparedMetric {
-        metric: what,
-        unit: what.unit().into(),
-        better: what.better(),
-        primary: gate || judged.gates_for_its_size(),
+        primary: cell.margin.gate || judged.gates_for_its_size(),
         verdict,
         reason,
         accepted: (verdict == Verdict::Regressed)
-            .then(|| accepted(run, series, what, worse_by))
+            .then(|| accepted(run, series, metric, worse_by))
             .flatten(),
-        baseline: figures.baseline,
-        candidate: figures.candidate,
-        effect_percent: effect,
-        effect_low_percent: ends.map(|(low, _)| low),
-        effect_high_percent: ends.map(|(_, high)| high),
+        baseline: estimates.baseline,
+        candidate: estimates.candidate,
+        effect_percent: location.map(|location| percent(metric, location.estimate)),
+        effect_low_percent: low,
+        effect_high_percent: high,
         worse_at_most_percent: at_most,
-        margin_percent: cell.margin.margin.percent(),
         resolvable_percent: smallest,
-        spread_percent: figures.sd.map(|sd| sd / std::f64::consts::SQRT_2 * 100.0),
+        spread_percent: estimates.sd.map(|sd| sd / std::f64::consts::SQRT_2 * 100.0),
         p_worse: judged.tested.then(|| cell.p_worse()),
         p_better: judged.tested.then(|| cell.p_better()),
         stage: judged.stage,
         pairs: count(cell.pairs()),
         kept: count(kept),
-        dropped_baseline: count(figures.kept.far_first),
-        dropped_candidate: count(figures.kept.far_second),
-        null_percent: None,
-        null_pairs: 0,
-        flame_graph: None,
+        dropped_baseline: count(estimates.kept.far_first),
+        dropped_candidate: count(estimates.kept.far_second),
+        ..unjudged_metric(metric, cell.margin)
     }
 }
 
-/// Why a worsening of this size, percent, is meant.
+/// The reason of the entry in accepted.toml that accepts a worsening of this size, percent.
 pub(super) fn accepted(run: &Run, series: &Series, metric: Metric, worse_by: f64) -> Option<String> {
     (run.accepted.iter())
         .filter_map(|entry| entry.clone().compile().ok())
@@ -147,21 +155,9 @@ pub(super) fn accepted(run: &Run, series: &Series, metric: Metric, worse_by: f64
         .map(|accepted| accepted.entry.reason)
 }
 
-/// Whether the whole interval lies beyond the margin: not a verdict, as it is one of many, but nothing to call unchanged.
-fn looks_worse(judged: &Judged) -> bool {
-    let low = judged.figures.location.and_then(|location| location.low);
-    low.is_some_and(|low| low > judged.cell.log_margin())
-}
-
-/// True if the first stage requested fresh rounds because of a possible worsening, and there were none.
-fn is_unconfirmed(judged: &Judged) -> bool {
-    let screened = judged.cell.margin.gate && judged.cell.p_worse() <= SCREEN;
-    judged.stage == 1 && judged.suspected == Some(Suspicion::Changed) && (screened || looks_worse(judged))
-}
-
-fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, MetricReason) {
+fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason) {
     let margin = judged.cell.margin.margin.percent();
-    let kept = judged.figures.kept.pairs.len();
+    let kept = judged.estimates.kept.pairs.len();
     match at_most {
         _ if kept < FEWEST_PAIRS => (
             Verdict::Inconclusive,
@@ -170,11 +166,11 @@ fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, MetricReason) {
                 needed: count(FEWEST_PAIRS),
             },
         ),
-        _ if judged.found == Found::Worse => (Verdict::Regressed, worse(judged)),
-        _ if judged.found == Found::Better => (Verdict::Improved, MetricReason::BetterThan { percent: margin }),
-        _ if is_unconfirmed(judged) => (Verdict::Inconclusive, MetricReason::Unconfirmed),
-        _ if looks_worse(judged) => (Verdict::Inconclusive, MetricReason::NotBeyondDoubt),
-        _ if judged.found == Found::Disputed => (Verdict::Inconclusive, MetricReason::Disputed),
+        _ if judged.result == TestResult::Worse => (Verdict::Regressed, worse(judged)),
+        _ if judged.result == TestResult::Better => (Verdict::Improved, MetricReason::BetterThan { percent: margin }),
+        _ if judged.is_unconfirmed() => (Verdict::Inconclusive, MetricReason::Unconfirmed),
+        _ if judged.looks_worse() => (Verdict::Inconclusive, MetricReason::NotBeyondDoubt),
+        _ if judged.result == TestResult::Disputed => (Verdict::Inconclusive, MetricReason::Disputed),
         Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
             (Verdict::Unchanged, MetricReason::NoWorseningAbove { percent: bound })
         }
@@ -186,13 +182,9 @@ fn verdict(judged: &Judged, at_most: Option<f64>) -> (Verdict, MetricReason) {
 }
 
 /// The reason of a confirmed worsening: the size it exceeds, and whether it gates because of its size.
-fn worse(judged: &Judged) -> MetricReason {
+fn worse(judged: &JudgedCell) -> MetricReason {
     let margin = judged.cell.margin.margin.percent();
-    let above = judged
-        .cell
-        .margin
-        .gate_above
-        .map_or(margin, |above| above.percent().max(margin));
+    let above = (judged.cell.margin.gate_above).map_or(margin, |above| above.percent().max(margin));
     if judged.gates_for_its_size() {
         MetricReason::WorseThanGate { percent: above }
     } else if judged.beyond_default_gate() {

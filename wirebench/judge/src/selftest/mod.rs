@@ -1,5 +1,5 @@
-//! How often the rule is wrong: comparisons of equal code that are flagged, and of slowed code that are not. The rounds come
-//! from a stated model or from recorded runs; the rule is the one that judges every run.
+//! Measures how often verdicts are wrong: how often equal code is called regressed, and slower code is not. The rounds come
+//! from a model or from recorded runs; the rules are those that judge every run.
 
 mod replay;
 mod simulate;
@@ -12,12 +12,12 @@ use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Round, Run, Stage};
 
 pub use replay::{Replay, ReplayError};
-pub use simulate::Model;
+pub use simulate::{Model, round};
 pub use tally::{Tally, Totals};
 
 /// Where rounds come from: a model, or a recorded run.
 pub trait Source {
-    /// A run of this kind without any round.
+    /// A run without rounds.
     fn empty(&self) -> Run;
     /// Fresh rounds of both variants for the series at these indices, numbered from `first`.
     fn rounds(&mut self, series: &[usize], stage: u32, first: u32, count: u32) -> Vec<(usize, Vec<Round>)>;
@@ -27,12 +27,12 @@ pub trait Source {
 
 /// One comparison assembled from a source's rounds, and the time that measuring it would have taken.
 #[derive(Debug, Clone)]
-pub struct Made {
+pub struct Trial {
     /// The verdict.
     pub comparison: Comparison,
     /// Pairs of rounds over all series.
     pub pairs: u32,
-    /// Time of those pairs.
+    /// The time of these pairs.
     pub measuring: Duration,
     /// Whether the source had fewer rounds than were planned.
     pub short: bool,
@@ -42,7 +42,7 @@ pub struct Made {
 ///
 /// # Errors
 /// When the source's run has no baseline or no candidate; in words.
-pub fn compare_once(source: &mut impl Source, rules: &Rules) -> Result<Made, String> {
+pub fn compare_once(source: &mut impl Source, rules: &Rules) -> Result<Trial, String> {
     let mut run = source.empty();
     let costs = source.pair_costs();
     let every: Vec<usize> = (0..run.series.len()).collect();
@@ -74,7 +74,7 @@ pub fn compare_once(source: &mut impl Source, rules: &Rules) -> Result<Made, Str
     if let Some(second) = compare::second_stage(&run, rules, &time) {
         draw(&mut run, &second.series, stage(2, second.rounds, &second.why), first);
     }
-    Ok(Made {
+    Ok(Trial {
         comparison: compare::paired(&run, rules)?,
         pairs,
         measuring,

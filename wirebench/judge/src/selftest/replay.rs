@@ -1,5 +1,5 @@
-//! Comparisons assembled from the rounds of a recorded run. A block, everything measured back to back in one round, is kept
-//! whole, and blocks keep their order: drift and the machine's memory stay as they were.
+//! Comparisons assembled from the rounds of a recorded run. A block is everything that was measured back to back in one
+//! round. Blocks stay whole and keep their order, so that drift and autocorrelation stay as they were.
 
 use std::time::Duration;
 
@@ -37,9 +37,9 @@ pub struct Replay {
     /// By block, by series: baseline and candidate.
     blocks: Vec<Vec<Option<(Round, Round)>>>,
     costs: Vec<Duration>,
-    /// Whether both variants were equal code: then a coin decides which round of a pair is called the baseline.
+    /// Whether both variants were equal code: if so, it is random which round of a pair counts as the baseline.
     equal: bool,
-    /// How much worse the candidate's values are made, as a share.
+    /// The share by which the candidate's CPU time is increased.
     worse: f64,
     random: ChaCha8Rng,
     next: usize,
@@ -90,8 +90,8 @@ impl Replay {
         })
     }
 
-    /// Begins another comparison at a random block.
-    pub fn turn(&mut self) {
+    /// Moves to a random block, for another comparison.
+    pub fn restart(&mut self) {
         self.next = self.random.random_range(0..self.blocks.len());
     }
 

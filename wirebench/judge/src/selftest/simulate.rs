@@ -12,21 +12,21 @@ use wirebench_record::run::{
     Spent, Variant, VariantRevision,
 };
 
-/// Answers in a simulated round: enough for a 99th percentile.
-const ANSWERS: u64 = 100_000;
-/// How much of the machine's state stays from one round to the next.
+/// Good responses in a simulated round: enough for a 99th percentile.
+const RESPONSES: u64 = 100_000;
+/// Share of the machine's state that stays from one round to the next.
 const STAYS: f64 = 0.7;
 /// Share of the spread that both rounds of a pair have in common.
 const SHARED: f64 = 0.2;
-/// Chance of an outlier round, and by how much its performance falls.
+/// Probability of an outlier round, and the range of the share by which its performance falls.
 const OUTLIER: (f64, f64, f64) = (0.05, 0.20, 0.40);
-/// The machine gets slower by this many c over a hundred rounds.
+/// The machine gets slower by this many c in 100 rounds.
 const DRIFT: f64 = 1.0;
 /// The time of a pair: 0.8 s a slot.
 const PAIR: Duration = Duration::from_millis(1600);
 
-/// Logarithms of badness are: a state common to a pair (first-order autoregressive), a slow drift, noise of each round's own,
-/// and now and then an outlier; each metric has its own. The spread of a round is `c`.
+/// The logarithm of badness of each metric is the sum of a state that both rounds of a pair share (first-order
+/// autoregressive), a slow drift, the noise of each round, and sometimes an outlier. The spread of a round is `c`.
 #[derive(Debug, Clone)]
 pub struct Model {
     scenarios: usize,
@@ -137,8 +137,8 @@ impl Source for Model {
         for number in first..first + count {
             for (scenario, rounds) in &mut drawn {
                 let [base, head] = self.pair(*scenario);
-                rounds.push(round(Variant::Baseline, number, stage, base));
-                rounds.push(round(Variant::Candidate, number, stage, head));
+                rounds.push(round(Variant::Baseline, number, stage, RESPONSES, base));
+                rounds.push(round(Variant::Candidate, number, stage, RESPONSES, head));
             }
             self.rounds_done += 1.0;
         }
@@ -161,7 +161,7 @@ fn empty_series(place: usize) -> Series {
         load: LoadRecord {
             connections: Some(1),
             streams: Some(1),
-            requests: Some(ANSWERS),
+            requests: Some(RESPONSES),
             ..LoadRecord::default()
         },
         digest: "000000000000".into(),
@@ -178,20 +178,21 @@ fn empty_series(place: usize) -> Series {
     }
 }
 
-/// A good round whose metrics are `e^bad` times 10 µs of CPU per request, 1 s, 1 ms and 5 ms.
+/// A good round whose CPU time per request, elapsed time, p50 and p99 are `e^bad` times 10 µs, 1 s, 1 ms and 5 ms.
+#[must_use]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "all of them are positive and far below 2^53"
 )]
-fn round(variant: Variant, number: u32, stage: u32, bad: [f64; METRICS]) -> Round {
+pub fn round(variant: Variant, number: u32, stage: u32, ok_count: u64, bad: [f64; METRICS]) -> Round {
     let ns = |base: f64, bad: f64| (base * bad.exp()) as u64;
     let (p50, p99) = (ns(1e6, bad[2]), ns(5e6, bad[3]));
     Round {
         status: RoundStatus::Ok,
         elapsed_ns: Some(ns(1e9, bad[1])),
-        ok_count: Some(ANSWERS),
+        ok_count: Some(ok_count),
         failed_count: Some(0),
         latency_ns: Some(Latency {
             min: 1,
@@ -204,7 +205,7 @@ fn round(variant: Variant, number: u32, stage: u32, bad: [f64; METRICS]) -> Roun
             max: p99,
         }),
         server_cpu_ns: Some(CpuTime {
-            user: ns(10_000.0 * ANSWERS as f64, bad[0]),
+            user: ns(10_000.0 * ok_count as f64, bad[0]),
             system: 0,
         }),
         ..Round::unmeasured(variant, number, number as usize, stage)

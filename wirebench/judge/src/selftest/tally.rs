@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::selftest::Made;
+use crate::selftest::Trial;
 use wirebench_record::comparison::{Presence, Verdict};
 use wirebench_record::metric::Metric;
 use wirebench_stats::proportion::interval;
@@ -59,8 +59,8 @@ pub struct Totals {
 
 impl Tally {
     /// Counts one comparison.
-    pub fn add(&mut self, made: &Made) {
-        let comparison = &made.comparison;
+    pub fn add(&mut self, trial: &Trial) {
+        let comparison = &trial.comparison;
         let metrics = || {
             let compared = comparison
                 .series
@@ -74,9 +74,9 @@ impl Tally {
         self.improved += any(Verdict::Improved);
         self.gated += u64::from(comparison.verdict == Verdict::Regressed);
         self.inconclusive += u64::from(comparison.verdict == Verdict::Inconclusive);
-        self.short += u64::from(made.short);
-        self.pairs += u64::from(made.pairs);
-        self.minutes += made.measuring.as_secs_f64() / 60.0;
+        self.short += u64::from(trial.short);
+        self.pairs += u64::from(trial.pairs);
+        self.minutes += trial.measuring.as_secs_f64() / 60.0;
         for metric in metrics() {
             if let Some(spread) = metric.spread_percent {
                 self.spread.entry(metric.metric).or_default().push(spread);

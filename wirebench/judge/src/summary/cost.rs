@@ -1,5 +1,5 @@
-//! Estimates the monthly cost of requests: measured CPU time, memory and bytes, times prices. It covers these resources
-//! only.
+//! Estimates the monthly cost of requests: measured CPU time, memory and bytes, times prices. Other resources are not
+//! included.
 
 use crate::summary::wire::wire_bytes;
 use crate::summary::{Row, sections};
@@ -22,29 +22,29 @@ pub struct Rates {
     pub network_gb: f64,
 }
 
-/// The monthly cost of one server's answers.
+/// The monthly cost of one server's responses.
 #[derive(Debug, Clone)]
 pub struct Cost<'a> {
     /// The scenario and the server it was measured in.
     pub row: Row<'a>,
     /// CPU time of a request, s.
     pub cpu_s: f64,
-    /// Largest memory, bytes, held all month by one process.
+    /// The largest memory, bytes, which one process uses all month.
     pub memory_bytes: f64,
-    /// Bytes sent for an answer.
+    /// Bytes sent for one response.
     pub sent_bytes: f64,
-    /// Whether these are all bytes on the wire; otherwise the payload alone.
+    /// Whether these are all bytes on the wire; otherwise they are the payload alone.
     pub whole: bool,
-    /// For CPU.
+    /// The cost of CPU time.
     pub cpu: f64,
-    /// For memory.
+    /// The cost of memory.
     pub memory: f64,
-    /// For traffic.
+    /// The cost of traffic.
     pub network: f64,
 }
 
 impl Cost<'_> {
-    /// All three together.
+    /// The sum of all three.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.cpu + self.memory + self.network
@@ -56,12 +56,12 @@ impl Cost<'_> {
 pub fn costs<'a>(run: &'a Run, rates: &Rates) -> Vec<Cost<'a>> {
     let rows = sections(run).into_iter().flat_map(|section| section.rows);
     rows.filter(Row::has_load)
-        .filter_map(|row| of(run, row, rates))
+        .filter_map(|row| cost(run, row, rates))
         .collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
-fn of<'a>(run: &'a Run, row: Row<'a>, rates: &Rates) -> Option<Cost<'a>> {
+fn cost<'a>(run: &'a Run, row: Row<'a>, rates: &Rates) -> Option<Cost<'a>> {
     let requests = rates.requests_per_day * DAYS;
     let cpu_s = row.spread(Metric::ServerCpu)?.median / 1e9;
     let memory_bytes = row.spread(Metric::PeakRss)?.median;
@@ -80,19 +80,16 @@ fn of<'a>(run: &'a Run, row: Row<'a>, rates: &Rates) -> Option<Cost<'a>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use wirebench_testing::reference;
 
-    const RATES: Rates = Rates {
+    pub(crate) const RATES: Rates = Rates {
         requests_per_day: 1e6,
         cpu_core_hour: 0.04,
         memory_gib_hour: 0.005,
         network_gb: 0.09,
     };
-
-    fn reference() -> Run {
-        serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap()
-    }
 
     #[test]
     fn costs_are_measured_amounts_times_prices() {

@@ -1,15 +1,18 @@
-//! Run → the few numbers a person reads: medians and spreads over rounds. Reads only the record.
+//! Summarises a run: medians and spreads over rounds. Reads only the record.
 
-pub mod beside;
 pub mod comparison;
 pub mod cost;
+pub mod multiple;
 pub mod offered;
 pub mod processes;
+mod rounds;
 pub mod wire;
 
-use crate::summary::beside::Beside;
+pub use rounds::candidate_rounds;
+
+use crate::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Bound, Round, RoundStatus, Run, Series, SeriesStatus, Variant};
+use wirebench_record::run::{Bound, RoundStatus, Run, Series, SeriesStatus};
 use wirebench_stats::quantile::median;
 
 /// The median of some values, such as a metric over a series' good rounds, with the smallest and the largest.
@@ -35,11 +38,6 @@ impl Spread {
     }
 }
 
-/// The rounds of the candidate; those of a baseline or a reference are shown in comparisons and trends.
-pub fn candidate_rounds(series: &Series) -> impl Iterator<Item = &Round> {
-    series.rounds.iter().filter(|round| round.variant == Variant::Candidate)
-}
-
 /// One series in a table.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
@@ -49,9 +47,9 @@ pub struct Row<'a> {
     pub ok_rounds: usize,
     /// What limited its throughput in most good rounds.
     pub bound: Option<Bound>,
-    /// Body or message bytes of one answer.
+    /// Body or message bytes of one response.
     pub payload_bytes: Option<u64>,
-    /// The shard in which it was measured: times of different machines are not comparable. `None` for one machine.
+    /// The shard that measured it: times of different machines are not comparable. `None` if one machine measured everything.
     pub shard: Option<usize>,
 }
 
@@ -92,7 +90,7 @@ impl<'a> Row<'a> {
         self.series.load.samples.is_some()
     }
 
-    /// Whether a server was loaded, so that there is a throughput; not so for process starts and benchmarks.
+    /// True if the series has a throughput: it loads a server, unlike start-up and criterion series.
     #[must_use]
     pub fn has_load(&self) -> bool {
         !self.is_start_up() && !self.is_benchmark()
@@ -106,7 +104,7 @@ impl<'a> Row<'a> {
         let open = load.rate_per_s.is_some() || load.rate_permille.is_some() || load.search.is_some();
         match self.bound {
             Some(Bound::Client) => words.push("client-bound".to_owned()),
-            // An open loop is meant to leave room.
+            // An open loop leaves room on purpose.
             Some(Bound::Neither) if !open => words.push("neither side busy".to_owned()),
             _ => {}
         }
@@ -140,14 +138,14 @@ pub struct Relative<'a> {
     /// The first server.
     pub first: Row<'a>,
     /// Server CPU per request, times that of the first.
-    pub server_cpu: Option<Beside>,
+    pub server_cpu: Option<Multiple>,
     /// Throughput, times that of the first.
-    pub throughput: Option<Beside>,
+    pub throughput: Option<Multiple>,
     /// Median latency, times that of the first.
-    pub latency_p50: Option<Beside>,
+    pub latency_p50: Option<Multiple>,
 }
 
-/// Share of a run's wall time that was neither load nor a server starting: probing, stopping, normalising. `None`
+/// The share of a run's wall time that was neither load nor the start of a server: probing, stopping, normalising. `None`
 /// before anything was measured.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
@@ -182,20 +180,20 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
 /// Servers that got the same load from one driver on one machine, each compared with the first of them.
 #[must_use]
 pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
-    let mut found = Vec::new();
+    let mut relatives = Vec::new();
     let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
     // HTTP servers first: usually gRPC is compared with HTTP.
     rows.sort_by_key(|row| row.series.protocol.starts_with("grpc"));
     for row in &rows {
-        let beside = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
-        let Some(first) = rows.iter().find(beside) else {
+        let is_comparable = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
+        let Some(first) = rows.iter().find(is_comparable) else {
             continue;
         };
         if first.series.id == row.series.id {
             continue;
         }
-        let times = |metric| Beside::of(metric, row.series, first.series);
-        found.push(Relative {
+        let times = |metric| Multiple::of(metric, row.series, first.series);
+        relatives.push(Relative {
             driver: &row.series.driver,
             row: (*row).clone(),
             first: (*first).clone(),
@@ -204,6 +202,6 @@ pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
             latency_p50: times(Metric::LatencyP50),
         });
     }
-    found.sort_by_key(|relative| relative.driver);
-    found
+    relatives.sort_by_key(|relative| relative.driver);
+    relatives
 }

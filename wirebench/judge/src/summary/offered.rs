@@ -4,12 +4,12 @@ use crate::summary::{Row, Spread, candidate_rounds};
 use wirebench_record::run::{LoadRecord, Round, RoundStatus};
 use wirebench_stats::quantile::median;
 
-/// An open loop's offer and its outcome.
+/// The rate that an open loop offered, and what it achieved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
     /// Requests per second offered: as declared or measured, or the median of the rates that a search found.
     pub per_s: f64,
-    /// Good answers as a share of what was offered, over the good rounds.
+    /// Good responses as a share of the requests offered, over the good rounds.
     pub achieved: Option<Spread>,
     /// Dropped requests over all rounds; `None` if the driver does not count them.
     pub dropped: Option<u64>,
@@ -31,18 +31,18 @@ impl Row<'_> {
         };
         let shares: Vec<f64> = good.iter().filter_map(share).collect();
         let rates: Vec<f64> = good.iter().map(|(rate, _)| *rate).collect();
-        let said: Vec<u64> = candidate_rounds(self.series)
+        let dropped: Vec<u64> = candidate_rounds(self.series)
             .filter_map(|round| round.dropped_count)
             .collect();
         Some(Offered {
             per_s: load.rate_per_s.map(f64::from).or_else(|| median(&rates))?,
             achieved: Spread::of(&shares),
-            dropped: (!said.is_empty()).then(|| said.iter().sum()),
+            dropped: (!dropped.is_empty()).then(|| dropped.iter().sum()),
         })
     }
 }
 
-/// Requests per second that a round offered: the load's, or the highest that its search found to hold.
+/// Requests per second that a round offered: the load's rate, or the highest that passed in its search.
 fn rate(load: &LoadRecord, round: &Round) -> Option<u32> {
     let passed = round.search.iter().filter(|step| step.passed);
     load.rate_per_s.or_else(|| passed.map(|step| step.rate_per_s).max())
@@ -53,11 +53,11 @@ mod tests {
     use super::*;
     use crate::summary::sections;
     use wirebench_record::run::{Run, SearchRecord, SearchStep};
+    use wirebench_testing::reference;
 
-    /// The first series of the reference run with another load and one round of 1,980 good answers in 2 s.
+    /// The first series of the reference run with another load and one round of 1,980 good responses in 2 s.
     fn run(load: LoadRecord, search: Vec<SearchStep>) -> Run {
-        let text = include_str!("../../../../results/reference/run.json");
-        let mut run: Run = serde_json::from_str(text).unwrap();
+        let mut run = reference();
         let series = run.series.iter_mut().find(|series| !series.is_counted()).unwrap();
         let mut round = series.rounds[0].clone();
         round.ok_count = Some(1_980);

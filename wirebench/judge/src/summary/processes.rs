@@ -1,4 +1,4 @@
-//! The resources of each process of a chain, over the rounds of a series.
+//! The CPU time, memory and traffic of each process of a chain, over the rounds of a series.
 
 use crate::summary::candidate_rounds;
 use wirebench_record::run::{CpuTime, ProcessUsage, Round, RoundStatus, Series};
@@ -62,7 +62,8 @@ pub fn processes(series: &Series) -> Vec<ProcessRow<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_record::run::{Run, Variant};
+    use wirebench_record::run::Variant;
+    use wirebench_testing::reference;
 
     fn usage(name: &str, cpu: u64, rss: Option<u64>) -> ProcessUsage {
         ProcessUsage {
@@ -93,8 +94,7 @@ mod tests {
                 vec![usage("front", cpu, None), usage("store", 2 * cpu, Some(9))],
             )
         };
-        let reference = include_str!("../../../../results/reference/run.json");
-        let mut series = serde_json::from_str::<Run>(reference).unwrap().series.remove(0);
+        let mut series = reference().series.remove(0);
         series.rounds = vec![
             chain(RoundStatus::Invalid, 1),
             chain(RoundStatus::Ok, 100),

@@ -7,8 +7,8 @@ use crate::report::format::{plain, three_digits};
 use crate::report::head_to_head::times;
 use wirebench_declare::claims::{Job, PublicComparison};
 use wirebench_judge::claims::newest;
-use wirebench_judge::summary::beside::Beside;
 use wirebench_judge::summary::candidate_rounds;
+use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Round, Run, Series};
 use wirebench_stats::quantile::median;
@@ -22,15 +22,15 @@ pub struct Answer<'a> {
     /// What was asked.
     pub job: &'a Job,
     /// Server CPU of a request, second side as a multiple of the first; none where the run has not measured both.
-    pub server_cpu: Option<Beside>,
+    pub server_cpu: Option<Multiple>,
     /// Client CPU of a request.
-    client_cpu: Option<Beside>,
+    client_cpu: Option<Multiple>,
     /// Requests/s.
-    throughput: Option<Beside>,
+    throughput: Option<Multiple>,
     /// Median latency.
-    latency: Option<Beside>,
+    latency: Option<Multiple>,
     /// Largest memory of the servers.
-    memory: Option<Beside>,
+    memory: Option<Multiple>,
     /// Bytes of an answer's body or message on both sides.
     payload: Option<[f64; 2]>,
     /// Server CPU of a request on both sides, µs.
@@ -55,7 +55,7 @@ pub fn answers<'a>(comparisons: &'a [PublicComparison], runs: &[&Run]) -> Vec<An
 /// All answers in one sentence: how many jobs the first side of each, HTTP, answers at less cost, and how many the second.
 #[must_use]
 pub fn headline(answers: &[Answer]) -> String {
-    let measured: Vec<Beside> = answers.iter().filter_map(|answer| answer.server_cpu).collect();
+    let measured: Vec<Multiple> = answers.iter().filter_map(|answer| answer.server_cpu).collect();
     let less = |is_first: bool| {
         let clear = measured.iter().filter(|cpu| cpu.is_clear());
         clear.filter(|cpu| (cpu.times > 1.0) == is_first).count()
@@ -76,7 +76,7 @@ fn answer<'a>(job: &'a Job, run: &Run) -> Answer<'a> {
     let Some((first, second)) = of(&job.pair[0]).zip(of(&job.pair[1])) else {
         return Answer::unmeasured(job);
     };
-    let beside = |metric| Beside::of(metric, second, first);
+    let beside = |metric| Multiple::of(metric, second, first);
     let both = |read: &dyn Fn(&Round) -> Option<f64>| Some([middle(first, read)?, middle(second, read)?]);
     let is_one_protocol = first.protocol == second.protocol;
     Answer {
@@ -177,7 +177,7 @@ impl<'a> Answer<'a> {
 }
 
 /// A ratio with its interval; bold where equality lies outside.
-pub(super) fn marked(beside: Option<Beside>) -> String {
+pub(super) fn marked(beside: Option<Multiple>) -> String {
     let text = times(beside);
     if beside.is_some_and(|beside| beside.is_clear()) {
         format!("**{text}**")
@@ -215,7 +215,7 @@ pub fn section(answers: &[Answer]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_judge::summary::beside::Bounds;
+    use wirebench_judge::summary::multiple::Bounds;
 
     fn run() -> Run {
         serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap()
@@ -235,7 +235,7 @@ mod tests {
         let run = run();
         let known = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
         let of = |times: f64, low: f64, high: f64| Answer {
-            server_cpu: Some(Beside {
+            server_cpu: Some(Multiple {
                 times,
                 low,
                 high,
@@ -318,7 +318,7 @@ mod tests {
         );
         let known = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
         let mut unclear = answer(&known, &run);
-        unclear.server_cpu = Some(Beside {
+        unclear.server_cpu = Some(Multiple {
             times: 1.05,
             low: 0.9,
             high: 1.2,

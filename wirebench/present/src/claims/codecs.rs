@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use crate::report::format::{plain, three_digits, time};
 use crate::report::head_to_head::times;
 use wirebench_declare::claims::Codec;
-use wirebench_judge::summary::beside::Beside;
 use wirebench_judge::summary::candidate_rounds;
+use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::run::{Round, Run, Series};
 use wirebench_stats::quantile::median;
 
 /// The table, with one sentence about all rows; empty where the run has none of the series.
 pub(super) fn section(codecs: &[Codec], run: &Run) -> String {
-    let rows: Vec<(&Codec, [f64; 2], Beside)> = codecs.iter().filter_map(|codec| row(codec, run)).collect();
+    let rows: Vec<(&Codec, [f64; 2], Multiple)> = codecs.iter().filter_map(|codec| row(codec, run)).collect();
     let Some(least) = rows.iter().map(|(_, _, beside)| beside.times).reduce(f64::min) else {
         return String::new();
     };
@@ -37,11 +37,11 @@ pub(super) fn section(codecs: &[Codec], run: &Run) -> String {
     out
 }
 
-fn row<'a>(codec: &'a Codec, run: &Run) -> Option<(&'a Codec, [f64; 2], Beside)> {
+fn row<'a>(codec: &'a Codec, run: &Run) -> Option<(&'a Codec, [f64; 2], Multiple)> {
     let of = |id: &String| run.series.iter().find(|series| series.id == *id);
     let (json, protobuf) = (of(&codec.pair[0])?, of(&codec.pair[1])?);
     let both = [middle(json)?, middle(protobuf)?];
-    Some((codec, both, Beside::over(protobuf, json, p50)?))
+    Some((codec, both, Multiple::over(protobuf, json, p50)?))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one operation")]

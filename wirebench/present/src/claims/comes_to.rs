@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use crate::claims::words;
 use crate::report::format::plain;
 use crate::report::head_to_head::times;
-use wirebench_judge::claims::{Finding, Outcome, Tested, Tried};
+use wirebench_judge::claims::{Finding, Outcome, TestedClaim, TriedExperiment};
 
 /// The counted claims of outcomes: those that were published, each once.
-pub(crate) fn counted<'a>(outcomes: &'a [Outcome]) -> impl Iterator<Item = &'a Tested<'a>> {
+pub(crate) fn counted<'a>(outcomes: &'a [Outcome]) -> impl Iterator<Item = &'a TestedClaim<'a>> {
     let questions = outcomes.iter().filter(|outcome| outcome.question.not_counted.is_none());
     questions.flat_map(|outcome| &outcome.claims)
 }
@@ -71,7 +71,8 @@ fn line(outcome: &Outcome) -> Option<String> {
         .claims
         .first()
         .filter(|tested| tested.finding != Finding::NotMeasured)?;
-    let measured = |shown: &Option<wirebench_judge::claims::Shown>| times(shown.as_ref().and_then(|shown| shown.times));
+    let measured =
+        |shown: &Option<wirebench_judge::claims::MeasuredPair>| times(shown.as_ref().and_then(|shown| shown.times));
     let theirs = measured(&first.theirs);
     let equal = outcome.question.equal.as_ref().map(|_| measured(&first.equal));
     let ratios = match equal {
@@ -89,7 +90,7 @@ fn line(outcome: &Outcome) -> Option<String> {
 
 /// The changes that matter, the largest first; or that none does.
 fn changes(outcome: &Outcome) -> String {
-    let measured: Vec<&Tried> = outcome
+    let measured: Vec<&TriedExperiment> = outcome
         .experiments
         .iter()
         .filter(|tried| tried.shown.is_some())
@@ -97,7 +98,7 @@ fn changes(outcome: &Outcome) -> String {
     if measured.is_empty() {
         return String::new();
     }
-    let mut clear: Vec<&Tried> = measured.iter().copied().filter(|tried| tried.is_clear).collect();
+    let mut clear: Vec<&TriedExperiment> = measured.iter().copied().filter(|tried| tried.is_clear).collect();
     clear.sort_by(|one, other| size(other).total_cmp(&size(one)));
     if clear.is_empty() {
         let none = if measured.len() == 1 {
@@ -114,7 +115,7 @@ fn changes(outcome: &Outcome) -> String {
 }
 
 /// How far a change moves the ratio, by logarithms.
-fn size(tried: &Tried) -> f64 {
+fn size(tried: &TriedExperiment) -> f64 {
     let times = tried.shown.as_ref().and_then(|shown| shown.times);
     tried
         .share
@@ -122,7 +123,7 @@ fn size(tried: &Tried) -> f64 {
 }
 
 /// What a clear change does to the difference; where there was no clear one, the ratio that it leads to.
-fn effect(tried: &Tried) -> String {
+fn effect(tried: &TriedExperiment) -> String {
     match (tried.share, tried.shown.as_ref().and_then(|shown| shown.times)) {
         (Some(share), _) => in_words(share),
         (None, Some(after)) => format!("makes it {}", times(Some(after))),
@@ -140,7 +141,7 @@ pub(super) fn in_words(share: f64) -> String {
 }
 
 /// The cause that an experiment was made for: shown where the run tells the change from chance, else an inference.
-pub(super) fn cause(tried: &Tried) -> String {
+pub(super) fn cause(tried: &TriedExperiment) -> String {
     let cause = plain(&tried.experiment.cause);
     if tried.is_clear {
         cause
@@ -155,7 +156,7 @@ pub(super) fn cause(tried: &Tried) -> String {
 mod tests {
     use super::*;
     use wirebench_declare::claims::{Claim, Experiment, Quantity, Question};
-    use wirebench_judge::claims::Shown;
+    use wirebench_judge::claims::MeasuredPair;
 
     fn experiment() -> Experiment {
         Experiment {
@@ -180,8 +181,8 @@ mod tests {
         }
     }
 
-    fn shown() -> Option<Shown> {
-        Some(Shown {
+    fn shown() -> Option<MeasuredPair> {
+        Some(MeasuredPair {
             values: [1.0, 2.0],
             times: None,
             doubt: None,
@@ -192,14 +193,14 @@ mod tests {
         let claim = &question.claims[0];
         Outcome {
             question,
-            claims: vec![Tested {
+            claims: vec![TestedClaim {
                 claim,
                 theirs: shown(),
                 equal: shown(),
                 finding,
             }],
             server_cpu: None,
-            experiments: vec![Tried {
+            experiments: vec![TriedExperiment {
                 experiment: &question.experiments[0],
                 shown: shown(),
                 share: tried.1,

@@ -8,7 +8,7 @@ use crate::report::format::{count, machines, plain, three_digits, time, tools};
 use crate::report::head_to_head::times;
 use wirebench_declare::claims::PublicComparison;
 use wirebench_declare::prices::Prices;
-use wirebench_judge::claims::{Finding, Outcome, Shown, Tested, judge, newest};
+use wirebench_judge::claims::{Finding, MeasuredPair, Outcome, TestedClaim, judge, newest};
 use wirebench_record::run::{Run, VariantRevision};
 
 /// A run that the document is of.
@@ -239,7 +239,7 @@ fn question(outcome: &Outcome, out: &mut String) {
     }
 }
 
-fn claim(tested: &Tested, has_equal: bool, doubts: &mut Vec<String>, out: &mut String) {
+fn claim(tested: &TestedClaim, has_equal: bool, doubts: &mut Vec<String>, out: &mut String) {
     let [first, second] = tested.claim.values;
     let ratio = tested
         .claimed()
@@ -287,7 +287,7 @@ fn experiments(outcome: &Outcome, doubts: &mut Vec<String>, out: &mut String) {
 }
 
 /// Both medians, and the ratio with its interval.
-fn cells(shown: Option<&Shown>, doubts: &mut Vec<String>) -> [String; 2] {
+fn cells(shown: Option<&MeasuredPair>, doubts: &mut Vec<String>) -> [String; 2] {
     let Some(shown) = shown else {
         return ["–".into(), "–".into()];
     };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::claims::answer::{marked, middle, payload};
 use crate::report::format::{count, plain};
 use wirebench_declare::claims::Factor;
-use wirebench_judge::summary::beside::Beside;
+use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series};
 
@@ -28,7 +28,7 @@ pub(super) fn section(factors: &[Factor], run: &Run) -> String {
 fn row(factor: &Factor, run: &Run) -> String {
     let of = |id: &String| run.series.iter().find(|series| series.id == *id);
     let both = of(&factor.pair[0]).zip(of(&factor.pair[1]));
-    let ratio = |metric| marked(both.and_then(|(first, second)| Beside::of(metric, second, first)));
+    let ratio = |metric| marked(both.and_then(|(first, second)| Multiple::of(metric, second, first)));
     let ratios = [
         Metric::Throughput,
         Metric::LatencyP50,

@@ -6,7 +6,7 @@ use crate::claims::document::figure;
 use crate::report::format::{count, plain, three_digits};
 use wirebench_declare::claims::Month;
 use wirebench_declare::prices::Prices;
-use wirebench_judge::claims::{Taken, month};
+use wirebench_judge::claims::{RequestUse, month};
 use wirebench_judge::summary::cost::{DAYS, Rates};
 use wirebench_record::run::Run;
 
@@ -25,7 +25,7 @@ pub(super) fn section(estimate: &Month, run: &Run, prices: Option<&Prices>) -> S
         plain(&estimate.pair[1]),
         count(day)
     );
-    let mut row = |what: &str, cell: &dyn Fn(&Taken) -> String| {
+    let mut row = |what: &str, cell: &dyn Fn(&RequestUse) -> String| {
         let _ = writeln!(out, "| {what} | {} | {} |", cell(&taken[0]), cell(&taken[1]));
     };
     let or_dash = |value: Option<f64>| value.map_or("–".into(), figure);
@@ -39,7 +39,7 @@ pub(super) fn section(estimate: &Month, run: &Run, prices: Option<&Prices>) -> S
 }
 
 /// The same in money, at their number of requests and at the user's; how to get it where there are no prices.
-fn priced(taken: &[Taken; 2], day: f64, prices: Option<&Prices>) -> String {
+fn priced(taken: &[RequestUse; 2], day: f64, prices: Option<&Prices>) -> String {
     let Some(prices) = prices else {
         return "\nWith your prices: `wirebench claims RUN --cost prices.toml` (`examples/cost/prices.toml` is one).\n\n".into();
     };
@@ -51,7 +51,7 @@ fn priced(taken: &[Taken; 2], day: f64, prices: Option<&Prices>) -> String {
     };
     let currency = plain(&prices.currency);
     let line = |requests: f64, whose: &str| {
-        let cell = |one: &Taken| one.price(requests, &rates).map_or("–".into(), three_digits);
+        let cell = |one: &RequestUse| one.price(requests, &rates).map_or("–".into(), three_digits);
         format!(
             "| {currency}, {} requests a day ({whose}) | {} | {} |\n",
             count(requests),

@@ -1,6 +1,6 @@
 //! What became of a claim, in words.
 
-use wirebench_judge::claims::{Finding, Tested};
+use wirebench_judge::claims::{Finding, TestedClaim};
 
 use crate::report::format::three_digits;
 
@@ -18,7 +18,7 @@ pub(super) const fn finding(finding: Finding) -> &'static str {
 }
 
 /// What became of a claim; both ratios where it holds with another size or is reversed.
-pub(crate) fn tested(tested: &Tested) -> String {
+pub(crate) fn tested(tested: &TestedClaim) -> String {
     let words = finding(tested.finding);
     if tested.is_of_equality() {
         return match tested.finding {

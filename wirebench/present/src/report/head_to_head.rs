@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::report::columns::Columns;
 use crate::report::format::three_digits;
-use wirebench_judge::summary::beside::{Beside, Bounds};
+use wirebench_judge::summary::multiple::{Bounds, Multiple};
 use wirebench_judge::summary::{Relative, Section, relatives, sections};
 use wirebench_record::run::Run;
 
@@ -34,7 +34,7 @@ const COLUMNS: Columns = Columns {
 
 /// `× 1.42 (1.38 to 1.44)`; a dash where there is nothing to set side by side.
 #[must_use]
-pub fn times(beside: Option<Beside>) -> String {
+pub fn times(beside: Option<Multiple>) -> String {
     let Some(beside) = beside else { return "–".into() };
     let [middle, low, high] = [beside.times, beside.low, beside.high].map(three_digits);
     match beside.bounds {

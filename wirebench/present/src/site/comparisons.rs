@@ -16,8 +16,8 @@ use crate::site::frame::{Frame, Place, Site};
 use crate::site::shown::{instant, is_id, name, sentence};
 use crate::site::svg::Picture;
 use wirebench_declare::claims::PublicComparison;
-use wirebench_judge::claims::{Finding, Outcome, Shown, Tested, judge, newest};
-use wirebench_judge::summary::beside::Beside;
+use wirebench_judge::claims::{Finding, MeasuredPair, Outcome, TestedClaim, judge, newest};
+use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::run::Run;
 
 #[derive(Template)]
@@ -105,7 +105,7 @@ fn of_jobs(answers: &[Answer]) -> Option<Picture> {
     picture(&rows, "Server CPU per request, gRPC as a multiple of HTTP")
 }
 
-const fn ours(beside: Beside, mark: Mark) -> Ratio {
+const fn ours(beside: Multiple, mark: Mark) -> Ratio {
     Ratio {
         low: beside.low,
         at: beside.times,
@@ -134,7 +134,7 @@ fn shelf(comparison: &PublicComparison, run: &Run, paged: &dyn Fn(&str) -> bool)
 
 /// Each measured claim: what was published, and ours on equal terms.
 fn of_claims(outcomes: &[Outcome]) -> Option<Picture> {
-    let row = |outcome: &Outcome, tested: &Tested| {
+    let row = |outcome: &Outcome, tested: &TestedClaim| {
         let equal = tested.equal.as_ref()?.times?;
         let claimed = tested.claimed().filter(|claimed| *claimed > 0.0)?;
         let published = Ratio {
@@ -157,7 +157,7 @@ fn of_claims(outcomes: &[Outcome]) -> Option<Picture> {
 fn claim_lines<'a>(outcome: &'a Outcome) -> impl Iterator<Item = ClaimLine> + 'a {
     let counted = outcome.question.not_counted.is_none();
     outcome.claims.iter().map(move |tested| {
-        let measured = |shown: &Option<Shown>| times(shown.as_ref().and_then(|shown| shown.times));
+        let measured = |shown: &Option<MeasuredPair>| times(shown.as_ref().and_then(|shown| shown.times));
         let [first, second] = tested.claim.values.map(figure);
         let ratio = tested
             .claimed()

@@ -1,6 +1,6 @@
-//! The noise of the values before a place: standard deviation, autocorrelation and drift. A step must stand out of it.
+//! The noise of the values before a place: standard deviation, autocorrelation and drift. A step must exceed it.
 
-use crate::change_point::past::middle;
+use crate::change_point::level::median_of;
 
 /// The most values used.
 const MEMORY: usize = 100;
@@ -10,7 +10,7 @@ const LEAST_SPREAD: f64 = 0.003;
 const REACH_BEFORE: f64 = 2.5;
 /// For the mean, new values are limited to this many standard deviations.
 const REACH_AFTER: f64 = 3.2;
-/// A residual beyond so many standard deviations is an outlier.
+/// A residual beyond this many standard deviations is an outlier.
 const OUTLIER: f64 = 4.0;
 /// Weight and value of the prior for the autocorrelation.
 const ASSUMED: (f64, f64) = (10.0, 0.1);
@@ -32,20 +32,19 @@ pub struct Noise {
     pub slope: f64,
     /// Share of values more than four standard deviations from their level.
     pub outliers: f64,
-    /// Values it was read from.
+    /// The number of values it is computed from.
     pub values: usize,
-    /// Values of the current level that the slope was read from.
+    /// The number of values of the current level, from which the slope is computed.
     span: usize,
 }
 
-/// What the new values are set against.
+/// The level before a step, with which the new values are compared.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Against {
-    /// The level before.
-    pub(super) level: f64,
-    /// The standard deviation that the newest values before suggest.
-    pub(super) recent: f64,
-    /// Values that the level is the median of.
+pub(super) struct OldLevel {
+    pub(super) median: f64,
+    /// The standard deviation of the newest values before the step; 0 if it is not used.
+    pub(super) recent_spread: f64,
+    /// The number of values in the median.
     pub(super) count: usize,
 }
 
@@ -54,27 +53,27 @@ impl Noise {
     /// values.
     pub(super) fn of(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Self> {
         let residuals = residuals(row, starts)?;
-        let mut noise = Self::level(&residuals)?;
+        let mut noise = Self::without_slope(&residuals)?;
         noise.find_slope(&residuals);
         Some(noise)
     }
 
-    /// The same, but also `None` if `after` does not stand out: most values do not, and the slope need not be computed.
-    pub(super) fn if_clear(
+    /// The same, but also `None` if `after` does not exceed it: most values do not, and the slope need not be computed.
+    pub(super) fn of_exceeded(
         row: &[f64],
         starts: impl Iterator<Item = usize>,
-        against: Against,
+        old: OldLevel,
         after: &[f64],
         errors: f64,
     ) -> Option<Self> {
         let residuals = residuals(row, starts)?;
-        let mut noise = Self::level(&residuals).filter(|noise| noise.clear(against, after, errors))?;
+        let mut noise = Self::without_slope(&residuals).filter(|noise| noise.is_exceeded(old, after, errors))?;
         noise.find_slope(&residuals);
-        noise.clear(against, after, errors).then_some(noise)
+        noise.is_exceeded(old, after, errors).then_some(noise)
     }
 
-    /// Without a slope.
-    fn level(residuals: &[Vec<f64>]) -> Option<Self> {
+    /// The noise without a slope.
+    fn without_slope(residuals: &[Vec<f64>]) -> Option<Self> {
         let spread = spread(residuals);
         Some(Self {
             spread,
@@ -89,24 +88,24 @@ impl Noise {
     fn find_slope(&mut self, residuals: &[Vec<f64>]) {
         let newest = residuals.last().map_or(&[][..], Vec::as_slice);
         let (slope, error) = slope(newest);
-        if stands_out(slope, error, newest) {
+        if is_clear_slope(slope, error, newest) {
             self.slope = slope;
         }
     }
 
-    /// Whether [`Self::clear`] may be true, whatever the noise was further back.
+    /// Whether [`Self::is_exceeded`] may be true, whatever the noise was before.
     #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
-    pub(super) fn may_be_clear(against: Against, after: &[f64], errors: f64) -> bool {
-        let error = (1.0 / after.len() as f64 + MEDIAN / against.count.max(1) as f64).sqrt();
-        let spread = (0.8 * against.recent).max(LEAST_SPREAD);
+    pub(super) fn may_be_exceeded(old: OldLevel, after: &[f64], errors: f64) -> bool {
+        let error = (1.0 / after.len() as f64 + MEDIAN / old.count.max(1) as f64).sqrt();
+        let spread = (0.8 * old.recent_spread).max(LEAST_SPREAD);
         let (mut sum, mut sizes, mut farthest) = (0.0, 0.0, 0.0f64);
         for value in after {
-            let distance = value - against.level;
+            let distance = value - old.median;
             sum += distance;
             sizes += distance.abs();
             farthest = farthest.max(distance.abs());
         }
-        // A value beyond the reach of the least spread may count for more, or for less, than it does in this sum.
+        // Values beyond the reach of the smallest spread may count for more, or less, than in this sum.
         let most = if farthest > REACH_AFTER * spread {
             sizes
         } else {
@@ -115,18 +114,18 @@ impl Noise {
         most / after.len() as f64 >= errors * spread * error
     }
 
-    /// Whether the mean of new values is so many standard errors from the level before, and from where a drift would have
-    /// led. The standard error knows how many values there are on either side and how they are correlated.
+    /// Whether the mean of new values is at least `errors` standard errors from the old level, and from where a drift would
+    /// have led. The standard error depends on the number of values on either side and on their autocorrelation.
     #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
-    pub(super) fn clear(&self, against: Against, after: &[f64], errors: f64) -> bool {
-        let spread = self.spread.max(0.8 * against.recent).max(LEAST_SPREAD);
+    pub(super) fn is_exceeded(&self, old: OldLevel, after: &[f64], errors: f64) -> bool {
+        let spread = self.spread.max(0.8 * old.recent_spread).max(LEAST_SPREAD);
         let reach = REACH_AFTER * spread;
-        let middle_before = against.count as f64 / 2.0;
+        let middle_before = old.count as f64 / 2.0;
         let mean = |slope: f64| {
             let distance = |(place, value): (usize, &f64)| {
-                // No further than it was followed.
+                // A drift is continued no further than it was observed.
                 let ahead = (middle_before + place as f64).min(self.span as f64);
-                (value - against.level - slope * ahead).clamp(-reach, reach)
+                (value - old.median - slope * ahead).clamp(-reach, reach)
             };
             after.iter().enumerate().map(distance).sum::<f64>() / after.len() as f64
         };
@@ -137,7 +136,7 @@ impl Noise {
         } else {
             0.0
         };
-        least >= errors * (1.0 + 1.0 / self.values as f64) * spread * self.error(against.count, after.len())
+        least >= errors * (1.0 + 1.0 / self.values as f64) * spread * self.error(old.count, after.len())
     }
 
     /// The standard error of the distance between a mean of `after` values and a median of `before`, in standard deviations.
@@ -148,7 +147,7 @@ impl Noise {
     }
 }
 
-/// Distances of up to [`MEMORY`] values from the medians of their levels, by level. None without values.
+/// Distances of up to [`MEMORY`] values from the medians of their levels, by level. `None` without values.
 fn residuals(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Vec<Vec<f64>>> {
     let from = row.len().saturating_sub(MEMORY);
     let mut edges = vec![from];
@@ -156,14 +155,14 @@ fn residuals(row: &[f64], starts: impl Iterator<Item = usize>) -> Option<Vec<Vec
     edges.push(row.len());
     let levels = edges.windows(2).map(|ends| &row[ends[0]..ends[1]]);
     let of = |level: &[f64]| {
-        let middle = selected_middle(level);
+        let middle = selected_median(level);
         level.iter().map(|value| value - middle).collect()
     };
     (from < row.len()).then(|| levels.map(of).collect())
 }
 
-/// The median of values, which are not empty, without sorting all of them.
-fn selected_middle(values: &[f64]) -> f64 {
+/// The median of values, without sorting all of them; there must be some.
+fn selected_median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     let half = values.len() / 2;
     let even = values.len().is_multiple_of(2);
@@ -188,9 +187,9 @@ fn variance_of_mean(count: usize, r: f64) -> f64 {
     (inflation(r) - 2.0 * r * (1.0 - r.powf(n)) / (n * (1.0 - r).powi(2))).max(1.0)
 }
 
-/// Whether a slope is many of its standard errors, given what is left of its level once the slope is taken away.
+/// Whether a slope is many of its standard errors, given the values of its level after subtracting the slope.
 #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
-fn stands_out(slope: f64, error: f64, level: &[f64]) -> bool {
+fn is_clear_slope(slope: f64, error: f64, level: &[f64]) -> bool {
     if slope == 0.0 {
         return false;
     }
@@ -200,11 +199,11 @@ fn stands_out(slope: f64, error: f64, level: &[f64]) -> bool {
         .map(|(place, value)| value - slope * (place as f64 - middle))
         .collect()];
     let spread = spread(&left);
-    let tied = autocorrelation(&left, REACH_BEFORE * spread);
-    slope.abs() >= SURE * error * spread * inflation(tied).sqrt()
+    let autocorrelation = autocorrelation(&left, REACH_BEFORE * spread);
+    slope.abs() >= SURE * error * spread * inflation(autocorrelation).sqrt()
 }
 
-/// The wider of two robust measures, because either can be blind to the noise it gets.
+/// The larger of two robust estimates of the standard deviation: either can miss some kinds of noise.
 fn spread(residuals: &[Vec<f64>]) -> f64 {
     let mut sizes: Vec<f64> = residuals.iter().flatten().map(|value| value.abs()).collect();
     let last = sizes.len() - 1;
@@ -229,9 +228,9 @@ fn autocorrelation(residuals: &[Vec<f64>], reach: f64) -> f64 {
     if squares <= 0.0 || pairs < 1.0 {
         return ASSUMED.1;
     }
-    let seen = products / squares * values / pairs;
-    // The one more: an estimate from n values is low by about 1/n.
-    ((pairs * seen + ASSUMED.0 * ASSUMED.1 + 1.0) / (pairs + ASSUMED.0)).clamp(0.0, 0.95)
+    let estimate = products / squares * values / pairs;
+    // 1 is added because an estimate from n values is low by about 1/n.
+    ((pairs * estimate + ASSUMED.0 * ASSUMED.1 + 1.0) / (pairs + ASSUMED.0)).clamp(0.0, 0.95)
 }
 
 /// Slope per value: between the medians of the first and the last third, and its standard error in standard deviations.
@@ -242,7 +241,7 @@ fn slope(level: &[f64]) -> (f64, f64) {
         return (0.0, f64::INFINITY);
     }
     let apart = (level.len() - third) as f64;
-    let rise = middle(&level[level.len() - third..]) - middle(&level[..third]);
+    let rise = median_of(&level[level.len() - third..]) - median_of(&level[..third]);
     (rise / apart, MEDIAN * (2.0 / third as f64).sqrt() / apart)
 }
 

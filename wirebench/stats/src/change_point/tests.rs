@@ -110,7 +110,7 @@ fn the_deviation_walked_outwards_is_the_median_distance() {
         vec![1.0, 2.0, 9.0],
         vec![0.0, 1.0, 1.0, 2.0, 7.0, 30.0],
     ] {
-        let middle = middle_of(&row);
+        let middle = median_of_sorted(&row);
         let distances: Vec<f64> = row.iter().map(|value| (value - middle).abs()).collect();
         assert_eq!(Some(deviation(&row, middle)), median(&distances), "{row:?}");
     }

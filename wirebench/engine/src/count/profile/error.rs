@@ -34,7 +34,7 @@ pub enum ProfileError {
     },
 }
 
-/// The file's text; bytes that are not UTF-8 (paths may have any) are replaced.
+/// The file's text; bytes that are not UTF-8 (paths may have any bytes) are replaced.
 pub(super) fn text_of(file: &Path) -> Result<String, ProfileError> {
     let bytes = fs::read(file).map_err(|source| ProfileError::Unreadable {
         file: file.to_owned(),
@@ -43,7 +43,7 @@ pub(super) fn text_of(file: &Path) -> Result<String, ProfileError> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// The beginning of a line as an error quotes it.
+/// The beginning of a line, quoted for an error.
 pub(super) fn quoted(line: &str) -> String {
     const SHOWN: usize = 60;
     match line.char_indices().nth(SHOWN) {

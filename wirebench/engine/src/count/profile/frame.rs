@@ -28,6 +28,6 @@ pub struct Frame {
     pub function: String,
     /// Its owner.
     pub origin: Origin,
-    /// Whether the compiler inlined it into the frame outside of it.
+    /// Whether the compiler inlined it into the next outer frame.
     pub inlined: bool,
 }

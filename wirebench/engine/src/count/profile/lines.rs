@@ -14,8 +14,8 @@ pub struct Lines {
 impl Lines {
     /// Adds a cost that a function has on a line.
     pub(super) fn add(&mut self, function: &str, source: &Source, cost: u64) {
-        let held = self.costs.entry((function.to_owned(), source.clone())).or_insert(0);
-        *held = held.saturating_add(cost);
+        let sum = self.costs.entry((function.to_owned(), source.clone())).or_insert(0);
+        *sum = sum.saturating_add(cost);
     }
 
     /// Adds the costs of another process of the same run.
@@ -32,8 +32,8 @@ impl Lines {
     }
 }
 
-/// Of each function the line that costs most per request: the slope between short and long runs, so that start and stop
-/// cancel out. Functions none of whose lines has a cost that grows with requests are left out.
+/// The line of each function that costs most per request: the slope between short and long runs, so that start and stop
+/// cancel out. Functions whose cost does not grow with requests are left out.
 #[must_use]
 pub fn most(few: &[&Lines], many: &[&Lines]) -> HashMap<String, Source> {
     let mut slopes: HashMap<(&str, &Source), i128> = HashMap::new();
@@ -42,27 +42,27 @@ pub fn most(few: &[&Lines], many: &[&Lines]) -> HashMap<String, Source> {
             *slopes.entry((function, source)).or_insert(0) += i128::from(*cost) * times;
         }
     }
-    let mut found: HashMap<&str, (i128, &Source)> = HashMap::new();
+    let mut most: HashMap<&str, (i128, &Source)> = HashMap::new();
     for ((function, source), slope) in slopes.into_iter().filter(|(_, slope)| *slope > 0) {
         let place = |source: &Source| (source.file.clone(), source.line);
-        let held = found.entry(function).or_insert((slope, source));
-        // Of equals the first, so that the same runs give the same answer.
-        if slope > held.0 || (slope == held.0 && place(source) < place(held.1)) {
-            *held = (slope, source);
+        let most = most.entry(function).or_insert((slope, source));
+        // Of equal lines the first, so that the same runs give the same result.
+        if slope > most.0 || (slope == most.0 && place(source) < place(most.1)) {
+            *most = (slope, source);
         }
     }
     let named = |(function, (_, source)): (&str, (i128, &Source))| (function.to_owned(), source.clone());
-    found.into_iter().map(named).collect()
+    most.into_iter().map(named).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Lines said as `function file:line cost`.
-    fn lines(said: &[&str]) -> Lines {
+    /// Lines given as `function file:line cost`.
+    fn lines(given: &[&str]) -> Lines {
         let mut lines = Lines::default();
-        for line in said {
+        for line in given {
             let words: Vec<&str> = line.split(' ').collect();
             let (file, number) = words[1].split_once(':').unwrap();
             let source = Source {

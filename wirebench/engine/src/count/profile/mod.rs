@@ -22,6 +22,6 @@ pub use error::ProfileError;
 pub use frame::{Frame, Origin};
 pub use lines::Lines;
 pub use owner::Rule;
-pub use per_request::{Caller, PerRequest, Spent, per_request};
+pub use per_request::{FunctionSpending, PerRequest, per_request};
 pub use stacks::{FrameId, Stacks};
 pub use tree::Tree;

@@ -1,4 +1,4 @@
-//! Function names as people read them, and the same in every build.
+//! Readable function names that are the same in every build.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ pub(super) fn clean(name: &str) -> String {
     without_crate_hashes(without_endings(&demangled))
 }
 
-/// The name of a function at an address without a symbol; without the program when that is not known.
+/// The name of a function at an address without a symbol; without the program if that is unknown.
 pub(super) fn of_address(address: &str, program: Option<&str>) -> String {
     let digits = address.trim_start_matches("0x").trim_start_matches('0');
     let digits = if digits.is_empty() { "0" } else { digits };
@@ -27,7 +27,7 @@ pub(super) fn of_address(address: &str, program: Option<&str>) -> String {
 /// The one name for closures, async functions and async blocks, whose compiler-made names have numbers.
 pub(super) const CLOSURE: &str = "{{closure}}";
 
-/// A Rust function's name without its path, its type and its generic arguments, as line tables name what was inlined:
+/// A Rust function's name without its path, its type and its generic arguments, as line tables name inlined functions:
 /// `poll` for `<a::Task<T> as core::future::Future>::poll` and for `poll<T>`. The function around a closure when the path
 /// names it, else [`CLOSURE`].
 pub(super) fn short(name: &str, closures: Closures) -> &str {

@@ -55,7 +55,7 @@ const ALLOCATOR_STARTS: &[&str] = &[
     "mi_",
 ];
 const STANDARD_ROOTS: [&str; 5] = ["core::", "alloc::", "std::", "__rustc::", "__gnu_cxx::"];
-/// Folders that hold standard libraries: Rust's as it is built, remapped and shipped, with what is built into it; C++'s.
+/// Folders of standard libraries: Rust's as it is built, remapped and shipped, with the crates built into it; C++'s.
 const STANDARD_FOLDERS: [&str; 5] = [
     "/library/core/src/",
     "/library/alloc/src/",

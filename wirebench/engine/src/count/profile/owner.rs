@@ -8,11 +8,11 @@ use crate::count::profile::frame::{Frame, Origin};
 /// Which frame of a stack a cost belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Instructions: the innermost frame; what was inlined of the standard library is skipped outwards, up to and including
+    /// Instructions: the innermost frame; inlined functions of the standard library are skipped outwards, up to and including
     /// the physical function around it. A physical function of the standard library keeps its own cost. An allocator's cost,
     /// with all that it calls, goes to its caller.
     Instructions,
-    /// Allocations: the innermost frame that is neither an allocator's nor the standard library's: the function that asked.
+    /// Allocations: the innermost frame that is neither an allocator's nor the standard library's.
     Allocations,
 }
 
@@ -21,10 +21,10 @@ impl Rule {
     #[must_use]
     pub fn owner(self, stack: &[&Frame]) -> usize {
         let is_allocator = |frame: &&Frame| frame.origin == Origin::Allocator;
-        let asked = stack.iter().position(is_allocator).unwrap_or(stack.len());
+        let before_allocator = stack.iter().position(is_allocator).unwrap_or(stack.len());
         let last = |is_owner: &dyn Fn(&Frame) -> bool| stack.iter().rposition(|frame| is_owner(frame));
         match self {
-            Self::Instructions => stack[..asked]
+            Self::Instructions => stack[..before_allocator]
                 .iter()
                 .rposition(|frame| !frame.inlined || frame.origin.is_written()),
             Self::Allocations => {
@@ -41,8 +41,8 @@ mod tests {
     use crate::count::profile::frame::{Frame, Origin};
 
     /// `name`, or `+name` when inlined; `std:` and `alloc:` mark the owner.
-    fn frame(said: &str) -> Frame {
-        let (inlined, rest) = said.strip_prefix('+').map_or((false, said), |rest| (true, rest));
+    fn frame(text: &str) -> Frame {
+        let (inlined, rest) = text.strip_prefix('+').map_or((false, text), |rest| (true, rest));
         let origin = match rest.split(':').next() {
             Some("std") => Origin::Standard,
             Some("alloc") => Origin::Allocator,

@@ -7,6 +7,7 @@ use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::wrappers;
+use wirebench_record::counts::CallerCost;
 
 /// Costs per request by call stack.
 #[derive(Debug, Clone)]
@@ -18,8 +19,8 @@ pub struct PerRequest {
     rule: Rule,
 }
 
-/// The mean of the long runs less the mean of the short ones, divided by the requests that the long ones had more,
-/// stack by stack. A stack that a run does not have costs 0 in it; noise may make a slope negative.
+/// The mean of the long runs less the mean of the short ones, divided by the difference in requests, for each stack. A stack
+/// that a run does not have costs 0 in it; noise may make a slope negative.
 ///
 /// Empty if there are no short runs, no long runs, or no difference in requests.
 #[must_use]
@@ -44,27 +45,16 @@ pub fn per_request(few: &[&Stacks], many: &[&Stacks], more_requests: u64) -> Per
 
 /// The cost of one function per request, in the metric's unit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spent {
+pub struct FunctionSpending {
     /// Its name.
     pub function: String,
     /// By itself, as [`Rule`] charges it.
     pub own: f64,
     /// With all that it calls.
     pub inclusive: f64,
-    /// Of a function of the project's: by itself, with all that it calls but the project's own further functions. The sum over
-    /// all functions is the cost of all stacks that hold one of the project's.
+    /// The blamed cost of a function of the project: by itself, with all that it calls except other functions of the project.
+    /// The sum over all functions is the cost of all stacks with a function of the project.
     pub blamed: Option<f64>,
-}
-
-/// What a system call's function in the C library costs one caller per request.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Caller {
-    /// The system call.
-    pub call: String,
-    /// The function that makes it.
-    pub function: String,
-    /// Instructions in the library's function.
-    pub cost: f64,
 }
 
 /// A function whose inclusive cost is more than this share of the whole is not reported as the caller of a system call.
@@ -84,13 +74,13 @@ impl Sums {
     }
 }
 
-/// The function to blame for a cost: the project's own that is nearest to where it was spent.
+/// The function to blame for a cost: the innermost of the project's.
 fn innermost_own<'a>(stack: &[&'a Frame]) -> Option<&'a Frame> {
     stack.iter().rfind(|frame| frame.origin == Origin::Project).copied()
 }
 
 /// The system call that a stack makes, with the position of the C library's function that the program called for it.
-fn made<'a>(stack: &[&Frame], calls: &'a BTreeSet<String>) -> Option<(&'a str, usize)> {
+fn system_call<'a>(stack: &[&Frame], calls: &'a BTreeSet<String>) -> Option<(&'a str, usize)> {
     let call_of = |frame: &&Frame| {
         let bare = wrappers::bare(&frame.function);
         calls.iter().find(|call| wrappers::makes(bare, call))
@@ -125,7 +115,7 @@ impl PerRequest {
     /// What functions cost: the `at_most` most expensive ones, whatever the sign, in the order of their own cost.
     /// Functions without any charged cost are left out.
     #[must_use]
-    pub fn functions(&self, at_most: usize) -> Vec<Spent> {
+    pub fn functions(&self, at_most: usize) -> Vec<FunctionSpending> {
         let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
             let frames: Vec<&Frame> = stack.iter().map(|&at| &self.frames[at]).collect();
@@ -144,7 +134,7 @@ impl PerRequest {
         functions.sort_by_key(|(_, sums)| Reverse(sums.largest()));
         functions.truncate(at_most);
         functions.sort_by_key(|(_, sums)| Reverse(sums.own.abs()));
-        let figure = |(name, sums): (&str, Sums)| Spent {
+        let figure = |(name, sums): (&str, Sums)| FunctionSpending {
             function: name.to_owned(),
             own: self.figure(sums.own),
             inclusive: self.figure(sums.inclusive),
@@ -157,16 +147,16 @@ impl PerRequest {
     /// function. The caller is the innermost function of the project's, unless that one is around nearly all that the
     /// program does; else the nearest that is neither the C library's nor the language's.
     #[must_use]
-    pub fn callers(&self, calls: &BTreeSet<String>) -> Vec<Caller> {
+    pub fn callers(&self, calls: &BTreeSet<String>) -> Vec<CallerCost> {
         let whole: i128 = self.stacks.values().sum();
         let around_all: BTreeSet<String> = (self.functions(usize::MAX).into_iter())
             .filter(|spent| spent.inclusive > as_float(whole) / self.divisor * AROUND_ALL)
             .map(|spent| spent.function)
             .collect();
-        let mut found: BTreeMap<(&str, &str), i128> = BTreeMap::new();
+        let mut callers: BTreeMap<(&str, &str), i128> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
             let frames: Vec<&Frame> = stack.iter().map(|&at| &self.frames[at]).collect();
-            let Some((call, wrapper)) = made(&frames, calls) else {
+            let Some((call, wrapper)) = system_call(&frames, calls) else {
                 continue;
             };
             let own = innermost_own(&frames[..wrapper]).filter(|frame| !around_all.contains(&frame.function));
@@ -177,15 +167,15 @@ impl PerRequest {
                     .copied()
             };
             if let Some(frame) = own.or_else(near) {
-                *found.entry((call, &frame.function)).or_insert(0) += cost;
+                *callers.entry((call, &frame.function)).or_insert(0) += cost;
             }
         }
-        let caller = |((call, function), cost): ((&str, &str), i128)| Caller {
-            call: call.to_owned(),
+        let caller = |((call, function), cost): ((&str, &str), i128)| CallerCost {
+            syscall: call.to_owned(),
             function: function.to_owned(),
             cost: self.figure(cost),
         };
-        found.into_iter().filter(|(_, cost)| *cost > 0).map(caller).collect()
+        callers.into_iter().filter(|(_, cost)| *cost > 0).map(caller).collect()
     }
 
     fn figure(&self, sum: i128) -> f64 {
@@ -235,7 +225,7 @@ mod tests {
     use crate::count::profile::owner::Rule;
     use crate::count::profile::stacks::Stacks;
 
-    /// Stacks said as `main;work 12` with `+` before what was inlined, `own:`, `std:` and `alloc:` for whose it is.
+    /// Stacks given as `main;work 12` with `+` before inlined functions, and the owner as `own:`, `std:` or `alloc:`.
     fn stacks(lines: &[&str]) -> Stacks {
         let mut stacks = Stacks::new(Rule::Instructions);
         for line in lines {
@@ -317,7 +307,7 @@ mod tests {
         let found = per_request(&[&stacks(&[])], &[&stacks(&lines)], 1).callers(&calls);
         let found: Vec<String> = found
             .iter()
-            .map(|caller| format!("{} {} {}", caller.call, caller.function, caller.cost))
+            .map(|caller| format!("{} {} {}", caller.syscall, caller.function, caller.cost))
             .collect();
         assert_eq!(found, ["clock_nanosleep wait 30", "write poll_write 10"]);
     }

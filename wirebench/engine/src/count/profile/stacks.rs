@@ -1,11 +1,11 @@
-//! Costs by call stack, names held once.
+//! Costs by call stack. Each frame is stored once.
 
 use std::collections::HashMap;
 
 use crate::count::profile::frame::Frame;
 use crate::count::profile::owner::Rule;
 
-/// A frame held by one [`Stacks`], and by that one only.
+/// A frame of one [`Stacks`]; it has no meaning in another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FrameId(pub(super) u32);
 
@@ -41,10 +41,10 @@ impl Stacks {
         id
     }
 
-    /// Adds a cost to a stack, outermost frame first, of ids that this one gave. A sum beyond 2^64 − 1 stays there.
+    /// Adds a cost to a stack, outermost frame first, of ids from [`Self::frame`]. Sums saturate.
     pub fn add(&mut self, stack: &[FrameId], cost: u64) {
         match self.costs.get_mut(stack) {
-            Some(held) => *held = held.saturating_add(cost),
+            Some(sum) => *sum = sum.saturating_add(cost),
             None => {
                 self.costs.insert(stack.into(), cost);
             }

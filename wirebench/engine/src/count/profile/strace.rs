@@ -36,8 +36,8 @@ fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, u64>, ProfileError>
             continue;
         }
         if cells.last() == Some(&"total") {
-            let said = cells.len() > 3 && cells[2..cells.len() - 1].contains(&sum.to_string().as_str());
-            return if said && text.ends_with('\n') {
+            let agrees = cells.len() > 3 && cells[2..cells.len() - 1].contains(&sum.to_string().as_str());
+            return if agrees && text.ends_with('\n') {
                 Ok(calls)
             } else {
                 Err(wrong(
@@ -51,8 +51,8 @@ fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, u64>, ProfileError>
             wrong(at, format!("{expected}; found {}", quoted(line)))
         })?;
         sum = sum.saturating_add(count);
-        let held = calls.entry(name.to_owned()).or_insert(0u64);
-        *held = held.saturating_add(count);
+        let calls_of_name = calls.entry(name.to_owned()).or_insert(0u64);
+        *calls_of_name = calls_of_name.saturating_add(count);
     }
     if headed {
         return Err(ProfileError::Whole {
@@ -66,12 +66,12 @@ fn parse(file: &Path, text: &str) -> Result<BTreeMap<String, u64>, ProfileError>
 
 /// `97.95 0.033722 28 1203 [errors] writev`
 fn row<'a>(cells: &[&'a str]) -> Option<(&'a str, u64)> {
-    let (share, seconds, _each, calls, rest) = match cells {
-        [share, seconds, each, calls, rest @ ..] => (share, seconds, each.parse::<u64>().ok()?, calls, rest),
-        _ => return None,
+    let [share, seconds, each, calls, rest @ ..] = cells else {
+        return None;
     };
     share.parse::<f64>().ok()?;
     seconds.parse::<f64>().ok()?;
+    each.parse::<u64>().ok()?;
     let name: &'a str = match *rest {
         [name] => name,
         [errors, name] => {

@@ -30,7 +30,7 @@ impl Tree {
     /// name without its folder must exist.
     #[must_use]
     pub fn relative(&self, file: &str) -> Option<String> {
-        let path = straight(Path::new(file))?;
+        let path = normalised(Path::new(file))?;
         let below = if path.is_absolute() {
             let mut inside = self.roots.iter().filter_map(|root| path.strip_prefix(root).ok());
             inside.next()?.to_path_buf()
@@ -40,7 +40,7 @@ impl Tree {
         let parts: Option<Vec<&str>> = below.components().map(|part| part.as_os_str().to_str()).collect();
         let parts = parts?;
         let name = parts.join("/");
-        if is_made(&parts) {
+        if is_generated(&parts) {
             return None;
         }
         (!name.is_empty() && !name.contains(char::is_control)).then_some(name)
@@ -48,36 +48,36 @@ impl Tree {
 }
 
 /// True if the path is the output of a build script: `build/CRATE-HASH/out/`.
-fn is_made(parts: &[&str]) -> bool {
+fn is_generated(parts: &[&str]) -> bool {
     parts.windows(3).any(|parts| parts[0] == "build" && parts[2] == "out")
 }
 
 /// A path without `.` and `..`; `None` if it leads out of its first folder.
-fn straight(path: &Path) -> Option<PathBuf> {
-    let mut found = PathBuf::new();
+fn normalised(path: &Path) -> Option<PathBuf> {
+    let mut normalised = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
             Component::ParentDir => {
-                if !found.pop() {
+                if !normalised.pop() {
                     return None;
                 }
             }
-            part => found.push(part),
+            part => normalised.push(part),
         }
     }
-    Some(found)
+    Some(normalised)
 }
 
-/// The same, with a cache by file.
+/// A [`Tree`] that looks every file up once.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct CachedTree {
     tree: Tree,
     files: HashMap<String, Option<Arc<str>>>,
     texts: HashMap<Arc<str>, Vec<String>>,
 }
 
-impl Known {
+impl CachedTree {
     pub(super) fn of(tree: &Tree) -> Self {
         Self {
             tree: tree.clone(),
@@ -86,8 +86,8 @@ impl Known {
         }
     }
 
-    /// The Rust function that a line of the project's lies in, read off the source, where line tables say only that it is a
-    /// closure. `file` is relative to the root.
+    /// The Rust function around a line of the project, from the source: line tables say only that it is a closure. `file` is
+    /// relative to the root.
     pub(super) fn function_around(&mut self, file: &Arc<str>, line: u32) -> Option<String> {
         let root = self.tree.roots.first()?;
         let text = self.texts.entry(file.clone()).or_insert_with(|| {

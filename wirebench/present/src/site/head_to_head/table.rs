@@ -9,7 +9,7 @@ use crate::site::head_to_head::panel::{Panel, panels};
 use crate::site::head_to_head::sweep::swept;
 use crate::site::offered::offered;
 use crate::site::shown::name;
-use wirebench_judge::summary::beside::Beside;
+use wirebench_judge::summary::multiple::Multiple;
 use wirebench_judge::summary::wire::wire_bytes;
 use wirebench_judge::summary::{Row, Section, sections};
 use wirebench_record::metric::Metric;
@@ -76,9 +76,9 @@ impl Read {
     }
 
     /// How a row stands beside the first one, with an interval, where it is timed.
-    pub(super) fn beside(&self, row: &Row, first: &Row) -> Option<Beside> {
+    pub(super) fn beside(&self, row: &Row, first: &Row) -> Option<Multiple> {
         match self {
-            Self::Timed(metric) => Beside::of(*metric, row.series, first.series),
+            Self::Timed(metric) => Multiple::of(*metric, row.series, first.series),
             Self::Told(_) => None,
         }
     }
@@ -325,7 +325,7 @@ mod tests {
         );
         assert!(fixed.lines[0].cells.iter().all(|cell| cell.ratio.is_empty()));
         let of = |id: &str| run.series.iter().find(|series| series.id == id).unwrap();
-        let expected = Beside::of(
+        let expected = Multiple::of(
             Metric::ServerCpu,
             of("weather-fixed-count@grpc@h2load"),
             of("weather-fixed-count@http@h2load"),

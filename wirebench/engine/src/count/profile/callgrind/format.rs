@@ -39,7 +39,7 @@ pub(super) struct Call {
     pub(super) callee: usize,
     /// The address in the caller's object.
     pub(super) address: u64,
-    /// How many there were.
+    /// The number of calls.
     pub(super) times: u64,
     /// Instructions of these calls, including the calls that they make.
     pub(super) instructions: u64,
@@ -106,10 +106,10 @@ struct Reader<'a> {
     callee_object: Option<&'a str>,
     context: Option<usize>,
     callee: Option<usize>,
-    /// How often the function called was called, until its cost is read.
+    /// The number of calls, until their cost is read.
     times: u64,
     next: Next,
-    /// How many columns stand before the costs.
+    /// The number of columns before the costs.
     columns: Option<usize>,
     /// Which of the costs are instructions.
     events: Option<usize>,

@@ -7,7 +7,7 @@ use proptest::prelude::{any, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Just;
 
 use super::format::parse;
-use super::resolver::Resolver;
+use super::resolver::resolve;
 use crate::count::profile::callgrind::{Instructions, read};
 use crate::count::profile::tree::Tree;
 
@@ -50,7 +50,7 @@ totals: 41
 
 fn text(file: &str) -> Result<Instructions, String> {
     let costs = parse(Path::new("counted.out"), file).map_err(|error| error.to_string())?;
-    Ok(Resolver::new(costs, &Tree::default()).resolved())
+    Ok(resolve(costs, &Tree::default()))
 }
 
 fn lines(read: &Instructions) -> Vec<String> {

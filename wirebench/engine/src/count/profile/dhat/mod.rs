@@ -1,9 +1,9 @@
 //! Reads the output of `valgrind --tool=dhat --num-callers=N`: allocations by call stack.
 //!
 //! DHAT names inlined functions in short only (`new<T>`), so the frames of the program are looked up in its line tables by
-//! their addresses; those of libraries are taken as DHAT names them.
+//! their addresses; frames of libraries keep the names that DHAT gives them.
 
-mod said;
+mod frame;
 #[cfg(test)]
 mod tests;
 
@@ -12,23 +12,23 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::count::profile::dhat::said::{Said, program};
+use crate::count::profile::dhat::frame::{DhatFrame, program};
 use crate::count::profile::error::{ProfileError, text_of};
 use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::lines::Lines;
 use crate::count::profile::names;
 use crate::count::profile::owner::Rule;
 use crate::count::profile::stacks::{FrameId, Stacks};
-use crate::count::profile::symbols::{Places, Symbols};
+use crate::count::profile::symbols::{FunctionRanges, Symbols};
 use crate::count::profile::tree::Tree;
 use wirebench_record::counts::Source;
 
 /// The allocations of one run, freed ones included.
 #[derive(Debug, Clone)]
 pub struct Allocated {
-    /// How many blocks were allocated.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Their size in bytes, as asked for.
+    /// Their requested size in bytes.
     pub bytes: u64,
     /// Blocks by call stack.
     pub block_stacks: Stacks,
@@ -74,7 +74,7 @@ struct Point {
     fs: Vec<usize>,
 }
 
-/// Reads a file, and the line tables of the program that it names, where it is still in its place. `tree` says which
+/// Reads a file, and the line tables of the program that it names, if it still exists. `tree` says which
 /// sources are the project's own.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ pub fn read(file: &Path, tree: &Tree) -> Result<Allocated, ProfileError> {
     Ok(allocated)
 }
 
-/// The program's symbols, and how far above its own addresses it was loaded.
+/// The program's symbols, and the difference between process addresses and its own.
 struct Program {
     symbols: Symbols,
     offset: u64,
@@ -142,7 +142,7 @@ struct Program {
 type Placed = (Frame, Option<Source>);
 
 struct Resolver<'a> {
-    frames: Vec<Said<'a>>,
+    frames: Vec<DhatFrame<'a>>,
     program: Option<Program>,
     remarks: Vec<String>,
     resolved: HashMap<u64, Vec<Placed>>,
@@ -150,7 +150,7 @@ struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     fn new(document: &'a Document, tree: &Tree) -> Self {
-        let frames: Vec<Said<'_>> = document.ftbl.iter().map(|text| Said::new(text)).collect();
+        let frames: Vec<DhatFrame<'_>> = document.ftbl.iter().map(|text| DhatFrame::new(text)).collect();
         let path = program(&document.cmd, &frames);
         let program = path.as_deref().and_then(|path| opened(path, &frames, tree));
         let mut remarks = Vec::new();
@@ -184,9 +184,9 @@ impl<'a> Resolver<'a> {
                 |&at: &usize| address.is_some() && self.frames.get(at).is_some_and(|frame| frame.address == address);
             let length = rest.iter().take_while(|at| same(at)).count().max(1);
             let (group, after) = rest.split_at(length);
-            match address.and_then(|address| self.looked_up(address)) {
+            match address.and_then(|address| self.frames_at(address)) {
                 Some(frames) => {
-                    // A function that calls itself from one place is there as often as its own frame.
+                    // A function that calls itself from one place occurs as often as its own frame.
                     let times = group.iter().filter(|at| **at == group[length - 1]).count();
                     for _ in 0..times {
                         stack.extend(frames.iter().rev().cloned());
@@ -205,7 +205,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The frames at an address of the program, outermost first.
-    fn looked_up(&mut self, address: u64) -> Option<Vec<Placed>> {
+    fn frames_at(&mut self, address: u64) -> Option<Vec<Placed>> {
         if let Some(frames) = self.resolved.get(&address) {
             return Some(frames.clone());
         }
@@ -213,21 +213,22 @@ impl<'a> Resolver<'a> {
         let own = address
             .checked_sub(program.offset)
             .filter(|own| program.symbols.holds(*own))?;
-        let around = program.symbols.around(own);
-        let physical = around.physical?;
-        let lines = around.lines.into_iter().chain(std::iter::repeat(None));
-        let frames: Vec<Placed> = std::iter::once(physical).chain(around.inlined).zip(lines).collect();
+        let found = program.symbols.functions_at(own);
+        let physical = found.physical?;
+        let lines = found.lines.into_iter().chain(std::iter::repeat(None));
+        let frames: Vec<Placed> = std::iter::once(physical).chain(found.inlined).zip(lines).collect();
         self.resolved.insert(address, frames.clone());
         Some(frames)
     }
 }
 
-fn opened(path: &Path, frames: &[Said<'_>], tree: &Tree) -> Option<Program> {
+fn opened(path: &Path, frames: &[DhatFrame<'_>], tree: &Tree) -> Option<Program> {
     let seen: Vec<(u64, String)> = frames
         .iter()
         .filter_map(|frame| Some((frame.address?, names::clean(frame.name))))
         .collect();
-    let offset = Places::open(path)?.offset(seen.iter().map(|(address, name)| (*address, name.as_str())))?;
+    let offset =
+        FunctionRanges::open(path)?.load_offset(seen.iter().map(|(address, name)| (*address, name.as_str())))?;
     let symbols = Symbols::open(path, tree)?;
     Some(Program { symbols, offset })
 }

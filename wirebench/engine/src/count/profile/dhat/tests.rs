@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{Allocated, read};
 use crate::count::profile::owner::Rule;
-use crate::count::profile::per_request::{Spent, per_request};
+use crate::count::profile::per_request::{FunctionSpending, per_request};
 use crate::count::profile::stacks::Stacks;
 use crate::count::profile::tree::Tree;
 
@@ -33,7 +33,7 @@ fn recorded() -> PathBuf {
 }
 
 /// Own costs by name.
-fn own(functions: &[Spent]) -> Vec<(String, f64)> {
+fn own(functions: &[FunctionSpending]) -> Vec<(String, f64)> {
     let functions = functions.iter();
     functions.map(|spent| (spent.function.clone(), spent.own)).collect()
 }

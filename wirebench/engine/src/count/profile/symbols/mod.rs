@@ -1,6 +1,6 @@
 //! Looks an address up in a program's line tables: the physical function, and the functions inlined there.
 
-mod places;
+mod load_offset;
 mod sources;
 
 use std::borrow::Cow;
@@ -16,12 +16,12 @@ use object::{Object as _, ObjectSection as _, SectionKind};
 use crate::count::profile::frame::{Frame, Origin};
 use crate::count::profile::names::{self, CLOSURE, Closures, short};
 use crate::count::profile::origin;
-pub(super) use crate::count::profile::symbols::places::Places;
+pub(super) use crate::count::profile::symbols::load_offset::FunctionRanges;
 use crate::count::profile::symbols::sources::Sources;
-use crate::count::profile::tree::{Known as Files, Tree};
+use crate::count::profile::tree::{CachedTree, Tree};
 use wirebench_record::counts::Source;
 
-/// Folders of the system's libraries and of valgrind's own: only their symbols are used, not their line tables.
+/// Folders of the system's libraries and of valgrind: only their symbols are used, not their line tables.
 const SYSTEM: [&str; 5] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/usr/libexec/"];
 
 /// Whether a path is one of the system's libraries and not the server's own.
@@ -31,16 +31,16 @@ pub(super) fn is_system(path: &str) -> bool {
 
 /// The functions at an address.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Around {
+pub(super) struct FunctionsAt {
     /// The physical function, with the name that it has where it is inlined; `None` without a symbol.
     pub(super) physical: Option<Frame>,
     /// What was inlined there, outermost first, without the physical function around it.
     pub(super) inlined: Vec<Frame>,
-    /// The line within each function, the physical one first; none for code that is not the project's own.
+    /// The line within each function, the physical one first; `None` for code that is not the project's own.
     pub(super) lines: Vec<Option<Source>>,
 }
 
-/// One program or library of the server's, opened for look-ups. Addresses are those of its own file, not of a process.
+/// One program or library of the server, opened for look-ups. Addresses are in its file, not in a process.
 pub(super) struct Symbols {
     loader: Loader,
     names: Names,
@@ -65,7 +65,7 @@ impl Symbols {
             loader: Loader::new(path).ok()?,
             names: Names {
                 sources: Sources::of(&object),
-                own: Files::of(tree),
+                own: CachedTree::of(tree),
                 known: HashMap::new(),
             },
             code,
@@ -78,8 +78,8 @@ impl Symbols {
         self.code.iter().any(|&(start, end)| (start..end).contains(&address))
     }
 
-    /// What was inlined at an address, around what, and on which lines it is.
-    pub(super) fn around(&mut self, address: u64) -> Around {
+    /// The functions at an address: the physical one and those inlined there, with their lines.
+    pub(super) fn functions_at(&mut self, address: u64) -> FunctionsAt {
         let symbol = self.loader.find_symbol(address).map(names::clean);
         let (mut inlined, mut lines, mut outermost) = (Vec::new(), Vec::new(), None);
         if let Ok(mut frames) = self.loader.find_frames(address) {
@@ -98,7 +98,7 @@ impl Symbols {
         inlined.reverse();
         lines.reverse();
         let physical = symbol.map(|symbol| self.names.physical(&symbol, &outermost.unwrap_or_default()));
-        Around {
+        FunctionsAt {
             physical,
             inlined,
             lines,
@@ -106,14 +106,14 @@ impl Symbols {
     }
 }
 
-/// Where a function's code comes from.
+/// The source of a function's code.
 #[derive(Debug, Default)]
 struct Place<'a> {
     /// As the line tables name it.
     file: Option<&'a str>,
     /// Relative to the root, when it is the project's.
     own: Option<Arc<str>>,
-    /// Absent for code that the compiler made up.
+    /// `None` for code that the compiler generated.
     line: Option<u32>,
 }
 
@@ -125,11 +125,11 @@ impl Place<'_> {
     }
 }
 
-/// Names functions, each place in the mapped file once: 10,000 addresses share some 1,000 functions.
+/// The names of functions, each computed once: 10,000 addresses share some 1,000 functions.
 struct Names {
     sources: Sources,
-    own: Files,
-    /// By name and source file, as places in the mapped file, and by the line of a closure of the project's.
+    own: CachedTree,
+    /// By name and source file (as addresses in the mapped file), and by the line of a closure of the project's.
     known: HashMap<(u64, usize, u32), (Arc<str>, Origin)>,
 }
 
@@ -167,7 +167,7 @@ impl Names {
         frame(&name, origin, false)
     }
 
-    /// The one name of a function, inlined or not, and whose it is.
+    /// The name of a function, the same whether it is inlined or not, and its owner.
     fn named(&mut self, name: &str, place: &Place<'_>) -> (String, Origin) {
         let origin = match place.own {
             Some(_) => Origin::Project,

@@ -1,7 +1,7 @@
 //! Full names for functions that line tables name only in short: the crate and module come from the source file.
 //!
-//! With `debug = "line-tables-only"`, rustc calls an inlined function `poll<T>` and nothing says of which module. Its source
-//! file does; and the name of a compilation unit, `FOLDER/src/lib.rs/@/CRATE.HASH-cgu.0`, says which crate a folder holds.
+//! With `debug = "line-tables-only"`, rustc names an inlined function `poll<T>`, without its module. The module follows from
+//! the source file, and the crate of a folder from the name of a compilation unit, `FOLDER/src/lib.rs/@/CRATE.HASH-cgu.0`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

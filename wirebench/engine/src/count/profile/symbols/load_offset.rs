@@ -10,12 +10,12 @@ use crate::count::profile::names;
 
 const PAGE: u64 = 4096;
 
-/// The functions of a program's symbol table by name: where each begins and how long it is.
-pub(in crate::count::profile) struct Places {
+/// The functions of a program's symbol table by name: the address and the length of each.
+pub(in crate::count::profile) struct FunctionRanges {
     functions: HashMap<String, Option<(u64, u64)>>,
 }
 
-impl Places {
+impl FunctionRanges {
     /// Reads a program's symbols; `None` if it does not exist, is no program, or is stripped.
     pub(in crate::count::profile) fn open(path: &Path) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
@@ -29,17 +29,17 @@ impl Places {
                 let place = Some((symbol.address(), symbol.size()));
                 functions
                     .entry(names::clean(name))
-                    // Two functions of one name say nothing about an address.
-                    .and_modify(|held| *held = (*held).filter(|_| *held == place))
+                    // A name that two functions have does not identify an address.
+                    .and_modify(|known| *known = (*known).filter(|_| *known == place))
                     .or_insert(place);
             }
         }
-        Some(Self { functions }).filter(|places| !places.functions.is_empty())
+        Some(Self { functions }).filter(|ranges| !ranges.functions.is_empty())
     }
 
-    /// How far above its own addresses the program was loaded, from process addresses and the functions valgrind says
-    /// they lie in: the whole number of pages that most of them agree on. `None` if no function can be placed.
-    pub(in crate::count::profile) fn offset<'a>(&self, seen: impl Iterator<Item = (u64, &'a str)>) -> Option<u64> {
+    /// The difference between process addresses and the program's own addresses, from process addresses and the functions at
+    /// them by valgrind: the number of whole pages that fits most of them. `None` if no function is known.
+    pub(in crate::count::profile) fn load_offset<'a>(&self, seen: impl Iterator<Item = (u64, &'a str)>) -> Option<u64> {
         let mut votes: BTreeMap<u64, usize> = BTreeMap::new();
         for (address, name) in seen {
             let Some(Some((start, size))) = self.functions.get(name) else {
@@ -70,15 +70,15 @@ mod tests {
 
     use proptest::prelude::{prop_assert_eq, proptest};
 
-    use super::{PAGE, Places};
+    use super::{FunctionRanges, PAGE};
 
-    fn places() -> Places {
+    fn ranges() -> FunctionRanges {
         let functions = [
             ("main", 0x1000, 0x55d),
             ("long", 0x2000, 0x4000),
             ("short", 0x7000, 0x10),
         ];
-        Places {
+        FunctionRanges {
             functions: HashMap::from(functions.map(|(name, start, size)| (name.to_owned(), Some((start, size))))),
         }
     }
@@ -91,9 +91,12 @@ mod tests {
             (0x10_f004, "short"),
             (0x4_0000_0000, "malloc"),
         ];
-        assert_eq!(places().offset(seen.into_iter()), Some(0x10_8000));
-        assert_eq!(places().offset([(0x1200, "main")].into_iter()), Some(0));
-        assert_eq!(places().offset([(0x900, "main"), (5, "unknown")].into_iter()), None);
+        assert_eq!(ranges().load_offset(seen.into_iter()), Some(0x10_8000));
+        assert_eq!(ranges().load_offset([(0x1200, "main")].into_iter()), Some(0));
+        assert_eq!(
+            ranges().load_offset([(0x900, "main"), (5, "unknown")].into_iter()),
+            None
+        );
     }
 
     proptest! {
@@ -101,7 +104,7 @@ mod tests {
         fn every_offset_is_found(pages in 0u64..1 << 30, into in 0u64..0x55d, deep in 0u64..0x10) {
             let offset = pages * PAGE;
             let seen = [(offset + 0x1000 + into, "main"), (offset + 0x7000 + deep, "short")];
-            prop_assert_eq!(places().offset(seen.into_iter()), Some(offset));
+            prop_assert_eq!(ranges().load_offset(seen.into_iter()), Some(offset));
         }
     }
 }

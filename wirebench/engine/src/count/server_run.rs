@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::count::asleep::Sleepers;
-use crate::count::nature::{self, Nature};
+use crate::count::program::{ServerProgram, examine};
 use crate::count::ready;
 use crate::count::relay::Relay;
+use crate::count::threads::GroupThreads;
 use crate::count::tool::{Tool, Toolbox};
 use crate::count::wire::Wire;
 use crate::measure::cores::Cores;
@@ -26,23 +26,23 @@ use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::span::Span;
 
-/// How long a server may take to end by itself: the tools write their counts at its end.
-const LAST_WORDS: Duration = Duration::from_secs(20);
-/// How long an idle server is watched.
+/// How long a server may take to end after SIGTERM: the tools write their counts at its end.
+const END_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a server is observed without requests.
 const IDLE: Duration = Duration::from_millis(60);
 
-/// What to run.
+/// The parameters of one run of a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Pass<'a> {
-    /// The question.
+pub struct ServerRun<'a> {
+    /// The series.
     pub series: &'a PlannedSeries<'a>,
-    /// Whose server.
+    /// The side whose server runs.
     pub side: &'a Side,
     /// The tool under which it runs.
     pub tool: Tool,
-    /// Requests to answer.
+    /// Requests that the driver sends.
     pub requests: u64,
-    /// The start layout, an index into [`LAYOUTS`]: how much longer paths and environment are.
+    /// The start layout, an index into [`LAYOUTS`]: by how much paths and environment are lengthened.
     pub layout: usize,
     /// Whether the tool keeps call stacks.
     pub stacks: bool,
@@ -50,34 +50,34 @@ pub struct Pass<'a> {
 
 /// The results of a server run, except the tool's own files.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
-    /// What went over the wire.
+pub struct ServerRunResult {
+    /// The traffic with the driver.
     pub wire: Wire,
-    /// How long the load took; it began with a second of the wall clock.
+    /// The duration of the load, which began at a full second of the wall clock.
     pub took: Duration,
-    /// What only a plain run reads.
-    pub plain: Option<Plain>,
+    /// The facts that only a plain run finds out.
+    pub plain: Option<PlainFacts>,
 }
 
-/// Facts from a plain run, which no tool slows down.
+/// Facts about a server, from a run without a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plain {
-    /// Body or message bytes of one right answer.
+pub struct PlainFacts {
+    /// Body or message bytes of one correct response.
     pub payload_bytes: u64,
     /// What kind of program it is.
-    pub nature: Nature,
+    pub program: ServerProgram,
 }
 
 /// Why a server run cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PassError {
+pub enum ServerRunError {
     /// Server or driver failed.
     #[error(transparent)]
     Slot(#[from] SlotError),
     /// The relay failed.
     #[error("the relay between driver and server: {0}")]
     Relay(std::io::Error),
-    /// What the driver wrote cannot be read.
+    /// The output of the driver cannot be read.
     #[error(transparent)]
     Normalise(#[from] normalise::NormaliseError),
     /// The driver did not send the planned load.
@@ -95,7 +95,7 @@ pub enum PassError {
     },
     /// The server did not end after SIGTERM.
     #[error(
-        "the server was still running {LAST_WORDS:?} after SIGTERM, so that {tool} wrote no counts; let it end on SIGTERM"
+        "the server was still running {END_TIMEOUT:?} after SIGTERM, so that {tool} wrote no counts; let it end on SIGTERM"
     )]
     NoEnd {
         /// The tool.
@@ -103,7 +103,7 @@ pub enum PassError {
     },
 }
 
-impl PassError {
+impl ServerRunError {
     /// A file or folder of a run cannot be written.
     pub fn unwritable(file: &Path, source: std::io::Error) -> Self {
         Self::Slot(SlotError::Write {
@@ -112,23 +112,29 @@ impl PassError {
         })
     }
 
-    /// Whether the user asked for the stop.
+    /// Whether the user interrupted it.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
         matches!(self, Self::Slot(error) if error.is_interrupt())
     }
 }
 
-impl Pass<'_> {
-    /// Makes the run; what the tool wrote is in `folder` afterwards.
+impl ServerRun<'_> {
+    /// Makes the run. The tool writes its files to `folder`.
     ///
     /// # Errors
     /// When server, driver or relay fail, the load was another one, or the user interrupts. Nothing keeps running.
-    pub fn make(&self, bench: &Bench, toolbox: &Toolbox, jq: &Jq, folder: &Path) -> Result<Seen, PassError> {
-        fs::create_dir_all(folder).map_err(|source| PassError::unwritable(folder, source))?;
+    pub fn make(
+        &self,
+        bench: &Bench,
+        toolbox: &Toolbox,
+        jq: &Jq,
+        folder: &Path,
+    ) -> Result<ServerRunResult, ServerRunError> {
+        fs::create_dir_all(folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
         let mut server = self.side.server_of(self.series);
-        server.ready_timeout = Span(server.ready_timeout.0 * self.tool.patience());
-        alone(&mut server.env);
+        server.ready_timeout = Span(server.ready_timeout.0 * self.tool.ready_factor());
+        use_one_thread(&mut server.env);
         if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {
             server.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
         }
@@ -148,15 +154,15 @@ impl Pass<'_> {
             reached_at: None,
         };
         let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
-        let is_ready = ready::look(&server, &target, target.ca.clone());
+        let is_ready = ready::check(&server, &target, target.ca.clone());
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
             .map_err(SlotError::from)?;
         target.sow(&side, &server, &ground).map_err(SlotError::from)?;
         let question = bench.question(self.series, &target).map_err(SlotError::from)?;
         // Under a tool no probe is sent: its timing would not be in lock step.
-        let seen = match self.tool {
-            Tool::Plain => Some(look(&question, &target)?),
+        let plain = match self.tool {
+            Tool::Plain => Some(plain_facts(&question, &target)?),
             _ => None,
         };
         await_new_second();
@@ -168,36 +174,38 @@ impl Pass<'_> {
             question.check(&target.front.address).map_err(SlotError::from)?;
         }
         let ended = target
-            .end(LAST_WORDS, self.tool == Tool::Strace)
-            .map_err(|source| PassError::unwritable(folder, source))?;
+            .end(END_TIMEOUT, self.tool == Tool::Strace)
+            .map_err(|source| ServerRunError::unwritable(folder, source))?;
         if !ended && self.tool != Tool::Plain {
-            return Err(PassError::NoEnd { tool: self.tool.name() });
+            return Err(ServerRunError::NoEnd { tool: self.tool.name() });
         }
-        Ok(Seen {
-            wire,
-            took,
-            plain: seen,
-        })
+        Ok(ServerRunResult { wire, took, plain })
     }
 
     /// The side with its server's command at the start layout and under the tool.
-    fn wrapped(&self, toolbox: &Toolbox, folder: &Path) -> Result<Side, PassError> {
+    fn wrapped(&self, toolbox: &Toolbox, folder: &Path) -> Result<Side, ServerRunError> {
         let mut side = self.side.clone();
         let name = &self.series.server.name;
         let home = side.stage.clone();
         if let Some(command) = side.programs.get_mut(name) {
             let program = at_layout(&command[0], home.as_deref(), self.layout);
-            command[0] = program.map_err(|source| PassError::unwritable(Path::new(&command[0]), source))?;
+            command[0] = program.map_err(|source| ServerRunError::unwritable(Path::new(&command[0]), source))?;
             *command = toolbox.wrap(self.tool, command, folder, self.stacks);
         }
         Ok(side)
     }
 
     /// Runs the driver against the server, through a relay.
-    fn drive(&self, bench: &Bench, question: &Question, target: &mut Target, folder: &Path) -> Result<Wire, PassError> {
-        let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(PassError::Relay)?;
+    fn drive(
+        &self,
+        bench: &Bench,
+        question: &Question,
+        target: &mut Target,
+        folder: &Path,
+    ) -> Result<Wire, ServerRunError> {
+        let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(ServerRunError::Relay)?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
-        files::write(question, folder).map_err(|source| PassError::unwritable(folder, source))?;
+        files::write(question, folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
         let places = Places {
             address: &relay.address,
             raw: &text(folder.join(files::RAW)),
@@ -233,16 +241,16 @@ impl Pass<'_> {
         drive
             .run(Some(target), None, &bench.interrupt)
             .map_err(SlotError::from)?;
-        relay.finish().map_err(PassError::Relay)
+        relay.finish().map_err(ServerRunError::Relay)
     }
 
-    /// Under a tool, one exchange takes a few milliseconds at most in a server that can be counted.
+    /// Under a tool, a request to a server that can be counted takes a few milliseconds at most.
     fn timeout(&self) -> Duration {
         Duration::from_secs(30) + Duration::from_millis(10) * u32::try_from(self.requests).unwrap_or(u32::MAX)
     }
 
     /// Checks that the driver sent the planned requests and got all responses.
-    fn check_load(&self, wire: &Wire, jq: &Jq, folder: &Path) -> Result<(), PassError> {
+    fn check_load(&self, wire: &Wire, jq: &Jq, folder: &Path) -> Result<(), ServerRunError> {
         let driver = &self.series.driver.name;
         let shape = normalise::read(
             jq,
@@ -253,7 +261,7 @@ impl Pass<'_> {
         let (good, errors) = normalise::good_and_bad(self.series, shape.answers, shape.errors);
         if let Some((what, count)) = errors.iter().next() {
             let message = format!("{driver}: {count} of {} requests failed: {what}", self.requests);
-            return Err(PassError::OtherLoad(message));
+            return Err(ServerRunError::OtherLoad(message));
         }
         if good.len() as u64 != self.requests {
             let message = format!(
@@ -261,10 +269,10 @@ impl Pass<'_> {
                 good.len(),
                 self.requests
             );
-            return Err(PassError::OtherLoad(message));
+            return Err(ServerRunError::OtherLoad(message));
         }
         if wire.connections != 1 {
-            return Err(PassError::Connections {
+            return Err(ServerRunError::Connections {
                 driver: driver.clone(),
                 connections: wire.connections,
             });
@@ -275,7 +283,7 @@ impl Pass<'_> {
 
 /// Environment variables that make runtimes without `{threads}` use one thread; other programs ignore them. Go preempts
 /// threads by signals, which callgrind does not survive.
-fn alone(env: &mut BTreeMap<String, String>) {
+fn use_one_thread(env: &mut BTreeMap<String, String>) {
     env.entry("GOMAXPROCS".into()).or_insert_with(|| "1".into());
     let settings = env.entry("GODEBUG".into()).or_default();
     if !settings.is_empty() {
@@ -291,21 +299,21 @@ fn await_new_second() {
     std::thread::sleep(Duration::from_secs(1) - Duration::from_nanos(now.subsec_nanos().into()));
 }
 
-/// The checks of a plain run: whether the response is right, and what kind of program the server is.
-fn look(question: &Question, target: &Target) -> Result<Plain, PassError> {
-    let answer = question.check(&target.front.address).map_err(SlotError::from)?;
+/// Checks a response, and examines the server's program.
+fn plain_facts(question: &Question, target: &Target) -> Result<PlainFacts, ServerRunError> {
+    let response = question.check(&target.front.address).map_err(SlotError::from)?;
     let group = target.front.group.id();
-    Ok(Plain {
-        payload_bytes: question.payload_bytes(&answer),
-        nature: nature::of(group, idle_share(group)),
+    Ok(PlainFacts {
+        payload_bytes: question.payload_bytes(&response),
+        program: examine(group, idle_share(group)),
     })
 }
 
 /// The share of a core that a server uses without requests.
 fn idle_share(group: i32) -> f64 {
-    let mut processes = Sleepers::group(group);
-    let before = processes.ran_ns();
+    let mut threads = GroupThreads::group(group);
+    let before = threads.cpu_ns();
     std::thread::sleep(IDLE);
-    let used = Duration::from_nanos(processes.ran_ns().saturating_sub(before));
+    let used = Duration::from_nanos(threads.cpu_ns().saturating_sub(before));
     used.as_secs_f64() / IDLE.as_secs_f64()
 }

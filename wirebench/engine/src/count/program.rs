@@ -4,39 +4,38 @@ use std::path::{Path, PathBuf};
 
 use object::{Object as _, ObjectSymbol as _};
 
-/// From this share of a core on, an idle program counts as working in the background.
-const WORKS_BY_ITSELF: f64 = 0.02;
+/// From this share of a core on, an idle program has work in the background.
+const BACKGROUND_WORK: f64 = 0.02;
 
 /// Interpreters and virtual machines.
 const INTERPRETERS: [&str; 14] = [
     "bash", "beam.smp", "bun", "dash", "deno", "dotnet", "java", "lua", "node", "perl", "php", "python", "ruby", "sh",
 ];
 
-/// Facts about a running server.
+/// The program of a running server.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Nature {
+pub struct ServerProgram {
     /// Its program file.
-    pub program: Option<PathBuf>,
-    /// The interpreter or virtual machine that it is.
+    pub file: Option<PathBuf>,
+    /// Its name, if it is an interpreter or a virtual machine.
     pub interpreter: Option<String>,
-    /// True if it has memory that is writable and executable: code generated at run time.
-    pub jit: bool,
-    /// Whether an allocator is linked into it: jemalloc, mimalloc and their like, known by their symbols.
+    /// True if it generates code at run time.
+    pub generates_code: bool,
+    /// Whether an allocator such as jemalloc or mimalloc is linked into it, by its symbols.
     pub own_allocator: bool,
-    /// Whether the Go compiler made it: its scheduler and garbage collector do other work in every run.
+    /// Whether it is written in Go: its scheduler and garbage collector work differently in every run.
     pub go: bool,
-    /// The share of a core that it used without requests, if above zero.
-    pub works_by_itself: Option<f64>,
+    /// The share of a core that it used without requests; `None` if that is next to nothing.
+    pub idle_share: Option<f64>,
 }
 
-impl Nature {
-    /// Why instructions, allocations and system calls of such a program do not repeat, so that they are not counted;
-    /// `None` for native code without a language runtime. An event loop, a scheduler or a garbage collector makes as
-    /// many system calls as it finds work for: equal code differs by some percent, and by tens of percent on a busy
-    /// machine.
+impl ServerProgram {
+    /// Why instructions, allocations and system calls of such a program are not counted: they would not repeat. `None` for
+    /// native code without a language runtime. The number of system calls of an event loop, a scheduler or a garbage
+    /// collector depends on timing: equal code differs by some percent, and by tens of percent on a busy machine.
     #[must_use]
     pub fn uncountable(&self) -> Option<String> {
-        let why = match (&self.interpreter, self.jit, self.go) {
+        let why = match (&self.interpreter, self.generates_code, self.go) {
             (Some(name), _, _) => format!("{name} runs the program"),
             (None, true, _) => "the program makes code at run time".to_owned(),
             (None, false, true) => "Go's scheduler and garbage collector work differently in every run".to_owned(),
@@ -52,7 +51,7 @@ impl Nature {
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         remarks.extend(self.uncountable());
-        if let Some(share) = self.works_by_itself {
+        if let Some(share) = self.idle_share {
             remarks.push(format!(
                 "used {:.0} % of a core without being asked: work in the background is counted with the requests",
                 share * 100.0
@@ -64,21 +63,22 @@ impl Nature {
 
 /// Examines a running process that used `idle_share` of a core without requests.
 #[must_use]
-pub fn of(process: i32, idle_share: f64) -> Nature {
-    let (program, jit) = look(process);
-    let (go, own_allocator) = program.as_deref().map_or((false, false), linked);
-    Nature {
-        interpreter: program.as_deref().and_then(interpreter),
+pub fn examine(process: i32, idle_share: f64) -> ServerProgram {
+    let (file, generates_code) = executable(process);
+    let (go, own_allocator) = file.as_deref().map_or((false, false), linked);
+    ServerProgram {
+        interpreter: file.as_deref().and_then(interpreter),
         go,
         own_allocator,
-        program,
-        jit,
-        works_by_itself: (idle_share > WORKS_BY_ITSELF).then_some(idle_share),
+        file,
+        generates_code,
+        idle_share: (idle_share > BACKGROUND_WORK).then_some(idle_share),
     }
 }
 
+/// The file of a process, and whether it has executable memory that belongs to no file.
 #[cfg(target_os = "linux")]
-fn look(process: i32) -> (Option<PathBuf>, bool) {
+fn executable(process: i32) -> (Option<PathBuf>, bool) {
     use procfs::process::{MMPermissions, MMapPath, Process};
 
     let Ok(process) = Process::new(process) else {
@@ -92,7 +92,7 @@ fn look(process: i32) -> (Option<PathBuf>, bool) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn look(_process: i32) -> (Option<PathBuf>, bool) {
+fn executable(_process: i32) -> (Option<PathBuf>, bool) {
     (None, false)
 }
 
@@ -146,32 +146,32 @@ mod tests {
 
     #[test]
     fn only_native_code_without_a_run_time_is_counted() {
-        assert_eq!(Nature::default().uncountable(), None);
-        let natures = [
-            Nature {
+        assert_eq!(ServerProgram::default().uncountable(), None);
+        let programs = [
+            ServerProgram {
                 interpreter: Some("python".into()),
-                ..Nature::default()
+                ..ServerProgram::default()
             },
-            Nature {
-                jit: true,
-                ..Nature::default()
+            ServerProgram {
+                generates_code: true,
+                ..ServerProgram::default()
             },
-            Nature {
+            ServerProgram {
                 go: true,
-                ..Nature::default()
+                ..ServerProgram::default()
             },
         ];
-        for (nature, word) in natures.iter().zip(["python", "run time", "Go's"]) {
-            assert!(nature.uncountable().unwrap().contains(word));
-            assert_eq!(nature.remarks().len(), 1);
+        for (program, word) in programs.iter().zip(["python", "run time", "Go's"]) {
+            assert!(program.uncountable().unwrap().contains(word));
+            assert_eq!(program.remarks().len(), 1);
         }
     }
 
     #[test]
     fn a_program_at_rest_without_run_time_code_needs_no_remark() {
-        assert!(Nature::default().remarks().is_empty());
-        let own = of(std::process::id().try_into().unwrap(), 0.5);
-        assert!(cfg!(not(target_os = "linux")) || own.program.is_some());
+        assert!(ServerProgram::default().remarks().is_empty());
+        let own = examine(std::process::id().try_into().unwrap(), 0.5);
+        assert!(cfg!(not(target_os = "linux")) || own.file.is_some());
         assert_eq!(own.remarks().len(), 1, "{own:?}");
     }
 }

@@ -1,7 +1,7 @@
-//! Checks whether every thread of a process group waits, so that nothing happens there until new bytes arrive.
+//! Checks whether every thread of a process group waits, so that it does nothing until new bytes arrive.
 
 #[cfg(target_os = "linux")]
-pub use linux::Sleepers;
+pub use linux::GroupThreads;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -11,9 +11,9 @@ mod linux {
 
     use crate::measure::usage;
 
-    /// The processes of one group, as found when it was made.
+    /// The threads of the processes that were in a group when this was made.
     #[derive(Debug)]
-    pub struct Sleepers(Vec<Process>);
+    pub struct GroupThreads(Vec<Process>);
 
     /// A process and its threads. Their /proc files stay open, because they are read several times for every request.
     #[derive(Debug)]
@@ -30,14 +30,14 @@ mod linux {
         schedstat: File,
     }
 
-    /// What is known of a thread.
+    /// The state of a thread.
     enum State {
         Waits,
         Runs,
         Gone,
     }
 
-    impl Sleepers {
+    impl GroupThreads {
         /// Finds the group's processes.
         #[must_use]
         pub fn group(id: i32) -> Self {
@@ -51,38 +51,38 @@ mod linux {
 
         /// True if no thread runs or is runnable.
         #[must_use]
-        pub fn asleep(&mut self) -> bool {
-            self.0.iter_mut().all(Process::asleep)
+        pub fn all_wait(&mut self) -> bool {
+            self.0.iter_mut().all(Process::all_wait)
         }
 
-        /// The same, without a race: a thread that wakes another one and goes to sleep may be read as asleep, and the
-        /// other one a moment earlier too. In that case their CPU time changed between two readings.
+        /// The same without a race: a thread may wake another one and go to sleep between the readings of both, so that both
+        /// are read as waiting. In that case their CPU time changes between two readings.
         #[must_use]
-        pub fn surely_asleep(&mut self) -> bool {
-            let before = self.ran_ns();
-            self.asleep() && self.ran_ns() == before && self.asleep()
+        pub fn surely_all_wait(&mut self) -> bool {
+            let before = self.cpu_ns();
+            self.all_wait() && self.cpu_ns() == before && self.all_wait()
         }
 
         /// CPU time of all threads so far, ns.
         #[must_use]
-        pub fn ran_ns(&mut self) -> u64 {
+        pub fn cpu_ns(&mut self) -> u64 {
             let threads = self.0.iter_mut().flat_map(|process| {
                 process.refresh();
                 &process.threads
             });
-            threads.filter_map(Thread::ran_ns).sum()
+            threads.filter_map(Thread::cpu_ns).sum()
         }
     }
 
     impl Process {
-        /// A process that has ended counts as asleep.
-        fn asleep(&mut self) -> bool {
+        /// A process that has ended counts as waiting.
+        fn all_wait(&mut self) -> bool {
             self.refresh();
             for thread in &self.threads {
                 match thread.state() {
                     State::Waits => {}
                     State::Runs => return false,
-                    // Another one may have come in its place.
+                    // Another thread may have started instead.
                     State::Gone => self.links = 0,
                 }
             }
@@ -123,7 +123,7 @@ mod linux {
         }
 
         /// The first number of its schedstat.
-        fn ran_ns(&self) -> Option<u64> {
+        fn cpu_ns(&self) -> Option<u64> {
             let mut buffer = [0; 128];
             let length = self.schedstat.read_at(&mut buffer, 0).ok()?;
             let text = std::str::from_utf8(&buffer[..length]).ok()?;
@@ -133,15 +133,15 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::Sleepers;
+pub use elsewhere::GroupThreads;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    /// This system has no such information: processes count as asleep.
+    /// This system has no such information: all threads count as waiting.
     #[derive(Debug)]
-    pub struct Sleepers;
+    pub struct GroupThreads;
 
-    impl Sleepers {
+    impl GroupThreads {
         /// Nothing.
         #[must_use]
         pub fn group(_id: i32) -> Self {
@@ -150,19 +150,19 @@ mod elsewhere {
 
         /// Always.
         #[must_use]
-        pub fn asleep(&mut self) -> bool {
+        pub fn all_wait(&mut self) -> bool {
             true
         }
 
         /// Always.
         #[must_use]
-        pub fn surely_asleep(&mut self) -> bool {
+        pub fn surely_all_wait(&mut self) -> bool {
             true
         }
 
         /// Unknown: 0.
         #[must_use]
-        pub fn ran_ns(&mut self) -> u64 {
+        pub fn cpu_ns(&mut self) -> u64 {
             0
         }
     }
@@ -175,7 +175,7 @@ mod tests {
     use std::process::Command;
     use std::time::{Duration, Instant};
 
-    use super::Sleepers;
+    use super::GroupThreads;
 
     /// Whether it becomes true within ten seconds.
     fn soon(mut what: impl FnMut() -> bool) -> bool {
@@ -190,21 +190,21 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_waits_is_asleep_and_one_that_computes_is_not() {
+    fn a_process_that_waits_is_told_from_one_that_computes() {
         let start = |script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]).process_group(0).spawn().unwrap()
         };
         let (mut waiting, mut busy) = (start("sleep 30"), start("while :; do :; done"));
-        let group = |id: u32| Sleepers::group(i32::try_from(id).unwrap());
-        assert!(soon(|| group(waiting.id()).surely_asleep()));
+        let group = |id: u32| GroupThreads::group(i32::try_from(id).unwrap());
+        assert!(soon(|| group(waiting.id()).surely_all_wait()));
         let mut computing = group(busy.id());
-        assert!(soon(|| computing.ran_ns() > 0));
-        assert!(!(0..50).any(|_| computing.surely_asleep()));
+        assert!(soon(|| computing.cpu_ns() > 0));
+        assert!(!(0..50).any(|_| computing.surely_all_wait()));
         for child in [&mut waiting, &mut busy] {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-        assert!(computing.asleep(), "what has ended does nothing more");
+        assert!(computing.all_wait(), "what has ended does nothing more");
     }
 }

@@ -1,13 +1,13 @@
-//! Two servers head to head: a metric of one as a multiple of the other's, with its interval, from one run's rounds.
+//! Two servers head to head: a metric of one as a multiple of the other's, with its interval, over the rounds of one run.
 
 use crate::summary::candidate_rounds;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Round, Series};
 use wirebench_stats::location::locate;
 
-/// How many times one server's value is the other's.
+/// One server's value as a multiple of another's.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Beside {
+pub struct Multiple {
     /// The Hodges–Lehmann estimate over the rounds, of logarithms.
     pub times: f64,
     /// Lower bound.
@@ -18,16 +18,16 @@ pub struct Beside {
     pub bounds: Bounds,
 }
 
-/// The kind of bounds of a [`Beside`].
+/// The kind of bounds of a [`Multiple`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bounds {
     /// The two-sided 95 % interval (signed ranks).
     Interval,
-    /// The smallest and the largest of so many rounds: too few for an interval.
+    /// The smallest and the largest of this number of rounds: too few for an interval.
     Range(usize),
 }
 
-impl Beside {
+impl Multiple {
     /// A metric of `one` as a multiple of `first`'s, pairing rounds with the same number. `None` if no pair of good
     /// rounds has it, or a value is not above zero.
     #[must_use]
@@ -35,7 +35,7 @@ impl Beside {
         Self::over(one, first, |round| metric.of(round))
     }
 
-    /// The same of any number read off a round.
+    /// The same for any number of a round.
     #[must_use]
     pub fn over(one: &Series, first: &Series, read: impl Fn(&Round) -> Option<f64>) -> Option<Self> {
         let partner = |round: &Round| candidate_rounds(first).find(|other| other.round == round.round);
@@ -44,8 +44,8 @@ impl Beside {
             (ratio.is_finite() && ratio > 0.0).then_some(ratio.ln())
         };
         let ratios: Vec<f64> = candidate_rounds(one).filter_map(ratio).collect();
-        let found = locate(&ratios)?;
-        let (low, high, bounds) = match (found.low, found.high) {
+        let location = locate(&ratios)?;
+        let (low, high, bounds) = match (location.low, location.high) {
             (Some(low), Some(high)) => (low, high, Bounds::Interval),
             _ => {
                 let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
@@ -54,7 +54,7 @@ impl Beside {
             }
         };
         Some(Self {
-            times: found.estimate.exp(),
+            times: location.estimate.exp(),
             low: low.exp(),
             high: high.exp(),
             bounds,
@@ -79,10 +79,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use wirebench_record::run::{RoundStatus, Run};
-
-    fn reference() -> Run {
-        serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap()
-    }
+    use wirebench_testing::reference;
 
     fn pair(run: &Run) -> (&Series, &Series) {
         let of = |id: &str| run.series.iter().find(|series| series.id == id).unwrap();
@@ -104,11 +101,11 @@ mod tests {
     fn three_rounds_have_a_range_and_no_interval() {
         let run = reference();
         let (grpc, http) = pair(&run);
-        let found = Beside::of(Metric::ServerCpu, grpc, http).unwrap();
+        let found = Multiple::of(Metric::ServerCpu, grpc, http).unwrap();
         assert_eq!(found.bounds, Bounds::Range(3));
         assert!(found.low <= found.times && found.times <= found.high && found.is_clear());
         assert!(found.times > 1.3 && found.times < 1.7, "{found:?}");
-        let back = Beside::of(Metric::ServerCpu, http, grpc).unwrap();
+        let back = Multiple::of(Metric::ServerCpu, http, grpc).unwrap();
         assert!((back.times * found.times - 1.0).abs() < 1e-9);
     }
 
@@ -118,10 +115,10 @@ mod tests {
         let (grpc, http) = pair(&run);
         let mut http = http.clone();
         http.rounds[1].status = RoundStatus::Invalid;
-        let found = Beside::of(Metric::ServerCpu, grpc, &http).unwrap();
+        let found = Multiple::of(Metric::ServerCpu, grpc, &http).unwrap();
         assert_eq!(found.bounds, Bounds::Range(2));
         http.rounds.clear();
-        assert_eq!(Beside::of(Metric::ServerCpu, grpc, &http), None);
+        assert_eq!(Multiple::of(Metric::ServerCpu, grpc, &http), None);
     }
 
     proptest! {
@@ -136,7 +133,7 @@ mod tests {
             for (round, value) in one.rounds.iter_mut().zip(&values) {
                 round.elapsed_ns = Some(*value);
             }
-            let found = Beside::of(Metric::Throughput, &one, &first).unwrap();
+            let found = Multiple::of(Metric::Throughput, &one, &first).unwrap();
             prop_assert_eq!(found.bounds, Bounds::Interval);
             prop_assert!(found.low <= found.times * 1.000_001 && found.times <= found.high * 1.000_001);
         }

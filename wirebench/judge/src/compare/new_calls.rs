@@ -1,5 +1,5 @@
-//! System calls that are new to the candidate: reported however rare they are, because one that waits in few requests moves
-//! no total.
+//! System calls that only the candidate makes: reported however rare they are, because a call that blocks in few requests
+//! does not change the total.
 
 use crate::compare::functions::with_caller;
 use wirebench_record::comparison::FunctionChange;
@@ -8,23 +8,23 @@ use wirebench_record::metric::Metric;
 use wirebench_record::reason::MetricReason;
 
 /// Calls that the candidate makes per request and the baseline does not, the most frequent first.
-fn new<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
+fn new_calls<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
     // Without a list of the baseline's calls, every call would look new.
     if base.syscalls.is_empty() {
         return Vec::new();
     }
     let absent = |name: &str| base.syscalls.get(name).is_none_or(|calls| *calls <= 0.0);
-    let mut found: Vec<(&str, f64)> = (head.syscalls.iter())
+    let mut calls: Vec<(&str, f64)> = (head.syscalls.iter())
         .map(|(name, calls)| (name.as_str(), *calls))
         .filter(|(name, calls)| *calls > 0.0 && absent(name))
         .collect();
-    found.sort_by(|one, other| other.1.total_cmp(&one.1));
-    found
+    calls.sort_by(|one, other| other.1.total_cmp(&one.1));
+    calls
 }
 
-/// Why the number of system calls cannot be called unchanged; `None` without a new call in which a request waits.
+/// Why the number of system calls cannot be called unchanged: a new call blocks requests. `None` if no new call does.
 pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<MetricReason> {
-    let (name, calls) = (new(base, head).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
+    let (name, calls) = (new_calls(base, head).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
     Some(MetricReason::NewBlockingCall {
         call: name.to_owned(),
         per_request: calls,
@@ -32,9 +32,9 @@ pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<MetricReason> {
 }
 
 /// Adds the new calls that are not listed yet.
-pub(super) fn add(base: &Counts, head: &Counts, functions: &mut Vec<FunctionChange>) {
+pub(super) fn add_to_list(base: &Counts, head: &Counts, functions: &mut Vec<FunctionChange>) {
     let whole = base.value(Metric::Syscalls).map_or(0.0, |(value, _)| value);
-    for (name, calls) in new(base, head) {
+    for (name, calls) in new_calls(base, head) {
         let listed = |one: &FunctionChange| one.metric == Metric::Syscalls && one.function == name;
         if !functions.iter().any(listed) {
             let change = FunctionChange {

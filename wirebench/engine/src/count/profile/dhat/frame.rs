@@ -6,9 +6,9 @@ use crate::count::profile::frame::Frame;
 use crate::count::profile::symbols::is_system;
 use crate::count::profile::{names, origin};
 
-/// The parts of a frame.
+/// A frame as DHAT writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Said<'a> {
+pub(super) struct DhatFrame<'a> {
     /// The address in the process; `None` for the root of all stacks.
     pub(super) address: Option<u64>,
     /// The function, or `???`.
@@ -19,7 +19,7 @@ pub(super) struct Said<'a> {
     pub(super) object: Option<&'a str>,
 }
 
-impl<'a> Said<'a> {
+impl<'a> DhatFrame<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let (address, rest) = match text.split_once(": ") {
             Some((address, rest)) => (address.strip_prefix("0x"), rest),
@@ -67,15 +67,16 @@ impl<'a> Said<'a> {
 }
 
 /// The file of the program: the beginning of its command line that is a file, else an object of its own that frames name.
-pub(super) fn program(command: &str, frames: &[Said<'_>]) -> Option<PathBuf> {
+pub(super) fn program(command: &str, frames: &[DhatFrame<'_>]) -> Option<PathBuf> {
     let mut ends: Vec<usize> = command.match_indices(' ').map(|(at, _)| at).collect();
     ends.push(command.len());
-    let said = ends.into_iter().map(|end| &command[..end]);
+    let beginnings = ends.into_iter().map(|end| &command[..end]);
     let objects = frames
         .iter()
         .filter_map(|frame| frame.object)
         .filter(|path| !is_system(path));
-    said.chain(objects)
+    beginnings
+        .chain(objects)
         .map(Path::new)
         .find(|path| path.is_file())
         .map(Path::to_owned)
@@ -85,7 +86,7 @@ pub(super) fn program(command: &str, frames: &[Said<'_>]) -> Option<PathBuf> {
 mod tests {
     use proptest::prelude::{any, proptest};
 
-    use super::Said;
+    use super::DhatFrame;
     use crate::count::profile::frame::Origin;
 
     #[test]
@@ -112,25 +113,25 @@ mod tests {
             ),
             ("0x1A: ???", Some(0x1a), "???", None, None),
         ] {
-            let expected = Said {
+            let expected = DhatFrame {
                 address,
                 name,
                 file,
                 object,
             };
-            assert_eq!(Said::new(text), expected, "{text}");
+            assert_eq!(DhatFrame::new(text), expected, "{text}");
         }
     }
 
     #[test]
     fn a_frame_without_a_name_is_an_address_and_the_root_is_none() {
-        let frame = Said::new("0x1A0: ??? (in /a/lib.so)").frame(false).unwrap();
+        let frame = DhatFrame::new("0x1A0: ??? (in /a/lib.so)").frame(false).unwrap();
         assert_eq!(
             (frame.function.as_str(), frame.origin),
             ("0x1a0 in lib.so", Origin::Foreign)
         );
-        assert_eq!(Said::new("[root]").frame(false), None);
-        let inlined = Said::new("0x1: alloc (library/alloc/src/alloc.rs:95)")
+        assert_eq!(DhatFrame::new("[root]").frame(false), None);
+        let inlined = DhatFrame::new("0x1: alloc (library/alloc/src/alloc.rs:95)")
             .frame(true)
             .unwrap();
         assert_eq!(inlined.origin, Origin::Standard);
@@ -139,8 +140,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_a_frame(text in any::<String>(), crooked in "0x[0-9A-G]{0,18}[: (in)/a.c0-9]{0,20}") {
-            Said::new(&text).frame(true);
-            Said::new(&crooked).frame(false);
+            DhatFrame::new(&text).frame(true);
+            DhatFrame::new(&crooked).frame(false);
         }
     }
 }

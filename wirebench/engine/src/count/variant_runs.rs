@@ -1,18 +1,18 @@
 //! Computes the counts of one variant of a counted series from its server runs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::Path;
 
 use crate::count::figures;
-use crate::count::nature::Nature;
-use crate::count::pass::Plain;
-use crate::count::profile::callgrind::Instructions;
 use crate::count::profile::dhat::Allocated;
-use crate::count::profile::{Caller, Lines, PerRequest, Spent, Stacks, lines, per_request};
+use crate::count::profile::{FunctionSpending, Lines, PerRequest, Stacks, lines, per_request};
+use crate::count::program::ServerProgram;
+use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
+use crate::count::tool_output::ToolOutput;
 use crate::count::wire::Wire;
-use wirebench_record::counts::{CallerCost, CountStatus, Counts, Figure, FunctionCost, Point, Source};
+use wirebench_record::counts::{CountStatus, Counts, Figure, FunctionCost, Point, Source};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::Variant;
 
@@ -43,37 +43,22 @@ const SCHEDULED: [&str; 16] = [
 ];
 
 /// Extracts call stacks and costs by line from a tool's result; `None` if the tool has none.
-type StacksOf = fn(&Counted) -> Option<(&Stacks, &Lines)>;
+type StacksOf = fn(&ToolOutput) -> Option<(&Stacks, &Lines)>;
 
 /// The cost of a request by call stack, and the most expensive line of each function.
 type Costs = (PerRequest, HashMap<String, Source>);
 
 /// A run that ended well.
 #[derive(Debug)]
-pub struct Good {
+pub struct EndedRun {
     /// Its requests.
     pub requests: u64,
     /// Its start layout.
     pub layout: u32,
-    /// What the relay saw.
+    /// The traffic with the driver.
     pub wire: Wire,
-    /// What the tool counted.
-    pub counted: Counted,
-}
-
-/// What a tool counted in one run.
-#[derive(Debug)]
-pub enum Counted {
-    /// A plain run: facts about the server.
-    Nothing(Plain),
-    /// System calls by name.
-    Syscalls(BTreeMap<String, u64>),
-    /// Heap allocations.
-    Heap(Allocated),
-    /// Instructions, by call stack.
-    Code(Instructions),
-    /// Instructions of the whole run, without call stacks.
-    Total(u64),
+    /// What was counted.
+    pub output: ToolOutput,
 }
 
 /// Why a tool's runs of a series failed.
@@ -81,18 +66,18 @@ pub enum Counted {
 pub struct Failure {
     /// Its kind.
     pub kind: FailureKind,
-    /// In words, with advice if there is any.
+    /// The reason, with advice if there is any.
     pub why: String,
 }
 
-/// The kind of a failure, by which it is decided what is not tried any more.
+/// The kind of a failure, which decides what is not tried any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
     /// The server did not get ready.
     NotReady,
     /// Skipped, because another run of the same server failed.
     NotTried,
-    /// The program is none that can be counted: it closes connections. Nothing is wrong with it.
+    /// The program cannot be counted, because it closes connections. This is no fault of the program.
     Uncountable,
     /// Anything else.
     Other,
@@ -100,16 +85,16 @@ pub enum FailureKind {
 
 /// The results of all runs of one variant.
 #[derive(Debug, Default)]
-pub struct Runs {
+pub struct VariantRuns {
     /// Each run that ended well.
-    pub good: Vec<Good>,
+    pub ended: Vec<EndedRun>,
     /// Why the runs under a tool cannot be used.
     pub failed: BTreeMap<Tool, Failure>,
-    /// Tools that this machine lacks.
+    /// Tools that are missing on this machine.
     pub missing: Vec<Tool>,
 }
 
-impl Runs {
+impl VariantRuns {
     /// The counts of a variant; call stacks are written to `folder` and named relative to `base`.
     ///
     /// # Errors
@@ -129,17 +114,17 @@ impl Runs {
         let calls = self.calls();
         for (metric, (costs, sources)) in self.costs() {
             if metric == Metric::Instructions {
-                counts.callers = callers(&costs, &counts.syscalls);
+                counts.callers = costs.callers(&counts.syscalls.keys().cloned().collect());
             }
             let calls = |function: &str| calls.get(function).copied().filter(|_| metric == Metric::Instructions);
-            let function = |spent: Spent| FunctionCost {
-                calls: calls(&spent.function),
-                source: sources.get(&spent.function).cloned(),
-                function: spent.function,
+            let function = |spending: FunctionSpending| FunctionCost {
+                calls: calls(&spending.function),
+                source: sources.get(&spending.function).cloned(),
+                function: spending.function,
                 metric,
-                cost: spent.own,
-                inclusive: Some(spent.inclusive),
-                blamed: spent.blamed,
+                cost: spending.own,
+                inclusive: Some(spending.inclusive),
+                blamed: spending.blamed,
             };
             counts
                 .functions
@@ -154,7 +139,7 @@ impl Runs {
     }
 
     fn figures(&self, spread_at_most: f64) -> Vec<Figure> {
-        let slope = |metric, of: &dyn Fn(&Good) -> Option<u64>| {
+        let slope = |metric, of: &dyn Fn(&EndedRun) -> Option<u64>| {
             let points: Vec<Point> = self.points(of);
             let under = tool_of(metric);
             match self.failed.get(&under) {
@@ -166,29 +151,21 @@ impl Runs {
                 None => Some(figures::slope(metric, points, spread_at_most)),
             }
         };
-        let wire = |of: fn(&Wire) -> Option<u64>| move |run: &Good| of(&run.wire);
-        let heap = |of: fn(&Allocated) -> u64| {
-            move |run: &Good| match &run.counted {
-                Counted::Heap(heap) => Some(of(heap)),
-                _ => None,
-            }
-        };
-        let code = |run: &Good| match &run.counted {
-            Counted::Code(code) => Some(code.total),
-            Counted::Total(total) => Some(*total),
+        let wire = |of: fn(&Wire) -> Option<u64>| move |run: &EndedRun| of(&run.wire);
+        let heap = |of: fn(&Allocated) -> u64| move |run: &EndedRun| run.output.heap().map(of);
+        let code = |run: &EndedRun| match &run.output {
+            ToolOutput::Code(code) => Some(code.total),
+            ToolOutput::Total(total) => Some(*total),
             _ => None,
         };
-        let calls = |run: &Good| match &run.counted {
-            Counted::Syscalls(calls) => Some(calls.values().sum()),
-            _ => None,
-        };
+        let calls = |run: &EndedRun| Some(run.output.syscalls()?.values().sum());
         let instructions = slope(Metric::Instructions, &code);
         let start_up = instructions
             .as_ref()
             .and_then(|slope| figures::intercept(Metric::StartUpInstructions, slope));
         let plain = self.plain();
-        let program = plain.and_then(|plain| program_bytes(&plain.nature));
-        let found = [
+        let program = plain.and_then(|plain| program_bytes(&plain.program));
+        let figures = [
             instructions,
             slope(Metric::Allocations, &heap(|heap| heap.blocks)).filter(|_| !self.has_own_allocator()),
             slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes)).filter(|_| !self.has_own_allocator()),
@@ -200,16 +177,13 @@ impl Runs {
             program.map(|bytes| figures::known(Metric::BinaryBytes, bytes)),
             start_up,
         ];
-        found.into_iter().flatten().collect()
+        figures.into_iter().flatten().collect()
     }
 
     fn remarks(&self, figures: &[Figure]) -> Vec<String> {
-        let mut remarks = self.plain().map(|plain| plain.nature.remarks()).unwrap_or_default();
-        let code = self.good.iter().find_map(|run| match &run.counted {
-            Counted::Code(code) => Some(&code.remarks),
-            _ => None,
-        });
-        remarks.extend(code.into_iter().flatten().cloned());
+        let mut remarks = self.plain().map(|plain| plain.program.remarks()).unwrap_or_default();
+        let code = self.ended.iter().find_map(|run| run.output.code());
+        remarks.extend(code.into_iter().flat_map(|code| code.remarks.clone()));
         let instructions = figures.iter().find(|figure| figure.metric == Metric::Instructions);
         if let Some(dearer) = instructions.and_then(|figure| figures::curvature(&figure.points)) {
             remarks.push(format!(
@@ -223,79 +197,61 @@ impl Runs {
                     .into(),
             );
         }
-        let restless = self.good.iter().any(|run| run.wire.restless * 10 > run.wire.turns);
-        if restless {
+        let unsettled = self
+            .ended
+            .iter()
+            .any(|run| run.wire.unsettled * 10 > run.wire.exchanges);
+        if unsettled {
             remarks.push("server or driver never rest between requests: counts vary with their timing".into());
         }
         remarks
     }
 
-    /// System calls per request by name; those whose number does not depend on requests are left out. A call that every
-    /// longer run makes more often is kept even if it is rare: a call that blocks in few requests does not change the
-    /// total.
+    /// System calls per request by name, without those whose number does not depend on requests. A call that every longer run
+    /// makes more often is kept even if it is rare: a call that blocks in few requests does not change the total.
     fn syscalls(&self) -> BTreeMap<String, f64> {
-        let names = self.good.iter().flat_map(|run| match &run.counted {
-            Counted::Syscalls(calls) => calls.keys().cloned().collect(),
-            _ => Vec::new(),
-        });
-        let names: std::collections::BTreeSet<String> = names.collect();
-        let per_request = |name: String| {
-            let points = self.points(&|run| match &run.counted {
-                Counted::Syscalls(calls) => Some(calls.get(&name).copied().unwrap_or(0)),
-                _ => None,
-            });
-            let rare = (!SCHEDULED.contains(&name.as_str()))
-                .then(|| figures::rare(&points))
-                .flatten();
+        let per_request = |(name, points): (&String, Vec<Point>)| {
+            let is_scheduled = SCHEDULED.contains(&name.as_str());
+            let rare = figures::rare(&points).filter(|_| !is_scheduled);
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
             let value = if value > 0.0 { value } else { rare? };
-            Some((name, value))
+            Some((name.clone(), value))
         };
-        names.into_iter().filter_map(per_request).collect()
+        let points = self.points_by_name(ToolOutput::syscalls);
+        points.filter_map(per_request).collect()
     }
 
-    /// How often a request calls each of the project's functions.
+    /// Calls per request of each of the project's functions.
     fn calls(&self) -> BTreeMap<String, f64> {
-        let code = self.good.iter().filter_map(|run| match &run.counted {
-            Counted::Code(code) => Some(code.calls.keys()),
-            _ => None,
-        });
-        let names: std::collections::BTreeSet<&String> = code.flatten().collect();
-        let per_request = |name: &String| {
-            let points = self.points(&|run| match &run.counted {
-                Counted::Code(code) => Some(code.calls.get(name).copied().unwrap_or(0)),
-                _ => None,
-            });
+        let per_request = |(name, points): (&String, Vec<Point>)| {
             let value = figures::slope(Metric::Syscalls, points, f64::INFINITY).value?;
             (value > 0.0).then(|| (name.clone(), value))
         };
-        names.into_iter().filter_map(per_request).collect()
+        let points = self.points_by_name(|output| Some(&output.code()?.calls));
+        points.filter_map(per_request).collect()
     }
 
-    /// Costs per request by call stack, of everything that has stacks.
+    /// Costs per request by call stack, of every metric that has call stacks.
     fn costs(&self) -> Vec<(Metric, Costs)> {
         let stacks: [(Metric, StacksOf); 3] = [
-            (Metric::Instructions, |counted| match counted {
-                Counted::Code(code) => Some((&code.stacks, &code.lines)),
-                _ => None,
+            (Metric::Instructions, |output| {
+                output.code().map(|code| (&code.stacks, &code.lines))
             }),
-            (Metric::Allocations, |counted| match counted {
-                Counted::Heap(heap) => Some((&heap.block_stacks, &heap.block_lines)),
-                _ => None,
+            (Metric::Allocations, |output| {
+                output.heap().map(|heap| (&heap.block_stacks, &heap.block_lines))
             }),
-            (Metric::AllocatedBytes, |counted| match counted {
-                Counted::Heap(heap) => Some((&heap.byte_stacks, &heap.byte_lines)),
-                _ => None,
+            (Metric::AllocatedBytes, |output| {
+                output.heap().map(|heap| (&heap.byte_stacks, &heap.byte_lines))
             }),
         ];
-        let ends = self.good.iter().map(|run| run.requests);
+        let ends = self.ended.iter().map(|run| run.requests);
         let (Some(few), Some(many)) = (ends.clone().min(), ends.max()) else {
             return Vec::new();
         };
         let costs = stacks.into_iter().filter_map(|(metric, of)| {
             let at = |wanted: u64| -> (Vec<&Stacks>, Vec<&Lines>) {
-                let same = self.good.iter().filter(|run| run.requests == wanted);
-                same.filter_map(|run| of(&run.counted)).unzip()
+                let same = self.ended.iter().filter(|run| run.requests == wanted);
+                same.filter_map(|run| of(&run.output)).unzip()
             };
             let ((short, short_lines), (long, long_lines)) = (at(few), at(many));
             let both = !short.is_empty() && !long.is_empty() && many > few;
@@ -309,19 +265,15 @@ impl Runs {
 
     /// True if the program has an allocator of its own, so that DHAT sees none of its allocations.
     fn has_own_allocator(&self) -> bool {
-        let own = self.plain().is_some_and(|plain| plain.nature.own_allocator);
-        let blocks = self.good.iter().filter_map(|run| match &run.counted {
-            Counted::Heap(heap) => Some(heap.blocks),
-            _ => None,
-        });
+        let own = self.plain().is_some_and(|plain| plain.program.own_allocator);
+        let blocks = self.ended.iter().filter_map(|run| Some(run.output.heap()?.blocks));
         own && blocks.max().is_some_and(|most| most < FEWEST_BLOCKS)
     }
 
     fn status(&self, figures: &[Figure]) -> (CountStatus, Option<String>) {
         let mut why: Vec<String> = Vec::new();
         if !self.missing.is_empty() {
-            let names: Vec<&str> = self.missing.iter().filter_map(|tool| tool.program()).collect();
-            let names: std::collections::BTreeSet<&str> = names.into_iter().collect();
+            let names: BTreeSet<&str> = self.missing.iter().filter_map(|tool| tool.program()).collect();
             let names: Vec<&str> = names.into_iter().collect();
             why.push(format!("without {}", names.join(" and ")));
         }
@@ -337,35 +289,37 @@ impl Runs {
         }
     }
 
-    fn points(&self, of: &dyn Fn(&Good) -> Option<u64>) -> Vec<Point> {
-        let point = |run: &Good| {
+    fn points(&self, of: &dyn Fn(&EndedRun) -> Option<u64>) -> Vec<Point> {
+        let point = |run: &EndedRun| {
             Some(Point {
                 requests: run.requests,
                 layout: run.layout,
                 total: of(run)?,
             })
         };
-        self.good.iter().filter_map(point).collect()
+        self.ended.iter().filter_map(point).collect()
+    }
+
+    /// The points of each name that occurs in an output; 0 in outputs without it.
+    fn points_by_name(
+        &self,
+        of: fn(&ToolOutput) -> Option<&BTreeMap<String, u64>>,
+    ) -> impl Iterator<Item = (&String, Vec<Point>)> {
+        let outputs = self.ended.iter().filter_map(move |run| of(&run.output));
+        let names: BTreeSet<&String> = outputs.flat_map(BTreeMap::keys).collect();
+        names.into_iter().map(move |name| {
+            let total = |run: &EndedRun| Some(of(&run.output)?.get(name).copied().unwrap_or(0));
+            (name, self.points(&total))
+        })
     }
 
     /// The result of a plain run, if there was one.
-    pub fn plain(&self) -> Option<&Plain> {
-        self.good.iter().find_map(|run| match &run.counted {
-            Counted::Nothing(plain) => Some(plain),
+    pub fn plain(&self) -> Option<&PlainFacts> {
+        self.ended.iter().find_map(|run| match &run.output {
+            ToolOutput::Plain(plain) => Some(plain),
             _ => None,
         })
     }
-}
-
-/// The callers of the system calls that requests cause.
-fn callers(costs: &PerRequest, syscalls: &BTreeMap<String, f64>) -> Vec<CallerCost> {
-    let caller = |caller: Caller| CallerCost {
-        syscall: caller.call,
-        function: caller.function,
-        cost: caller.cost,
-    };
-    let calls = syscalls.keys().cloned().collect();
-    costs.callers(&calls).into_iter().map(caller).collect()
 }
 
 /// The tool whose runs a metric is counted in.
@@ -379,7 +333,7 @@ const fn tool_of(metric: Metric) -> Tool {
 }
 
 /// The size of a server's program file; `None` for an interpreter.
-fn program_bytes(nature: &Nature) -> Option<u64> {
-    let program = nature.program.as_ref().filter(|_| nature.interpreter.is_none())?;
-    fs::metadata(program).ok().map(|file| file.len())
+fn program_bytes(program: &ServerProgram) -> Option<u64> {
+    let file = program.file.as_ref().filter(|_| program.interpreter.is_none())?;
+    fs::metadata(file).ok().map(|file| file.len())
 }

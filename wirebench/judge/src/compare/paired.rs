@@ -1,4 +1,4 @@
-//! The verdict on a run whose variants were measured interleaved.
+//! Compares baseline and candidate of one run, whose rounds were interleaved.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,8 @@ use crate::compare::gates::Gates;
 use crate::compare::null;
 use crate::compare::screen::{suspicion, without_second_stage};
 use crate::compare::series::{declared_differently, over_gating, presence, same_program};
-use crate::compare::verdict::{Found, Judged, metric};
+use crate::compare::unjudged::unjudged_series;
+use crate::compare::verdict::{JudgedCell, TestResult, metric};
 use crate::compare::{
     ALPHA_GATING, ALPHA_INFORMATIVE, FALSE_ALARM_AT_MOST_PERCENT, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, Rules,
     count,
@@ -26,29 +27,19 @@ use wirebench_stats::holm;
 /// # Errors
 /// When the run has no baseline; in words.
 pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
-    let revision = |variant| {
-        run.variants
-            .iter()
-            .find(|revision| revision.variant == variant)
-            .cloned()
-    };
     let side = |variant: Variant| {
-        let revision = revision(variant).ok_or_else(|| {
+        side(run, variant).ok_or_else(|| {
             format!(
                 "run {} has no {}: it measured one revision alone; measure both with: wirebench run --baseline REV",
                 run.id,
                 variant.name()
             )
-        })?;
-        Ok::<_, String>(Side {
-            run: run.id.clone(),
-            revision,
         })
     };
     let (baseline, candidate) = (side(Variant::Baseline)?, side(Variant::Candidate)?);
     let gates = Gates::of(run, rules.margins);
-    let mut judged = cells(run, &gates, rules);
-    let tests = test(&mut judged);
+    let mut cells = cells(run, &gates, rules);
+    let tests = test(&mut cells);
     let series: Vec<ComparedSeries> = (run.series.iter().enumerate())
         .map(|(i, series)| {
             if series.is_counted() {
@@ -57,13 +48,13 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
             if series.same_program && presence(series) == Presence::Both {
                 return same_program(series);
             }
-            let mine = judged.iter().filter(|judged| judged.series == i);
-            let said = mine.map(|judged| {
-                let mut found = metric(judged, tests, run, series);
-                null::add_timed(series, &gates, &mut found);
-                found
+            let of_series = cells.iter().filter(|cell| cell.series == i);
+            let metrics = of_series.map(|cell| {
+                let mut metric = metric(cell, tests, run, series);
+                null::add_timed(series, &gates, &mut metric);
+                metric
             });
-            compared(run, series, said.collect())
+            compared(run, series, metrics.collect())
         })
         .collect();
     let no_second_stage = without_second_stage(run, &gates, rules);
@@ -86,6 +77,16 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
     })
 }
 
+/// The side of a comparison that a variant of a run is; `None` if the run does not have it.
+pub(super) fn side(run: &Run, variant: Variant) -> Option<Side> {
+    let revision = run.variants.iter().find(|revision| revision.variant == variant)?;
+    Some(Side {
+        run: run.id.clone(),
+        revision: revision.clone(),
+    })
+}
+
+/// How a comparison is judged; `tests` are the numbers of gating and of informative tests.
 pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize), gates: &Gates) -> Method {
     Method {
         seed,
@@ -98,110 +99,112 @@ pub(super) fn method(seed: u64, rules: &Rules, tests: (usize, usize), gates: &Ga
     }
 }
 
-/// Every cell of every series that both variants have; from the second stage where there is one.
-fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<Judged> {
-    let mut judged = Vec::new();
+/// Every cell of every series that both variants have; of the second stage if there is one.
+fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
+    let mut cells = Vec::new();
     for (i, series) in run.series.iter().enumerate() {
         if series.missing_in.is_some() {
             continue;
         }
         let stage = if pairs(series, 2).next().is_some() { 2 } else { 1 };
         for cell in Cell::all(series, stage, gates) {
-            let suspected = Cell::new(series, cell.metric, 1, gates).and_then(|first| suspicion(&first, rules));
-            let figures = cell.figures();
-            judged.push(Judged {
+            let first_stage = Cell::new(series, cell.metric, 1, gates);
+            let suspected = first_stage.and_then(|first| suspicion(&first, &first.estimates(), rules));
+            let estimates = cell.estimates();
+            cells.push(JudgedCell {
                 series: i,
-                tested: stage == 2 && suspected.is_some() && figures.kept.pairs.len() >= FEWEST_PAIRS,
+                tested: stage == 2 && suspected.is_some() && estimates.kept.pairs.len() >= FEWEST_PAIRS,
                 suspected,
-                figures,
+                estimates,
                 cell,
-                limit: held_back_by_client(series, stage).then_some(Bound::Client),
+                is_client_bound: is_client_bound(pairs(series, stage).map(|(_, head)| head)),
                 stage,
-                found: Found::Nothing,
+                result: TestResult::Nothing,
             });
         }
     }
-    judged
+    cells
 }
 
 /// Tests the metrics that the first stage selected, gating and informative ones as two families, each direction by
 /// Holm's rule.
-fn test(judged: &mut [Judged]) -> (usize, usize) {
+fn test(cells: &mut [JudgedCell]) -> (usize, usize) {
     let mut counts = [0, 0];
     for (family, gate, alpha) in [(0, true, ALPHA_GATING), (1, false, ALPHA_INFORMATIVE)] {
-        let mine: Vec<usize> = (0..judged.len())
-            .filter(|i| judged[*i].tested && judged[*i].cell.margin.gate == gate)
+        let mut tested: Vec<&mut JudgedCell> = (cells.iter_mut())
+            .filter(|cell| cell.tested && cell.cell.margin.gate == gate)
             .collect();
-        let probabilities = |p: fn(&Cell) -> f64| -> Vec<f64> { mine.iter().map(|i| p(&judged[*i].cell)).collect() };
-        let worse = holm::passing(&probabilities(Cell::p_worse), alpha);
-        let better = holm::passing(&probabilities(Cell::p_better), alpha);
-        for ((i, worse), better) in mine.iter().zip(worse).zip(better) {
-            judged[*i].take(worse, better);
+        let passing = |p: fn(&Cell) -> f64| {
+            let probabilities: Vec<f64> = tested.iter().map(|cell| p(&cell.cell)).collect();
+            holm::passing(&probabilities, alpha)
+        };
+        let (worse, better) = (passing(Cell::p_worse), passing(Cell::p_better));
+        for ((cell, worse), better) in tested.iter_mut().zip(worse).zip(better) {
+            cell.set_result(worse, better);
         }
-        counts[family] = mine.len();
+        counts[family] = tested.len();
     }
     (counts[0], counts[1])
 }
 
 fn compared(run: &Run, series: &Series, metrics: Vec<ComparedMetric>) -> ComparedSeries {
     let presence = presence(series);
+    let is_on_both = presence == Presence::Both;
     let broken = [Variant::Baseline, Variant::Candidate]
         .into_iter()
-        .filter(|_| presence == Presence::Both)
+        .filter(|_| is_on_both)
         .find_map(|variant| broken(series, variant));
-    let verdict = if broken.is_some() {
-        Some(Verdict::Invalid)
-    } else {
-        over_gating(&metrics)
+    let verdict = match &broken {
+        _ if !is_on_both => None,
+        Some(_) => Some(Verdict::Invalid),
+        None => over_gating(&metrics),
     };
-    let reason = broken.or_else(|| declared_differently(series).or_else(|| client_bound(series)));
-    let unmeasured = presence == Presence::Both && verdict.is_none() && metrics.is_empty();
-    ComparedSeries {
-        id: series.id.clone(),
-        scenario: series.scenario.clone(),
-        presence,
-        verdict: verdict.filter(|_| presence == Presence::Both),
-        reason: reason.or_else(|| {
+    let unmeasured = is_on_both && verdict.is_none() && metrics.is_empty();
+    let reason = broken
+        .or_else(|| declared_differently(series))
+        .or_else(|| is_client_bound(good_rounds(series)).then_some(SeriesReason::ClientBound))
+        .or_else(|| {
             unmeasured.then_some(match run.status {
                 RunStatus::Incomplete => SeriesReason::Interrupted,
                 _ => SeriesReason::NoPair,
             })
-        }),
-        same_program: false,
+        });
+    ComparedSeries {
+        verdict,
+        reason,
         metrics,
-        functions: Vec::new(),
+        ..unjudged_series(series, presence)
     }
+}
+
+fn good_rounds(series: &Series) -> impl Iterator<Item = &Round> {
+    series.rounds.iter().filter(|round| round.status == RoundStatus::Ok)
 }
 
 /// Why a variant has no good round of a series.
 fn broken(series: &Series, variant: Variant) -> Option<SeriesReason> {
-    let rounds = || series.rounds.iter().filter(|round| round.variant == variant);
-    let good = |round: &Round| round.status == RoundStatus::Ok;
-    if rounds().any(good) || rounds().next().is_none() {
+    if good_rounds(series).any(|round| round.variant == variant) {
         return None;
     }
-    let why = rounds().find_map(|round| round.reason.clone()).unwrap_or_default();
+    let mut rounds = (series.rounds.iter())
+        .filter(|round| round.variant == variant)
+        .peekable();
+    rounds.peek()?;
+    let why = rounds.find_map(|round| round.reason.clone()).unwrap_or_default();
     Some(SeriesReason::NoGoodRound { side: variant, why })
 }
 
-fn client_bound(series: &Series) -> Option<SeriesReason> {
-    let good = || series.rounds.iter().filter(|round| round.status == RoundStatus::Ok);
-    let bound = good().filter(|round| round.bound == Some(Bound::Client)).count();
-    (bound * 2 > good().count()).then_some(SeriesReason::ClientBound)
+/// Whether the load generator limited most of these rounds. For one metric only the candidate's rounds count: if the
+/// candidate leaves the load generator idle, the loss is the server's.
+fn is_client_bound<'a>(rounds: impl Iterator<Item = &'a Round>) -> bool {
+    let (bound, others): (Vec<&Round>, Vec<&Round>) = rounds.partition(|round| round.bound == Some(Bound::Client));
+    bound.len() > others.len()
 }
 
-/// Whether the load generator held back most of the candidate's rounds of a stage. Only the candidate's count: where it
-/// leaves the client idle, the loss is the server's.
-fn held_back_by_client(series: &Series, stage: u32) -> bool {
-    let rounds = || pairs(series, stage).map(|(_, head)| head);
-    let bound = rounds().filter(|round| round.bound == Some(Bound::Client)).count();
-    bound * 2 > rounds().count()
-}
-
-/// Packages shown of those whose versions differ.
+/// The most packages with different versions that a note names.
 const PACKAGES: usize = 5;
 
-/// The packages of which the sides run different versions.
+/// The packages of which both sides run different versions.
 fn different_packages(run: &Run) -> Option<Note> {
     let more = run.dependencies.len().saturating_sub(PACKAGES);
     (!run.dependencies.is_empty()).then(|| Note::DifferentPackages {
@@ -210,7 +213,7 @@ fn different_packages(run: &Run) -> Option<Note> {
     })
 }
 
-/// What to know before trusting it.
+/// What to know before trusting the comparison.
 fn notes(run: &Run, no_second_stage: Option<&NoSecondStage>) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(why @ (NoSecondStage::NoTime { .. } | NoSecondStage::TooFewRounds { .. })) = no_second_stage {
@@ -233,7 +236,7 @@ fn notes(run: &Run, no_second_stage: Option<&NoSecondStage>) -> Vec<Note> {
             kinds: count(kinds.len()),
         });
     }
-    // Counting does without cores of its own.
+    // Counting needs no cores of its own.
     if run.pinning.server_cores.is_empty() && run.series.iter().any(|series| !series.is_counted()) {
         notes.push(Note::SharedCores);
     }

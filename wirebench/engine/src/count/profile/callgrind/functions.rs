@@ -1,0 +1,193 @@
+//! Resolves callgrind's contexts and addresses to named functions.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::count::profile::callgrind::context;
+use crate::count::profile::callgrind::format::{Context, Cost};
+use crate::count::profile::callgrind::object::Object;
+use crate::count::profile::frame::{Frame, Origin};
+use crate::count::profile::owner::Rule;
+use crate::count::profile::stacks::{FrameId, Stacks};
+use crate::count::profile::symbols::is_system;
+use crate::count::profile::tree::Tree;
+use crate::count::profile::{names, origin};
+use wirebench_record::counts::Source;
+
+/// The project's own function that a cost is charged to, and its line in [`Functions::sources`] if it is known.
+pub(super) type Blamed = Option<(FrameId, Option<usize>)>;
+
+/// The functions at an address.
+#[derive(Clone)]
+pub(super) struct Place {
+    /// The physical function; `None` without a symbol.
+    physical: Option<FrameId>,
+    /// The functions inlined there, outermost first.
+    pub(super) inlined: Rc<[FrameId]>,
+    /// The innermost of them that is the project's.
+    pub(super) blamed: Blamed,
+}
+
+/// The functions of one file, each looked up once.
+pub(super) struct Functions<'a> {
+    pub(super) contexts: Vec<Context<'a>>,
+    tree: &'a Tree,
+    pub(super) stacks: Stacks,
+    pub(super) objects: Vec<Object<'a>>,
+    object_ids: HashMap<&'a str, usize>,
+    /// Objects by whole context, for callers.
+    by_context: HashMap<&'a str, &'a str>,
+    /// The place of a function's own code: its object and the lowest address, by name as written.
+    bodies: HashMap<&'a str, (&'a str, u64)>,
+    /// Physical functions by name as written and by object.
+    physical: HashMap<(&'a str, Option<&'a str>), FrameId>,
+    places: HashMap<(usize, u64), Place>,
+    pub(super) sources: Vec<Source>,
+    source_ids: HashMap<Source, usize>,
+}
+
+impl<'a> Functions<'a> {
+    pub(super) fn new(contexts: Vec<Context<'a>>, costs: &[Cost], tree: &'a Tree) -> Self {
+        Self {
+            by_context: contexts.iter().map(|context| (context.text, context.object)).collect(),
+            bodies: bodies(&contexts, costs),
+            contexts,
+            tree,
+            stacks: Stacks::new(Rule::Instructions),
+            objects: Vec::new(),
+            object_ids: HashMap::new(),
+            physical: HashMap::new(),
+            places: HashMap::new(),
+            sources: Vec::new(),
+            source_ids: HashMap::new(),
+        }
+    }
+
+    /// Whether a function is the project's own.
+    pub(super) fn is_own(&self, id: FrameId) -> bool {
+        self.stacks.frames()[id.0 as usize].origin == Origin::Project
+    }
+
+    pub(super) fn name(&self, id: FrameId) -> &str {
+        &self.stacks.frames()[id.0 as usize].function
+    }
+
+    pub(super) fn object(&mut self, path: &'a str) -> usize {
+        if let Some(&id) = self.object_ids.get(path) {
+            return id;
+        }
+        self.objects.push(Object::open(path, self.tree));
+        self.object_ids.insert(path, self.objects.len() - 1);
+        self.objects.len() - 1
+    }
+
+    /// The functions at an address, looked up once.
+    pub(super) fn place(&mut self, object: usize, address: u64) -> Place {
+        if let Some(place) = self.places.get(&(object, address)) {
+            return place.clone();
+        }
+        let symbols = self.objects[object].symbols.as_mut();
+        let found = symbols.map(|symbols| symbols.functions_at(address)).unwrap_or_default();
+        let lines: Vec<Option<usize>> = (found.lines.into_iter())
+            .map(|source| source.map(|source| self.source(source)))
+            .collect();
+        let physical = found.physical.map(|frame| self.stacks.frame(frame));
+        let inlined = found.inlined.into_iter().map(|frame| self.stacks.frame(frame));
+        let inlined: Rc<[FrameId]> = inlined.collect();
+        let all = (physical.iter().map(|id| (0, id))).chain((1..).zip(&*inlined));
+        let own = all.filter(|(_, id)| self.is_own(**id)).last();
+        let place = Place {
+            physical,
+            blamed: own.map(|(depth, id)| (*id, lines.get(depth).copied().flatten())),
+            inlined,
+        };
+        self.places.insert((object, address), place.clone());
+        place
+    }
+
+    fn source(&mut self, source: Source) -> usize {
+        if let Some(&id) = self.source_ids.get(&source) {
+            return id;
+        }
+        self.sources.push(source.clone());
+        self.source_ids.insert(source, self.sources.len() - 1);
+        self.sources.len() - 1
+    }
+
+    /// The physical function of a context, without its callers.
+    pub(super) fn innermost(&mut self, context: usize) -> Option<FrameId> {
+        let Context { text, object } = self.contexts[context];
+        let (name, _) = *context::frames(text).first()?;
+        Some(self.physical(name, Some(object)))
+    }
+
+    /// The callers that a context's text names, outermost first.
+    pub(super) fn named_callers(&mut self, context: usize) -> Vec<FrameId> {
+        let parts = context::frames(self.contexts[context].text);
+        let callers = parts.iter().skip(1).rev();
+        callers
+            .map(|&(name, own_context)| self.physical(name, self.by_context.get(own_context).copied()))
+            .collect()
+    }
+
+    fn physical(&mut self, name: &'a str, object: Option<&'a str>) -> FrameId {
+        // Only an address needs its object: a name is the same function wherever it is called from.
+        let object = object.filter(|_| names::is_address(name));
+        if let Some(&id) = self.physical.get(&(name, object)) {
+            return id;
+        }
+        let id = match self.body(name) {
+            Some(id) => id,
+            None => {
+                let frame = self.unlisted(name, object);
+                self.stacks.frame(frame)
+            }
+        };
+        self.physical.insert((name, object), id);
+        id
+    }
+
+    /// A function as the line tables name it.
+    fn body(&mut self, name: &'a str) -> Option<FrameId> {
+        let &(path, address) = self.bodies.get(name).filter(|_| !names::is_address(name))?;
+        let object = self.object(path);
+        self.place(object, address).physical
+    }
+
+    /// A function of which there is only the name that callgrind gives it.
+    fn unlisted(&self, name: &str, object: Option<&str>) -> Frame {
+        let program = object.and_then(|path| path.rsplit('/').next());
+        let program = program.filter(|program| *program != "???");
+        let function = if names::is_address(name) {
+            names::of_address(name, program)
+        } else {
+            names::clean(name)
+        };
+        let is_systems = self.bodies.get(name).is_some_and(|(path, _)| is_system(path));
+        let origin = match origin::of(&function, None) {
+            Origin::Foreign if is_systems => Origin::Standard,
+            origin => origin,
+        };
+        Frame {
+            function,
+            origin,
+            inlined: false,
+        }
+    }
+}
+
+/// The place of each function's own code; of several places one that has line tables, then the lowest.
+fn bodies<'a>(contexts: &[Context<'a>], costs: &[Cost]) -> HashMap<&'a str, (&'a str, u64)> {
+    let names = contexts.iter().map(|context| context::frames(context.text)[0].0);
+    let names: Vec<&str> = names.collect();
+    let mut bodies: HashMap<&str, (&str, u64)> = HashMap::new();
+    for cost in costs {
+        let place = (contexts[cost.context].object, cost.address);
+        let order = |(object, address): (&'a str, u64)| (is_system(object), object, address);
+        let kept = bodies.entry(names[cost.context]).or_insert(place);
+        if order(place) < order(*kept) {
+            *kept = place;
+        }
+    }
+    bodies
+}

@@ -1,0 +1,106 @@
+//! The cost per request of every function or system call, on both sides.
+
+use std::collections::BTreeMap;
+
+use wirebench_record::counts::{Counts, FunctionCost};
+use wirebench_record::metric::Metric;
+
+/// Calls per request that differ by a smaller share are equal.
+const EQUAL_CALLS: f64 = 0.02;
+/// Costs that differ by a smaller share are equal.
+const EQUAL_COSTS: f64 = 0.1;
+
+/// The cost of one function or system call. Functions with one name are added up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Costs {
+    /// Per request, of the baseline and of the candidate.
+    pub(super) sides: [f64; 2],
+    /// With all that it calls, on the side where that is more.
+    pub(super) inclusive: f64,
+    /// The increase of the inclusive cost on the candidate, all functions of this name together.
+    pub(super) inclusive_change: f64,
+    /// Calls per request, of the baseline and of the candidate; 0 if unknown.
+    calls: [f64; 2],
+    pub(super) own_code: bool,
+}
+
+impl Costs {
+    pub(super) const fn change(&self) -> f64 {
+        self.sides[1] - self.sides[0]
+    }
+
+    /// The cost of the additional calls per request (below 0: of those saved); 0 for a function that only one side has.
+    pub(super) fn additional_calls(&self) -> f64 {
+        let [before, after] = self.known_calls();
+        if before <= 0.0 || after <= 0.0 || (after - before).abs() <= before * EQUAL_CALLS {
+            return 0.0;
+        }
+        let [baseline, candidate] = self.sides;
+        let cost_of_one = if after > before {
+            candidate / after
+        } else {
+            baseline / before
+        };
+        cost_of_one * (after - before)
+    }
+
+    /// Calls on both sides. A side that inlines the function reports no calls: it is taken to run once if its cost
+    /// equals that of one call on the other side.
+    fn known_calls(&self) -> [f64; 2] {
+        let is_one = |inlined: f64, cost: f64, calls: f64| {
+            inlined > 0.0 && calls > 0.0 && (inlined - cost / calls).abs() <= inlined * EQUAL_COSTS
+        };
+        let [baseline, candidate] = self.sides;
+        match self.calls {
+            [before, after] if before <= 0.0 && is_one(baseline, candidate, after) => [1.0, after],
+            [before, after] if after <= 0.0 && is_one(candidate, baseline, before) => [before, 1.0],
+            known => known,
+        }
+    }
+
+    /// The increase of the cost of the project's functions that it calls.
+    pub(super) const fn callees_change(&self) -> f64 {
+        self.inclusive_change - self.change()
+    }
+}
+
+/// The number of calls of every system call.
+pub(super) fn of_syscalls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> BTreeMap<&'a str, Costs> {
+    let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
+    for (side, counts) in [baseline, candidate].into_iter().enumerate() {
+        for (name, calls) in &counts.syscalls {
+            costs.entry(name).or_default().sides[side] += calls;
+        }
+    }
+    costs
+}
+
+/// The costs of functions: the project's own with the other code that they call, others by themselves.
+pub(super) fn of_functions<'a>(
+    baseline: &'a Counts,
+    candidate: &'a Counts,
+    metric: Metric,
+) -> BTreeMap<&'a str, Costs> {
+    let of = |counts: &'a Counts| counts.functions.iter().filter(move |one| one.metric == metric);
+    // Older records have no blamed cost, and code outside the repository has no source.
+    let is_own = |one: &&FunctionCost| one.blamed.is_some() && one.source.is_some();
+    let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
+    for one in of(baseline).chain(of(candidate)).filter(is_own) {
+        costs.entry(&one.function).or_default().own_code = true;
+    }
+    for (side, sign, counts) in [(0, -1.0, baseline), (1, 1.0, candidate)] {
+        for one in of(counts) {
+            let sum = costs.entry(&one.function).or_default();
+            let inclusive = one.inclusive.unwrap_or(0.0);
+            sum.sides[side] += one.blamed.filter(|_| sum.own_code).unwrap_or(one.cost);
+            sum.inclusive = sum.inclusive.max(inclusive);
+            sum.inclusive_change += sign * inclusive;
+            sum.calls[side] += one.calls.unwrap_or(0.0);
+        }
+    }
+    for sum in costs.values_mut() {
+        // Noise makes the slope of work that requests do not cause negative.
+        sum.sides = sum.sides.map(|cost| cost.max(0.0));
+    }
+    costs
+}

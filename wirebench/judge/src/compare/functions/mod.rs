@@ -1,0 +1,103 @@
+//! The functions and system calls that carry a change of a counted series: matched by name, the one to blame first.
+
+mod attribution;
+mod costs;
+mod ranking;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use self::attribution::{charge_callers, undo_inlining};
+use self::costs::{Costs, of_functions, of_syscalls};
+use self::ranking::Ranking;
+use wirebench_record::comparison::{ComparedMetric, FunctionChange, Verdict};
+use wirebench_record::counts::{Counts, Source};
+use wirebench_record::metric::Metric;
+
+/// Functions listed of each metric.
+const LISTED: usize = 10;
+
+/// The largest changes: of instructions always, of the others when the metric regressed or improved. A change within the
+/// spread of the metric is left out; a function that only one side has costs 0 on the other.
+pub(super) fn changes(baseline: &Counts, candidate: &Counts, metrics: &[ComparedMetric]) -> Vec<FunctionChange> {
+    let is_explained = |metric: &Metric| {
+        let verdict = metrics.iter().find(|one| one.metric == *metric).map(|one| one.verdict);
+        match verdict {
+            None | Some(Verdict::Invalid) => false,
+            Some(Verdict::Regressed | Verdict::Improved) => true,
+            Some(_) => *metric == Metric::Instructions,
+        }
+    };
+    let by_name = Metric::COUNTED.into_iter().filter(|metric| metric.is_counted_by_name());
+    (by_name.filter(is_explained))
+        .flat_map(|metric| changes_of(metric, baseline, candidate))
+        .collect()
+}
+
+fn changes_of(metric: Metric, baseline: &Counts, candidate: &Counts) -> Vec<FunctionChange> {
+    let (Some((base, base_spread)), Some((head, head_spread))) = (baseline.value(metric), candidate.value(metric))
+    else {
+        return Vec::new();
+    };
+    let noise = base_spread.max(head_spread);
+    let whole = if base > 0.0 { base } else { head };
+    let costs = if metric == Metric::Syscalls {
+        of_syscalls(baseline, candidate)
+    } else {
+        let mut costs = of_functions(baseline, candidate, metric);
+        charge_callers(&mut costs);
+        undo_inlining(&mut costs);
+        costs
+    };
+    let ranking = Ranking::new(base, head);
+    let mut listed: Vec<(&str, Costs)> = costs.into_iter().collect();
+    listed.retain(|(_, costs)| costs.change().abs() > noise && whole > 0.0);
+    listed.sort_by(|(one, its), (other, others)| ranking.order(its, others).then_with(|| one.cmp(other)));
+    listed.truncate(LISTED);
+    let change = |(function, costs): (&str, Costs)| {
+        let change = FunctionChange {
+            metric,
+            function: function.to_owned(),
+            baseline: costs.sides[0],
+            candidate: costs.sides[1],
+            share_percent: costs.change() / whole * 100.0,
+            own_code: costs.own_code,
+            caller: None,
+            source: source(candidate, metric, function),
+        };
+        if metric == Metric::Syscalls {
+            with_caller(change, baseline, candidate)
+        } else {
+            change
+        }
+    };
+    listed.into_iter().map(change).collect()
+}
+
+/// A changed system call with the function that makes it, and that function's source line.
+pub(super) fn with_caller(call: FunctionChange, baseline: &Counts, candidate: &Counts) -> FunctionChange {
+    let caller = caller(&call, baseline, candidate);
+    let source = (caller.as_ref()).and_then(|caller| source(candidate, Metric::Instructions, caller));
+    FunctionChange { source, caller, ..call }
+}
+
+/// The function that makes more of a system call, or fewer if it is made less often: the one whose cost in the C library
+/// changed most.
+fn caller(call: &FunctionChange, baseline: &Counts, candidate: &Counts) -> Option<String> {
+    let direction = (call.candidate - call.baseline).signum();
+    let mut costs: BTreeMap<&str, f64> = BTreeMap::new();
+    for (counts, sign) in [(baseline, -direction), (candidate, direction)] {
+        for one in counts.callers.iter().filter(|one| one.syscall == call.function) {
+            *costs.entry(&one.function).or_default() += one.cost * sign;
+        }
+    }
+    let (function, cost) = costs.into_iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    (cost > 0.0).then(|| function.to_owned())
+}
+
+/// The source line of a function in the candidate; of several functions with one name, of the most expensive one.
+fn source(candidate: &Counts, metric: Metric, function: &str) -> Option<Source> {
+    let mut of_name = (candidate.functions.iter()).filter(|one| one.metric == metric && one.function == function);
+    of_name.find_map(|one| one.source.clone())
+}

@@ -1,0 +1,50 @@
+//! A row of values, with the level before each place.
+
+use crate::change_point::level::PriorLevel;
+use crate::change_point::rules::WINDOW;
+
+/// The values of a row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Row {
+    pub(super) values: Vec<f64>,
+    /// For each place, the level of the values before it, from the same level only.
+    pub(super) priors: Vec<PriorLevel>,
+    /// The newest values of the current level, at most [`WINDOW`], ascending.
+    pub(super) window: Vec<f64>,
+}
+
+impl Row {
+    pub(super) fn push(&mut self, value: f64) {
+        self.priors.push(PriorLevel::of(&self.window));
+        self.values.push(value);
+        let place = self.window.partition_point(|other| *other < value);
+        if self.window.len() < WINDOW {
+            self.window.insert(place, value);
+            return;
+        }
+        // The oldest value leaves the window: only the values between the two move.
+        let oldest = self.values[self.values.len() - 1 - WINDOW];
+        let gap = self.window.partition_point(|other| *other < oldest);
+        if gap < place {
+            self.window.copy_within(gap + 1..place, gap);
+            self.window[place - 1] = value;
+        } else {
+            self.window.copy_within(place..gap, place + 1);
+            self.window[place] = value;
+        }
+    }
+
+    /// Moves the start of the current level.
+    pub(super) fn restart(&mut self, start: usize) {
+        self.priors.truncate(start);
+        self.window.clear();
+        for value in self.values.split_off(start) {
+            self.push(value);
+        }
+    }
+
+    /// Up to [`WINDOW`] values before a place, none of them before `start`.
+    pub(super) fn before(&self, place: usize, start: usize) -> &[f64] {
+        &self.values[start.max(place.saturating_sub(WINDOW))..place]
+    }
+}
