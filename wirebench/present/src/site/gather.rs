@@ -96,6 +96,11 @@ pub(super) fn gather<'a>(followed: &'a Followed, releases: &[Released]) -> Vec<S
     sources
 }
 
+/// Whether there may be runs: imported histories have none.
+pub(super) fn may_have_runs(sources: &[Source]) -> bool {
+    sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS)
+}
+
 /// What is drawn, in words.
 fn label(trace: &Trace) -> &str {
     match trace.metric {

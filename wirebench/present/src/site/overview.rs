@@ -6,11 +6,20 @@ use crate::site::causes::{Cause, causes};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::matrix::{Matrix, matrices};
+use crate::site::page::{Context, SitePage};
 use crate::site::shown::plural;
 use crate::site::spark;
 use crate::site::words::{changed, remark, seen, sentence, state, verdict};
 use wirebench_history::standing::{FEWEST, Standing};
 use wirebench_record::trend::Group;
+
+pub(super) const PAGE: SitePage = SitePage {
+    path: "index.html",
+    title: "Overview",
+    in_nav: true,
+    applies: |_, _| true,
+    render,
+};
 
 /// Cards of one source; the others are on the page of changes.
 const CARDS: usize = 8;
@@ -85,23 +94,16 @@ struct Line {
     order: (Standing, i64),
 }
 
-/// The page of a site, its sources and their groups of steps.
-///
-/// # Errors
-/// When the template cannot be written out.
-pub(super) fn render(
-    frame: Frame,
-    (site, sources, groups): (&Site, &[Source], &[Group]),
-    stale: Option<String>,
-    skipped: &[String],
-) -> Result<String, askama::Error> {
-    let page = Page {
+fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
+    let trend = &context.input.followed.trend;
+    let part = |source| part(context.site, source, &trend.groups);
+    Page {
         frame,
-        stale,
-        sources: sources.iter().map(|source| part(site, source, groups)).collect(),
-        skipped: skipped.to_vec(),
-    };
-    page.render()
+        stale: context.site.stale(context.input),
+        sources: context.sources.iter().map(part).collect(),
+        skipped: trend.skipped.clone(),
+    }
+    .render()
 }
 
 fn part(site: &Site, source: &Source, groups: &[Group]) -> Part {
@@ -111,8 +113,8 @@ fn part(site: &Site, source: &Source, groups: &[Group]) -> Part {
         .collect();
     rows.sort_by_key(|row| row.order);
     let now = |status: &str| matches!(status, "open" | "accepted" | "better" | "unknown");
-    let mut causes = causes(site, std::slice::from_ref(source), groups, &|row| {
-        row.since && now(row.status)
+    let mut causes = causes(site, std::slice::from_ref(source), groups, |row| {
+        row.after_mark && now(row.status)
     });
     causes.sort_by_key(|cause| cause.status != "open");
     let more = causes.len().saturating_sub(CARDS);

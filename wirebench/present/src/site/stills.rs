@@ -9,8 +9,8 @@ use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::report::stills::{self, Still};
-use crate::site::SiteError;
 use crate::site::buckets::stretches;
+use crate::site::error::SiteError;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::write::Writer;
 use wirebench_record::site::MOST_POINTS;

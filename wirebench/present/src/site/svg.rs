@@ -7,7 +7,7 @@ use askama::filters::HtmlSafe;
 
 /// A finished picture. Everything in it went through [`Svg`], so a template prints it as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Picture(String);
+pub(crate) struct Picture(String);
 
 impl Display for Picture {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {

@@ -1,8 +1,8 @@
 //! Every effect of a comparison in one picture: a row for each metric, in it a whisker for each series; worse to the right.
 
 use crate::report::comparison::words::effect;
+use crate::site::compare::colour::class;
 use crate::site::compare::effects::Axis;
-use crate::site::compare::view::class;
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use wirebench_judge::summary::comparison::{Row, Standing};

@@ -1,7 +1,8 @@
 //! Servers side by side as dots with whiskers: one small picture for each metric, all over the same × axis.
 
 use crate::report::format::three_digits;
-use crate::site::head_to_head::table::{QUANTITIES, Quantity, Read, is_grpc};
+use crate::site::head_to_head::protocol::is_grpc;
+use crate::site::head_to_head::quantity::{QUANTITIES, Quantity, Read};
 use crate::site::scale::Log;
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
@@ -57,10 +58,10 @@ pub(super) fn panels(run: &Run, rows: &[&Row]) -> Vec<Panel> {
 }
 
 fn ratios(run: &Run, quantity: &Quantity, rows: &[&Row]) -> Vec<Option<Ratio>> {
-    let first = rows.first().and_then(|row| quantity.read.of(run, row));
+    let first = rows.first().and_then(|row| quantity.read.value(run, row));
     let ratio = |row: &&Row| {
-        let at = quantity.read.of(run, row)? / first?;
-        let known = quantity.read.beside(row, rows[0]);
+        let at = quantity.read.value(run, row)? / first?;
+        let known = quantity.read.ratio(row, rows[0]);
         let ends = known.map_or((at, at), |beside| (beside.low, beside.high));
         let at = known.map_or(at, |beside| beside.times);
         let found = Ratio {

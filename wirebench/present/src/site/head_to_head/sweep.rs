@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::format::{count, time};
-use crate::site::head_to_head::table::is_grpc;
+use crate::site::head_to_head::protocol::is_grpc;
 use crate::site::scale::{Linear, Log};
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};

@@ -41,7 +41,7 @@ const HEADS: [&str; 34] = [
 ];
 
 /// The whole table; what was not measured is an empty field.
-pub(in crate::site) fn csv(run: &Run) -> String {
+pub(crate) fn csv(run: &Run) -> String {
     let mut out = HEADS.join(",") + "\r\n";
     for series in &run.series {
         for round in &series.rounds {

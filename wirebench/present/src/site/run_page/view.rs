@@ -11,12 +11,11 @@ use crate::site::run_page::dots::{Panel, panels};
 use crate::site::run_page::quantiles;
 use crate::site::run_page::rounds::Table;
 use crate::site::shown::{instant, name, plural, sentence};
+use crate::site::status;
 use crate::site::svg::Picture;
-use crate::site::trust::{Answer, Tally, answer};
+use crate::site::trust::{Answer, Tally, answer, word};
 use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
-use wirebench_record::run::{
-    RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant, VariantRevision, short_commit,
-};
+use wirebench_record::run::{RoundStatus, Run, Series, Variant, VariantRevision, short_commit};
 use wirebench_record::shards::Shard;
 
 /// Everything on the page but its frame.
@@ -65,8 +64,8 @@ pub(super) struct SeriesView {
     pub(super) anchor: String,
     pub(super) id: String,
     pub(super) status: &'static str,
-    /// Whether it is whole: class, shape and word.
-    pub(super) whole: (&'static str, &'static str),
+    /// Its check mark: class, shape and word.
+    pub(super) check: (&'static str, &'static str),
     pub(super) reason: String,
     /// `3 of 3`.
     pub(super) good: String,
@@ -105,11 +104,7 @@ impl View {
         Self {
             id: name(&run.id),
             answer: answer(run),
-            status: match run.status {
-                RunStatus::Complete => "complete",
-                RunStatus::Incomplete => "incomplete",
-                RunStatus::Failed => "failed in part",
-            },
+            status: status::of_run(run.status),
             revisions: run
                 .variants
                 .iter()
@@ -198,10 +193,7 @@ impl SeriesView {
         let series = row.series;
         let rounds = &series.rounds;
         let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
-        let dropped = rounds
-            .iter()
-            .filter(|round| crate::site::trust::word(round) == "dropped")
-            .count();
+        let dropped = rounds.iter().filter(|round| word(round) == "dropped").count();
         let mut note = vec![row.note()];
         if dropped > 0 {
             note.push(format!("{dropped} dropped"));
@@ -210,8 +202,8 @@ impl SeriesView {
         Self {
             anchor: format!("series-{number}"),
             id: name(&series.id),
-            status: status(series.status),
-            whole: whole(series.status),
+            status: status::of_series(series.status),
+            check: status::check(series.status),
             reason: series.reason.as_deref().map(sentence).unwrap_or_default(),
             good: format!("{passed} of {}", rounds.len()),
             figures: figures_of(row, start_up),
@@ -249,27 +241,6 @@ fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
 fn named(mut line: [String; 7]) -> [String; 7] {
     line[0] = name(&line[0]);
     line
-}
-
-const fn status(status: SeriesStatus) -> &'static str {
-    match status {
-        SeriesStatus::Ok => "ok",
-        SeriesStatus::Partial => "partial",
-        SeriesStatus::Failed => "failed",
-        SeriesStatus::Incomplete => "incomplete",
-        SeriesStatus::Skipped => "skipped",
-    }
-}
-
-/// Whether a series is whole: a class, and a shape with a word.
-pub(super) const fn whole(status: SeriesStatus) -> (&'static str, &'static str) {
-    match status {
-        SeriesStatus::Ok => ("whole", "✓ whole"),
-        SeriesStatus::Partial => ("open", "! in part"),
-        SeriesStatus::Failed => ("worse", "✗ failed"),
-        SeriesStatus::Incomplete => ("open", "! incomplete"),
-        SeriesStatus::Skipped => ("noise", "– skipped"),
-    }
 }
 
 /// Errors of all rounds by kind, the most frequent first.
