@@ -19,6 +19,8 @@ beforeEach(async () => {
   await page?.context().close();
   page = await site.open(PATH);
   await drawn(page);
+  // Keys are listened to after the chart is drawn.
+  await settled(page);
 });
 
 /** What the chart shows: the commits in its address, and the table below it. */

@@ -214,6 +214,7 @@ describe('a long history', () => {
     await page.reload();
     await drawn(page);
     assert.ok(asked.some((path) => path.endsWith('server-cpu.json')));
+    await settled(page);
     await page.locator('#chart [role=application]').focus();
     for (const key of ['End', '+', '+', '+']) await page.keyboard.press(key);
     await settled(page);
