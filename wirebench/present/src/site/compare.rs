@@ -1,5 +1,5 @@
-//! What a run says of its baseline: is B different from A beyond noise? Differences of environment first, then the verdict,
-//! every effect with its interval, and the functions that carry a counted change.
+//! The page of a comparison: is the candidate different from the baseline beyond noise? The verdict, every effect with its
+//! interval, and the functions behind a counted change.
 
 pub(super) mod choice;
 pub(super) mod colour;

@@ -5,7 +5,7 @@ mod picture;
 
 use askama::Template;
 
-use self::picture::{Mark, Ratio, picture};
+use self::picture::{Mark, Row, picture};
 use crate::claims::answer::{Answer, answers, headline};
 use crate::claims::audit::{Agreement, audited};
 use crate::claims::document::figure;
@@ -14,6 +14,7 @@ use crate::report::format::{machines, three_digits};
 use crate::report::head_to_head::times;
 use crate::site::frame::Frame;
 use crate::site::page::SitePage;
+use crate::site::ratio::Ratio;
 use crate::site::shown::{instant, is_id, name, sentence};
 use crate::site::svg::Picture;
 use wirebench_declare::claims::PublicComparison;
@@ -51,7 +52,7 @@ struct Page {
 /// The answer for one job.
 struct JobLine {
     job: String,
-    said: String,
+    sentence: String,
 }
 
 /// One published comparison.
@@ -106,24 +107,23 @@ fn render(
 fn job_line(answer: &Answer) -> JobLine {
     JobLine {
         job: name(&answer.job.job),
-        said: sentence(&answer.said()),
+        sentence: sentence(&answer.said()),
     }
 }
 
 fn of_jobs(answers: &[Answer]) -> Option<Picture> {
-    let rows: Vec<(String, Vec<Ratio>)> = answers
+    let rows: Vec<Row> = answers
         .iter()
-        .filter_map(|answer| Some((name(&answer.job.job), vec![ours(answer.server_cpu?, Mark::Dot)])))
+        .filter_map(|answer| Some((name(&answer.job.job), vec![(Mark::Dot, measured(answer.server_cpu?))])))
         .collect();
     picture(&rows, "Server CPU per request, gRPC as a multiple of HTTP")
 }
 
-const fn ours(beside: Beside, mark: Mark) -> Ratio {
+const fn measured(beside: Beside) -> Ratio {
     Ratio {
         low: beside.low,
         at: beside.times,
         high: beside.high,
-        mark,
     }
 }
 
@@ -154,12 +154,14 @@ fn of_claims(outcomes: &[Outcome]) -> Option<Picture> {
             low: claimed,
             at: claimed,
             high: claimed,
-            mark: Mark::Diamond,
         };
         let label = format!("{}: {}", outcome.question.about, tested.claim.quantity.label());
-        Some((name(&label), vec![ours(equal, Mark::Dot), published]))
+        Some((
+            name(&label),
+            vec![(Mark::Dot, measured(equal)), (Mark::Diamond, published)],
+        ))
     };
-    let rows: Vec<(String, Vec<Ratio>)> = outcomes
+    let rows: Vec<Row> = outcomes
         .iter()
         .filter(|outcome| outcome.question.not_counted.is_none())
         .flat_map(|outcome| outcome.claims.iter().filter_map(move |tested| row(outcome, tested)))

@@ -17,7 +17,7 @@ use wirebench_record::trend::{Basis, Trace};
 pub(super) struct Source<'a> {
     pub(super) line: &'a Line,
     pub(super) timeline: Timeline,
-    /// What its end is set against.
+    /// The push that the newest one is compared with.
     pub(super) mark: Mark,
     pub(super) series: Vec<Series<'a>>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Source<'a> {
 pub(super) struct Series<'a> {
     /// `scenario@server@driver`, or the imported benchmark's name.
     pub(super) name: &'a str,
-    /// To which a colour is bound.
+    /// The server, which decides the colour.
     pub(super) server: &'a str,
     /// The name of its page, without folder and ending.
     pub(super) page: String,
@@ -45,7 +45,7 @@ pub(super) struct Drawn<'a> {
     pub(super) word: String,
     pub(super) label: &'a str,
     pub(super) stands: Stands,
-    /// What ratios are to.
+    /// The reference that ratios are to: a release or a commit.
     pub(super) reference: Option<String>,
 }
 
@@ -117,7 +117,7 @@ fn server(trace: &Trace) -> &str {
     }
 }
 
-/// What the newest ratios are to: a release's name, else a commit.
+/// The reference of the newest ratios: a release's name, else a commit.
 fn reference(line: &Line, trace: &Trace, releases: &[Released]) -> Option<String> {
     if trace.basis == Basis::Value || line.source != RUNS {
         return None;
@@ -167,7 +167,7 @@ fn four_digits(number: f64) -> String {
 }
 
 impl Drawn<'_> {
-    /// What is said before a value: the metric; nothing of imported series, whose name says it.
+    /// The words before a value: the metric; empty for imported series, whose name says it.
     pub(super) fn what(&self) -> String {
         self.trace
             .metric
@@ -199,7 +199,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// What is judged: ratios where there are any, else values.
+    /// The judged numbers: ratios if there are any, else values.
     pub(super) fn judged(&self) -> &[f64] {
         if self.values.ratios.is_empty() {
             &self.values.values

@@ -1,4 +1,4 @@
-//! HTTP, gRPC or gRPC-web for this job? The servers of one run side by side, by work and load, each asked by the same driver.
+//! HTTP, gRPC or gRPC-web for this job? The servers of one run side by side, by work and load, each loaded by the same driver.
 
 mod panel;
 mod protocol;
@@ -35,7 +35,7 @@ struct Page {
     shown: Option<Shown>,
 }
 
-/// What is shown of the run.
+/// The run that is shown.
 struct Shown {
     answer: Vec<String>,
     run: String,

@@ -1,5 +1,5 @@
-//! Can I trust the system? How often it cried wolf, how noisy its machines are, which rounds it threw away and why, and what
-//! it could not have seen.
+//! Can I trust the system? How many false alarms it raised, how noisy its machines are, which rounds it left out and why, and
+//! how small a change it could have detected.
 
 mod heat;
 mod noise;
@@ -51,7 +51,7 @@ struct Page {
     rounds: Option<String>,
     steal: Option<String>,
     reasons: Vec<(String, String)>,
-    /// What a comparison could have seen, and what the history would.
+    /// The smallest changes that a comparison could have detected, and those that the history would.
     compared: Vec<Sizes>,
     followed: Vec<Sizes>,
     /// Noise by series and week.
@@ -65,9 +65,9 @@ struct Page {
 /// Comparisons of equal code.
 #[derive(Debug, PartialEq, Eq)]
 struct Alarms {
-    /// How many were called regressed; none when there were no such comparisons.
+    /// How many were called regressed; `None` without such comparisons.
     sentence: Option<String>,
-    /// What is promised.
+    /// The false-alarm rate that the method promises.
     promised: Option<String>,
 }
 

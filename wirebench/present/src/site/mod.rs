@@ -22,6 +22,7 @@ mod names;
 mod offered;
 mod overview;
 mod page;
+mod ratio;
 mod run_list;
 mod run_page;
 mod run_summary;

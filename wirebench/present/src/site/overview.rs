@@ -1,4 +1,4 @@
-//! The first page: is anything worse right now? What happened since the newest release by its cause; every value below.
+//! The first page: is anything worse right now? What changed since the newest release, by cause, and below it every value.
 
 use askama::Template;
 
@@ -23,9 +23,9 @@ pub(super) const PAGE: SitePage = SitePage {
 
 /// Cards of one source; the others are on the page of changes.
 const CARDS: usize = 8;
-/// A table with so many rows is seen at once where there is no other; a longer one is folded.
+/// A longer table of metrics is folded.
 const OPEN: usize = 20;
-/// Courses shown above a folded table.
+/// Sparklines shown above a folded table.
 const GLANCE: usize = 24;
 
 #[derive(Template)]
@@ -62,7 +62,7 @@ struct Broken {
 }
 
 impl Part {
-    /// A few courses to look at where nothing else is to be seen at once.
+    /// Sparklines for a page on which every table is folded.
     fn glance(&self) -> Vec<&Line> {
         if !self.matrices.is_empty() || self.rows.len() <= OPEN {
             return Vec::new();
@@ -174,7 +174,7 @@ fn line(series: &Series, drawn: &Drawn) -> Line {
         label: drawn.label.to_owned(),
         value: drawn.newest(),
         change: changed(drawn.stands.change),
-        // What is said of all of them once need not be said in every row.
+        // The sentence above the table says it of all of them.
         remark: match drawn.stands.standing {
             Standing::Few => String::new(),
             _ => remark(drawn),
@@ -185,7 +185,7 @@ fn line(series: &Series, drawn: &Drawn) -> Line {
     }
 }
 
-/// The largest change first among those that stand alike.
+/// Hundredths of a percent, to sort by.
 #[expect(clippy::cast_possible_truncation, reason = "bounded")]
 fn hundredths(percent: f64) -> i64 {
     (percent * 100.0).clamp(0.0, 1e12) as i64

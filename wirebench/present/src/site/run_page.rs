@@ -1,4 +1,4 @@
-//! A run's page: can this measurement be trusted? Every round of it as a mark, and all that is needed to repeat it.
+//! A run's page: can this measurement be trusted? Every round as a mark, and everything that is needed to repeat the run.
 
 mod counts;
 mod csv;

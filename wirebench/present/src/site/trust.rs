@@ -20,14 +20,14 @@ pub(super) struct Tally {
     pub(super) failed: usize,
     /// Good, but left out because the machine was disturbed.
     pub(super) dropped: usize,
-    /// Why rounds are not good: what is said, how often, and one example; the most frequent first after [`Self::ranked`].
+    /// Why rounds are not good: the reason without its numbers → how often, and one example.
     reasons: BTreeMap<String, (usize, String)>,
 }
 
-/// What can be said of a run in one sentence, and what else there is to know.
+/// Whether a run can be trusted: a word, a sentence, and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// The word that is shown large: yes, in part, no.
+    /// Yes, in part, or no.
     pub(super) word: &'static str,
     /// Why.
     pub(super) sentence: String,
@@ -35,7 +35,7 @@ pub(super) struct Answer {
     pub(super) further: Vec<String>,
 }
 
-/// How a round stands, as one word for tables and style sheets.
+/// The status of a round, as one word for tables and style sheets.
 pub(super) const fn word(round: &Round) -> &'static str {
     match round.status {
         RoundStatus::Ok if round.dropped.is_some() => "dropped",
@@ -45,7 +45,7 @@ pub(super) const fn word(round: &Round) -> &'static str {
     }
 }
 
-/// Why it is not good; none when it is.
+/// Why a round is not good; `None` when it is good.
 pub(super) fn why(round: &Round) -> Option<&str> {
     match round.status {
         RoundStatus::Ok => round.dropped.as_deref(),
@@ -61,7 +61,7 @@ impl Tally {
         tally
     }
 
-    /// Counts the rounds of one run more.
+    /// Adds the rounds of a run.
     pub(super) fn add(&mut self, run: &Run) {
         for round in run.series.iter().flat_map(|series| &series.rounds) {
             self.rounds += 1;

@@ -1,5 +1,4 @@
-//! Comparison → what its page says, in words and pictures, before any markup. The words are those of the comment on a pull
-//! request; nothing is judged here.
+//! Comparison → the view model of its page. The words are those of the comment on a pull request; nothing is judged here.
 
 use std::collections::BTreeMap;
 
@@ -32,18 +31,18 @@ pub(crate) struct View {
     /// Baseline and candidate.
     pub(crate) sides: [SideView; 2],
     pub(crate) one_run: bool,
-    /// What to know before trusting it.
+    /// Notes and remarks to read before trusting the verdict.
     pub(crate) notes: Vec<String>,
-    /// How many effects are worse, better, open and unchanged: class, number and word.
+    /// How many effects have each standing.
     pub(crate) strip: Vec<Count>,
     /// Every effect in one picture.
     pub(crate) picture: Option<Picture>,
-    /// What changed or may have, the most alarming first.
+    /// Effects that changed or may have changed, the worst first.
     pub(crate) changed: Vec<Line>,
-    /// What did not.
+    /// Effects that did not change.
     pub(crate) unchanged: Vec<Line>,
     pub(crate) explained: Vec<Explained>,
-    /// How, which and why.
+    /// Series without a comparison: how (only on one side, …), which, and why.
     pub(crate) not_compared: Vec<[String; 3]>,
     pub(crate) method: Vec<(&'static str, String)>,
     pub(crate) repeat: Option<String>,
@@ -59,7 +58,7 @@ pub(crate) struct SideView {
     pub(crate) modified: bool,
 }
 
-/// How many effects stand alike.
+/// How many effects have one standing.
 #[derive(Debug)]
 pub(crate) struct Count {
     pub(crate) class: &'static str,
@@ -94,7 +93,7 @@ pub(crate) struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// None at all: what is shown stands alone.
+    /// No links, for a page that stands alone.
     pub(crate) const NONE: Self = Self {
         commit: &|_| None,
         series: &|_| None,
@@ -126,7 +125,7 @@ impl View {
         let lines = |same: bool| -> Vec<Line> {
             let rows = all.iter().filter(|row| (row.standing == Standing::Unchanged) == same);
             let mut lines: Vec<Line> = rows.map(|row| line(row, links)).collect();
-            // What rows one below the other share is said once.
+            // A remark that several rows in a row share is shown once.
             for place in (1..lines.len()).rev() {
                 if lines[place].remark == lines[place - 1].remark {
                     lines[place].remark.clear();
@@ -135,10 +134,10 @@ impl View {
             lines
         };
         let strip = strip(&all);
-        let told: Vec<String> = strip.iter().map(|one| format!("{} {}", one.number, one.word)).collect();
+        let counts: Vec<String> = strip.iter().map(|one| format!("{} {}", one.number, one.word)).collect();
         let alt = format!(
             "Every effect with its 95 % interval, a row for each metric: {}.",
-            told.join(", ")
+            counts.join(", ")
         );
         let mut notes: Vec<String> = comparison
             .notes
@@ -213,7 +212,7 @@ impl SideView {
     }
 }
 
-/// What its verdict and its numbers do not say already.
+/// The reason for a verdict, where verdict and numbers do not show it already.
 fn remark(row: &Row) -> String {
     match row.standing {
         Standing::Accepted => row
@@ -225,7 +224,7 @@ fn remark(row: &Row) -> String {
     }
 }
 
-/// How many effects stand in each way, the most alarming first.
+/// How many effects have each standing, the worst first.
 fn strip(rows: &[&Row]) -> Vec<Count> {
     let ways = [
         (Standing::Regressed, "worse"),

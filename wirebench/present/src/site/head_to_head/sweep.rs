@@ -146,7 +146,7 @@ fn drawn(all: Curves, about: &'static str, draw: impl Fn(&[Curve], &str) -> Pict
 type Words = (&'static str, fn(f64) -> String);
 
 /// Curves over two axes; the one whose words say so is logarithmic.
-fn picture(curves: &[Curve], title: &str, (below, x_words): Words, (beside, y_words): Words) -> Picture {
+fn picture(curves: &[Curve], title: &str, (x_label, x_words): Words, (y_label, y_words): Words) -> Picture {
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let ends = |read: fn(&(f64, f64)) -> f64| {
         let values = || all().map(read);
@@ -161,21 +161,21 @@ fn picture(curves: &[Curve], title: &str, (below, x_words): Words, (beside, y_wo
     let straight_y = Linear::new((0.0, bottom), (high_y * 1.1, top));
     let is_log = |words: &str| words.ends_with("log axis");
     let x = |value| {
-        if is_log(below) {
+        if is_log(x_label) {
             log_x.at(value)
         } else {
             straight_x.at(value)
         }
     };
     let y = |value| {
-        if is_log(beside) {
+        if is_log(y_label) {
             log_y.at(value)
         } else {
             straight_y.at(value)
         }
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    for tick in if is_log(beside) {
+    for tick in if is_log(y_label) {
         log_y.ticks()
     } else {
         straight_y.ticks(4.0, 1.0)
@@ -183,7 +183,7 @@ fn picture(curves: &[Curve], title: &str, (below, x_words): Words, (beside, y_wo
         svg.line("grid", (left, y(tick)), (right, y(tick)));
         svg.text("tick", (left - 6.0, y(tick) + 4.0), Anchor::End, &y_words(tick));
     }
-    for tick in if is_log(below) {
+    for tick in if is_log(x_label) {
         log_x.ticks()
     } else {
         straight_x.ticks(4.0, 1.0)
@@ -191,12 +191,12 @@ fn picture(curves: &[Curve], title: &str, (below, x_words): Words, (beside, y_wo
         svg.line("grid", (x(tick), top), (x(tick), bottom));
         svg.text("tick", (x(tick), bottom + 16.0), Anchor::Middle, &x_words(tick));
     }
-    svg.text("tick", (4.0, 12.0), Anchor::Start, beside);
+    svg.text("tick", (4.0, 12.0), Anchor::Start, y_label);
     svg.text(
         "tick",
         (f64::midpoint(left, right), HEIGHT - 5.0),
         Anchor::Middle,
-        below,
+        x_label,
     );
     let mut labels: Vec<f64> = Vec::new();
     for curve in curves {
@@ -207,8 +207,8 @@ fn picture(curves: &[Curve], title: &str, (below, x_words): Words, (beside, y_wo
         for point in &curve.points {
             let mut dot = Path::default();
             dot.dot((x(point.0), y(point.1)));
-            let said = format!("{}: {} at {}", name(&curve.server), y_words(point.1), x_words(point.0));
-            svg.path(&format!("point {class}"), &dot, &said);
+            let title = format!("{}: {} at {}", name(&curve.server), y_words(point.1), x_words(point.0));
+            svg.path(&format!("point {class}"), &dot, &title);
         }
         if let Some(last) = curve.points.last() {
             // Names that would cover each other stand one below the other.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::report::comparison::words::figure;
 use crate::report::format::{number, three_digits};
+use crate::site::run_page::dots::VARIANTS;
 use crate::site::shown::{name, sentence};
 use crate::site::status::check;
 use wirebench_record::counts::{CountStatus, Counts, Figure};
@@ -40,8 +41,7 @@ pub(super) struct Functions {
 
 impl Counted {
     pub(super) fn of(series: &Series, place: usize) -> Self {
-        let order = [Variant::Baseline, Variant::Candidate, Variant::Reference];
-        let counts: Vec<&Counts> = order
+        let counts: Vec<&Counts> = VARIANTS
             .into_iter()
             .filter_map(|variant| series.counts_of(variant))
             .collect();

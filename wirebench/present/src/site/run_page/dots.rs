@@ -1,4 +1,4 @@
-//! Every round of a series as a mark: in the order measured, by variant, with what is not good drawn hollow.
+//! Every round of a series as a mark, in the order measured and by variant; rounds that are not good are hollow.
 
 use crate::report::comparison::words::value;
 use crate::report::format::three_digits;
@@ -13,7 +13,7 @@ use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 /// One picture with the words above it.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
-    /// What it shows.
+    /// The quantity.
     pub(super) title: &'static str,
     /// How to read it: what is better, or what the line means.
     pub(super) hint: &'static str,
@@ -26,20 +26,21 @@ pub(super) struct Panel {
 struct Quantity {
     title: &'static str,
     hint: &'static str,
-    /// None for the share of its cores that the driver used, percent.
+    /// `None` for the share of its cores that the driver used, percent.
     metric: Option<Metric>,
     /// A line at this value.
     rule: Option<f64>,
-    /// What marks on the axis are round numbers of.
+    /// Ticks on the axis are round multiples of this.
     step: f64,
 }
 
-/// What is drawn of each series, the most telling first.
+/// The metrics that are drawn of each series, the most important first.
 const METRICS: [Metric; 5] = Metric::OF_SERVER;
 
 const MIB: f64 = 1_048_576.0;
 
-const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
+/// The variants that pictures and tables show, in their order.
+pub(super) const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
 
 /// A panel for each number that any round of the series has.
 pub(super) fn panels(series: &Series) -> Vec<Panel> {
@@ -95,16 +96,8 @@ impl Quantity {
 }
 
 /// A metric's value in a round that was measured, whether its checks passed or not.
-fn measured(metric: Metric, round: &Round) -> Option<f64> {
-    match round.status {
-        RoundStatus::Ok => metric.of(round),
-        RoundStatus::Failed => None,
-        RoundStatus::Invalid => {
-            let mut as_if = round.clone();
-            as_if.status = RoundStatus::Ok;
-            metric.of(&as_if)
-        }
-    }
+pub(super) fn measured(metric: Metric, round: &Round) -> Option<f64> {
+    metric.read(round).filter(|_| round.status != RoundStatus::Failed)
 }
 
 const WIDTH: f64 = 300.0;
@@ -139,14 +132,14 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
     if series.rounds.iter().all(|round| round.variant == Variant::Candidate) {
         facts.iter_mut().for_each(|(variant, _)| *variant = "");
     }
-    let said: Vec<String> = facts
+    let ranges: Vec<String> = facts
         .iter()
         .map(|(variant, range)| format!("{variant} {range}"))
         .collect();
-    let said = if said.is_empty() {
+    let ranges = if ranges.is_empty() {
         "no good round".into()
     } else {
-        said.join("; ")
+        ranges.join("; ")
     };
     let bad = series.rounds.iter().filter(|round| word(round) != "ok").count();
     let bad = if bad == 0 {
@@ -155,18 +148,18 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
         format!("; {} not good", plural(bad, "round"))
     };
     let count = plural(series.rounds.len(), "round");
-    let seen = format!(
+    let alt = format!(
         "{} of {}, {count}, median and range: {}{bad}",
         quantity.title,
         name(&series.id),
-        said.trim_start()
+        ranges.trim_start()
     );
     let axis = axis(whole, quantity.rule);
     Some(Panel {
         title: quantity.title,
         hint: quantity.hint,
         facts,
-        picture: draw(series, quantity, axis, &seen),
+        picture: draw(series, quantity, axis, &alt),
     })
 }
 
@@ -196,7 +189,7 @@ fn axis(whole: Spread, rule: Option<f64>) -> Linear {
     Linear::new((floor, HEIGHT - BOTTOM), (floor + reach, TOP))
 }
 
-fn draw(series: &Series, quantity: &Quantity, axis: Linear, seen: &str) -> Picture {
+fn draw(series: &Series, quantity: &Quantity, axis: Linear, alt: &str) -> Picture {
     let mut svg = Svg::new(WIDTH, HEIGHT);
     for tick in axis.ticks(3.0, quantity.step) {
         let y = axis.at(tick);
@@ -225,10 +218,10 @@ fn draw(series: &Series, quantity: &Quantity, axis: Linear, seen: &str) -> Pictu
         }
         svg.path(&format!("dots {}", variant.name()), &dots, "");
     }
-    svg.finish("panel", seen)
+    svg.finish("panel", alt)
 }
 
-/// What is not good: a cross where a check failed or nothing was measured, a ring where the pair was dropped.
+/// A round that is not good: a cross where a check failed or nothing was measured, a ring where the pair was dropped.
 fn hollow(svg: &mut Svg, round: &Round, at: (f64, f64), how: &str) {
     let mut mark = Path::default();
     if how == "dropped" {
@@ -273,8 +266,8 @@ impl Places {
             .iter()
             .position(|variant| *variant == round.variant)
             .unwrap_or_default();
-        let beside = variant as f64 - (self.variants.len().max(1) - 1) as f64 / 2.0;
-        LEFT + (place as f64 + 0.5) * step + beside * (step * 0.3).min(8.0)
+        let shift = variant as f64 - (self.variants.len().max(1) - 1) as f64 / 2.0;
+        LEFT + (place as f64 + 0.5) * step + shift * (step * 0.3).min(8.0)
     }
 
     /// The numbers of the first and the last round, and where a stage begins.

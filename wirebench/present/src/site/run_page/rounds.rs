@@ -2,10 +2,11 @@
 
 use crate::report::comparison::words::value;
 use crate::report::format::{count, three_digits, time};
+use crate::site::run_page::dots::measured;
 use crate::site::shown::sentence;
 use crate::site::trust::{why, word};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Bound, Round, RoundStatus, Series};
+use wirebench_record::run::{Bound, Round, Series};
 
 /// Heads and lines; the first three columns and the last are words.
 #[derive(Debug)]
@@ -65,13 +66,8 @@ impl Table {
     }
 }
 
-/// The value as it was measured, whether the round's checks passed or not.
 fn of(metric: Metric, round: &Round) -> String {
-    let mut as_if = round.clone();
-    if as_if.status == RoundStatus::Invalid {
-        as_if.status = RoundStatus::Ok;
-    }
-    value(metric.of(&as_if), metric.unit())
+    value(measured(metric, round), metric.unit())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "latencies stay far below 2^53 ns")]

@@ -1,4 +1,4 @@
-//! Run → what its page says of it, in words and pictures, before any markup.
+//! Run → the view model of its page.
 
 use crate::report::cells;
 use crate::report::escape;
@@ -25,7 +25,7 @@ pub(super) struct View {
     pub(super) answer: Answer,
     pub(super) status: &'static str,
     pub(super) revisions: Vec<Revision>,
-    /// Why rounds are not good: how often, and what was said.
+    /// Why rounds are not good: how often, and the reason.
     pub(super) reasons: Vec<(String, String)>,
     pub(super) sections: Vec<SectionView>,
     pub(super) counted: Vec<Counted>,
@@ -33,7 +33,7 @@ pub(super) struct View {
     /// The machine, the programs, the times.
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) repeat: Option<String>,
-    /// What the marks stand for: variant and shape; empty when only one was measured.
+    /// The variant of each shape of mark; empty when only one variant was measured.
     pub(super) legend: Vec<(&'static str, &'static str)>,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Revision {
     pub(super) variant: &'static str,
     pub(super) commit: String,
     pub(super) url: Option<String>,
-    /// What the user called it, and whether files were modified.
+    /// The user's name for it, and whether files were modified.
     pub(super) remark: String,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct SectionView {
     pub(super) scenario: String,
     pub(super) about: String,
     pub(super) series: Vec<SeriesView>,
-    /// Servers that one driver asked, beside the first of them: driver, server, first server and the effects.
+    /// Head to head, for each server that one driver loaded besides the first: driver, server, first server and the effects.
     pub(super) beside: Vec<Vec<String>>,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct SeriesView {
     pub(super) reason: String,
     /// `3 of 3`.
     pub(super) good: String,
-    /// What is told of it in the table at the top: label and value, empty where there is none.
+    /// Its cells in the table at the top: label and value, empty where there is none.
     pub(super) figures: [(&'static str, String); 5],
     pub(super) note: String,
     pub(super) panels: Vec<Panel>,
@@ -221,7 +221,7 @@ impl SeriesView {
     }
 }
 
-/// What the table at the top tells of a series.
+/// The cells of a series in the table at the top.
 fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
     let labels = ["good answers/s", "± %", "p50", "p99", "server CPU/req"];
     let cells: [String; 5] = if start_up {
@@ -263,7 +263,7 @@ fn steps(series: &Series) -> Vec<[String; 5]> {
     tried(series).into_iter().map(safe).collect()
 }
 
-/// What is particular about a series.
+/// Remarks on a series: its offered rate, a missing variant, a changed digest, a self-test.
 fn remarks(row: &Row) -> Vec<String> {
     let series = row.series;
     let mut remarks = Vec::new();
