@@ -7,13 +7,7 @@ use crate::site::frame::Frame;
 use crate::site::page::{Context, SitePage};
 use wirebench_history::standing::{ENDED_AFTER, FEWEST};
 
-pub(super) const PAGE: SitePage = SitePage {
-    path: "about.html",
-    title: "About",
-    in_nav: true,
-    applies: |_, _| true,
-    render,
-};
+pub(super) const PAGE: SitePage = SitePage::new("about.html", "About", render);
 
 #[derive(Template)]
 #[template(path = "about.html")]

@@ -13,21 +13,14 @@ use crate::site::timeline::{day, seconds};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Group;
 
-pub(super) const PAGE: SitePage = SitePage {
-    path: "changes.html",
-    title: "Changes",
-    in_nav: true,
-    applies: |_, _| true,
-    render,
-};
+pub(super) const PAGE: SitePage = SitePage::new("changes.html", "Changes", render);
 
 /// The newest pushes at which something stepped as an Atom feed: one entry for each, with all its series.
 pub(super) const FEED: SitePage = SitePage {
-    path: "changes.xml",
-    title: "Changes",
     in_nav: false,
-    applies: |_, _| true,
-    render: |_, context| feed(context.site, context.sources, &context.input.followed.trend.groups),
+    ..SitePage::new("changes.xml", "Changes", |_, context| {
+        feed(context.site, context.sources, &context.input.followed.trend.groups)
+    })
 };
 
 /// Entries of the feed.

@@ -23,14 +23,11 @@ use wirebench_judge::summary::beside::Beside;
 use wirebench_record::run::Run;
 
 pub(super) const PAGE: SitePage = SitePage {
-    path: "comparisons.html",
-    title: "HTTP or gRPC?",
-    in_nav: true,
     applies: |input, _| is_measured(input.claims, &input.measured().collect::<Vec<_>>()),
-    render: |frame, context| {
+    ..SitePage::new("comparisons.html", "HTTP or gRPC?", |frame, context| {
         let runs: Vec<&Run> = context.input.measured().collect();
         render(frame, context.input.claims, &runs, &|id| context.with_page.contains(id))
-    },
+    })
 };
 
 /// Whether one of these runs measured one of the public comparisons.

@@ -3,6 +3,7 @@
 use crate::report::comparison::words::{figure, value};
 use crate::report::format::count;
 use crate::site::names::{Pages, word};
+use crate::site::shown::direction;
 use crate::site::timeline::{Mark, mark, timeline};
 use wirebench_history::follow::{Followed, Line, RUNS, Values};
 use wirebench_history::standing::{Stands, stands};
@@ -215,12 +216,7 @@ impl Drawn<'_> {
 
     /// Which way is better, in words; empty when nothing says so.
     pub(super) fn direction(&self) -> &'static str {
-        use wirebench_record::metric::Better;
-        match self.trace.better {
-            Some(Better::Lower) => "lower is better",
-            Some(Better::Higher) => "higher is better",
-            None => "",
-        }
+        self.trace.better.map_or("", direction)
     }
 }
 

@@ -18,14 +18,11 @@ use crate::site::shown::{instant, is_id, name};
 use wirebench_record::run::{Run, Variant, short_commit};
 
 pub(super) const PAGE: SitePage = SitePage {
-    path: "head-to-head.html",
-    title: "Head to head",
-    in_nav: true,
     applies: run_list::PAGE.applies,
-    render: |frame, context| {
+    ..SitePage::new("head-to-head.html", "Head to head", |frame, context| {
         let runs = context.input.runs.iter().map(|paged| &paged.run);
         render(frame, runs, context.site, &|id| context.with_page.contains(id))
-    },
+    })
 };
 
 #[derive(Template)]

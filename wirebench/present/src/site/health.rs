@@ -25,18 +25,12 @@ use wirebench_record::trend::Trend;
 use wirebench_stats::proportion;
 use wirebench_stats::quantile::median;
 
-pub(super) const PAGE: SitePage = SitePage {
-    path: "health.html",
-    title: "Health",
-    in_nav: true,
-    applies: |_, _| true,
-    render: |frame, context| {
-        let input = context.input;
-        let runs: Vec<&Run> = input.runs.iter().map(|paged| &paged.run).collect();
-        let comparisons: Vec<&Comparison> = input.comparisons().collect();
-        render(frame, &runs, &comparisons, (&input.followed.trend, context.sources))
-    },
-};
+pub(super) const PAGE: SitePage = SitePage::new("health.html", "Health", |frame, context| {
+    let input = context.input;
+    let runs: Vec<&Run> = input.runs.iter().map(|paged| &paged.run).collect();
+    let comparisons: Vec<&Comparison> = input.comparisons().collect();
+    render(frame, &runs, &comparisons, (&input.followed.trend, context.sources))
+});
 
 /// Files named that were left out.
 const SKIPPED: usize = 50;

@@ -164,16 +164,10 @@ mod tests {
         runs: usize,
     }
 
-    const EXTRA: SitePage = SitePage {
-        path: "extra.html",
-        title: "Extra",
-        in_nav: true,
-        applies: |_, _| true,
-        render: |frame, context| {
-            let runs = context.input.runs.len();
-            Extra { frame, runs }.render()
-        },
-    };
+    const EXTRA: SitePage = SitePage::new("extra.html", "Extra", |frame, context| {
+        let runs = context.input.runs.len();
+        Extra { frame, runs }.render()
+    });
 
     /// A site of one run with these pages.
     struct BuiltSite(tempfile::TempDir);

@@ -13,13 +13,7 @@ use crate::site::words::{changed, remark, seen, sentence, state, verdict};
 use wirebench_history::standing::{FEWEST, Standing};
 use wirebench_record::trend::Group;
 
-pub(super) const PAGE: SitePage = SitePage {
-    path: "index.html",
-    title: "Overview",
-    in_nav: true,
-    applies: |_, _| true,
-    render,
-};
+pub(super) const PAGE: SitePage = SitePage::new("index.html", "Overview", render);
 
 /// Cards of one source; the others are on the page of changes.
 const CARDS: usize = 8;

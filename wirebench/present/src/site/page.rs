@@ -18,10 +18,23 @@ pub(crate) struct SitePage {
     /// Whether a site of this input has the page.
     pub(super) applies: fn(&Input, &[Source]) -> bool,
     /// Renders it into the frame, which has its title.
-    pub(super) render: fn(Frame, &Context) -> Result<String, askama::Error>,
+    pub(super) render: Render,
 }
 
+type Render = fn(Frame, &Context) -> Result<String, askama::Error>;
+
 impl SitePage {
+    /// A page in the navigation that every site has.
+    pub(super) const fn new(path: &'static str, title: &'static str, render: Render) -> Self {
+        Self {
+            path,
+            title,
+            in_nav: true,
+            applies: |_, _| true,
+            render,
+        }
+    }
+
     /// The frame of this page.
     pub(super) fn frame(&self, site: &Site) -> Frame {
         if self.path.contains('/') {

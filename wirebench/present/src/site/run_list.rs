@@ -14,11 +14,10 @@ use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, Variant, short_commit};
 
 pub(super) const PAGE: SitePage = SitePage {
-    path: "run/index.html",
-    title: "Runs",
-    in_nav: true,
     applies: |_, sources| may_have_runs(sources),
-    render: |frame, context| render(frame, &Listed::all(context.input, context.site)),
+    ..SitePage::new("run/index.html", "Runs", |frame, context| {
+        render(frame, &Listed::all(context.input, context.site))
+    })
 };
 
 /// A run in a list.

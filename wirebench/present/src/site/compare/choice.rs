@@ -7,11 +7,10 @@ use crate::site::page::SitePage;
 use crate::site::run_list::{self, Listed, newest_first};
 
 pub(crate) const PAGE: SitePage = SitePage {
-    path: "compare/index.html",
-    title: "Compare",
-    in_nav: true,
     applies: run_list::PAGE.applies,
-    render: |frame, context| render(frame, &Listed::all(context.input, context.site)),
+    ..SitePage::new("compare/index.html", "Compare", |frame, context| {
+        render(frame, &Listed::all(context.input, context.site))
+    })
 };
 
 #[derive(Template)]

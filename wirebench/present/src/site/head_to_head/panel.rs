@@ -2,7 +2,7 @@
 
 use crate::report::format::{shortened, three_digits};
 use crate::site::head_to_head::protocol::is_grpc;
-use crate::site::head_to_head::quantity::{QUANTITIES, Quantity, Read};
+use crate::site::head_to_head::quantity::{QUANTITIES, Quantity};
 use crate::site::ratio::{self, Ratio};
 use crate::site::scale::Log;
 use crate::site::shown::name;
@@ -41,7 +41,7 @@ pub(super) fn panels(run: &Run, rows: &[&Row]) -> Vec<Panel> {
         .map(|(quantity, ratios)| Panel {
             key: quantity.key,
             label: quantity.label,
-            better: quantity.better,
+            better: quantity.better(),
             picture: picture(axis, quantity, rows, ratios),
         })
         .collect()
@@ -49,10 +49,10 @@ pub(super) fn panels(run: &Run, rows: &[&Row]) -> Vec<Panel> {
 
 /// The ratio of each server to the first one.
 fn ratios(run: &Run, quantity: &Quantity, rows: &[&Row]) -> Vec<Option<Ratio>> {
-    let first = rows.first().and_then(|row| quantity.read.value(run, row));
+    let first = rows.first().and_then(|row| quantity.value(run, row));
     let ratio = |row: &&Row| {
-        let at = quantity.read.value(run, row)? / first?;
-        let known = quantity.read.ratio(row, rows[0]);
+        let at = quantity.value(run, row)? / first?;
+        let known = quantity.ratio(row, rows[0]);
         let ends = known.map_or((at, at), |beside| (beside.low, beside.high));
         let at = known.map_or(at, |beside| beside.times);
         let ratio = Ratio {
@@ -68,8 +68,8 @@ fn ratios(run: &Run, quantity: &Quantity, rows: &[&Row]) -> Vec<Option<Ratio>> {
 /// Whether the driver, not the server, limited a quantity.
 fn is_limited(quantity: &Quantity, row: &Row) -> bool {
     let of_load = matches!(
-        quantity.read,
-        Read::Timed(Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99)
+        quantity.metric,
+        Metric::Throughput | Metric::LatencyP50 | Metric::LatencyP99
     );
     of_load && row.bound == Some(Bound::Client)
 }

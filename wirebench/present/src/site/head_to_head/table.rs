@@ -87,8 +87,7 @@ pub(super) fn groups(run: &Run) -> Vec<Group> {
 }
 
 fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
-    let read =
-        |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| quantity.read.value(run, row)).collect() };
+    let read = |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| quantity.value(run, row)).collect() };
     let columns: Vec<(&Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
         .map(|quantity| (quantity, read(quantity)))
         .filter(|(_, values)| values.iter().any(Option::is_some))
@@ -114,7 +113,7 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
             .map(|(quantity, _)| Column {
                 key: quantity.key,
                 label: quantity.label,
-                better: quantity.better,
+                better: quantity.better(),
             })
             .collect(),
     }
@@ -124,7 +123,7 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
     let row = rows[place];
     let found = values[place];
     let ratio = match (found, values[0]) {
-        (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.read.ratio(row, rows[0]) {
+        (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.ratio(row, rows[0]) {
             Some(beside) => times(Some(beside)),
             None => format!("× {}", three_digits(value / first)),
         },
@@ -133,7 +132,7 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
     let ceiling = quantity.key == "throughput" && found.is_some();
     Cell {
         key: quantity.key,
-        text: found.map_or("–".into(), quantity.write),
+        text: found.map_or("–".into(), |value| quantity.write(value)),
         ratio,
         mark: match row.bound {
             Some(Bound::Client) if ceiling => "client-bound",

@@ -3,11 +3,11 @@
 use crate::report::comparison::words::value;
 use crate::report::format::three_digits;
 use crate::site::scale::Linear;
-use crate::site::shown::{name, plural, sentence};
+use crate::site::shown::{direction, name, plural, sentence};
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use crate::site::trust::{why, word};
 use wirebench_judge::summary::Spread;
-use wirebench_record::metric::{Better, Metric};
+use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 
 /// One picture with the words above it.
@@ -66,13 +66,9 @@ fn of_metric(metric: Metric, series: &Series) -> Quantity {
         Metric::LatencyP99 if series.load.samples.is_some() => "one iteration, p99",
         _ => metric.label(),
     };
-    let better = match metric.better() {
-        Better::Lower => "lower is better",
-        Better::Higher => "higher is better",
-    };
     Quantity {
         title: label,
-        hint: better,
+        hint: direction(metric.better()),
         metric: Some(metric),
         rule: None,
         step: if metric == Metric::PeakRss { MIB } else { 1.0 },
