@@ -28,12 +28,12 @@ struct Page {
     frame: Frame,
     /// Why the newest run may be too old to go by.
     stale: Option<String>,
-    sources: Vec<Part>,
+    sources: Vec<SourceView>,
     /// Files of the history that were left out, and why.
     skipped: Vec<String>,
 }
 
-struct Part {
+struct SourceView {
     id: String,
     name: String,
     sentence: String,
@@ -45,7 +45,7 @@ struct Part {
     /// How many runs are missing until anything is judged, in words; none when something is.
     first_runs: Option<String>,
     matrices: Vec<Matrix>,
-    rows: Vec<Line>,
+    rows: Vec<MetricRow>,
 }
 
 /// Series without a good value in the newest run, for one reason.
@@ -55,9 +55,9 @@ struct Broken {
     series: Vec<(String, String, usize)>,
 }
 
-impl Part {
+impl SourceView {
     /// Sparklines for a page on which every table is folded.
-    fn glance(&self) -> Vec<&Line> {
+    fn glance(&self) -> Vec<&MetricRow> {
         if !self.matrices.is_empty() || self.rows.len() <= OPEN {
             return Vec::new();
         }
@@ -74,7 +74,7 @@ impl Part {
     }
 }
 
-struct Line {
+struct MetricRow {
     state: &'static str,
     verdict: &'static str,
     series: String,
@@ -90,20 +90,20 @@ struct Line {
 
 fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
     let trend = &context.input.followed.trend;
-    let part = |source| part(context.site, source, &trend.groups);
+    let view = |source| source_view(context.site, source, &trend.groups);
     Page {
         frame,
         stale: context.site.stale(context.input),
-        sources: context.sources.iter().map(part).collect(),
+        sources: context.sources.iter().map(view).collect(),
         skipped: trend.skipped.clone(),
     }
     .render()
 }
 
-fn part(site: &Site, source: &Source, groups: &[Group]) -> Part {
+fn source_view(site: &Site, source: &Source, groups: &[Group]) -> SourceView {
     let rows = source.series.iter();
-    let mut rows: Vec<Line> = rows
-        .flat_map(|series| series.metrics.iter().map(move |drawn| line(series, drawn)))
+    let mut rows: Vec<MetricRow> = rows
+        .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))
         .collect();
     rows.sort_by_key(|row| row.order);
     let now = |status: &str| matches!(status, "open" | "accepted" | "better" | "unknown");
@@ -113,7 +113,7 @@ fn part(site: &Site, source: &Source, groups: &[Group]) -> Part {
     causes.sort_by_key(|cause| cause.status != "open");
     let more = causes.len().saturating_sub(CARDS);
     causes.truncate(CARDS);
-    Part {
+    SourceView {
         id: source.timeline.id.clone(),
         name: source.timeline.name.clone(),
         sentence: sentence(source),
@@ -152,15 +152,15 @@ fn broken(source: &Source) -> Vec<Broken> {
 }
 
 /// How many runs are missing until the first verdict.
-fn first_runs(source: &Source, rows: &[Line]) -> Option<String> {
+fn first_runs(source: &Source, rows: &[MetricRow]) -> Option<String> {
     let early = !rows.is_empty() && rows.iter().all(|row| row.order.0 == Standing::Few);
     let missing = FEWEST.saturating_sub(source.timeline.pushes);
     (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 
-fn line(series: &Series, drawn: &Drawn) -> Line {
+fn metric_row(series: &Series, drawn: &Drawn) -> MetricRow {
     let size = drawn.stands.change.map_or(0.0, |change| change.percent.abs());
-    Line {
+    MetricRow {
         state: state(drawn.stands.standing),
         verdict: verdict(drawn.stands.standing),
         series: series.name.to_owned(),

@@ -16,13 +16,13 @@ use wirebench_record::run::{Run, Variant, short_commit};
 pub(super) const PAGE: SitePage = SitePage {
     applies: |_, sources| may_have_runs(sources),
     ..SitePage::new("run/index.html", "Runs", |frame, context| {
-        render(frame, &Listed::all(context.input, context.site))
+        render(frame, &ListedRun::all(context.input, context.site))
     })
 };
 
 /// A run in a list.
 #[derive(Debug, Clone)]
-pub(super) struct Listed {
+pub(super) struct ListedRun {
     pub(super) id: String,
     pub(super) commit: String,
     pub(super) url: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct Listed {
     pub(super) verdict: Option<(String, &'static str)>,
 }
 
-impl Listed {
+impl ListedRun {
     /// Every run that has a page.
     pub(super) fn all(input: &Input, site: &Site) -> Vec<Self> {
         let runs = input.runs.iter();
@@ -70,8 +70,8 @@ impl Listed {
 }
 
 /// Newest first.
-pub(super) fn newest_first(runs: &[Listed]) -> Vec<&Listed> {
-    let mut sorted: Vec<&Listed> = runs.iter().collect();
+pub(super) fn newest_first(runs: &[ListedRun]) -> Vec<&ListedRun> {
+    let mut sorted: Vec<&ListedRun> = runs.iter().collect();
     sorted.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
     sorted
 }
@@ -81,10 +81,10 @@ pub(super) fn newest_first(runs: &[Listed]) -> Vec<&Listed> {
 struct Page<'a> {
     frame: Frame,
     count: String,
-    runs: Vec<&'a Listed>,
+    runs: Vec<&'a ListedRun>,
 }
 
-fn render(frame: Frame, runs: &[Listed]) -> Result<String, askama::Error> {
+fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
     Page {
         frame,
         count: plural(runs.len(), "run"),
@@ -102,9 +102,9 @@ mod tests {
     #[test]
     fn the_newest_run_stands_first_and_leads_to_its_pages() {
         let (site, mut older) = (samples::site(), samples::reference());
-        let newer = Listed::of(&older, Some(&golden("regressed")), &site).unwrap();
+        let newer = ListedRun::of(&older, Some(&golden("regressed")), &site).unwrap();
         (older.id, older.started_at) = ("20260101T000000Z-000001".into(), "2026-01-01T00:00:00Z".into());
-        let page = render(PAGE.frame(&site), &[Listed::of(&older, None, &site).unwrap(), newer]).unwrap();
+        let page = render(PAGE.frame(&site), &[ListedRun::of(&older, None, &site).unwrap(), newer]).unwrap();
         crate::site::well_formed::check(&page).unwrap();
         let (new, old) = (
             page.find("20261121T051047Z-352901.html"),
@@ -125,9 +125,9 @@ mod tests {
         );
         let mut run = samples::reference();
         samples::poison(&mut run);
-        let listed = [Listed::of(&run, None, &site).unwrap()];
+        let listed = [ListedRun::of(&run, None, &site).unwrap()];
         samples::assert_inert(&render(PAGE.frame(&site), &listed).unwrap());
         run.id = "javascript:alert(1)".into();
-        assert!(Listed::of(&run, None, &site).is_none());
+        assert!(ListedRun::of(&run, None, &site).is_none());
     }
 }

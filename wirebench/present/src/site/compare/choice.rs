@@ -4,12 +4,12 @@ use askama::Template;
 
 use crate::site::frame::Frame;
 use crate::site::page::SitePage;
-use crate::site::run_list::{self, Listed, newest_first};
+use crate::site::run_list::{self, ListedRun, newest_first};
 
 pub(crate) const PAGE: SitePage = SitePage {
     applies: run_list::PAGE.applies,
     ..SitePage::new("compare/index.html", "Compare", |frame, context| {
-        render(frame, &Listed::all(context.input, context.site))
+        render(frame, &ListedRun::all(context.input, context.site))
     })
 };
 
@@ -17,12 +17,12 @@ pub(crate) const PAGE: SitePage = SitePage {
 #[template(path = "compare_choice.html")]
 struct Page<'a> {
     frame: Frame,
-    judged: Vec<&'a Listed>,
-    runs: Vec<&'a Listed>,
+    judged: Vec<&'a ListedRun>,
+    runs: Vec<&'a ListedRun>,
 }
 
 /// Its script loads `data/runs/<id>.summary.json` of the two runs chosen.
-fn render(frame: Frame, runs: &[Listed]) -> Result<String, askama::Error> {
+fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
     let runs = newest_first(runs);
     Page {
         frame,
@@ -41,9 +41,13 @@ mod tests {
     #[test]
     fn runs_with_a_baseline_stand_with_their_verdict_and_all_can_be_chosen() {
         let (site, mut other) = (samples::site(), samples::reference());
-        let judged = Listed::of(&other, Some(&golden("improved")), &site).unwrap();
+        let judged = ListedRun::of(&other, Some(&golden("improved")), &site).unwrap();
         other.id = "20260101T000000Z-000001".into();
-        let page = render(PAGE.frame(&site), &[Listed::of(&other, None, &site).unwrap(), judged]).unwrap();
+        let page = render(
+            PAGE.frame(&site),
+            &[ListedRun::of(&other, None, &site).unwrap(), judged],
+        )
+        .unwrap();
         crate::site::well_formed::check(&page).unwrap();
         assert!(page.contains("✓ Improved") && page.contains("href=\"20261121T051047Z-352901.html\""));
         assert_eq!(page.matches("data-run=\"").count(), 2);
@@ -55,7 +59,7 @@ mod tests {
         let none = render(PAGE.frame(&site), &[]).unwrap();
         assert!(none.contains("No run with a baseline yet") && none.contains("wirebench run --baseline main"));
         assert!(!none.contains("id=\"choose\""));
-        let one = Listed::of(&samples::reference(), None, &site).unwrap();
+        let one = ListedRun::of(&samples::reference(), None, &site).unwrap();
         let alone = render(PAGE.frame(&site), &[one]).unwrap();
         assert!(alone.contains("One run has a page so far") && !alone.contains("id=\"choose\""));
     }

@@ -13,7 +13,7 @@ use crate::site::run_page::rounds::Table;
 use crate::site::shown::{instant, name, plural, sentence};
 use crate::site::status;
 use crate::site::svg::Picture;
-use crate::site::trust::{Answer, Tally, answer, word};
+use crate::site::trust::{Tally, Trust, trust, word};
 use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
 use wirebench_record::run::{RoundStatus, Run, Series, Variant, VariantRevision, short_commit};
 use wirebench_record::shards::Shard;
@@ -22,7 +22,7 @@ use wirebench_record::shards::Shard;
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) id: String,
-    pub(super) answer: Answer,
+    pub(super) trust: Trust,
     pub(super) status: &'static str,
     pub(super) revisions: Vec<Revision>,
     /// Why rounds are not good: how often, and the reason.
@@ -103,7 +103,7 @@ impl View {
         }
         Self {
             id: name(&run.id),
-            answer: answer(run),
+            trust: trust(run),
             status: status::of_run(run.status),
             revisions: run
                 .variants
