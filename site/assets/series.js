@@ -1,4 +1,5 @@
 // The series page: puts the moving chart in place of the still when everything it needs is there.
+import { during } from './lib/busy.js';
 import { el } from './lib/dom.js';
 import { Broken, load, loadLine, loadPoints, root, Timeline } from './lib/data.js';
 import { multiples, strip } from './chart/beside.js';
@@ -85,10 +86,10 @@ async function start() {
   listen(chart, dialog, list.find);
   commits(chart, document.getElementById('commits'));
   multiples(chart, document.getElementById('metrics'), href);
-  chart.listeners.push((what) => { if (what === 'push' || what === 'replace') keep(chart, metric, what); });
-  addEventListener('popstate', () => back(chart, asked.metric, list).catch(trouble));
+  chart.listeners.push((what) => { if (what === 'push' || what === 'replace') during(keep(chart, metric, what)); });
+  addEventListener('popstate', () => during(back(chart, asked.metric, list)).catch(trouble));
 
-  chart.settle();
+  during(chart.settle());
   if (found.held !== null) chart.hold(chart.spotAt(line, found.held), 'data');
   try {
     const { repository, timelines, columns } = await manifest;
@@ -123,4 +124,4 @@ async function back(chart, metric, list) {
   chart.hold(held === null ? null : chart.spotAt(chart.lines[0], held), 'data');
 }
 
-start().catch(trouble);
+during(start()).catch(trouble);

@@ -1,4 +1,5 @@
 // What shares the chart's x: the strip of the whole course, and the other metrics as small plots.
+import { during } from '../lib/busy.js';
 import { el } from '../lib/dom.js';
 import { loadLine, loadPoints } from '../lib/data.js';
 import { drawLine, look } from './draw.js';
@@ -82,21 +83,25 @@ export function multiples(chart, section, href) {
   }
 
   const watch = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) if (isIntersecting) { seen.add(target); draw(target); } else seen.delete(target);
+    for (const { target, isIntersecting } of entries) if (isIntersecting) { seen.add(target); during(draw(target)); } else seen.delete(target);
   }, { rootMargin: '100px' });
   for (const link of links) watch.observe(link);
-  addEventListener('resize', () => seen.forEach(draw));
+  addEventListener('resize', () => seen.forEach((link) => during(draw(link))));
 
   let turn = 0;
-  chart.listeners.push(async (what) => {
-    if (what === 'hover' || what === 'keys') return;
-    for (const link of links) link.search = href(new URLSearchParams(link.search).get('metric'));
+  // One a frame, so that dragging never waits for them.
+  async function drawSeen() {
     const mine = ++turn;
-    // One a frame, so that dragging never waits for them.
     for (const link of seen) {
       await frame();
       if (mine !== turn) return;
-      draw(link);
+      during(draw(link));
     }
+  }
+
+  chart.listeners.push((what) => {
+    if (what === 'hover' || what === 'keys') return;
+    for (const link of links) link.search = href(new URLSearchParams(link.search).get('metric'));
+    during(drawSeen());
   });
 }

@@ -1,5 +1,6 @@
 // The words for one value: beside the pointer, read aloud, held in a card with its links, and in the table of what is in view.
-import { el, later } from '../lib/dom.js';
+import { later } from '../lib/busy.js';
+import { el } from '../lib/dom.js';
 import { root, valueAt } from '../lib/data.js';
 import { commitLink, compareLink, date, facts, isRun, number, percent, quantity, short } from '../lib/text.js';
 

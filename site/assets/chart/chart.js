@@ -1,5 +1,6 @@
 // The moving chart of a series: holds the view, loads what it needs, and tells its parts of every change.
-import { el, later } from '../lib/dom.js';
+import { later } from '../lib/busy.js';
+import { el } from '../lib/dom.js';
 import { life, loadPoints, valueAt } from '../lib/data.js';
 import { marks } from '../lib/text.js';
 import { palette } from './draw.js';

@@ -1,4 +1,5 @@
 // Loads the site's data files, and decodes columns and pushes; an error says which file is wrong and how. NaN is no value.
+import { during } from './busy.js';
 
 export class Broken extends Error {}
 
@@ -31,7 +32,7 @@ export function load(name, schema, decode = (data) => data) {
     return whole(file, () => decode(data, file));
   };
   if (!loading.has(name)) {
-    loading.set(name, get());
+    loading.set(name, during(get()));
     loading.get(name).catch(() => loading.delete(name));
   }
   return loading.get(name);

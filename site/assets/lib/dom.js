@@ -10,9 +10,3 @@ export function el(tag, props, ...children) {
   node.append(...children.filter((child) => child != null));
   return node;
 }
-
-// Runs `work` once, `wait` ms after the last call.
-export function later(work, wait) {
-  let timer;
-  return (...args) => { clearTimeout(timer); timer = setTimeout(work, wait, ...args); };
-}

@@ -6,6 +6,7 @@ import { before, describe, test } from 'node:test';
 import { clean, drawn, start, visit } from '../lib/browser.js';
 import { history, run, series, steady } from '../lib/history.js';
 import { CORPUS, injected } from '../lib/hostile.js';
+import { settled } from '../lib/settled.js';
 import { build, folder } from '../lib/sites.js';
 import { files, root } from '../lib/where.js';
 
@@ -148,7 +149,8 @@ describe('hostile text', () => {
       const value = encodeURIComponent(text);
       for (const path of [`series/a.b.c.html?metric=${value}&from=${value}&to=${value}&pin=${value}&with=${value},${value}`, `index.html?q=${value}&show=${value}`, `compare/index.html?a=${value}&b=${value}#${value}`]) {
         await page.go(path);
-        await page.waitForTimeout(50);
+        await settled(page);
+        await page.waitForFunction(() => !document.querySelector('#choose') || document.querySelector('#choose > div:not(:empty)'));
         assert.deepEqual(await page.evaluate(injected), [], path);
         assert.deepEqual(page.faults.filter((fault) => !fault.includes('404')), [], path);
       }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { DESKTOP, PHONE, clean, drawn, start, visit } from '../lib/browser.js';
 import { looksLike } from '../lib/pictures.js';
+import { painted, settled } from '../lib/settled.js';
 import { demo } from '../lib/sites.js';
 import { root } from '../lib/where.js';
 
@@ -30,7 +31,8 @@ for (const [size, width] of [[PHONE, 'phone'], [DESKTOP, 'desktop']]) {
       const page = await site.open(pages[name], { size });
       if (name === 'series') await drawn(page);
       await page.waitForLoadState('networkidle');
-      await page.waitForTimeout(200);
+      await settled(page);
+      await painted(page);
       await looksLike(page, `${name}-${width}`);
       clean(page);
       await page.context().close();

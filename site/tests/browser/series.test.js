@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
 import { DESKTOP, clean, drawn, start, visit } from '../lib/browser.js';
+import { settled } from '../lib/settled.js';
 import { demo } from '../lib/sites.js';
 
 // The series that got worse five pushes before the end, and was measured at every push.
@@ -18,6 +19,8 @@ beforeEach(async () => {
   await page?.context().close();
   page = await site.open(PATH);
   await drawn(page);
+  // Keys are listened to after the chart is drawn.
+  await settled(page);
 });
 
 /** What the chart shows: the commits in its address, and the table below it. */
@@ -26,7 +29,6 @@ const view = async () => ({
   rows: await page.locator('#commits tbody tr').allInnerTexts(),
   caption: await page.locator('#commits caption').innerText(),
 });
-const settled = () => page.waitForTimeout(400);
 const query = (part) => new URL(page.url()).searchParams.get(part);
 const chart = () => page.locator('#chart .u-over').first();
 const focus = () => page.locator('#chart [role=application]').focus();
@@ -41,7 +43,7 @@ async function drag(from, to) {
   await page.mouse.move(box.x + box.width * (from + to) / 2, y, { steps: 4 });
   await page.mouse.move(box.x + box.width * to, y, { steps: 4 });
   await page.mouse.up();
-  await settled();
+  await settled(page);
 }
 
 /** The same address, opened anew, shows the same. */
@@ -49,7 +51,7 @@ async function reloads() {
   const before = await view();
   await page.reload();
   await drawn(page);
-  await settled();
+  await settled(page);
   assert.deepEqual(await view(), before);
   clean(page);
 }
@@ -64,19 +66,19 @@ describe('addresses', () => {
 
   test('chips, and back', async () => {
     await page.getByRole('button', { name: '30', exact: true }).click();
-    await settled();
+    await settled(page);
     const thirty = page.url();
     assert.match(await page.locator('#commits caption').innerText(), /20 in view/);
     await reloads();
     await page.getByRole('button', { name: '100', exact: true }).click();
-    await settled();
+    await settled(page);
     assert.notEqual(page.url(), thirty);
     await page.goBack();
-    await settled();
+    await settled(page);
     assert.equal(page.url(), thirty);
     assert.equal(await page.getByRole('button', { name: '30', exact: true }).getAttribute('aria-pressed'), 'true');
     await page.getByRole('button', { name: 'Reset' }).click();
-    await settled();
+    await settled(page);
     assert.equal(new URL(page.url()).search, '');
     clean(page);
   });
@@ -84,7 +86,7 @@ describe('addresses', () => {
   test('a held value', async () => {
     await focus();
     await press('End', 'ArrowLeft', 'ArrowLeft', 'Enter');
-    await settled();
+    await settled(page);
     assert.match(query('pin'), /^[0-9a-f]{12}$/);
     const card = await page.locator('#chart .card').innerText();
     await reloads();
@@ -94,7 +96,7 @@ describe('addresses', () => {
   test('another metric, values instead of ratios, a logarithmic axis, dates', async () => {
     await page.goto(`${site.origin}/${PATH}?metric=throughput&y=value&log=1&x=date`);
     await drawn(page);
-    await settled();
+    await settled(page);
     assert.match(await page.locator('#chart figcaption').innerText(), /throughput.*higher is better/);
     for (const name of ['log', 'by date']) {
       assert.equal(await page.getByRole('button', { name, exact: true }).getAttribute('aria-pressed'), 'true', name);
@@ -130,23 +132,23 @@ describe('keys alone', () => {
   test('arrows move by push and are read aloud, with Shift by ten', async () => {
     await focus();
     await press('End');
-    await settled();
+    await settled(page);
     const newest = await said();
     await press('ArrowLeft');
-    await settled();
+    await settled(page);
     const before = await said();
     assert.ok(newest.length > 20 && before !== newest, `${newest} / ${before}`);
     await press('ArrowRight');
-    await settled();
+    await settled(page);
     assert.equal(await said(), newest);
     await press('Home');
-    await settled();
+    await settled(page);
     const first = await said();
     await press('Shift+ArrowRight');
-    await settled();
+    await settled(page);
     const tenth = await said();
     await press(...Array(10).fill('ArrowLeft'));
-    await settled();
+    await settled(page);
     assert.equal(await said(), first);
     assert.notEqual(tenth, first);
   });
@@ -154,35 +156,35 @@ describe('keys alone', () => {
   test('+ − and 0 zoom', async () => {
     await focus();
     await press('End', '+', '+');
-    await settled();
+    await settled(page);
     assert.ok(query('from'));
     const near = page.url();
     await press('-');
-    await settled();
+    await settled(page);
     assert.notEqual(page.url(), near);
     await press('0');
-    await settled();
+    await settled(page);
     assert.equal(query('from'), null);
   });
 
   test('n and p go from mark to mark', async () => {
     await focus();
     await press('Home', 'n');
-    await settled();
+    await settled(page);
     const one = await said();
     await press('n');
-    await settled();
+    await settled(page);
     const two = await said();
     assert.notEqual(one, two);
     await press('p');
-    await settled();
+    await settled(page);
     assert.equal(await said(), one);
   });
 
   test('Enter holds a value, Escape lets go, c compares', async () => {
     await focus();
     await press('End', 'Enter');
-    await settled();
+    await settled(page);
     assert.ok(await page.locator('#chart .card').isVisible());
     await press('Escape');
     assert.ok(!await page.locator('#chart .card').isVisible());
@@ -205,13 +207,13 @@ describe('keys alone', () => {
     await press('/');
     await page.keyboard.type('http@h2load');
     await page.locator('#chart .choices input').first().check();
-    await settled();
+    await settled(page);
     await focus();
     await press('End');
-    await settled();
+    await settled(page);
     const one = await said();
     await press('ArrowDown');
-    await settled();
+    await settled(page);
     assert.notEqual(await said(), one);
     await reloads();
   });
@@ -221,8 +223,10 @@ describe('the wheel', () => {
   test('scrolls the page, and with Ctrl zooms the chart', async () => {
     const box = await chart().boundingBox();
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.evaluate(() => { window.scrolled = new Promise((done) => { addEventListener('scrollend', () => done(), { once: true }); }); });
     await page.mouse.wheel(0, 300);
-    await settled();
+    await page.evaluate(() => window.scrolled);
+    await settled(page);
     assert.ok(await page.evaluate(() => scrollY) > 100, 'the page scrolls');
     assert.equal(query('from'), null);
     const moved = await chart().boundingBox();
@@ -231,7 +235,8 @@ describe('the wheel', () => {
     await page.keyboard.down('Control');
     await page.mouse.wheel(0, -300);
     await page.keyboard.up('Control');
-    await settled();
+    await page.waitForURL(/from=/);
+    await settled(page);
     assert.equal(await page.evaluate(() => scrollY), before, 'the page stays');
     assert.ok(query('from'), 'the chart is zoomed');
   });

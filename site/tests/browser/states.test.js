@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { accessible, clean, drawn, narrow, start, visit } from '../lib/browser.js';
 import { history, runsUntil, series, steady } from '../lib/history.js';
+import { settled } from '../lib/settled.js';
 import { build, demo } from '../lib/sites.js';
 import { root } from '../lib/where.js';
 
@@ -198,7 +199,7 @@ describe('files', () => {
     await page.goto(`file://${join(out, SERIES)}`);
     assert.match(await page.locator('#fact').innerText(), /worse/);
     assert.ok(await page.locator('#chart img').isVisible());
-    await page.waitForTimeout(300);
+    await page.waitForSelector('#chart .note');
     assert.match(await page.locator('#chart').innerText(), /site serve/);
   });
 });
@@ -213,9 +214,10 @@ describe('a long history', () => {
     await page.reload();
     await drawn(page);
     assert.ok(asked.some((path) => path.endsWith('server-cpu.json')));
+    await settled(page);
     await page.locator('#chart [role=application]').focus();
     for (const key of ['End', '+', '+', '+']) await page.keyboard.press(key);
-    await page.waitForTimeout(500);
+    await settled(page);
     assert.ok(asked.some((path) => path.endsWith('server-cpu.points.json')));
     clean(page);
   });

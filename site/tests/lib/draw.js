@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { marked } from 'marked';
 import { chromium } from 'playwright-core';
 import { serve } from './serve.js';
+import { painted, settled } from './settled.js';
 import { browserProgram, files, root } from './where.js';
 
 /** No picture is heavier than this, so that pages with several of them load quickly. */
@@ -50,7 +51,8 @@ try {
     const page = await browser.newPage({ viewport: size, colorScheme: 'light', locale: 'en-GB', timezoneId: 'UTC' });
     await page.goto(`${origin}/${path}`, { waitUntil: 'networkidle' });
     await act?.(page);
-    await page.waitForTimeout(500);
+    await settled(page);
+    await painted(page);
     const file = join(out, `${name}.png`);
     await page.screenshot({ path: file, animations: 'disabled', caret: 'hide' });
     const bytes = (await stat(file)).size;

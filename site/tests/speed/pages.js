@@ -1,4 +1,5 @@
 // How quickly pages of a site draw in headless Chromium, what they hold in memory and what they load.
+import { settled } from '../lib/settled.js';
 import { median } from './middle.js';
 
 /** Notes every task of the main thread that is longer than 50 ms, from the start. */
@@ -43,7 +44,7 @@ export async function first(browser, server, path, turns, mark = 'chart-drawn') 
     const at = await page.evaluate((name) => performance.getEntriesByName(name).at(-1).startTime, mark);
     const firstBytes = server.bytes();
     await page.waitForLoadState('networkidle');
-    await page.waitForTimeout(500);
+    await idle(page);
     found.push({ at, firstBytes, bytes: server.bytes(), ...await tasks(page), heap: await heap(page) });
     await page.context().close();
   }
@@ -55,6 +56,12 @@ export async function first(browser, server, path, turns, mark = 'chart-drawn') 
   };
 }
 
+/** Waits until scripts have no pending work and the browser none, so that every long task was noted. */
+async function idle(page) {
+  await settled(page);
+  await page.evaluate(() => new Promise((done) => { requestIdleCallback(() => requestIdleCallback(() => done())); }));
+}
+
 const tasks = (page) => page.evaluate(() => ({ longest: window.longest, blocked: window.blocked }));
 
 /** Zooming with Ctrl and the wheel, in and out: ms from the event to the frame that shows it. */
@@ -63,13 +70,13 @@ export async function zoom(browser, server, path, mark = 'chart-drawn') {
   await page.goto(`${server.origin}/${path}`);
   await page.waitForFunction((name) => performance.getEntriesByName(name).length > 0, mark);
   await page.waitForLoadState('networkidle');
-  await page.waitForTimeout(500);
+  await idle(page);
   await page.evaluate(() => { window.longest = 0; });
   const steps = await page.evaluate(`(async () => {
     const shown = ${shown};
     const found = [];
     for (let step = 0; step < 24; step++) {
-      await new Promise((done) => setTimeout(done, 60));
+      await new Promise((done) => setTimeout(done, 60)); // The pace of a hand at the wheel.
       const over = document.querySelector('#chart .u-over');
       const { left, top, width, height } = over.getBoundingClientRect();
       const from = performance.now();
@@ -91,7 +98,7 @@ export async function allLines(browser, server, path) {
   await page.goto(`${server.origin}/${path}`);
   await page.waitForFunction(() => performance.getEntriesByName('chart-drawn').length > 0);
   await page.waitForLoadState('networkidle');
-  await page.waitForTimeout(500);
+  await idle(page);
   const took = await page.evaluate(async () => {
     window.longest = 0;
     const button = [...document.querySelectorAll('#chart button')].find(({ textContent }) => textContent.startsWith('all of this metric'));
@@ -101,7 +108,7 @@ export async function allLines(browser, server, path) {
     while (performance.getEntriesByName('lines-drawn').length === before) await new Promise((next) => setTimeout(next, 1));
     return performance.getEntriesByName('lines-drawn').at(-1).startTime - from;
   });
-  await page.waitForTimeout(300);
+  await idle(page);
   const result = { took, ...await tasks(page), heap: await heap(page) };
   await page.context().close();
   return result;
@@ -114,7 +121,7 @@ export async function yardstick(browser, server) {
   await page.goto(`${server.origin}/index.html`, { waitUntil: 'load', timeout: 600_000 });
   const at = await page.evaluate(`(${shown})()`);
   const charts = await page.locator('canvas').count();
-  await page.waitForTimeout(500);
+  await idle(page);
   const result = { at, charts, ...await tasks(page), heap: await heap(page) };
   await page.context().close();
   return result;

@@ -17,6 +17,12 @@ pub struct Still {
     pub unit: String,
     /// Rows of place, smallest, middle and largest, tab-separated; an empty line lifts the pen.
     pub data: String,
+    /// The colour, 1 to 4: of `style.gnuplot` and of the site's moving charts.
+    pub colour: u32,
+    /// The smallest height of the axis in its unit; 0 for 4 % of the value.
+    pub least: f64,
+    /// Whether smallest and largest are the ends of each point's 95 % interval, instead of the range of several points.
+    pub intervals: bool,
 }
 
 /// Draws pictures with the gnuplot at `gnuplot`.
@@ -44,7 +50,11 @@ pub fn draw(gnuplot: &Path, stills: &[Still]) -> Result<(), ChartError> {
         // What one picture sets must not reach the next one.
         let _ = writeln!(
             script,
-            "call './trend.gnuplot' '{number}.tsv' '{number}.svg' '{title}' '{unit}'\nset output\nreset"
+            "colour = {}; least = {}; intervals = {}\n\
+             call './trend.gnuplot' '{number}.tsv' '{number}.svg' '{title}' '{unit}'\nset output\nreset",
+            still.colour,
+            still.least,
+            u8::from(still.intervals),
         );
     }
     write("all.gnuplot", &script)?;

@@ -4,8 +4,10 @@ use askama::Template;
 
 use crate::report::format::three_digits;
 use crate::site::frame::Frame;
+use crate::site::page::{Context, SitePage};
 use wirebench_history::standing::{ENDED_AFTER, FEWEST};
-use wirebench_record::trend::TrendMethod;
+
+pub(super) const PAGE: SitePage = SitePage::new("about.html", "About", render);
 
 #[derive(Template)]
 #[template(path = "about.html")]
@@ -20,12 +22,10 @@ struct Page {
     synthetic: Option<String>,
 }
 
-/// The page.
-///
-/// # Errors
-/// When the template cannot be written out.
-pub(super) fn render(frame: Frame, method: &TrendMethod, synthetic: Option<String>) -> Result<String, askama::Error> {
-    let page = Page {
+fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
+    let followed = context.input.followed;
+    let method = &followed.trend.method;
+    Page {
         frame,
         window: method.window,
         least_after: method.least_after,
@@ -33,7 +33,7 @@ pub(super) fn render(frame: Frame, method: &TrendMethod, synthetic: Option<Strin
         smallest: three_digits(method.smallest_step_percent),
         fewest: FEWEST,
         ended: ENDED_AFTER,
-        synthetic,
-    };
-    page.render()
+        synthetic: followed.facts.synthetic.clone(),
+    }
+    .render()
 }

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::site::SiteError;
+use crate::site::error::SiteError;
 use crate::site::frame::Site;
 use crate::site::gather::{Series, Source};
 use crate::site::shown::plural;

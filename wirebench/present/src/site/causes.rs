@@ -1,7 +1,7 @@
 //! Change points by their cause: one card for each range of commits, however many metrics it moved.
 
 use crate::report::cause::{Moved, sentence};
-use crate::site::changes::{Noticed, all_of};
+use crate::site::change_points::{ChangePointView, of_source};
 use crate::site::frame::{Site, pull_url};
 use crate::site::gather::Source;
 use crate::site::shown::name;
@@ -13,7 +13,7 @@ use wirebench_record::trend::{Group, GroupedStep};
 /// Sparklines that a card shows.
 const SPARKS: usize = 6;
 
-/// Everything that may have happened for one reason.
+/// Change points in one range of commits, which may have one cause.
 #[derive(Debug, Clone)]
 pub(super) struct Cause {
     /// The place that links lead to.
@@ -21,12 +21,12 @@ pub(super) struct Cause {
     /// The class that gives the card its colour.
     pub(super) state: &'static str,
     /// Shape and word.
-    pub(super) word: &'static str,
+    pub(super) verdict: &'static str,
     /// What moved, one sentence.
-    pub(super) said: String,
-    /// What became of it: one word for the card.
+    pub(super) sentence: String,
+    /// The status of the whole card, one word.
     pub(super) status: &'static str,
-    /// Why that is so, each reason once.
+    /// The reasons for the status, each once.
     pub(super) notes: Vec<String>,
     pub(super) after: String,
     pub(super) up_to: String,
@@ -40,14 +40,14 @@ pub(super) struct Cause {
     /// Set when more than one push lies in the range.
     pub(super) several: Option<String>,
     /// Every change point, those that are still open first, then the largest.
-    pub(super) rows: Vec<Noticed>,
+    pub(super) rows: Vec<ChangePointView>,
     /// The first push with the change.
     pub(super) time: i64,
 }
 
 impl Cause {
-    /// The rows whose course is drawn on the card.
-    pub(super) fn drawn(&self) -> Vec<&Noticed> {
+    /// The rows with a sparkline on the card.
+    pub(super) fn drawn(&self) -> Vec<&ChangePointView> {
         let drawn = self.rows.iter().filter(|row| !row.spark.is_empty());
         drawn.take(SPARKS).collect()
     }
@@ -58,27 +58,27 @@ pub(super) fn causes(
     site: &Site,
     sources: &[Source],
     groups: &[Group],
-    wanted: &dyn Fn(&Noticed) -> bool,
+    wanted: impl Fn(&ChangePointView) -> bool,
 ) -> Vec<Cause> {
-    let mut found = Vec::new();
+    let mut causes = Vec::new();
     for source in sources {
-        let mut left: Vec<Noticed> = all_of(site, source);
+        let mut left = of_source(site, source);
         left.reverse();
         for group in groups.iter().filter(|group| group.source == source.line.source) {
-            let rows = group.steps.iter().filter_map(|step| taken(&mut left, step));
-            let rows: Vec<Noticed> = rows.filter(|row| wanted(row)).collect();
+            let rows = group.steps.iter().filter_map(|step| take(&mut left, step));
+            let rows: Vec<ChangePointView> = rows.filter(|row| wanted(row)).collect();
             if !rows.is_empty() {
-                found.push(cause(site, source, group, rows));
+                causes.push(cause(site, source, group, rows));
             }
         }
     }
-    found.sort_by_key(|cause| std::cmp::Reverse(cause.time));
-    found
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.time));
+    causes
 }
 
-/// The change point that a step of a group is; the oldest first, as the groups are.
-fn taken(left: &mut Vec<Noticed>, step: &GroupedStep) -> Option<Noticed> {
-    let is = |row: &Noticed| {
+/// Takes the oldest change point that is this step of a group.
+fn take(left: &mut Vec<ChangePointView>, step: &GroupedStep) -> Option<ChangePointView> {
+    let is = |row: &ChangePointView| {
         let same = row.percent.to_bits() == step.change_percent.to_bits();
         same && row.metric == step.metric && row.series == step.series
     };
@@ -86,25 +86,25 @@ fn taken(left: &mut Vec<Noticed>, step: &GroupedStep) -> Option<Noticed> {
     Some(left.remove(place))
 }
 
-fn cause(site: &Site, source: &Source, group: &Group, mut rows: Vec<Noticed>) -> Cause {
-    rows.sort_by_key(Noticed::rank);
-    let moved: Vec<Moved> = rows.iter().map(Noticed::moved).collect();
+fn cause(site: &Site, source: &Source, group: &Group, mut rows: Vec<ChangePointView>) -> Cause {
+    rows.sort_by_key(ChangePointView::rank);
+    let moved: Vec<Moved> = rows.iter().map(ChangePointView::moved).collect();
     let short = |commit: &str| short_commit(commit).to_owned();
     let repository = site.repository_of(source.line);
     let (first, last) = (&group.last_before, &group.first_after);
     let message = last.message.as_deref().unwrap_or_default();
-    let (state, word) = colour(&rows);
+    let (state, verdict) = colour(&rows);
     let mut notes: Vec<String> = Vec::new();
-    for row in rows.iter().filter(|row| !row.note.is_empty()) {
-        if !notes.contains(&row.note) {
+    for row in &rows {
+        if !row.note.is_empty() && !notes.contains(&row.note) {
             notes.push(row.note.clone());
         }
     }
     Cause {
         anchor: anchor(&source.timeline.id, &short(&last.commit)),
         state,
-        word,
-        said: name(&sentence(&moved)),
+        verdict,
+        sentence: name(&sentence(&moved)),
         status: status(&rows),
         notes,
         after: short(&first.commit),
@@ -128,7 +128,7 @@ pub(super) fn anchor(source: &str, commit: &str) -> String {
     format!("at-{source}-{commit}").chars().map(plain).collect()
 }
 
-/// Pushes in which the change may be; none when one end is not in the line.
+/// How many pushes the change may be in; `None` when one end is not in the line.
 fn pushes(line: &Line, group: &Group) -> Option<usize> {
     let place = |commit: &str| line.pushes.iter().rposition(|push| push.commit == commit);
     let (before, after) = (place(&group.last_before.commit)?, place(&group.first_after.commit)?);
@@ -136,22 +136,22 @@ fn pushes(line: &Line, group: &Group) -> Option<usize> {
 }
 
 /// The colour and the word of the row that matters most.
-fn colour(rows: &[Noticed]) -> (&'static str, &'static str) {
+fn colour(rows: &[ChangePointView]) -> (&'static str, &'static str) {
     let of = |status: &str| rows.iter().find(|row| row.status == status);
     let first = of("open").or_else(|| rows.iter().find(|row| row.state == "worse"));
     match first.or(rows.first()) {
         Some(row) if row.status == "accepted" => ("accepted", "~ accepted"),
         Some(row) if row.status == "fixed" => ("noise", "✓ fixed"),
-        Some(row) => (row.state, row.word),
+        Some(row) => (row.state, row.verdict),
         None => ("noise", "≈ within noise"),
     }
 }
 
-/// One word for all of them: what is still to be decided counts first.
-fn status(rows: &[Noticed]) -> &'static str {
+/// One word for all of them: what still has to be decided counts first.
+fn status(rows: &[ChangePointView]) -> &'static str {
     let order = ["open", "accepted", "unknown", "fixed", "better", "past", "machine"];
-    let found = order
+    let first = order
         .into_iter()
         .find(|word| rows.iter().any(|row| row.status == *word));
-    found.unwrap_or("past")
+    first.unwrap_or("past")
 }

@@ -1,7 +1,8 @@
-//! What a run says of its baseline: is B different from A beyond noise? Differences of environment first, then the verdict,
-//! every effect with its interval, and the functions that carry a counted change.
+//! The page of a comparison: is the candidate different from the baseline beyond noise? The verdict, every effect with its
+//! interval, and the functions behind a counted change.
 
 pub(super) mod choice;
+pub(super) mod colour;
 mod effects;
 mod picture;
 mod view;
@@ -10,8 +11,8 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-pub(super) use self::view::{Links, View, class};
-use crate::site::frame::{Frame, Place, Site};
+pub(super) use self::view::{Links, View};
+use crate::site::frame::{Frame, Site};
 use crate::site::shown::is_id;
 use wirebench_record::comparison::Comparison;
 
@@ -41,7 +42,10 @@ pub(super) fn render(
     };
     let compared = View::of(comparison, links, flames);
     Page {
-        frame: site.frame_below(&format!("{}: {}", compared.sides(), compared.verdict), Place::Compare),
+        frame: site.frame_below(
+            &format!("{}: {}", compared.sides(), compared.verdict),
+            choice::PAGE.path,
+        ),
         compared,
         run: is_id(run_id).then(|| run_id.to_owned()),
     }

@@ -5,20 +5,36 @@ mod picture;
 
 use askama::Template;
 
-use self::picture::{Mark, Ratio, picture};
+use self::picture::{Mark, Row, picture};
 use crate::claims::answer::{Answer, answers, headline};
 use crate::claims::audit::{Agreement, audited};
 use crate::claims::document::figure;
 use crate::claims::{comes_to, words};
 use crate::report::format::{machines, three_digits};
 use crate::report::head_to_head::times;
-use crate::site::frame::{Frame, Place, Site};
+use crate::site::frame::Frame;
+use crate::site::page::SitePage;
+use crate::site::ratio::Ratio;
 use crate::site::shown::{instant, is_id, name, sentence};
 use crate::site::svg::Picture;
 use wirebench_declare::claims::PublicComparison;
 use wirebench_judge::claims::{Finding, MeasuredPair, Outcome, TestedClaim, judge, newest};
 use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::run::Run;
+
+pub(super) const PAGE: SitePage = SitePage {
+    applies: |input, _| is_measured(input.claims, &input.measured().collect::<Vec<_>>()),
+    ..SitePage::new("comparisons.html", "HTTP or gRPC?", |frame, context| {
+        let runs: Vec<&Run> = context.input.measured().collect();
+        render(frame, context.input.claims, &runs, &|id| context.with_page.contains(id))
+    })
+};
+
+/// Whether one of these runs measured one of the public comparisons.
+fn is_measured(comparisons: &[PublicComparison], runs: &[&Run]) -> bool {
+    let mut comparisons = comparisons.iter();
+    comparisons.any(|comparison| newest(comparison, runs.iter().copied()).is_some())
+}
 
 #[derive(Template)]
 #[template(path = "comparisons.html")]
@@ -27,17 +43,17 @@ struct Page {
     headline: String,
     jobs: Vec<JobLine>,
     picture: Option<Picture>,
-    comparisons: Vec<Shelf>,
+    comparisons: Vec<Section>,
 }
 
 /// The answer for one job.
 struct JobLine {
     job: String,
-    said: String,
+    sentence: String,
 }
 
 /// One published comparison.
-struct Shelf {
+struct Section {
     letter: String,
     title: String,
     ran: String,
@@ -65,58 +81,52 @@ struct ClaimLine {
     counted: bool,
 }
 
-/// The page `comparisons.html`, each comparison by the newest of these runs that measured it; none where no run did. `paged` says
-/// whether a run has a page of its own.
-pub(super) fn render(
+/// Judges each comparison by the newest of these runs that measured it. `paged` says whether a run has a page of its own.
+fn render(
+    frame: Frame,
     comparisons: &[PublicComparison],
     runs: &[&Run],
-    site: &Site,
     paged: &dyn Fn(&str) -> bool,
-) -> Option<Result<String, askama::Error>> {
-    let shelves: Vec<Shelf> = (comparisons.iter())
-        .filter_map(|one| Some(shelf(one, newest(one, runs.iter().copied())?, paged)))
-        .collect();
-    if shelves.is_empty() {
-        return None;
-    }
+) -> Result<String, askama::Error> {
     let answers = answers(comparisons, runs);
-    let page = Page {
-        frame: site.frame("HTTP or gRPC?", Place::Comparisons),
+    Page {
+        frame,
         headline: sentence(&headline(&answers)),
         picture: of_jobs(&answers),
         jobs: answers.iter().map(job_line).collect(),
-        comparisons: shelves,
-    };
-    Some(page.render())
+        comparisons: (comparisons.iter())
+            .filter_map(|one| Some(section(one, newest(one, runs.iter().copied())?, paged)))
+            .collect(),
+    }
+    .render()
 }
 
 fn job_line(answer: &Answer) -> JobLine {
     JobLine {
         job: name(&answer.job.job),
-        said: sentence(&answer.said()),
+        sentence: sentence(&answer.said()),
     }
 }
 
 fn of_jobs(answers: &[Answer]) -> Option<Picture> {
-    let rows: Vec<(String, Vec<Ratio>)> = answers
+    let rows: Vec<Row> = answers
         .iter()
-        .filter_map(|answer| Some((name(&answer.job.job), vec![ours(answer.server_cpu?, Mark::Dot)])))
+        .filter_map(|answer| Some((name(&answer.job.job), vec![(Mark::Dot, measured(answer.server_cpu?))])))
         .collect();
     picture(&rows, "Server CPU per request, gRPC as a multiple of HTTP")
 }
 
-const fn ours(beside: Multiple, mark: Mark) -> Ratio {
+const fn measured(beside: Multiple) -> Ratio {
     Ratio {
         low: beside.low,
         at: beside.times,
         high: beside.high,
-        mark,
     }
 }
 
-fn shelf(comparison: &PublicComparison, run: &Run, paged: &dyn Fn(&str) -> bool) -> Shelf {
+fn section(comparison: &PublicComparison, run: &Run, paged: &dyn Fn(&str) -> bool) -> Section {
     let outcomes = judge(comparison, run);
-    Shelf {
+    Section {
         letter: name(&comparison.letter),
         title: name(&comparison.title),
         ran: sentence(&comparison.ran),
@@ -141,12 +151,14 @@ fn of_claims(outcomes: &[Outcome]) -> Option<Picture> {
             low: claimed,
             at: claimed,
             high: claimed,
-            mark: Mark::Diamond,
         };
         let label = format!("{}: {}", outcome.question.about, tested.claim.quantity.label());
-        Some((name(&label), vec![ours(equal, Mark::Dot), published]))
+        Some((
+            name(&label),
+            vec![(Mark::Dot, measured(equal)), (Mark::Diamond, published)],
+        ))
     };
-    let rows: Vec<(String, Vec<Ratio>)> = outcomes
+    let rows: Vec<Row> = outcomes
         .iter()
         .filter(|outcome| outcome.question.not_counted.is_none())
         .flat_map(|outcome| outcome.claims.iter().filter_map(move |tested| row(outcome, tested)))
@@ -219,9 +231,9 @@ mod tests {
     #[test]
     fn the_answer_by_job_comes_first_and_claims_follow_with_their_pictures() {
         let run = samples::reference();
-        let page = render(&[comparison()], &[&run], &samples::site(), &|_| true)
-            .unwrap()
-            .unwrap();
+        assert!(is_measured(&[comparison()], &[&run]));
+        let frame = PAGE.frame(&samples::site());
+        let page = render(frame, &[comparison()], &[&run], &|_| true).unwrap();
         crate::site::well_formed::check(&page).unwrap();
         let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text:?} in\n{page}"));
         assert!(at("By job, not by protocol.") < at("a direct call") && at("HTTP costs less.") < at("one question"));
@@ -240,7 +252,7 @@ mod tests {
     fn without_a_run_that_measured_a_comparison_there_is_no_page() {
         let mut run = samples::reference();
         run.series.retain(|series| series.server == "http");
-        assert!(render(&[comparison()], &[&run], &samples::site(), &|_| true).is_none());
+        assert!(!is_measured(&[comparison()], &[&run]));
     }
 
     #[test]
@@ -253,7 +265,8 @@ mod tests {
         hostile.jobs[0].job = samples::NASTY.into();
         hostile.questions[0].about = samples::NASTY.into();
         hostile.audits[0].about = samples::NASTY.into();
-        let page = render(&[hostile], &[&samples::reference()], &samples::site(), &|_| true);
-        samples::assert_inert(&page.unwrap().unwrap());
+        let frame = PAGE.frame(&samples::site());
+        let page = render(frame, &[hostile], &[&samples::reference()], &|_| true);
+        samples::assert_inert(&page.unwrap());
     }
 }

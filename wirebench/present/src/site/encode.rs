@@ -55,7 +55,7 @@ pub(super) mod tests {
 
     /// What a script makes of a row.
     #[expect(clippy::cast_precision_loss, reason = "at most 15 digits")]
-    pub(in crate::site) fn decoded(row: &Row) -> Vec<f64> {
+    pub(crate) fn decoded(row: &Row) -> Vec<f64> {
         let mut sum = 0;
         let value = |delta: &Option<i64>| {
             delta.map_or(f64::NAN, |delta| {

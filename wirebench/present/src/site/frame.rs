@@ -4,46 +4,19 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::site::Input;
 use crate::site::gather::Source;
+use crate::site::input::Input;
 use crate::site::shown::plural;
 use crate::site::timeline::seconds;
 use wirebench_history::follow::{Line, RUNS};
-use wirebench_judge::claims::newest as newest_run;
 
-/// The pages that every page leads to.
+/// A page that the navigation of every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Overview,
-    Compare,
-    Runs,
-    HeadToHead,
-    Comparisons,
-    Changes,
-    Health,
-    About,
-    /// A page that no entry of the navigation stands for, such as that of a series.
-    Other,
-}
-
-/// An entry of the navigation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct NavEntry {
     pub(super) name: &'static str,
-    pub(super) href: &'static str,
-    pub(super) current: bool,
+    /// The page's file, from the site's root.
+    pub(super) path: &'static str,
 }
-
-const ENTRIES: [(Place, &str, &str); 8] = [
-    (Place::Overview, "Overview", "index.html"),
-    (Place::Compare, "Compare", "compare/index.html"),
-    (Place::Runs, "Runs", "run/index.html"),
-    (Place::HeadToHead, "Head to head", "head-to-head.html"),
-    (Place::Comparisons, "HTTP or gRPC?", "comparisons.html"),
-    (Place::Changes, "Changes", "changes.html"),
-    (Place::Health, "Health", "health.html"),
-    (Place::About, "About", "about.html"),
-];
 
 /// What is the same on every page of one site.
 #[derive(Debug, Clone)]
@@ -62,10 +35,8 @@ pub(super) struct Site {
     pub(super) newest: Option<Timestamp>,
     /// Names of the pages of the history's own series, without folder and ending, by series.
     pub(super) series: BTreeMap<String, String>,
-    /// Whether there may be runs: an import alone has none, so that pages of runs cannot apply.
-    pub(super) runs: bool,
-    /// Whether a run measured a public comparison.
-    pub(super) comparisons: bool,
+    /// The navigation.
+    pub(super) nav: Vec<NavEntry>,
 }
 
 /// What `base.html` needs.
@@ -73,15 +44,15 @@ pub(super) struct Site {
 pub(super) struct Frame {
     pub(super) title: String,
     pub(super) site: String,
-    /// The way from the page to the site's root: empty or `../`.
+    /// The path from the page to the site's root: empty or `../`.
     pub(super) root: &'static str,
     pub(super) synthetic: bool,
     pub(super) made: String,
     pub(super) freshness: String,
     pub(super) version: &'static str,
-    runs: bool,
-    comparisons: bool,
-    place: Place,
+    pub(super) nav: Vec<NavEntry>,
+    /// The path of the entry of the navigation that is marked as current; empty for none.
+    pub(super) current: &'static str,
 }
 
 /// A newest run older than this is worth a warning, days.
@@ -90,8 +61,8 @@ const STALE_DAYS: i64 = 7;
 const STALE_COMMITS: usize = 20;
 
 impl Site {
-    /// The site of an input.
-    pub(super) fn of(input: &Input, sources: &[Source]) -> Self {
+    /// The site of an input, with the navigation given.
+    pub(super) fn of(input: &Input, sources: &[Source], nav: Vec<NavEntry>) -> Self {
         let pushes: usize = sources.iter().map(|source| source.timeline.pushes).sum();
         let newest = newest(sources);
         let freshness = match newest {
@@ -109,8 +80,7 @@ impl Site {
             made: input.now.strftime("%Y-%m-%d %H:%M UTC").to_string(),
             freshness,
             newest,
-            comparisons: (input.claims.iter()).any(|one| newest_run(one, input.measured()).is_some()),
-            runs: sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS),
+            nav,
             series: (sources.iter())
                 .filter(|source| source.line.source == RUNS)
                 .flat_map(|source| &source.series)
@@ -138,8 +108,8 @@ impl Site {
         ))
     }
 
-    /// The frame of a page at the site's root.
-    pub(super) fn frame(&self, title: &str, place: Place) -> Frame {
+    /// The frame of a page at the site's root. `current` is the path of its entry of the navigation, empty without one.
+    pub(super) fn frame(&self, title: &str, current: &'static str) -> Frame {
         Frame {
             title: title.to_owned(),
             site: self.name.clone(),
@@ -148,17 +118,16 @@ impl Site {
             made: self.made.clone(),
             freshness: self.freshness.clone(),
             version: env!("CARGO_PKG_VERSION"),
-            runs: self.runs,
-            comparisons: self.comparisons,
-            place,
+            nav: self.nav.clone(),
+            current,
         }
     }
 
     /// The frame of a page one folder below it.
-    pub(super) fn frame_below(&self, title: &str, place: Place) -> Frame {
+    pub(super) fn frame_below(&self, title: &str, current: &'static str) -> Frame {
         Frame {
             root: "../",
-            ..self.frame(title, place)
+            ..self.frame(title, current)
         }
     }
 
@@ -196,24 +165,6 @@ pub(super) fn pull_url(repository: &str, message: &str) -> Option<String> {
     let number = message.trim_end().strip_suffix(')')?.rsplit_once("(#")?.1;
     let sound = (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
     sound.then(|| format!("https://github.com/{repository}/pull/{number}"))
-}
-
-impl Frame {
-    /// The navigation.
-    pub(super) fn nav(&self) -> Vec<Entry> {
-        let of_runs = |place| matches!(place, Place::Compare | Place::Runs | Place::HeadToHead);
-        let applies = |place| match place {
-            Place::Comparisons => self.comparisons,
-            place => self.runs || !of_runs(place),
-        };
-        let entries = ENTRIES.into_iter().filter(|(place, ..)| applies(*place));
-        let entry = |(place, name, href)| Entry {
-            name,
-            href,
-            current: place == self.place,
-        };
-        entries.map(entry).collect()
-    }
 }
 
 /// When the newest push of all sources was made.

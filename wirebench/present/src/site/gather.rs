@@ -3,6 +3,7 @@
 use crate::report::comparison::words::figure;
 use crate::report::format::count;
 use crate::site::names::{Pages, word};
+use crate::site::shown::direction;
 use crate::site::timeline::{Mark, mark, timeline};
 use wirebench_history::follow::{Followed, Line, RUNS, Values};
 use wirebench_history::standing::{Stands, stands};
@@ -17,7 +18,7 @@ use wirebench_record::trend::{Basis, Trace};
 pub(super) struct Source<'a> {
     pub(super) line: &'a Line,
     pub(super) timeline: Timeline,
-    /// What its end is set against.
+    /// The push that the newest one is compared with.
     pub(super) mark: Mark,
     pub(super) series: Vec<Series<'a>>,
 }
@@ -27,7 +28,7 @@ pub(super) struct Source<'a> {
 pub(super) struct Series<'a> {
     /// `scenario@server@driver`, or the imported benchmark's name.
     pub(super) name: &'a str,
-    /// To which a colour is bound.
+    /// The server, which decides the colour.
     pub(super) server: &'a str,
     /// The name of its page, without folder and ending.
     pub(super) page: String,
@@ -45,7 +46,7 @@ pub(super) struct Drawn<'a> {
     pub(super) word: String,
     pub(super) label: &'a str,
     pub(super) stands: Stands,
-    /// What ratios are to.
+    /// The reference that ratios are to: a release or a commit.
     pub(super) reference: Option<String>,
 }
 
@@ -96,6 +97,11 @@ pub(super) fn gather<'a>(followed: &'a Followed, releases: &[Released]) -> Vec<S
     sources
 }
 
+/// Whether there may be runs: imported histories have none.
+pub(super) fn may_have_runs(sources: &[Source]) -> bool {
+    sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS)
+}
+
 /// What is drawn, in words.
 fn label(trace: &Trace) -> &str {
     match trace.metric {
@@ -112,7 +118,7 @@ fn server(trace: &Trace) -> &str {
     }
 }
 
-/// What the newest ratios are to: a release's name, else a commit.
+/// The reference of the newest ratios: a release's name, else a commit.
 fn reference(line: &Line, trace: &Trace, releases: &[Released]) -> Option<String> {
     if trace.basis == Basis::Value || line.source != RUNS {
         return None;
@@ -162,7 +168,7 @@ fn four_digits(number: f64) -> String {
 }
 
 impl Drawn<'_> {
-    /// What is said before a value: the metric; nothing of imported series, whose name says it.
+    /// The words before a value: the metric; empty for imported series, whose name says it.
     pub(super) fn what(&self) -> String {
         self.trace
             .metric
@@ -193,7 +199,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// What is judged: ratios where there are any, else values.
+    /// The judged numbers: ratios if there are any, else values.
     pub(super) fn judged(&self) -> &[f64] {
         if self.values.ratios.is_empty() {
             &self.values.values
@@ -209,12 +215,7 @@ impl Drawn<'_> {
 
     /// Which way is better, in words; empty when nothing says so.
     pub(super) fn direction(&self) -> &'static str {
-        use wirebench_record::metric::Better;
-        match self.trace.better {
-            Some(Better::Lower) => "lower is better",
-            Some(Better::Higher) => "higher is better",
-            None => "",
-        }
+        self.trace.better.map_or("", direction)
     }
 }
 

@@ -1,6 +1,8 @@
-//! HTTP, gRPC or gRPC-web for this job? The servers of one run side by side, by work and load, each asked by the same driver.
+//! HTTP, gRPC or gRPC-web for this job? The servers of one run side by side, by work and load, each loaded by the same driver.
 
 mod panel;
+mod protocol;
+mod quantity;
 mod sweep;
 mod table;
 
@@ -9,9 +11,19 @@ use askama::Template;
 use self::sweep::{Sweep, sweeps};
 use self::table::{Group, answer, groups};
 use crate::report::format::machines;
-use crate::site::frame::{Frame, Place, Site};
+use crate::site::frame::{Frame, Site};
+use crate::site::page::SitePage;
+use crate::site::run_list;
 use crate::site::shown::{instant, is_id, name};
 use wirebench_record::run::{Run, Variant, short_commit};
+
+pub(super) const PAGE: SitePage = SitePage {
+    applies: run_list::PAGE.applies,
+    ..SitePage::new("head-to-head.html", "Head to head", |frame, context| {
+        let runs = context.input.runs.iter().map(|paged| &paged.run);
+        render(frame, runs, context.site, &|id| context.with_page.contains(id))
+    })
+};
 
 #[derive(Template)]
 #[template(path = "head_to_head.html")]
@@ -20,7 +32,7 @@ struct Page {
     shown: Option<Shown>,
 }
 
-/// What is shown of the run.
+/// The run that is shown.
 struct Shown {
     answer: Vec<String>,
     run: String,
@@ -34,12 +46,9 @@ struct Shown {
     sweeps: Vec<Sweep>,
 }
 
-/// The page `head-to-head.html`, of the newest of these runs that has several servers asked by one driver. `paged` says
-/// whether a run has a page of its own.
-///
-/// # Errors
-/// When the template cannot be rendered.
-pub(super) fn render<'a>(
+/// Shows the newest of these runs in which one driver loaded several servers. `paged` says whether a run has a page.
+fn render<'a>(
+    frame: Frame,
     runs: impl IntoIterator<Item = &'a Run>,
     site: &Site,
     paged: &dyn Fn(&str) -> bool,
@@ -47,7 +56,7 @@ pub(super) fn render<'a>(
     let newest =
         (runs.into_iter().filter(|run| !groups(run).is_empty())).max_by(|a, b| a.started_at.cmp(&b.started_at));
     Page {
-        frame: site.frame("Head to head", Place::HeadToHead),
+        frame,
         shown: newest.map(|run| Shown::of(run, site, paged)),
     }
     .render()
@@ -85,7 +94,8 @@ mod tests {
     use crate::site::samples;
 
     fn page(run: &Run) -> String {
-        render([run], &samples::site(), &|_| true).unwrap()
+        let site = samples::site();
+        render(PAGE.frame(&site), [run], &site, &|_| true).unwrap()
     }
 
     #[test]
@@ -111,14 +121,17 @@ mod tests {
         (newer.id, newer.started_at) = ("newer".into(), "2027-01-01T00:00:00Z".into());
         (alone.id, alone.started_at) = ("alone".into(), "2027-01-02T00:00:00Z".into());
         alone.series.retain(|series| series.server == "http");
-        let page = render([&older, &newer, &alone], &samples::site(), &|id| id == "alone").unwrap();
+        let site = samples::site();
+        let runs = [&older, &newer, &alone];
+        let page = render(PAGE.frame(&site), runs, &site, &|id| id == "alone").unwrap();
         assert!(page.contains("newer") && !page.contains("alone"));
         assert!(!page.contains("run/newer.html"), "only runs with a page are linked");
     }
 
     #[test]
     fn without_such_a_run_it_says_how_to_make_one() {
-        let none = render(std::iter::empty(), &samples::site(), &|_| true).unwrap();
+        let site = samples::site();
+        let none = render(PAGE.frame(&site), std::iter::empty(), &site, &|_| true).unwrap();
         assert!(none.contains("No run asks several servers") && none.contains("wirebench run"));
     }
 

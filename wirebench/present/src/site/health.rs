@@ -1,5 +1,5 @@
-//! Can I trust the system? How often it cried wolf, how noisy its machines are, which rounds it threw away and why, and what
-//! it could not have seen.
+//! Can I trust the system? How many false alarms it raised, how noisy its machines are, which rounds it left out and why, and
+//! how small a change it could have detected.
 
 mod heat;
 mod noise;
@@ -14,8 +14,9 @@ use self::noise::Noise;
 use self::sizes::Sizes;
 use crate::report::comparison::words::declared;
 use crate::report::format::three_digits;
-use crate::site::frame::{Frame, Place, Site};
+use crate::site::frame::Frame;
 use crate::site::gather::Source;
+use crate::site::page::SitePage;
 use crate::site::shown::{plural, sentence};
 use crate::site::trust::{Tally, steal_percent};
 use wirebench_record::comparison::{Comparison, Verdict};
@@ -23,6 +24,13 @@ use wirebench_record::run::Run;
 use wirebench_record::trend::Trend;
 use wirebench_stats::proportion;
 use wirebench_stats::quantile::median;
+
+pub(super) const PAGE: SitePage = SitePage::new("health.html", "Health", |frame, context| {
+    let input = context.input;
+    let runs: Vec<&Run> = input.runs.iter().map(|paged| &paged.run).collect();
+    let comparisons: Vec<&Comparison> = input.comparisons().collect();
+    render(frame, &runs, &comparisons, (&input.followed.trend, context.sources))
+});
 
 /// Files named that were left out.
 const SKIPPED: usize = 50;
@@ -37,7 +45,7 @@ struct Page {
     rounds: Option<String>,
     steal: Option<String>,
     reasons: Vec<(String, String)>,
-    /// What a comparison could have seen, and what the history would.
+    /// The smallest changes that a comparison could have detected, and those that the history would.
     compared: Vec<Sizes>,
     followed: Vec<Sizes>,
     /// Noise by series and week.
@@ -51,27 +59,22 @@ struct Page {
 /// Comparisons of equal code.
 #[derive(Debug, PartialEq, Eq)]
 struct Alarms {
-    /// How many were called regressed; none when there were no such comparisons.
+    /// How many were called regressed; `None` without such comparisons.
     sentence: Option<String>,
-    /// What is promised.
+    /// The false-alarm rate that the method promises.
     promised: Option<String>,
 }
 
-/// The page `health.html`.
-///
-/// # Errors
-/// When the template cannot be rendered.
-pub(super) fn render(
+fn render(
+    frame: Frame,
     runs: &[&Run],
     comparisons: &[&Comparison],
-    (trend, sources): (Option<&Trend>, &[Source]),
-    site: &Site,
+    (trend, sources): (&Trend, &[Source]),
 ) -> Result<String, askama::Error> {
     let mut tally = Tally::default();
     runs.iter().for_each(|run| tally.add(run));
-    let skipped: &[String] = trend.map_or(&[], |trend| &trend.skipped);
     Page {
-        frame: site.frame("Health", Place::Health),
+        frame,
         alarms: alarms(runs, comparisons),
         noise: Noise::of(comparisons),
         rounds: (tally.rounds > 0).then(|| rounds(&tally, runs.len())),
@@ -80,11 +83,11 @@ pub(super) fn render(
             .map(|(count, why)| (plural(count, "round"), why.to_owned()))
             .collect(),
         compared: Sizes::compared(comparisons),
-        followed: trend.map(Sizes::followed).unwrap_or_default(),
+        followed: Sizes::followed(trend),
         heat: Heat::of(sources),
         minutes: minutes(runs),
-        skipped: skipped.iter().take(SKIPPED).map(|line| sentence(line)).collect(),
-        skipped_more: skipped.len().saturating_sub(SKIPPED),
+        skipped: trend.skipped.iter().take(SKIPPED).map(|line| sentence(line)).collect(),
+        skipped_more: trend.skipped.len().saturating_sub(SKIPPED),
     }
     .render()
 }
@@ -180,8 +183,6 @@ fn alarms(runs: &[&Run], comparisons: &[&Comparison]) -> Alarms {
 mod tests {
     use super::*;
     use crate::site::samples;
-    use wirebench_record::metric::Metric;
-    use wirebench_record::trend::{Basis, Push, SCHEMA, Segment, Trace, TrendMethod};
     use wirebench_testing::golden;
 
     fn equal(verdict: Verdict) -> Comparison {
@@ -193,58 +194,8 @@ mod tests {
         comparison
     }
 
-    fn trend() -> Trend {
-        let push = || Push {
-            run: None,
-            commit: "3f9d2c71a0b8".into(),
-            at: None,
-            message: None,
-            author: None,
-        };
-        let segment = |resolvable| Segment {
-            broken_by: None,
-            basis: Basis::Ratio,
-            noise: None,
-            first: push(),
-            last: push(),
-            points: 40,
-            level: 1.0,
-            resolvable_percent: resolvable,
-            change_points: Vec::new(),
-        };
-        let trace = |series: &str, metric, resolvable| Trace {
-            source: "runs".into(),
-            series: series.into(),
-            metric: Some(metric),
-            unit: "ns".into(),
-            better: None,
-            basis: Basis::Ratio,
-            points: 40,
-            left_out: 0,
-            not_judged: None,
-            newest: None,
-            segments: vec![segment(Some(99.0)), segment(resolvable)],
-        };
-        Trend {
-            schema: SCHEMA.into(),
-            runs: 40,
-            method: TrendMethod {
-                window: 30,
-                least_after: 5,
-                p: 0.0001,
-                smallest_step_percent: 1.0,
-                newest: 5,
-            },
-            skipped: vec!["runs/2026/11/x.json: is cut off".into()],
-            alerts: 0,
-            recent_alerts: 0,
-            groups: Vec::new(),
-            traces: vec![
-                trace("quiet@http@hey", Metric::ServerCpu, Some(1.25)),
-                trace("noisy@http@hey", Metric::ServerCpu, Some(7.5)),
-                trace("noisy@http@hey", Metric::LatencyP50, None),
-            ],
-        }
+    fn frame() -> Frame {
+        PAGE.frame(&samples::site())
     }
 
     #[test]
@@ -270,7 +221,7 @@ mod tests {
         let mut run = samples::reference();
         samples::spoil(&mut run);
         let comparison = golden("mixed");
-        let page = render(&[&run], &[&comparison], (Some(&trend()), &[]), &samples::site()).unwrap();
+        let page = render(frame(), &[&run], &[&comparison], (&samples::trend(), &[])).unwrap();
         crate::site::well_formed::check(&page).unwrap();
         for said in [
             "No comparison of equal code yet",
@@ -293,10 +244,12 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_said_and_hostile_text_stays_text() {
-        let none = render(&[], &[], (None, &[]), &samples::site()).unwrap();
+        let mut trend = samples::trend();
+        (trend.traces, trend.skipped) = Default::default();
+        let none = render(frame(), &[], &[], (&trend, &[])).unwrap();
         crate::site::well_formed::check(&none).unwrap();
         assert!(none.contains("No run yet") && none.contains("No comparison of equal code yet"));
-        let (mut run, mut comparison, mut trend) = (samples::reference(), golden("mixed"), trend());
+        let (mut run, mut comparison, mut trend) = (samples::reference(), golden("mixed"), samples::trend());
         samples::poison(&mut run);
         comparison.host.cpu_model = Some(samples::NASTY.into());
         comparison
@@ -308,6 +261,6 @@ mod tests {
             .iter_mut()
             .for_each(|trace| trace.series = samples::NASTY.into());
         trend.skipped = vec![samples::NASTY.into()];
-        samples::assert_inert(&render(&[&run], &[&comparison], (Some(&trend), &[]), &samples::site()).unwrap());
+        samples::assert_inert(&render(frame(), &[&run], &[&comparison], (&trend, &[])).unwrap());
     }
 }

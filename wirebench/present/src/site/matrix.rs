@@ -30,7 +30,7 @@ pub(super) struct Cell {
     /// The word that chooses the metric in the address of the series.
     pub(super) word: String,
     pub(super) state: &'static str,
-    /// Shape and word; empty where nothing is to be said of it.
+    /// Shape and word; empty for a value within noise, and for too few values.
     pub(super) verdict: &'static str,
 }
 
@@ -97,7 +97,7 @@ fn matrix(series: &[&Series]) -> Option<Matrix> {
 
 fn cell(metric: Metric, drawn: &Drawn) -> Cell {
     let standing = drawn.stands.standing;
-    let said = !matches!(standing, Standing::Noise | Standing::Few);
+    let notable = !matches!(standing, Standing::Noise | Standing::Few);
     Cell {
         label: metric.label(),
         value: match standing {
@@ -106,6 +106,6 @@ fn cell(metric: Metric, drawn: &Drawn) -> Cell {
         },
         word: drawn.word.clone(),
         state: state(standing),
-        verdict: if said { verdict(standing) } else { "" },
+        verdict: if notable { verdict(standing) } else { "" },
     }
 }

@@ -1,25 +1,30 @@
 //! A history → the dashboard: real pages with facts, tables and pictures in them, and the data from which their scripts draw.
-//! Judges nothing: what is worse is the history's word, what a run compared is the comparison's.
+//! Judges nothing: the history says what is worse, and a run's comparison says what it found.
 
 mod about;
 mod badges;
 mod buckets;
 mod causes;
+mod change_points;
 mod changes;
 mod columns;
 mod compare;
 mod comparisons;
 mod encode;
+mod error;
 mod frame;
 mod gather;
 mod head_to_head;
 mod health;
+mod input;
 mod matrix;
 #[cfg(test)]
 mod metrics_tests;
 mod names;
 mod offered;
 mod overview;
+mod page;
+mod ratio;
 mod run_list;
 mod run_page;
 mod run_summary;
@@ -32,6 +37,7 @@ mod series;
 mod series_page;
 mod shown;
 mod spark;
+mod status;
 mod stills;
 mod svg;
 mod timeline;
@@ -41,105 +47,32 @@ mod well_formed;
 mod words;
 mod write;
 
+pub use error::SiteError;
+pub use input::{Input, PagedRun};
 pub use run_page::report;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use jiff::Timestamp;
-
-use crate::site::frame::{Place, Site};
-use crate::site::gather::gather;
-use crate::site::shown::is_id;
-use crate::site::write::Writer;
-use wirebench_declare::claims::PublicComparison;
-use wirebench_history::follow::Followed;
-use wirebench_record::comparison::Comparison;
-use wirebench_record::history::Released;
-use wirebench_record::run::Run;
+use self::frame::{NavEntry, Site};
+use self::gather::gather;
+use self::page::{Context, SitePage};
+use self::shown::is_id;
+use self::write::Writer;
 use wirebench_record::site::{MANIFEST, Manifest};
 
-/// Why a site could not be built.
-#[derive(Debug, thiserror::Error)]
-pub enum SiteError {
-    /// The folder holds something else.
-    #[error("{}: is not empty and holds no dashboard (no data/manifest.json); give a new or empty folder", out.display())]
-    NoSite {
-        /// The folder.
-        out: PathBuf,
-    },
-    /// A file or folder that cannot be written.
-    #[error("{}: cannot be written", file.display())]
-    Unwritable {
-        /// The file or folder.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// A page that cannot be made.
-    #[error("{page}: cannot be made: {source}")]
-    Page {
-        /// The page.
-        page: String,
-        /// The template engine's reason.
-        source: askama::Error,
-    },
-    /// The still pictures cannot be drawn.
-    #[error("{0}")]
-    Stills(String),
-}
-
-impl SiteError {
-    fn unwritable(file: &Path, source: std::io::Error) -> Self {
-        Self::Unwritable {
-            file: file.to_path_buf(),
-            source,
-        }
-    }
-}
-
-/// A run that gets a page.
-#[derive(Debug)]
-pub struct PagedRun {
-    /// The record.
-    pub run: Run,
-    /// What it says of its baseline, when it measured one.
-    pub comparison: Option<Comparison>,
-    /// The run's own folder, where its flame graphs lie; none for a run of a history, which keeps none.
-    pub folder: Option<PathBuf>,
-}
-
-/// What a site is built from.
-#[derive(Debug)]
-pub struct Input<'a> {
-    /// The history, followed.
-    pub followed: &'a Followed,
-    /// The runs that get pages of their own, the newest last.
-    pub runs: &'a [PagedRun],
-    /// Public comparisons of the project, for the page that says what came of them.
-    pub claims: &'a [PublicComparison],
-    /// Further runs for that page; they get no pages of their own.
-    pub claimed: &'a [Run],
-    /// Commits that were released.
-    pub releases: &'a [Released],
-    /// The site's name.
-    pub title: String,
-    /// `owner/name` on GitHub.
-    pub repository: Option<String>,
-    /// When it is built.
-    pub now: Timestamp,
-    /// Commits after the newest run's that were not measured, where that is known.
-    pub untested: Option<usize>,
-    /// The gnuplot that draws the still pictures; without it there are none.
-    pub gnuplot: Option<PathBuf>,
-}
-
-impl Input<'_> {
-    /// Every run that may have measured a public comparison.
-    pub(crate) fn measured(&self) -> impl Iterator<Item = &Run> {
-        self.runs.iter().map(|paged| &paged.run).chain(self.claimed)
-    }
-}
+/// Every page that a site has once, in the order of the navigation. Each is one file beside this one, and its template.
+const PAGES: &[SitePage] = &[
+    overview::PAGE,
+    compare::choice::PAGE,
+    run_list::PAGE,
+    head_to_head::PAGE,
+    comparisons::PAGE,
+    changes::PAGE,
+    changes::FEED,
+    health::PAGE,
+    about::PAGE,
+];
 
 /// What was built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,48 +92,32 @@ pub struct Built {
 /// # Errors
 /// When the folder holds something else, or cannot be written; when gnuplot fails.
 pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
+    build_with(PAGES, input, out)
+}
+
+fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, SiteError> {
     let mut writer = Writer::open(out)?;
     writer.assets()?;
     let sources = gather(input.followed, input.releases);
-    let site = Site::of(input, &sources);
+    let pages: Vec<&SitePage> = (pages.iter()).filter(|page| (page.applies)(input, &sources)).collect();
+    let site = Site::of(input, &sources, navigation(&pages));
     let ids = input.runs.iter().map(|paged| paged.run.id.as_str());
-    let with_page: HashSet<&str> = ids.filter(|id| is_id(id)).collect();
+    let context = Context {
+        input,
+        site: &site,
+        sources: &sources,
+        with_page: &ids.filter(|id| is_id(id)).collect::<HashSet<_>>(),
+    };
     let drawn = stills::draw(&mut writer, input.gnuplot.as_deref(), &sources)?;
     let mut heads = Vec::new();
     for source in &sources {
-        heads.extend(series::write(
-            &mut writer,
-            &site,
-            source,
-            input.gnuplot.is_some(),
-            &with_page,
-        )?);
+        heads.extend(series::write(&mut writer, &context, source)?);
     }
-    runs::each(&mut writer, &site, input.runs)?;
-    runs::of_all(&mut writer, &site, (input, &sources), &with_page)?;
+    runs::write(&mut writer, &site, input.runs)?;
     badges::write(&mut writer, &site, &sources)?;
-    let groups = &input.followed.trend.groups;
-    let causes = causes::causes(&site, &sources, groups, &|_| true);
-    let stale = site.stale(input);
-    let skipped = &input.followed.trend.skipped;
-    let frame = |title, place| site.frame(title, place);
-    writer.page(
-        "index.html",
-        overview::render(
-            frame("Overview", Place::Overview),
-            (&site, &sources, groups),
-            stale,
-            skipped,
-        ),
-    )?;
-    writer.page(
-        "changes.html",
-        changes::render(frame("Changes", Place::Changes), &causes),
-    )?;
-    writer.page("changes.xml", changes::feed(&site, &sources, groups))?;
-    let model = input.followed.facts.synthetic.clone();
-    let about = about::render(frame("About", Place::About), &input.followed.trend.method, model);
-    writer.page("about.html", about)?;
+    for page in pages {
+        writer.page(page.path, (page.render)(page.frame(&site), &context))?;
+    }
     let columns = heads.len();
     let manifest = Manifest {
         schema: MANIFEST.into(),
@@ -219,4 +136,114 @@ pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
         drawn,
         bytes: writer.bytes,
     })
+}
+
+fn navigation(pages: &[&SitePage]) -> Vec<NavEntry> {
+    let entries = pages.iter().filter(|page| page.in_nav);
+    entries
+        .map(|page| NavEntry {
+            name: page.title,
+            path: page.path,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::frame::Frame;
+    use askama::Template;
+    use wirebench_history::follow::Followed;
+    use wirebench_record::history::Facts;
+
+    #[derive(Template)]
+    #[template(
+        source = "{% extends \"base.html\" %}{% block content %}<h1>{{ runs }} runs</h1>{% endblock %}",
+        ext = "html"
+    )]
+    struct Extra {
+        frame: Frame,
+        runs: usize,
+    }
+
+    const EXTRA: SitePage = SitePage::new("extra.html", "Extra", |frame, context| {
+        let runs = context.input.runs.len();
+        Extra { frame, runs }.render()
+    });
+
+    /// A site of one run with these pages.
+    struct BuiltSite(tempfile::TempDir);
+
+    impl BuiltSite {
+        fn with(pages: &[SitePage]) -> Self {
+            let followed = Followed {
+                facts: Facts::default(),
+                trend: samples::trend(),
+                lines: Vec::new(),
+                rows: Vec::new(),
+            };
+            let run = PagedRun {
+                run: samples::reference(),
+                comparison: None,
+                folder: None,
+            };
+            let input = Input {
+                followed: &followed,
+                runs: &[run],
+                claims: &[],
+                claimed: &[],
+                releases: &[],
+                title: "octo/weather".into(),
+                repository: None,
+                now: jiff::Timestamp::UNIX_EPOCH,
+                untested: None,
+                gnuplot: None,
+            };
+            let out = tempfile::tempdir().unwrap();
+            build_with(pages, &input, out.path()).unwrap();
+            Self(out)
+        }
+
+        fn text(&self, file: &str) -> String {
+            std::fs::read_to_string(self.0.path().join(file)).unwrap()
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_added_to_the_list_is_written_framed_and_in_the_navigation_of_all() {
+        let pages: Vec<SitePage> = PAGES.iter().copied().chain([EXTRA]).collect();
+        let site = BuiltSite::with(&pages);
+        let extra = site.text("extra.html");
+        well_formed::check(&extra).unwrap();
+        assert!(extra.contains("<h1>1 runs</h1>") && extra.contains("<title>Extra · wirebench</title>"));
+        assert!(extra.contains("href=\"extra.html\" aria-current=\"page\">Extra</a>"));
+        assert!(extra.contains("href=\"index.html\">Overview</a>") && extra.contains("Built 1970-01-01 00:00 UTC"));
+        assert!(site.text("index.html").contains("<a href=\"extra.html\">Extra</a>"));
+        let run = site.text("run/20261121T051047Z-352901.html");
+        assert!(run.contains("<a href=\"../extra.html\">Extra</a>"));
+    }
+
+    #[test]
+    fn the_pages_that_apply_are_written_and_in_the_navigation_in_the_order_of_the_list() {
+        let site = BuiltSite::with(PAGES);
+        let about = site.text("about.html");
+        let (_, nav) = about.split_once("<nav").unwrap();
+        let (nav, _) = nav.split_once("</nav>").unwrap();
+        let mut before = 0;
+        for page in PAGES.iter().filter(|page| page.path != comparisons::PAGE.path) {
+            let text = site.text(page.path);
+            if !page.in_nav {
+                assert!(!nav.contains(page.path), "{}", page.path);
+                continue;
+            }
+            well_formed::check(&text).unwrap();
+            let current = format!("aria-current=\"page\">{}</a>", page.title);
+            assert_eq!(text.matches("aria-current=").count(), 1, "{}", page.path);
+            assert!(text.contains(&current), "{}", page.path);
+            let place = nav.find(&format!(">{}</a>", page.title)).unwrap();
+            assert!(place > before, "{nav}");
+            before = place;
+        }
+        assert!(!nav.contains("comparisons.html"), "no run measured a public comparison");
+    }
 }

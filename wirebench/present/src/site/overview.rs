@@ -1,4 +1,4 @@
-//! The first page: is anything worse right now? What happened since the newest release by its cause; every value below.
+//! The first page: is anything worse right now? What changed since the newest release, by cause, and below it every value.
 
 use askama::Template;
 
@@ -6,17 +6,20 @@ use crate::site::causes::{Cause, causes};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::matrix::{Matrix, matrices};
+use crate::site::page::{Context, SitePage};
 use crate::site::shown::plural;
 use crate::site::spark;
 use crate::site::words::{changed, remark, seen, sentence, state, verdict};
 use wirebench_history::standing::{FEWEST, Standing};
 use wirebench_record::trend::Group;
 
+pub(super) const PAGE: SitePage = SitePage::new("index.html", "Overview", render);
+
 /// Cards of one source; the others are on the page of changes.
 const CARDS: usize = 8;
-/// A table with so many rows is seen at once where there is no other; a longer one is folded.
+/// A longer table of metrics is folded.
 const OPEN: usize = 20;
-/// Courses shown above a folded table.
+/// Sparklines shown above a folded table.
 const GLANCE: usize = 24;
 
 #[derive(Template)]
@@ -25,12 +28,12 @@ struct Page {
     frame: Frame,
     /// Why the newest run may be too old to go by.
     stale: Option<String>,
-    sources: Vec<Part>,
+    sources: Vec<SourceView>,
     /// Files of the history that were left out, and why.
     skipped: Vec<String>,
 }
 
-struct Part {
+struct SourceView {
     id: String,
     name: String,
     sentence: String,
@@ -42,7 +45,7 @@ struct Part {
     /// How many runs are missing until anything is judged, in words; none when something is.
     first_runs: Option<String>,
     matrices: Vec<Matrix>,
-    rows: Vec<Line>,
+    rows: Vec<MetricRow>,
 }
 
 /// Series without a good value in the newest run, for one reason.
@@ -52,9 +55,9 @@ struct Broken {
     series: Vec<(String, String, usize)>,
 }
 
-impl Part {
-    /// A few courses to look at where nothing else is to be seen at once.
-    fn glance(&self) -> Vec<&Line> {
+impl SourceView {
+    /// Sparklines for a page on which every table is folded.
+    fn glance(&self) -> Vec<&MetricRow> {
         if !self.matrices.is_empty() || self.rows.len() <= OPEN {
             return Vec::new();
         }
@@ -71,7 +74,7 @@ impl Part {
     }
 }
 
-struct Line {
+struct MetricRow {
     state: &'static str,
     verdict: &'static str,
     series: String,
@@ -85,39 +88,32 @@ struct Line {
     order: (Standing, i64),
 }
 
-/// The page of a site, its sources and their groups of steps.
-///
-/// # Errors
-/// When the template cannot be written out.
-pub(super) fn render(
-    frame: Frame,
-    (site, sources, groups): (&Site, &[Source], &[Group]),
-    stale: Option<String>,
-    skipped: &[String],
-) -> Result<String, askama::Error> {
-    let page = Page {
+fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
+    let trend = &context.input.followed.trend;
+    let view = |source| source_view(context.site, source, &trend.groups);
+    Page {
         frame,
-        stale,
-        sources: sources.iter().map(|source| part(site, source, groups)).collect(),
-        skipped: skipped.to_vec(),
-    };
-    page.render()
+        stale: context.site.stale(context.input),
+        sources: context.sources.iter().map(view).collect(),
+        skipped: trend.skipped.clone(),
+    }
+    .render()
 }
 
-fn part(site: &Site, source: &Source, groups: &[Group]) -> Part {
+fn source_view(site: &Site, source: &Source, groups: &[Group]) -> SourceView {
     let rows = source.series.iter();
-    let mut rows: Vec<Line> = rows
-        .flat_map(|series| series.metrics.iter().map(move |drawn| line(series, drawn)))
+    let mut rows: Vec<MetricRow> = rows
+        .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))
         .collect();
     rows.sort_by_key(|row| row.order);
     let now = |status: &str| matches!(status, "open" | "accepted" | "better" | "unknown");
-    let mut causes = causes(site, std::slice::from_ref(source), groups, &|row| {
-        row.since && now(row.status)
+    let mut causes = causes(site, std::slice::from_ref(source), groups, |row| {
+        row.after_mark && now(row.status)
     });
     causes.sort_by_key(|cause| cause.status != "open");
     let more = causes.len().saturating_sub(CARDS);
     causes.truncate(CARDS);
-    Part {
+    SourceView {
         id: source.timeline.id.clone(),
         name: source.timeline.name.clone(),
         sentence: sentence(source),
@@ -156,15 +152,15 @@ fn broken(source: &Source) -> Vec<Broken> {
 }
 
 /// How many runs are missing until the first verdict.
-fn first_runs(source: &Source, rows: &[Line]) -> Option<String> {
+fn first_runs(source: &Source, rows: &[MetricRow]) -> Option<String> {
     let early = !rows.is_empty() && rows.iter().all(|row| row.order.0 == Standing::Few);
     let missing = FEWEST.saturating_sub(source.timeline.pushes);
     (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 
-fn line(series: &Series, drawn: &Drawn) -> Line {
+fn metric_row(series: &Series, drawn: &Drawn) -> MetricRow {
     let size = drawn.stands.change.map_or(0.0, |change| change.percent.abs());
-    Line {
+    MetricRow {
         state: state(drawn.stands.standing),
         verdict: verdict(drawn.stands.standing),
         series: series.name.to_owned(),
@@ -172,7 +168,7 @@ fn line(series: &Series, drawn: &Drawn) -> Line {
         label: drawn.label.to_owned(),
         value: drawn.newest(),
         change: changed(drawn.stands.change),
-        // What is said of all of them once need not be said in every row.
+        // The sentence above the table says it of all of them.
         remark: match drawn.stands.standing {
             Standing::Few => String::new(),
             _ => remark(drawn),
@@ -183,7 +179,7 @@ fn line(series: &Series, drawn: &Drawn) -> Line {
     }
 }
 
-/// The largest change first among those that stand alike.
+/// Hundredths of a percent, to sort by.
 #[expect(clippy::cast_possible_truncation, reason = "bounded")]
 fn hundredths(percent: f64) -> i64 {
     (percent * 100.0).clamp(0.0, 1e12) as i64

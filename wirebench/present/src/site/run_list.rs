@@ -3,15 +3,26 @@
 use askama::Template;
 
 use crate::report::comparison::headline;
-use crate::site::compare;
-use crate::site::frame::{Frame, Place, Site};
+use crate::site::compare::colour::class;
+use crate::site::frame::{Frame, Site};
+use crate::site::gather::may_have_runs;
+use crate::site::input::Input;
+use crate::site::page::SitePage;
 use crate::site::shown::{instant, is_id, name, plural};
+use crate::site::status;
 use wirebench_record::comparison::Comparison;
-use wirebench_record::run::{Run, RunStatus, Variant, short_commit};
+use wirebench_record::run::{Run, Variant, short_commit};
+
+pub(super) const PAGE: SitePage = SitePage {
+    applies: |_, sources| may_have_runs(sources),
+    ..SitePage::new("run/index.html", "Runs", |frame, context| {
+        render(frame, &ListedRun::all(context.input, context.site))
+    })
+};
 
 /// A run in a list.
 #[derive(Debug, Clone)]
-pub(super) struct Listed {
+pub(super) struct ListedRun {
     pub(super) id: String,
     pub(super) commit: String,
     pub(super) url: Option<String>,
@@ -26,8 +37,15 @@ pub(super) struct Listed {
     pub(super) verdict: Option<(String, &'static str)>,
 }
 
-impl Listed {
-    /// None for a run whose id can name no page.
+impl ListedRun {
+    /// Every run that has a page.
+    pub(super) fn all(input: &Input, site: &Site) -> Vec<Self> {
+        let runs = input.runs.iter();
+        runs.filter_map(|paged| Self::of(&paged.run, paged.comparison.as_ref(), site))
+            .collect()
+    }
+
+    /// `None` for a run whose id cannot name a page.
     pub(super) fn of(run: &Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
         let candidate = run
             .variants
@@ -41,27 +59,19 @@ impl Listed {
             url: commit.and_then(|commit| site.commit_url(commit)),
             started_at: run.started_at.clone(),
             started: instant(&run.started_at),
-            status: match run.status {
-                RunStatus::Complete => "complete",
-                RunStatus::Incomplete => "incomplete",
-                RunStatus::Failed => "failed in part",
-            },
+            status: status::of_run(run.status),
             profile: name(&run.profile),
             machine: name(&format!("{} × {model}", run.host.cpu_count)),
             series: run.series.len(),
-            verdict: comparison.map(|comparison| {
-                (
-                    headline::verdict(comparison),
-                    compare::class(headline::standing(comparison)),
-                )
-            }),
+            verdict: comparison
+                .map(|comparison| (headline::verdict(comparison), class(headline::standing(comparison)))),
         })
     }
 }
 
 /// Newest first.
-pub(super) fn newest_first(runs: &[Listed]) -> Vec<&Listed> {
-    let mut sorted: Vec<&Listed> = runs.iter().collect();
+pub(super) fn newest_first(runs: &[ListedRun]) -> Vec<&ListedRun> {
+    let mut sorted: Vec<&ListedRun> = runs.iter().collect();
     sorted.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
     sorted
 }
@@ -71,16 +81,12 @@ pub(super) fn newest_first(runs: &[Listed]) -> Vec<&Listed> {
 struct Page<'a> {
     frame: Frame,
     count: String,
-    runs: Vec<&'a Listed>,
+    runs: Vec<&'a ListedRun>,
 }
 
-/// The page `run/index.html`.
-///
-/// # Errors
-/// When the template cannot be rendered.
-pub(super) fn render(runs: &[Listed], site: &Site) -> Result<String, askama::Error> {
+fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
     Page {
-        frame: site.frame_below("Runs", Place::Runs),
+        frame,
         count: plural(runs.len(), "run"),
         runs: newest_first(runs),
     }
@@ -96,9 +102,9 @@ mod tests {
     #[test]
     fn the_newest_run_stands_first_and_leads_to_its_pages() {
         let (site, mut older) = (samples::site(), samples::reference());
-        let newer = Listed::of(&older, Some(&golden("regressed")), &site).unwrap();
+        let newer = ListedRun::of(&older, Some(&golden("regressed")), &site).unwrap();
         (older.id, older.started_at) = ("20260101T000000Z-000001".into(), "2026-01-01T00:00:00Z".into());
-        let page = render(&[Listed::of(&older, None, &site).unwrap(), newer], &site).unwrap();
+        let page = render(PAGE.frame(&site), &[ListedRun::of(&older, None, &site).unwrap(), newer]).unwrap();
         crate::site::well_formed::check(&page).unwrap();
         let (new, old) = (
             page.find("20261121T051047Z-352901.html"),
@@ -112,11 +118,16 @@ mod tests {
     #[test]
     fn no_run_and_hostile_runs_do_no_harm() {
         let site = samples::site();
-        assert!(render(&[], &site).unwrap().contains("wirebench run --profile quick"));
+        assert!(
+            render(PAGE.frame(&site), &[])
+                .unwrap()
+                .contains("wirebench run --profile quick")
+        );
         let mut run = samples::reference();
         samples::poison(&mut run);
-        samples::assert_inert(&render(&[Listed::of(&run, None, &site).unwrap()], &site).unwrap());
+        let listed = [ListedRun::of(&run, None, &site).unwrap()];
+        samples::assert_inert(&render(PAGE.frame(&site), &listed).unwrap());
         run.id = "javascript:alert(1)".into();
-        assert!(Listed::of(&run, None, &site).is_none());
+        assert!(ListedRun::of(&run, None, &site).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! A run's page: can this measurement be trusted? Every round of it as a mark, and all that is needed to repeat it.
+//! A run's page: can this measurement be trusted? Every round as a mark, and everything that is needed to repeat the run.
 
 mod counts;
 mod csv;
@@ -13,7 +13,8 @@ use askama::Template;
 pub(super) use self::csv::csv;
 pub use self::report::report;
 use self::view::View;
-use crate::site::frame::{Frame, Place, Site};
+use crate::site::frame::{Frame, Site};
+use crate::site::run_list;
 use crate::site::shown::is_id;
 use wirebench_record::run::Run;
 
@@ -34,7 +35,7 @@ struct Page {
 pub(super) fn render(run: &Run, site: &Site, compared: bool) -> Result<String, askama::Error> {
     let view = View::of(run, &|commit| site.commit_url(commit));
     Page {
-        frame: site.frame_below(&format!("Run {}", view.id), Place::Runs),
+        frame: site.frame_below(&format!("Run {}", view.id), run_list::PAGE.path),
         file: is_id(&run.id).then(|| run.id.clone()),
         view,
         compared,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::site::frame::Site;
+use crate::site::frame::{NavEntry, Site};
 use wirebench_record::counts::{CountStatus, Counts, Figure, FunctionCost, Source};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{RoundStatus, Run, Series, Shard, Variant, VariantRevision};
+use wirebench_record::trend::{Basis, Push, SCHEMA, Segment, Trace, Trend, TrendMethod};
 
 /// What would act if it stood on a page unescaped.
 pub(super) const NASTY: &str = "</title></style><script>alert(1)</script>\"><img src=x onerror=alert(1)>' {{x}}";
@@ -25,8 +26,65 @@ pub(super) fn site() -> Site {
         freshness: "The newest run is 2 hours old.".into(),
         newest: None,
         series: BTreeMap::new(),
-        runs: true,
-        comparisons: true,
+        nav: vec![NavEntry {
+            name: "Overview",
+            path: "index.html",
+        }],
+    }
+}
+
+/// A trend of two series: one with a resolution in its newest segment of 1.25 %, one of 7.5 %.
+pub(super) fn trend() -> Trend {
+    let push = || Push {
+        run: None,
+        commit: "3f9d2c71a0b8".into(),
+        at: None,
+        message: None,
+        author: None,
+    };
+    let segment = |resolvable| Segment {
+        broken_by: None,
+        basis: Basis::Ratio,
+        noise: None,
+        first: push(),
+        last: push(),
+        points: 40,
+        level: 1.0,
+        resolvable_percent: resolvable,
+        change_points: Vec::new(),
+    };
+    let trace = |series: &str, metric, resolvable| Trace {
+        source: "runs".into(),
+        series: series.into(),
+        metric: Some(metric),
+        unit: "ns".into(),
+        better: None,
+        basis: Basis::Ratio,
+        points: 40,
+        left_out: 0,
+        not_judged: None,
+        newest: None,
+        segments: vec![segment(Some(99.0)), segment(resolvable)],
+    };
+    Trend {
+        schema: SCHEMA.into(),
+        runs: 40,
+        method: TrendMethod {
+            window: 30,
+            least_after: 5,
+            p: 0.0001,
+            smallest_step_percent: 1.0,
+            newest: 5,
+        },
+        skipped: vec!["runs/2026/11/x.json: is cut off".into()],
+        alerts: 0,
+        recent_alerts: 0,
+        groups: Vec::new(),
+        traces: vec![
+            trace("quiet@http@hey", Metric::ServerCpu, Some(1.25)),
+            trace("noisy@http@hey", Metric::ServerCpu, Some(7.5)),
+            trace("noisy@http@hey", Metric::LatencyP50, None),
+        ],
     }
 }
 

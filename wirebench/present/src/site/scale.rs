@@ -87,6 +87,31 @@ impl Log {
     }
 }
 
+/// An axis of either kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Axis {
+    Linear(Linear),
+    Log(Log),
+}
+
+impl Axis {
+    /// Where a value stands.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        match self {
+            Self::Linear(axis) => axis.at(value),
+            Self::Log(axis) => axis.at(value),
+        }
+    }
+
+    /// Round values on it; about `count` on a linear one.
+    pub(super) fn ticks(&self, count: f64) -> Vec<f64> {
+        match self {
+            Self::Linear(axis) => axis.ticks(count, 1.0),
+            Self::Log(axis) => axis.ticks(),
+        }
+    }
+}
+
 /// Where quantiles stand so that the tail is seen: each further nine is as wide as the one before.
 ///
 /// The place of quantile q < 1 is −log₁₀(1 − q).

@@ -1,54 +1,46 @@
 //! The files of a source: its pushes, and for each of its series a page and the columns it is drawn from.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Serialize;
 
-use crate::site::SiteError;
 use crate::site::columns::{Named, column};
-use crate::site::frame::Site;
+use crate::site::error::SiteError;
 use crate::site::gather::{Drawn, Series, Source};
+use crate::site::page::Context;
 use crate::site::series_page;
 use crate::site::timeline::pushes;
 use crate::site::write::Writer;
 use wirebench_history::standing::Standing;
 use wirebench_record::site::ColumnHead;
 
-/// What is written of one series.
-struct Made {
+/// The files of one series.
+struct SeriesFiles {
     page: Result<String, askama::Error>,
     /// Names and contents.
     data: Vec<(String, serde_json::Result<Vec<u8>>)>,
 }
 
-/// Writes a source; gives what the manifest says of its columns. `stills` says whether there are pictures, `with_page` which
-/// runs have pages.
+/// Writes the files of a source; returns the manifest's entries for its columns.
 ///
 /// # Errors
 /// When a page cannot be made, or a file cannot be written.
-pub(super) fn write(
-    writer: &mut Writer,
-    site: &Site,
-    source: &Source,
-    stills: bool,
-    with_page: &HashSet<&str>,
-) -> Result<Vec<ColumnHead>, SiteError> {
-    for (number, part) in pushes(source.line, with_page).iter().enumerate() {
+pub(super) fn write(writer: &mut Writer, context: &Context, source: &Source) -> Result<Vec<ColumnHead>, SiteError> {
+    for (number, part) in pushes(source.line, context.with_page).iter().enumerate() {
         writer.json(&format!("data/pushes/{}.{number}.json", source.timeline.id), part)?;
     }
-    let made = source.series.par_iter().map(|series| Made {
-        page: series_page::render(site, source, series, stills, with_page),
+    let rendered = source.series.par_iter().map(|series| SeriesFiles {
+        page: series_page::render(context, source, series),
         data: series
             .metrics
             .iter()
             .flat_map(|drawn| data(source, series, drawn))
             .collect(),
     });
-    for (series, made) in source.series.iter().zip(made.collect::<Vec<_>>()) {
-        writer.page(&format!("series/{}.html", series.page), made.page)?;
-        for (name, content) in made.data {
+    for (series, files) in source.series.iter().zip(rendered.collect::<Vec<_>>()) {
+        writer.page(&format!("series/{}.html", series.page), files.page)?;
+        for (name, content) in files.data {
             let content = content.map_err(|error| SiteError::unwritable(Path::new(&name), error.into()))?;
             writer.text(&name, &content)?;
         }

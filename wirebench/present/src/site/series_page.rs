@@ -1,16 +1,15 @@
 //! The page of one series: when did it change, and by how much?
 
-use std::collections::HashSet;
-
 use askama::Template;
 
 use crate::report::comparison::words::change;
 use crate::report::format::three_digits;
 use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
-use crate::site::changes::{Noticed, of_series};
-use crate::site::frame::{Frame, Place, Site, commit_url, pull_url};
+use crate::site::change_points::{ChangePointView, of_series};
+use crate::site::frame::{Frame, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source};
+use crate::site::page::Context;
 use crate::site::shown::plural;
 use crate::site::spark;
 use crate::site::timeline::day;
@@ -30,7 +29,7 @@ struct Page<'a> {
     lead: String,
     first: Metric,
     others: Vec<Metric>,
-    steps: Vec<Noticed>,
+    steps: Vec<ChangePointView>,
     breaks: Vec<(String, String)>,
     commits: Vec<Commit>,
     /// Whether the messages of commits are known.
@@ -70,22 +69,17 @@ struct Commit {
     provisional: bool,
 }
 
-/// The page. `stills` says whether there are pictures, `with_page` which runs have a page.
+/// The page `series/<page>.html`.
 ///
 /// # Errors
-/// When the template cannot be written out.
-pub(super) fn render(
-    site: &Site,
-    source: &Source,
-    series: &Series,
-    stills: bool,
-    with_page: &HashSet<&str>,
-) -> Result<String, askama::Error> {
+/// When the template cannot be rendered.
+pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Result<String, askama::Error> {
+    let site = context.site;
     let Some((first, others)) = series.metrics.split_first() else {
         return Ok(String::new());
     };
-    let page = Page {
-        frame: site.frame_below(series.name, Place::Other),
+    Page {
+        frame: site.frame_below(series.name, ""),
         name: series.name,
         page: &series.page,
         lead: fact(source, first),
@@ -94,13 +88,13 @@ pub(super) fn render(
         steps: of_series(site, source, series),
         breaks: breaks(first),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
-        commits: commits(site, source, first, with_page),
-        still: stills,
+        commits: commits(context, source, first),
+        still: context.input.gnuplot.is_some(),
         ratios: !first.values.ratios.is_empty(),
         unsound: unsound(series),
         badge: badges::markdown(site, series),
-    };
-    page.render()
+    }
+    .render()
 }
 
 fn metric(source: &Source, drawn: &Drawn) -> Metric {
@@ -196,9 +190,9 @@ fn breaks(drawn: &Drawn) -> Vec<(String, String)> {
     broken.collect()
 }
 
-fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &HashSet<&str>) -> Vec<Commit> {
+fn commits(context: &Context, source: &Source, drawn: &Drawn) -> Vec<Commit> {
     let places = (0..source.line.pushes.len()).rev();
-    let repository = site.repository_of(source.line);
+    let repository = context.site.repository_of(source.line);
     let row = |place: usize| {
         let push = &source.line.pushes[place];
         let number = |row: &[f64]| row.get(place).copied().filter(|value| value.is_finite());
@@ -210,7 +204,7 @@ fn commits(site: &Site, source: &Source, drawn: &Drawn, with_page: &HashSet<&str
             message: push.message.clone().unwrap_or_default(),
             pull: repository.and_then(|repository| pull_url(repository, push.message.as_deref()?)),
             author: push.author.clone().unwrap_or_default(),
-            run: push.run.clone().filter(|run| with_page.contains(run.as_str())),
+            run: push.run.clone().filter(|run| context.with_page.contains(run.as_str())),
             day: day(push).to_owned(),
             value: value.map_or_else(|| "–".into(), |value| with_half(drawn, place, drawn.text(value))),
             ratio: number(&drawn.values.ratios).map_or_else(|| "–".into(), |ratio| change(100.0 * (ratio - 1.0))),

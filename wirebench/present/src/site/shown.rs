@@ -1,6 +1,7 @@
 //! Text from records as it may stand on a page: nothing hidden, nothing endless. Escaping is the template's.
 
 use crate::report::format::{is_unseen, shortened};
+use wirebench_record::metric::Better;
 
 /// Characters of a name that are shown.
 const NAME: usize = 160;
@@ -24,6 +25,14 @@ fn cleaned(text: &str, characters: usize) -> String {
         c => c,
     });
     shortened(seen.collect::<String>().trim(), characters)
+}
+
+/// Which way is better, in words.
+pub(super) const fn direction(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower is better",
+        Better::Higher => "higher is better",
+    }
 }
 
 /// Whether a run's id may name a file and stand in a link; every id that this program makes does.

@@ -9,8 +9,8 @@ use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::report::stills::{self, Still};
-use crate::site::SiteError;
 use crate::site::buckets::stretches;
+use crate::site::error::SiteError;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::write::Writer;
 use wirebench_record::site::MOST_POINTS;
@@ -40,7 +40,8 @@ pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Sourc
     let (mut now, mut wanted) = (BTreeMap::new(), Vec::new());
     for ((_, drawn), still) in figures.iter().zip(made) {
         let name = format!("charts/{}.svg", drawn.column);
-        let digest = digest(&[&still.title, &still.unit, &still.data]);
+        let look = format!("{} {} {}", still.colour, still.least, still.intervals);
+        let digest = digest(&[&still.title, &still.unit, &still.data, &look]);
         let current = before.get(&drawn.column) == Some(&digest) && still.file.is_file();
         if !current {
             wanted.push(still);
@@ -54,66 +55,91 @@ pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Sourc
 }
 
 fn still(writer: &Writer, series: &Series, drawn: &Drawn) -> Still {
-    let (scale, word) = readable(drawn);
+    let unit = Unit::of(drawn);
+    let (data, intervals) = data(drawn, &unit);
     Still {
         file: writer.path(&format!("charts/{}.svg", drawn.column)),
         title: match drawn.trace.metric {
             Some(_) => format!("{}: {}", series.name, drawn.label),
             None => series.name.to_owned(),
         },
-        unit: unit(drawn, &word),
-        data: data(drawn, scale),
+        unit: match drawn.direction() {
+            "" => unit.name.clone(),
+            direction => format!("{} ({direction})", unit.name),
+        },
+        data,
+        colour: colour(series.server),
+        least: unit.least,
+        intervals,
     }
 }
 
-/// What values are divided by so that they read well, and the unit they have then: 19,412 ns are 19.4 µs.
-fn readable(drawn: &Drawn) -> (f64, String) {
-    let unit = drawn.trace.unit.as_str();
-    let known: Vec<f64> = drawn
-        .judged()
-        .iter()
-        .copied()
-        .filter(|value| value.is_finite())
-        .collect();
-    let steps: &[(f64, &str)] = match unit {
-        _ if drawn.reference.is_some() => return (1.0, unit.to_owned()),
-        "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")],
-        "bytes" => &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB")],
-        _ => &[],
-    };
-    let middle = median(&known).unwrap_or(0.0);
-    let fits = steps.iter().find(|(size, _)| middle >= *size);
-    fits.map_or((1.0, unit.to_owned()), |(size, word)| (*size, (*word).to_owned()))
+/// The colour of a server, 1 to 4, as in the moving chart: `look` in `site/assets/chart/draw.js`.
+fn colour(server: &str) -> u32 {
+    let hash = server.chars().fold(29_942_u32, |hash, letter| {
+        (hash ^ u32::from(letter)).wrapping_mul(16_777_619)
+    });
+    1 + ((hash ^ (hash >> 15)) & 3)
 }
 
-fn unit(drawn: &Drawn, word: &str) -> String {
-    let unit = match &drawn.reference {
-        Some(reference) => format!("ratio to {reference}"),
-        None => word.to_owned(),
-    };
-    match drawn.direction() {
-        "" => unit,
-        direction => format!("{unit} ({direction})"),
+/// The unit of an axis, as in the moving chart: ratios are percent against the reference, and 19,412 ns are 19.4 µs.
+struct Unit {
+    name: String,
+    /// The value that stands at 0.
+    zero: f64,
+    /// What 1 on the axis is worth.
+    one: f64,
+    /// The smallest height of the axis; 0 for the default.
+    least: f64,
+}
+
+impl Unit {
+    fn of(drawn: &Drawn) -> Self {
+        if !drawn.values.ratios.is_empty() {
+            let reference = drawn.reference.as_deref().unwrap_or("the reference");
+            return Self {
+                name: format!("% against {reference}"),
+                zero: 1.0,
+                one: 0.01,
+                least: 4.0,
+            };
+        }
+        let unit = drawn.trace.unit.as_str();
+        let steps: &[(f64, &str)] = match unit {
+            "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")],
+            "bytes" => &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB")],
+            _ => &[],
+        };
+        let known: Vec<f64> = (drawn.judged().iter().copied())
+            .filter(|value| value.is_finite())
+            .collect();
+        let middle = median(&known).unwrap_or(0.0);
+        let fits = steps.iter().copied().find(|(size, _)| middle >= *size);
+        let (one, name) = fits.unwrap_or((1.0, unit));
+        Self {
+            name: name.to_owned(),
+            zero: 0.0,
+            one,
+            least: 0.0,
+        }
     }
 }
 
-/// A line for each point, or for each whole stretch of many: place, smallest, middle, largest. Empty lines where nothing is
-/// compared across. The last stretch is left out while it fills up, so that a picture of a long row changes rarely.
-fn data(drawn: &Drawn, scale: f64) -> String {
+/// A line for each point, or for each whole stretch of many: place, smallest, middle, largest; and whether these are the 95 %
+/// intervals of single points. Empty lines where nothing is compared across. The last stretch is left out while it fills up, so
+/// that a picture of a long row changes rarely.
+fn data(drawn: &Drawn, unit: &Unit) -> (String, bool) {
     let values = drawn.judged();
     let known = |value: &f64| value.is_finite();
     let from = values.iter().position(known).unwrap_or(0);
     let end = values.iter().rposition(known).map_or(from, |last| last + 1);
-    let mut breaks: Vec<usize> = drawn
-        .values
-        .segments
-        .iter()
-        .skip(1)
+    let mut breaks: Vec<usize> = (drawn.values.segments.iter().skip(1))
         .map(|segment| segment.first)
         .collect();
     breaks.sort_unstable();
     let mut edges = stretches(from, end, &breaks);
-    if end - from <= MOST_POINTS {
+    let single = end - from <= MOST_POINTS;
+    if single {
         edges.push(end);
     }
     let mut text = String::from("# place\tsmallest\tmiddle\tlargest\n");
@@ -127,10 +153,13 @@ fn data(drawn: &Drawn, scale: f64) -> String {
             text.push('\n');
             continue;
         };
-        let [low, middle, high] = [*low, middle, *high].map(|value| value / scale);
+        let half = drawn.values.half_permille.get(pair[0]).copied().filter(known);
+        let share = half.filter(|_| single).unwrap_or(0.0) / 1000.0;
+        let [low, middle, high] =
+            [low * (1.0 - share), middle, high * (1.0 + share)].map(|value| (value - unit.zero) / unit.one);
         let _ = writeln!(text, "{}\t{low:.6e}\t{middle:.6e}\t{high:.6e}", pair[0]);
     }
-    text
+    (text, single)
 }
 
 fn digest(texts: &[&str]) -> String {
@@ -144,4 +173,16 @@ fn digest(texts: &[&str]) -> String {
         .take(8)
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_have_the_colours_of_the_moving_charts() {
+        // The unit test of `look` expects the same of the first four.
+        let servers = ["http", "http-multi", "grpc", "grpc-multi", "http-tls", "Parse <b>", "ü"];
+        assert_eq!(servers.map(colour), [1, 3, 2, 4, 4, 3, 4]);
+    }
 }

@@ -7,7 +7,7 @@ use askama::filters::HtmlSafe;
 
 /// A finished picture. Everything in it went through [`Svg`], so a template prints it as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Picture(String);
+pub(crate) struct Picture(String);
 
 impl Display for Picture {
     fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
@@ -53,7 +53,7 @@ impl Svg {
         );
     }
 
-    /// A filled rectangle from its upper left corner, with words that show when it is pointed at.
+    /// A filled rectangle from its upper left corner, with a tooltip.
     pub(super) fn cell(&mut self, class: &str, corner: (f64, f64), size: (f64, f64), title: &str) {
         let (x, y, width, height) = (pixel(corner.0), pixel(corner.1), pixel(size.0), pixel(size.1));
         let (class, title) = (escaped(class), escaped(title));
@@ -63,7 +63,7 @@ impl Svg {
         );
     }
 
-    /// A path, with words that show when it is pointed at unless they are empty.
+    /// A path, with a tooltip unless that is empty.
     pub(super) fn path(&mut self, class: &str, path: &Path, title: &str) {
         if path.0.is_empty() {
             return;
@@ -92,12 +92,12 @@ impl Svg {
         );
     }
 
-    /// The picture, with the fact that it shows in words for those who do not see it.
-    pub(super) fn finish(self, class: &str, fact: &str) -> Picture {
+    /// The picture, with a text for readers who do not see it.
+    pub(super) fn finish(self, class: &str, alt: &str) -> Picture {
         let (width, height, body) = (pixel(self.width), pixel(self.height), self.body);
-        let (class, fact) = (escaped(class), escaped(fact));
+        let (class, alt) = (escaped(class), escaped(alt));
         Picture(format!(
-            "<svg class=\"{class}\" role=\"img\" aria-label=\"{fact}\" width=\"{width}\" height=\"{height}\" \
+            "<svg class=\"{class}\" role=\"img\" aria-label=\"{alt}\" width=\"{width}\" height=\"{height}\" \
              viewBox=\"0 0 {width} {height}\">{body}</svg>"
         ))
     }
@@ -138,7 +138,7 @@ impl Path {
     }
 }
 
-/// A place with a tenth of a pixel; what is no number stands at 0.
+/// A coordinate to a tenth of a pixel; NaN and infinities are 0.
 fn pixel(value: f64) -> String {
     let value = if value.is_finite() { value.clamp(-1e5, 1e5) } else { 0.0 };
     let text = format!("{value:.1}");

@@ -12,10 +12,10 @@ use wirebench_record::run::short_commit;
 use wirebench_record::site::{PUSHES, PUSHES_A_FILE, Pushes, Release, Timeline};
 use wirebench_record::trend::Push;
 
-/// Set against so many pushes ago when there was no release since.
+/// Without a newer release, the newest push is compared with the one so many pushes ago.
 const AGO: usize = 30;
 
-/// A push that others are set against.
+/// The push that the newest one is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) at: usize,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::report::format::three_digits;
 use crate::site::shown::{grouped, plural, sentence};
 use wirebench_judge::summary::{Row, counted, sections};
-use wirebench_record::run::{Bound, Round, RoundStatus, Run, RunStatus, SeriesStatus};
+use wirebench_record::run::{Bound, Round, RoundStatus, Run, RunStatus, Series, SeriesStatus};
 
 /// The rounds of one run, or of several, by how they went.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,22 +20,22 @@ pub(super) struct Tally {
     pub(super) failed: usize,
     /// Good, but left out because the machine was disturbed.
     pub(super) dropped: usize,
-    /// Why rounds are not good: what is said, how often, and one example; the most frequent first after [`Self::ranked`].
+    /// Why rounds are not good: the reason without its numbers → how often, and one example.
     reasons: BTreeMap<String, (usize, String)>,
 }
 
-/// What can be said of a run in one sentence, and what else there is to know.
+/// Whether a run can be trusted: a word, a sentence, and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
-    /// The word that is shown large: yes, in part, no.
+pub(super) struct Trust {
+    /// Yes, in part, or no.
     pub(super) word: &'static str,
     /// Why.
     pub(super) sentence: String,
     /// What limits it: the client's ceiling, a busy machine.
-    pub(super) further: Vec<String>,
+    pub(super) limits: Vec<String>,
 }
 
-/// How a round stands, as one word for tables and style sheets.
+/// The status of a round, as one word for tables and style sheets.
 pub(super) const fn word(round: &Round) -> &'static str {
     match round.status {
         RoundStatus::Ok if round.dropped.is_some() => "dropped",
@@ -45,7 +45,7 @@ pub(super) const fn word(round: &Round) -> &'static str {
     }
 }
 
-/// Why it is not good; none when it is.
+/// Why a round is not good; `None` when it is good.
 pub(super) fn why(round: &Round) -> Option<&str> {
     match round.status {
         RoundStatus::Ok => round.dropped.as_deref(),
@@ -61,7 +61,7 @@ impl Tally {
         tally
     }
 
-    /// Counts the rounds of one run more.
+    /// Adds the rounds of a run.
     pub(super) fn add(&mut self, run: &Run) {
         for round in run.series.iter().flat_map(|series| &series.rounds) {
             self.rounds += 1;
@@ -117,16 +117,16 @@ fn kind(why: &str) -> String {
 }
 
 /// Whether a run can be trusted.
-pub(super) fn answer(run: &Run) -> Answer {
+pub(super) fn trust(run: &Run) -> Trust {
     let tally = Tally::of(run);
     let (word, mut sentence) = rounds(run, &tally);
     if let Some(reason) = run.reason.as_deref().filter(|_| run.status != RunStatus::Complete) {
         sentence = format!("{sentence} {}.", self::sentence(reason).trim_end_matches('.'));
     }
-    Answer {
+    Trust {
         word,
         sentence,
-        further: [client_bound(run), steal(run), counts(run)]
+        limits: [client_bound(run), steal(run), counts(run)]
             .into_iter()
             .flatten()
             .collect(),
@@ -134,69 +134,60 @@ pub(super) fn answer(run: &Run) -> Answer {
 }
 
 fn rounds(run: &Run, tally: &Tally) -> (&'static str, String) {
-    let timed = run.series.iter().filter(|series| !series.is_counted()).count();
-    let of_all = format!("{} of {}", grouped(tally.good), plural(tally.rounds, "round"));
-    let left = tally.left_out();
-    let whole_counts = counted(run).all(|series| series.status == SeriesStatus::Ok);
     if tally.rounds == 0 {
-        return match counted(run).filter(|series| series.status == SeriesStatus::Ok).count() {
-            0 => ("No", "Nothing was measured.".into()),
-            _ if whole_counts => ("Yes", "Everything was counted, nothing timed.".into()),
-            some => (
-                "In part",
-                format!(
-                    "{some} of {} are whole; nothing was timed.",
-                    plural(counted(run).count(), "counted series")
-                ),
-            ),
-        };
+        return nothing_timed(run);
     }
+    let all = plural(tally.rounds, "round");
+    let good = format!("{} of {all}", grouped(tally.good));
+    let left = tally.left_out();
     if tally.good == 0 {
-        return (
-            "No",
-            format!("Not one of {} is good: {left}.", plural(tally.rounds, "round")),
-        );
+        return ("No", format!("Not one of {all} is good: {left}."));
     }
     match run.status {
-        RunStatus::Complete if left.is_empty() => (
-            "Yes",
-            format!(
-                "All {} of {timed} series passed every check.",
-                plural(tally.rounds, "round")
-            ),
-        ),
-        RunStatus::Complete => ("Yes", format!("{of_all} passed every check and count; {left} do not.")),
+        RunStatus::Complete if left.is_empty() => {
+            let timed = run.series.iter().filter(|series| !series.is_counted()).count();
+            ("Yes", format!("All {all} of {timed} series passed every check."))
+        }
+        RunStatus::Complete => ("Yes", format!("{good} passed every check and count; {left} do not.")),
         RunStatus::Incomplete => {
-            let left = if left.is_empty() {
-                String::new()
-            } else {
-                format!(" ({left})")
+            let left = match left.is_empty() {
+                true => left,
+                false => format!(" ({left})"),
             };
-            (
-                "In part",
-                format!("The run did not reach its end; {of_all} that it got to are good{left}."),
-            )
+            let sentence = format!("The run did not reach its end; {good} that it got to are good{left}.");
+            ("In part", sentence)
         }
         RunStatus::Failed => {
-            let whole = run
-                .series
-                .iter()
-                .filter(|series| series.status == SeriesStatus::Ok)
-                .count();
-            let left = if left.is_empty() {
-                String::new()
-            } else {
-                format!(": {left}")
+            let whole = whole(run.series.iter());
+            let left = match left.is_empty() {
+                true => left,
+                false => format!(": {left}"),
             };
-            (
-                "In part",
-                format!(
-                    "{whole} of {} series are whole; {of_all} are good{left}.",
-                    run.series.len()
-                ),
-            )
+            let sentence = format!(
+                "{whole} of {} series are whole; {good} are good{left}.",
+                run.series.len()
+            );
+            ("In part", sentence)
         }
     }
+}
+
+/// A run without timed rounds.
+fn nothing_timed(run: &Run) -> (&'static str, String) {
+    let (all, whole) = (counted(run).count(), whole(counted(run)));
+    match whole {
+        0 => ("No", "Nothing was measured.".into()),
+        _ if whole == all => ("Yes", "Everything was counted, nothing timed.".into()),
+        _ => {
+            let all = plural(all, "counted series");
+            ("In part", format!("{whole} of {all} are whole; nothing was timed."))
+        }
+    }
+}
+
+/// How many of these series are whole.
+fn whole<'a>(series: impl Iterator<Item = &'a Series>) -> usize {
+    series.filter(|series| series.status == SeriesStatus::Ok).count()
 }
 
 fn client_bound(run: &Run) -> Option<String> {
@@ -240,8 +231,7 @@ fn steal(run: &Run) -> Option<String> {
 }
 
 fn counts(run: &Run) -> Option<String> {
-    let all = counted(run).count();
-    let whole = counted(run).filter(|series| series.status == SeriesStatus::Ok).count();
+    let (all, whole) = (counted(run).count(), whole(counted(run)));
     (all > 0).then(|| format!("{whole} of {all} counted series are whole."))
 }
 
@@ -252,39 +242,40 @@ mod tests {
 
     #[test]
     fn a_run_without_a_flaw_is_trusted() {
-        let answer = answer(&samples::reference());
+        let trust = trust(&samples::reference());
         assert_eq!(
-            (answer.word, &*answer.sentence),
+            (trust.word, &*trust.sentence),
             ("Yes", "All 78 rounds of 26 series passed every check.")
         );
         assert!(
-            answer.further[0].starts_with("18 of 22 throughputs are client-bound"),
-            "{answer:?}"
+            trust.limits[0].starts_with("18 of 22 throughputs are client-bound"),
+            "{trust:?}"
         );
-        assert!(answer.further[1].contains("hypervisor"), "{answer:?}");
+        assert!(trust.limits[1].contains("hypervisor"), "{trust:?}");
     }
 
     #[test]
     fn what_is_wrong_is_said_with_its_numbers() {
         let mut run = samples::reference();
         samples::spoil(&mut run);
-        let told = answer(&run);
-        assert_eq!(told.word, "Yes");
+        let spoiled = trust(&run);
+        assert_eq!(spoiled.word, "Yes");
         assert_eq!(
-            told.sentence,
+            spoiled.sentence,
             "75 of 78 rounds passed every check and count; 1 invalid, 1 failed, 1 dropped do not."
         );
         run.status = RunStatus::Incomplete;
         run.reason = Some("interrupted.".into());
-        let told = answer(&run);
-        assert_eq!(told.word, "In part");
+        let spoiled = trust(&run);
+        assert_eq!(spoiled.word, "In part");
         assert!(
-            told.sentence
+            spoiled
+                .sentence
                 .ends_with("(1 invalid, 1 failed, 1 dropped). interrupted."),
-            "{told:?}"
+            "{spoiled:?}"
         );
         run.series.iter_mut().for_each(|series| series.rounds.clear());
-        assert_eq!(answer(&run).word, "No");
+        assert_eq!(trust(&run).word, "No");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is said of standings, in the same words on every page.
+//! The words for standings, the same on every page.
 
 use crate::report::comparison::words::{change, interval};
 use crate::report::format::three_digits;
@@ -47,7 +47,7 @@ pub(super) fn changed(found: Option<Change>) -> String {
     }
 }
 
-/// One sentence more where the verdict alone would mislead; empty otherwise.
+/// A sentence for verdicts that would mislead alone; empty for the others.
 pub(super) fn remark(drawn: &Drawn) -> String {
     let stands = &drawn.stands;
     match (&stands.withheld, &stands.broken_by) {
@@ -68,7 +68,7 @@ fn ended(drawn: &Drawn) -> String {
     })
 }
 
-/// The smallest step that would be seen, in words; a dash when it is not known.
+/// The smallest step that would be detected, in words; a dash when it is not known.
 pub(super) fn seen(drawn: &Drawn) -> String {
     match drawn.resolvable() {
         Some(percent) if percent > TOO_NOISY => "too noisy to judge".into(),
@@ -77,7 +77,7 @@ pub(super) fn seen(drawn: &Drawn) -> String {
     }
 }
 
-/// The verdict sentence of a source: how many of its metrics stand how.
+/// The verdict sentence of a source: how many of its metrics have each standing.
 pub(super) fn sentence(source: &Source) -> String {
     let all: Vec<&Drawn> = source.series.iter().flat_map(|series| &series.metrics).collect();
     let count = |standing| all.iter().filter(|drawn| drawn.stands.standing == standing).count();
@@ -124,7 +124,7 @@ pub(super) fn sentence(source: &Source) -> String {
     format!("{head}; {}.", parts.join("; "))
 }
 
-/// What half of the compared metrics would show within five pushes, percent.
+/// The median over the metrics of the smallest step that five pushes would show, percent.
 fn detectable(all: &[&Drawn]) -> Option<f64> {
     let sizes: Vec<f64> = all.iter().filter_map(|drawn| drawn.resolvable()).collect();
     median(&sizes)

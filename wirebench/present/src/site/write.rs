@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, include_dir};
 use serde::Serialize;
 
-use crate::site::SiteError;
+use crate::site::error::SiteError;
 use crate::site::scripts::joined;
 
 /// Style sheets, scripts and pictures that are the same on every site.

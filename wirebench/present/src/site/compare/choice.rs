@@ -2,25 +2,30 @@
 
 use askama::Template;
 
-use crate::site::frame::{Frame, Place, Site};
-use crate::site::run_list::{Listed, newest_first};
+use crate::site::frame::Frame;
+use crate::site::page::SitePage;
+use crate::site::run_list::{self, ListedRun, newest_first};
+
+pub(crate) const PAGE: SitePage = SitePage {
+    applies: run_list::PAGE.applies,
+    ..SitePage::new("compare/index.html", "Compare", |frame, context| {
+        render(frame, &ListedRun::all(context.input, context.site))
+    })
+};
 
 #[derive(Template)]
 #[template(path = "compare_choice.html")]
 struct Page<'a> {
     frame: Frame,
-    judged: Vec<&'a Listed>,
-    runs: Vec<&'a Listed>,
+    judged: Vec<&'a ListedRun>,
+    runs: Vec<&'a ListedRun>,
 }
 
-/// The page `compare/index.html`; the script beside it loads `data/runs/<id>.summary.json` of the two runs chosen.
-///
-/// # Errors
-/// When the template cannot be rendered.
-pub(in crate::site) fn render(runs: &[Listed], site: &Site) -> Result<String, askama::Error> {
+/// Its script loads `data/runs/<id>.summary.json` of the two runs chosen.
+fn render(frame: Frame, runs: &[ListedRun]) -> Result<String, askama::Error> {
     let runs = newest_first(runs);
     Page {
-        frame: site.frame_below("Compare", Place::Compare),
+        frame,
         judged: runs.iter().copied().filter(|run| run.verdict.is_some()).collect(),
         runs,
     }
@@ -36,9 +41,13 @@ mod tests {
     #[test]
     fn runs_with_a_baseline_stand_with_their_verdict_and_all_can_be_chosen() {
         let (site, mut other) = (samples::site(), samples::reference());
-        let judged = Listed::of(&other, Some(&golden("improved")), &site).unwrap();
+        let judged = ListedRun::of(&other, Some(&golden("improved")), &site).unwrap();
         other.id = "20260101T000000Z-000001".into();
-        let page = render(&[Listed::of(&other, None, &site).unwrap(), judged], &site).unwrap();
+        let page = render(
+            PAGE.frame(&site),
+            &[ListedRun::of(&other, None, &site).unwrap(), judged],
+        )
+        .unwrap();
         crate::site::well_formed::check(&page).unwrap();
         assert!(page.contains("✓ Improved") && page.contains("href=\"20261121T051047Z-352901.html\""));
         assert_eq!(page.matches("data-run=\"").count(), 2);
@@ -47,11 +56,11 @@ mod tests {
     #[test]
     fn without_a_run_or_a_baseline_it_says_how_to_make_one() {
         let site = samples::site();
-        let none = render(&[], &site).unwrap();
+        let none = render(PAGE.frame(&site), &[]).unwrap();
         assert!(none.contains("No run with a baseline yet") && none.contains("wirebench run --baseline main"));
         assert!(!none.contains("id=\"choose\""));
-        let one = Listed::of(&samples::reference(), None, &site).unwrap();
-        let alone = render(&[one], &site).unwrap();
+        let one = ListedRun::of(&samples::reference(), None, &site).unwrap();
+        let alone = render(PAGE.frame(&site), &[one]).unwrap();
         assert!(alone.contains("One run has a page so far") && !alone.contains("id=\"choose\""));
     }
 }

@@ -1,8 +1,8 @@
 //! Every effect of a comparison in one picture: a row for each metric, in it a whisker for each series; worse to the right.
 
 use crate::report::comparison::words::effect;
+use crate::site::compare::colour::class;
 use crate::site::compare::effects::Axis;
-use crate::site::compare::view::class;
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use wirebench_judge::summary::comparison::{Row, Standing};
@@ -32,12 +32,10 @@ pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Picture> {
         return None;
     }
     let of = |metric: Metric| -> Vec<&Row> {
-        let those = rows
-            .iter()
-            .filter(|row| row.metric.is_some_and(|one| one.metric == metric));
-        let mut those: Vec<&Row> = those.copied().collect();
-        those.sort_by_key(|row| row.standing);
-        those
+        let of_metric = |row: &&Row| row.metric.is_some_and(|one| one.metric == metric);
+        let mut rows: Vec<&Row> = rows.iter().copied().filter(of_metric).collect();
+        rows.sort_by_key(|row| row.standing);
+        rows
     };
     let all: f64 = rows.iter().map(|row| lane(row)).sum();
     let shrink = (ROOM / all).min(1.0);
@@ -56,10 +54,10 @@ pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Picture> {
         svg.line("grid", (0.0, top), (WIDTH, top));
         let label = metric.label().trim_end_matches(" per request");
         svg.text("name", (0.0, top + height / 2.0 + 4.0), Anchor::Start, label);
-        let those = of(*metric);
-        let used: f64 = those.iter().map(|row| lane(row) * shrink).sum();
+        let rows = of(*metric);
+        let used: f64 = rows.iter().map(|row| lane(row) * shrink).sum();
         let mut at = top + (height - used) / 2.0;
-        for row in those {
+        for row in rows {
             let lane = lane(row) * shrink;
             whisker(&mut svg, axis, row, at + lane / 2.0);
             at += lane;
@@ -91,7 +89,7 @@ fn whisker(svg: &mut Svg, axis: Axis, row: &Row, middle: f64) {
         let mut path = Path::default();
         path.dot((dot, middle));
         let size = if is_quiet(row) { "point small" } else { "point" };
-        let said = format!("{} {}: {}", name(&row.series.id), metric.metric.label(), effect(metric));
-        svg.path(&format!("{size} {class}"), &path, &said);
+        let title = format!("{} {}: {}", name(&row.series.id), metric.metric.label(), effect(metric));
+        svg.path(&format!("{size} {class}"), &path, &title);
     }
 }

@@ -1,5 +1,4 @@
-//! Comparison → what its page says, in words and pictures, before any markup. The words are those of the comment on a pull
-//! request; nothing is judged here.
+//! Comparison → the view model of its page. The words are those of the comment on a pull request; nothing is judged here.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +6,7 @@ use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::words::{self, effect, symbol, word};
 use crate::report::comparison::{functions, headline, markdown, reasons, sections};
 use crate::report::{escape, format};
+use crate::site::compare::colour::class;
 use crate::site::compare::picture;
 use crate::site::shown::{name, sentence};
 use crate::site::svg::Picture;
@@ -21,80 +21,80 @@ const OPEN: usize = 7;
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
-pub(in crate::site) struct View {
+pub(crate) struct View {
     /// `✗ Regressed`.
-    pub(in crate::site) verdict: String,
-    pub(in crate::site) class: &'static str,
-    pub(in crate::site) summary: String,
-    pub(in crate::site) next: String,
-    pub(in crate::site) commands: Vec<String>,
+    pub(crate) verdict: String,
+    pub(crate) class: &'static str,
+    pub(crate) summary: String,
+    pub(crate) next: String,
+    pub(crate) commands: Vec<String>,
     /// Baseline and candidate.
-    pub(in crate::site) sides: [SideView; 2],
-    pub(in crate::site) one_run: bool,
-    /// What to know before trusting it.
-    pub(in crate::site) notes: Vec<String>,
-    /// How many effects are worse, better, open and unchanged: class, number and word.
-    pub(in crate::site) strip: Vec<Count>,
+    pub(crate) sides: [SideView; 2],
+    pub(crate) one_run: bool,
+    /// Notes and remarks to read before trusting the verdict.
+    pub(crate) notes: Vec<String>,
+    /// How many effects have each standing.
+    pub(crate) strip: Vec<Count>,
     /// Every effect in one picture.
-    pub(in crate::site) picture: Option<Picture>,
-    /// What changed or may have, the most alarming first.
-    pub(in crate::site) changed: Vec<Line>,
-    /// What did not.
-    pub(in crate::site) unchanged: Vec<Line>,
-    pub(in crate::site) explained: Vec<Explained>,
-    /// How, which and why.
-    pub(in crate::site) not_compared: Vec<[String; 3]>,
-    pub(in crate::site) method: Vec<(&'static str, String)>,
-    pub(in crate::site) repeat: Option<String>,
-    pub(in crate::site) markdown: String,
+    pub(crate) picture: Option<Picture>,
+    /// Effects that changed or may have changed, the worst first.
+    pub(crate) changed: Vec<Line>,
+    /// Effects that did not change.
+    pub(crate) unchanged: Vec<Line>,
+    pub(crate) explained: Vec<Explained>,
+    /// Series without a comparison: how (only on one side, …), which, and why.
+    pub(crate) not_compared: Vec<[String; 3]>,
+    pub(crate) method: Vec<(&'static str, String)>,
+    pub(crate) repeat: Option<String>,
+    pub(crate) markdown: String,
 }
 
 /// The code of one side.
 #[derive(Debug)]
-pub(in crate::site) struct SideView {
-    pub(in crate::site) called: String,
-    pub(in crate::site) commit: String,
-    pub(in crate::site) url: Option<String>,
-    pub(in crate::site) modified: bool,
+pub(crate) struct SideView {
+    pub(crate) called: String,
+    pub(crate) commit: String,
+    pub(crate) url: Option<String>,
+    pub(crate) modified: bool,
 }
 
-/// How many effects stand alike.
+/// How many effects have one standing.
 #[derive(Debug)]
-pub(in crate::site) struct Count {
-    pub(in crate::site) class: &'static str,
-    pub(in crate::site) number: usize,
-    pub(in crate::site) word: String,
+pub(crate) struct Count {
+    pub(crate) class: &'static str,
+    pub(crate) number: usize,
+    pub(crate) word: String,
 }
 
 /// One effect.
 #[derive(Debug)]
-pub(in crate::site) struct Line {
-    pub(in crate::site) class: &'static str,
-    pub(in crate::site) verdict: String,
-    pub(in crate::site) remark: String,
-    pub(in crate::site) series: String,
+pub(crate) struct Line {
+    pub(crate) class: &'static str,
+    pub(crate) verdict: String,
+    pub(crate) remark: String,
+    pub(crate) series: String,
     /// The page of the series, where it has one.
-    pub(in crate::site) href: Option<String>,
-    pub(in crate::site) metric: &'static str,
+    pub(crate) href: Option<String>,
+    pub(crate) metric: &'static str,
     /// Whether the overall verdict is drawn from it.
-    pub(in crate::site) gates: bool,
-    pub(in crate::site) change: String,
-    pub(in crate::site) values: [String; 2],
-    pub(in crate::site) seen: String,
+    pub(crate) gates: bool,
+    pub(crate) change: String,
+    pub(crate) values: [String; 2],
+    pub(crate) seen: String,
 }
 
 /// Where commits and series are shown.
 #[derive(Clone, Copy)]
-pub(in crate::site) struct Links<'a> {
+pub(crate) struct Links<'a> {
     /// The address of a commit.
-    pub(in crate::site) commit: &'a dyn Fn(&str) -> Option<String>,
+    pub(crate) commit: &'a dyn Fn(&str) -> Option<String>,
     /// The page of a series, from the comparison's page.
-    pub(in crate::site) series: &'a dyn Fn(&str) -> Option<String>,
+    pub(crate) series: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Links<'_> {
-    /// None at all: what is shown stands alone.
-    pub(in crate::site) const NONE: Self = Self {
+    /// No links, for a page that stands alone.
+    pub(crate) const NONE: Self = Self {
         commit: &|_| None,
         series: &|_| None,
     };
@@ -102,30 +102,30 @@ impl Links<'_> {
 
 impl Line {
     /// Whether there is a value of either side to show.
-    pub(in crate::site) fn has_values(&self) -> bool {
+    pub(crate) fn has_values(&self) -> bool {
         self.values.iter().any(|value| value != "–")
     }
 }
 
 /// The functions that carry a counted change.
 #[derive(Debug)]
-pub(in crate::site) struct Explained {
-    pub(in crate::site) head: String,
+pub(crate) struct Explained {
+    pub(crate) head: String,
     /// The differential flame graph, where it was copied to.
-    pub(in crate::site) flame: Option<String>,
+    pub(crate) flame: Option<String>,
     /// Name and change.
-    pub(in crate::site) functions: Vec<(String, String)>,
+    pub(crate) functions: Vec<(String, String)>,
 }
 
 impl View {
-    pub(in crate::site) fn of(comparison: &Comparison, links: Links, flames: &BTreeMap<String, String>) -> Self {
+    pub(crate) fn of(comparison: &Comparison, links: Links, flames: &BTreeMap<String, String>) -> Self {
         let findings = Findings::of(comparison);
         let Advice { text, commands } = advice::of(comparison, &findings, name, sentence);
         let all: Vec<&Row> = findings.gating.iter().chain(&findings.informative).collect();
         let lines = |same: bool| -> Vec<Line> {
             let rows = all.iter().filter(|row| (row.standing == Standing::Unchanged) == same);
             let mut lines: Vec<Line> = rows.map(|row| line(row, links)).collect();
-            // What rows one below the other share is said once.
+            // A remark that several rows in a row share is shown once.
             for place in (1..lines.len()).rev() {
                 if lines[place].remark == lines[place - 1].remark {
                     lines[place].remark.clear();
@@ -134,10 +134,10 @@ impl View {
             lines
         };
         let strip = strip(&all);
-        let told: Vec<String> = strip.iter().map(|one| format!("{} {}", one.number, one.word)).collect();
+        let counts: Vec<String> = strip.iter().map(|one| format!("{} {}", one.number, one.word)).collect();
         let alt = format!(
             "Every effect with its 95 % interval, a row for each metric: {}.",
-            told.join(", ")
+            counts.join(", ")
         );
         let mut notes: Vec<String> = comparison
             .notes
@@ -177,17 +177,17 @@ impl View {
     }
 
     /// Whether a flame graph can be shown.
-    pub(in crate::site) fn has_flames(&self) -> bool {
+    pub(crate) fn has_flames(&self) -> bool {
         self.explained.iter().any(|part| part.flame.is_some())
     }
 
     /// The changed rows that are seen at once.
-    pub(in crate::site) fn first_changed(&self) -> &[Line] {
+    pub(crate) fn first_changed(&self) -> &[Line] {
         &self.changed[..self.changed.len().min(OPEN)]
     }
 
     /// The changed rows that are folded.
-    pub(in crate::site) fn more_changed(&self) -> &[Line] {
+    pub(crate) fn more_changed(&self) -> &[Line] {
         &self.changed[self.changed.len().min(OPEN)..]
     }
 
@@ -212,17 +212,7 @@ impl SideView {
     }
 }
 
-/// The class that gives a standing its colour; its word and shape stand beside it always.
-pub(in crate::site) const fn class(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Regressed => "worse",
-        Standing::Improved => "better",
-        Standing::Invalid | Standing::Inconclusive => "open",
-        Standing::Accepted | Standing::Unchanged | Standing::NotJudged => "noise",
-    }
-}
-
-/// What its verdict and its numbers do not say already.
+/// The reason for a verdict, where verdict and numbers do not show it already.
 fn remark(row: &Row) -> String {
     match row.standing {
         Standing::Accepted => row
@@ -234,7 +224,7 @@ fn remark(row: &Row) -> String {
     }
 }
 
-/// How many effects stand in each way, the most alarming first.
+/// How many effects have each standing, the worst first.
 fn strip(rows: &[&Row]) -> Vec<Count> {
     let ways = [
         (Standing::Regressed, "worse"),

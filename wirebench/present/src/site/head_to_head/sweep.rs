@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::report::format::{count, time};
-use crate::site::head_to_head::table::is_grpc;
-use crate::site::scale::{Linear, Log};
+use crate::site::head_to_head::protocol::is_grpc;
+use crate::site::scale::{Axis, Linear, Log};
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use wirebench_judge::summary::{Row, candidate_rounds, sections};
@@ -143,85 +143,70 @@ fn drawn(all: Curves, about: &'static str, draw: impl Fn(&[Curve], &str) -> Pict
     all.into_iter().filter_map(sweep).collect()
 }
 
+/// The label of an axis, and how its values are written.
 type Words = (&'static str, fn(f64) -> String);
 
-/// Curves over two axes; the one whose words say so is logarithmic.
-fn picture(curves: &[Curve], title: &str, (below, x_words): Words, (beside, y_words): Words) -> Picture {
-    let all = || curves.iter().flat_map(|curve| &curve.points);
+/// Curves over two axes; the one whose label says so is logarithmic.
+fn picture(curves: &[Curve], title: &str, (x_label, x_words): Words, (y_label, y_words): Words) -> Picture {
     let ends = |read: fn(&(f64, f64)) -> f64| {
-        let values = || all().map(read);
+        let values = || curves.iter().flat_map(|curve| &curve.points).map(read);
         (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
     };
     let ((low_x, high_x), (low_y, high_y)) = (ends(|point| point.0), ends(|point| point.1));
-    let (left, right) = (LEFT, WIDTH - RIGHT);
-    let (bottom, top) = (HEIGHT - BOTTOM, TOP);
-    let log_x = Log::new((low_x / 1.1, left), (high_x * 1.1, right));
-    let straight_x = Linear::new((0.0, left), (high_x * 1.05, right));
-    let log_y = Log::new((low_y / 1.2, bottom), (high_y * 1.2, top));
-    let straight_y = Linear::new((0.0, bottom), (high_y * 1.1, top));
-    let is_log = |words: &str| words.ends_with("log axis");
-    let x = |value| {
-        if is_log(below) {
-            log_x.at(value)
-        } else {
-            straight_x.at(value)
-        }
+    let (left, right, bottom, top) = (LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM, TOP);
+    let is_log = |label: &str| label.ends_with("log axis");
+    let x = match is_log(x_label) {
+        true => Axis::Log(Log::new((low_x / 1.1, left), (high_x * 1.1, right))),
+        false => Axis::Linear(Linear::new((0.0, left), (high_x * 1.05, right))),
     };
-    let y = |value| {
-        if is_log(beside) {
-            log_y.at(value)
-        } else {
-            straight_y.at(value)
-        }
+    let y = match is_log(y_label) {
+        true => Axis::Log(Log::new((low_y / 1.2, bottom), (high_y * 1.2, top))),
+        false => Axis::Linear(Linear::new((0.0, bottom), (high_y * 1.1, top))),
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
-    for tick in if is_log(beside) {
-        log_y.ticks()
-    } else {
-        straight_y.ticks(4.0, 1.0)
-    } {
-        svg.line("grid", (left, y(tick)), (right, y(tick)));
-        svg.text("tick", (left - 6.0, y(tick) + 4.0), Anchor::End, &y_words(tick));
+    for tick in y.ticks(4.0) {
+        svg.line("grid", (left, y.at(tick)), (right, y.at(tick)));
+        svg.text("tick", (left - 6.0, y.at(tick) + 4.0), Anchor::End, &y_words(tick));
     }
-    for tick in if is_log(below) {
-        log_x.ticks()
-    } else {
-        straight_x.ticks(4.0, 1.0)
-    } {
-        svg.line("grid", (x(tick), top), (x(tick), bottom));
-        svg.text("tick", (x(tick), bottom + 16.0), Anchor::Middle, &x_words(tick));
+    for tick in x.ticks(4.0) {
+        svg.line("grid", (x.at(tick), top), (x.at(tick), bottom));
+        svg.text("tick", (x.at(tick), bottom + 16.0), Anchor::Middle, &x_words(tick));
     }
-    svg.text("tick", (4.0, 12.0), Anchor::Start, beside);
-    svg.text(
-        "tick",
-        (f64::midpoint(left, right), HEIGHT - 5.0),
-        Anchor::Middle,
-        below,
-    );
-    let mut labels: Vec<f64> = Vec::new();
+    svg.text("tick", (4.0, 12.0), Anchor::Start, y_label);
+    let below = (f64::midpoint(left, right), HEIGHT - 5.0);
+    svg.text("tick", below, Anchor::Middle, x_label);
+    let mut labels = Vec::new();
     for curve in curves {
-        let class = if curve.grpc { "grpc" } else { "http" };
-        let mut line = Path::default();
-        line.through(curve.points.iter().map(|point| (x(point.0), y(point.1))));
-        svg.path(&format!("curve {class}"), &line, "");
-        for point in &curve.points {
-            let mut dot = Path::default();
-            dot.dot((x(point.0), y(point.1)));
-            let said = format!("{}: {} at {}", name(&curve.server), y_words(point.1), x_words(point.0));
-            svg.path(&format!("point {class}"), &dot, &said);
-        }
-        if let Some(last) = curve.points.last() {
-            // Names that would cover each other stand one below the other.
-            let mut at = y(last.1);
-            while labels.iter().any(|other| (other - at).abs() < 13.0) {
-                at += 13.0;
-            }
-            labels.push(at);
-            let place = (x(last.0) + 8.0, at + 4.0);
-            svg.text(&format!("name {class}"), place, Anchor::Start, &name(&curve.server));
-        }
+        draw_curve(&mut svg, curve, (x, x_words), (y, y_words), &mut labels);
     }
     svg.finish("ratios sweep", title)
+}
+
+type Scale = (Axis, fn(f64) -> String);
+
+/// Draws a curve and the name of its server. `labels` are the heights at which names stand already.
+fn draw_curve(svg: &mut Svg, curve: &Curve, (x, x_words): Scale, (y, y_words): Scale, labels: &mut Vec<f64>) {
+    let class = if curve.grpc { "grpc" } else { "http" };
+    let server = name(&curve.server);
+    let mut line = Path::default();
+    line.through(curve.points.iter().map(|point| (x.at(point.0), y.at(point.1))));
+    svg.path(&format!("curve {class}"), &line, "");
+    for point in &curve.points {
+        let mut dot = Path::default();
+        dot.dot((x.at(point.0), y.at(point.1)));
+        let title = format!("{server}: {} at {}", y_words(point.1), x_words(point.0));
+        svg.path(&format!("point {class}"), &dot, &title);
+    }
+    if let Some(last) = curve.points.last() {
+        // Names that would cover each other stand one below the other.
+        let mut at = y.at(last.1);
+        while labels.iter().any(|other| (other - at).abs() < 13.0) {
+            at += 13.0;
+        }
+        labels.push(at);
+        let place = (x.at(last.0) + 8.0, at + 4.0);
+        svg.text(&format!("name {class}"), place, Anchor::Start, &server);
+    }
 }
 
 #[cfg(test)]

@@ -1,22 +1,21 @@
-//! The servers that one driver asked for the same work, as a table whose cells are bars.
+//! The servers that one driver loaded with the same work, as a table whose cells are bars.
 
 use std::collections::BTreeSet;
 
-use crate::report::comparison::words::{figure, value};
 use crate::report::format::three_digits;
 use crate::report::head_to_head::times;
 use crate::site::head_to_head::panel::{Panel, panels};
+use crate::site::head_to_head::protocol::{is_grpc, label};
+use crate::site::head_to_head::quantity::{QUANTITIES, Quantity, median_of};
 use crate::site::head_to_head::sweep::swept;
 use crate::site::offered::offered;
-use crate::site::shown::name;
-use wirebench_judge::summary::multiple::Multiple;
-use wirebench_judge::summary::wire::wire_bytes;
+use crate::site::shown::{name, plural};
 use wirebench_judge::summary::{Row, Section, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Run};
 use wirebench_stats::quantile::median;
 
-/// One scenario asked by one driver.
+/// The servers that one driver loaded in one scenario.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) scenario: String,
@@ -55,120 +54,8 @@ pub(super) struct Cell {
     pub(super) text: String,
     /// `× 1.42 (1.38 to 1.44)` the first server's; empty for that one itself.
     pub(super) ratio: String,
-    /// What must stand beside it.
+    /// What limits it, such as `client-bound`; empty for nothing.
     pub(super) mark: &'static str,
-}
-
-/// Where a quantity comes from.
-pub(super) enum Read {
-    /// The median over the rounds; its ratio has an interval.
-    Timed(Metric),
-    /// One number.
-    Told(fn(&Run, &Row) -> Option<f64>),
-}
-
-impl Read {
-    pub(super) fn of(&self, run: &Run, row: &Row) -> Option<f64> {
-        match self {
-            Self::Timed(metric) => of(row, *metric),
-            Self::Told(read) => read(run, row),
-        }
-    }
-
-    /// How a row stands beside the first one, with an interval, where it is timed.
-    pub(super) fn beside(&self, row: &Row, first: &Row) -> Option<Multiple> {
-        match self {
-            Self::Timed(metric) => Multiple::of(*metric, row.series, first.series),
-            Self::Told(_) => None,
-        }
-    }
-}
-
-/// What servers are compared by.
-pub(super) struct Quantity {
-    pub(super) key: &'static str,
-    pub(super) label: &'static str,
-    pub(super) better: &'static str,
-    pub(super) read: Read,
-    write: fn(f64) -> String,
-}
-
-pub(super) const QUANTITIES: [Quantity; 7] = [
-    Quantity {
-        key: "server_cpu",
-        label: "server CPU per request",
-        better: "lower is better",
-        read: Read::Timed(Metric::ServerCpu),
-        write: |number| value(Some(number), "ns"),
-    },
-    Quantity {
-        key: "throughput",
-        label: "throughput",
-        better: "higher is better",
-        read: Read::Timed(Metric::Throughput),
-        write: |number| value(Some(number), "req/s"),
-    },
-    Quantity {
-        key: "latency_p50",
-        label: "latency p50",
-        better: "lower is better",
-        read: Read::Timed(Metric::LatencyP50),
-        write: |number| value(Some(number), "ns"),
-    },
-    Quantity {
-        key: "latency_p99",
-        label: "latency p99",
-        better: "lower is better",
-        read: Read::Timed(Metric::LatencyP99),
-        write: |number| value(Some(number), "ns"),
-    },
-    Quantity {
-        key: "driver_cpu",
-        label: "driver CPU per request",
-        better: "lower is better",
-        read: Read::Timed(Metric::DriverCpu),
-        write: |number| value(Some(number), "ns"),
-    },
-    Quantity {
-        key: "payload_bytes",
-        label: "payload of an answer",
-        better: "lower is better",
-        read: Read::Told(|_, row| row.payload_bytes.map(as_number)),
-        write: |number| figure(Metric::PayloadBytes, number),
-    },
-    Quantity {
-        key: "wire_bytes",
-        label: "bytes on the wire, both ways",
-        better: "lower is better",
-        read: Read::Told(|run, row| wire_bytes(run, row.series).map(|bytes| bytes.sent + bytes.received)),
-        write: |number| figure(Metric::WireBytesSent, number),
-    },
-];
-
-fn of(row: &Row, metric: Metric) -> Option<f64> {
-    row.spread(metric).map(|spread| spread.median)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
-const fn as_number(bytes: u64) -> f64 {
-    bytes as f64
-}
-
-/// Whether a protocol is one of gRPC's.
-pub(super) fn is_grpc(protocol: &str) -> bool {
-    protocol.starts_with("grpc")
-}
-
-fn label(protocol: &str) -> String {
-    match protocol {
-        "http" => "HTTP/1.1".into(),
-        "h2c" => "HTTP/2".into(),
-        "grpc" => "gRPC".into(),
-        "https" => "HTTPS".into(),
-        "grpcs" => "gRPC over TLS".into(),
-        "grpc-web" => "gRPC-web".into(),
-        other => name(other),
-    }
 }
 
 /// The rows of one driver on one machine, HTTP before gRPC: the usual question is what gRPC costs beside it.
@@ -200,8 +87,7 @@ pub(super) fn groups(run: &Run) -> Vec<Group> {
 }
 
 fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
-    let read =
-        |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| quantity.read.of(run, row)).collect() };
+    let read = |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| quantity.value(run, row)).collect() };
     let columns: Vec<(&Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
         .map(|quantity| (quantity, read(quantity)))
         .filter(|(_, values)| values.iter().any(Option::is_some))
@@ -227,7 +113,7 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
             .map(|(quantity, _)| Column {
                 key: quantity.key,
                 label: quantity.label,
-                better: quantity.better,
+                better: quantity.better(),
             })
             .collect(),
     }
@@ -237,7 +123,7 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
     let row = rows[place];
     let found = values[place];
     let ratio = match (found, values[0]) {
-        (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.read.beside(row, rows[0]) {
+        (Some(value), Some(first)) if place > 0 && first > 0.0 => match quantity.ratio(row, rows[0]) {
             Some(beside) => times(Some(beside)),
             None => format!("× {}", three_digits(value / first)),
         },
@@ -246,7 +132,7 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
     let ceiling = quantity.key == "throughput" && found.is_some();
     Cell {
         key: quantity.key,
-        text: found.map_or("–".into(), quantity.write),
+        text: found.map_or("–".into(), |value| quantity.write(value)),
         ratio,
         mark: match row.bound {
             Some(Bound::Client) if ceiling => "client-bound",
@@ -256,7 +142,7 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
     }
 }
 
-/// What gRPC costs beside HTTP in this run, in sentences; a statement for each thing that can be said.
+/// What gRPC costs compared with HTTP in this run, in sentences.
 pub(super) fn answer(run: &Run) -> Vec<String> {
     let (mut cpu, mut throughput, mut pairs) = (Vec::new(), Vec::new(), 0);
     let sections = sections(run);
@@ -265,7 +151,8 @@ pub(super) fn answer(run: &Run) -> Vec<String> {
             continue;
         };
         for grpc in rows.iter().filter(|row| is_grpc(&row.series.protocol)) {
-            let times = |metric| Some(of(grpc, metric)? / of(http, metric)?).filter(|times| times.is_finite());
+            let times =
+                |metric| Some(median_of(grpc, metric)? / median_of(http, metric)?).filter(|times| times.is_finite());
             pairs += 1;
             cpu.extend(times(Metric::ServerCpu));
             if ![http.bound, grpc.bound].contains(&Some(Bound::Client)) {
@@ -273,24 +160,24 @@ pub(super) fn answer(run: &Run) -> Vec<String> {
             }
         }
     }
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if let Some(range) = range(&cpu) {
-        said.push(format!(
+        sentences.push(format!(
             "A request costs a gRPC server {range} the CPU time that it costs the first HTTP server, over {} of the same work asked by the same driver.",
-            crate::site::shown::plural(cpu.len(), "pair")
+            plural(cpu.len(), "pair")
         ));
     }
     match range(&throughput) {
-        Some(range) => said.push(format!(
+        Some(range) => sentences.push(format!(
             "Its throughput is {range} that of HTTP where the driver was not the limit: in {} of {pairs} pairs.",
             throughput.len()
         )),
         None if pairs > 0 => {
-            said.push("Of throughput nothing can be said: the driver was the limit in every pair.".into());
+            sentences.push("Of throughput nothing can be said: the driver was the limit in every pair.".into());
         }
-        None => said.push("No driver asked an HTTP and a gRPC server for the same work.".into()),
+        None => sentences.push("No driver asked an HTTP and a gRPC server for the same work.".into()),
     }
-    said
+    sentences
 }
 
 /// `1.42 times`, or `1.31 to 2.05 times (median 1.60)`.
@@ -310,6 +197,7 @@ fn range(times: &[f64]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::site::samples;
+    use wirebench_judge::summary::multiple::Multiple;
 
     #[test]
     fn ratios_are_to_the_first_http_server_of_the_same_driver() {

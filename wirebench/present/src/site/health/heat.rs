@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::format::three_digits;
+use crate::report::format::{shortened, three_digits};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Picture, Svg};
@@ -23,6 +23,8 @@ const STEPS: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
 const CELL: f64 = 18.0;
 const WIDE: f64 = 23.0;
 const NAMES: f64 = 240.0;
+/// Characters of a name.
+const NAME: usize = 36;
 const HEAD: f64 = 16.0;
 
 /// The map.
@@ -94,8 +96,8 @@ fn weeks(source: &Source, drawn: &Drawn) -> Weeks {
     let mut found: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
     for segment in &drawn.values.segments {
         let mut before: Option<f64> = None;
-        let those = values.iter().copied().enumerate().take(segment.last + 1);
-        for (place, value) in those.skip(segment.first) {
+        let segment_values = values.iter().copied().enumerate().take(segment.last + 1);
+        for (place, value) in segment_values.skip(segment.first) {
             if !value.is_finite() || value <= 0.0 {
                 continue;
             }
@@ -150,27 +152,19 @@ fn picture(lines: &[(String, &str, Weeks)], (first, newest): (i64, i64)) -> Pict
     }
     for (number, (name, label, weeks)) in lines.iter().enumerate() {
         let top = HEAD + CELL * number as f64;
-        svg.text("name", (NAMES - 8.0, top + 12.5), Anchor::End, &short(name));
+        svg.text("name", (NAMES - 8.0, top + 12.5), Anchor::End, &shortened(name, NAME));
         for (week, percent) in weeks.range(first..) {
             let x = NAMES + WIDE * (week - first) as f64;
             let monday = jiff::Timestamp::from_second(MONDAY + week * WEEK);
             let day = monday.map_or_else(|_| String::new(), |monday| monday.strftime("%Y-%m-%d").to_string());
-            let said = format!("{name}, {label}, week of {day}: {} %", three_digits(*percent));
-            svg.cell(class(*percent), (x, top), (WIDE - 1.0, CELL - 1.0), &said);
+            let title = format!("{name}, {label}, week of {day}: {} %", three_digits(*percent));
+            svg.cell(class(*percent), (x, top), (WIDE - 1.0, CELL - 1.0), &title);
         }
     }
     svg.finish(
         "heat",
         "Noise by series and week: the darker a square, the noisier; the noisiest series are named beside it.",
     )
-}
-
-/// A name that fits beside the squares.
-fn short(name: &str) -> String {
-    if name.chars().count() <= 36 {
-        return name.to_owned();
-    }
-    name.chars().take(35).chain(['…']).collect()
 }
 
 #[cfg(test)]

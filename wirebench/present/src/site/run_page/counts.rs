@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::report::comparison::words::figure;
 use crate::report::format::{number, three_digits};
-use crate::site::run_page::view::whole;
+use crate::site::run_page::dots::VARIANTS;
 use crate::site::shown::{name, sentence};
+use crate::site::status::check;
 use wirebench_record::counts::{CountStatus, Counts, Figure};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Series, Variant};
@@ -18,8 +19,8 @@ const FUNCTIONS: usize = 10;
 pub(super) struct Counted {
     pub(super) anchor: String,
     pub(super) id: String,
-    /// Whether it is whole: class, shape and word.
-    pub(super) whole: (&'static str, &'static str),
+    /// Its check mark: class, shape and word.
+    pub(super) check: (&'static str, &'static str),
     /// The variants counted, each a column.
     pub(super) variants: Vec<&'static str>,
     /// A label and a cell for each variant.
@@ -40,8 +41,7 @@ pub(super) struct Functions {
 
 impl Counted {
     pub(super) fn of(series: &Series, place: usize) -> Self {
-        let order = [Variant::Baseline, Variant::Candidate, Variant::Reference];
-        let counts: Vec<&Counts> = order
+        let counts: Vec<&Counts> = VARIANTS
             .into_iter()
             .filter_map(|variant| series.counts_of(variant))
             .collect();
@@ -53,7 +53,7 @@ impl Counted {
         Self {
             anchor: format!("counted-{}", place + 1),
             id: name(&series.id),
-            whole: whole(series.status),
+            check: check(series.status),
             variants: counts.iter().map(|one| one.variant.name()).collect(),
             figures: metrics
                 .map(|metric| {

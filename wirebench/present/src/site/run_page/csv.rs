@@ -1,8 +1,8 @@
 //! The rounds of a run as a table for other programs: comma-separated, one line a round (RFC 4180).
 
-use wirebench_record::run::{Round, RoundStatus, Run, Series};
+use wirebench_record::run::{Latency, Round, RoundStatus, Run, Series};
 
-/// A column: its name, with the unit, and its field of a round; what was not measured is an empty field.
+/// A column: its name with its unit, and its field in a round of a series.
 type Column = (&'static str, fn(&Series, &Round) -> String);
 
 const COLUMNS: [Column; 34] = [
@@ -21,71 +21,54 @@ const COLUMNS: [Column; 34] = [
     ("dropped", |_, round| {
         quoted(round.dropped.as_deref().unwrap_or_default())
     }),
-    ("elapsed_ns", |_, round| field(round.elapsed_ns)),
-    ("ok_count", |_, round| field(round.ok_count)),
-    ("failed_count", |_, round| field(round.failed_count)),
-    ("latency_min_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.min))
-    }),
-    ("latency_mean_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.mean))
-    }),
-    ("latency_p50_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.p50))
-    }),
-    ("latency_p90_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.p90))
-    }),
-    ("latency_p95_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.p95))
-    }),
-    ("latency_p99_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.p99))
-    }),
-    ("latency_p999_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.p999))
-    }),
-    ("latency_max_ns", |_, round| {
-        field(round.latency_ns.map(|latency| latency.max))
-    }),
+    ("elapsed_ns", |_, round| number(round.elapsed_ns)),
+    ("ok_count", |_, round| number(round.ok_count)),
+    ("failed_count", |_, round| number(round.failed_count)),
+    ("latency_min_ns", |_, round| latency(round, |latency| latency.min)),
+    ("latency_mean_ns", |_, round| latency(round, |latency| latency.mean)),
+    ("latency_p50_ns", |_, round| latency(round, |latency| latency.p50)),
+    ("latency_p90_ns", |_, round| latency(round, |latency| latency.p90)),
+    ("latency_p95_ns", |_, round| latency(round, |latency| latency.p95)),
+    ("latency_p99_ns", |_, round| latency(round, |latency| latency.p99)),
+    ("latency_p999_ns", |_, round| latency(round, |latency| latency.p999)),
+    ("latency_max_ns", |_, round| latency(round, |latency| latency.max)),
     ("server_cpu_user_ns", |_, round| {
-        field(round.server_cpu_ns.map(|time| time.user))
+        number(round.server_cpu_ns.map(|time| time.user))
     }),
     ("server_cpu_system_ns", |_, round| {
-        field(round.server_cpu_ns.map(|time| time.system))
+        number(round.server_cpu_ns.map(|time| time.system))
     }),
     ("driver_cpu_user_ns", |_, round| {
-        field(round.driver_cpu_ns.map(|time| time.user))
+        number(round.driver_cpu_ns.map(|time| time.user))
     }),
     ("driver_cpu_system_ns", |_, round| {
-        field(round.driver_cpu_ns.map(|time| time.system))
+        number(round.driver_cpu_ns.map(|time| time.system))
     }),
-    ("server_busy_permille", |_, round| field(round.server_busy_permille)),
-    ("driver_busy_permille", |_, round| field(round.driver_busy_permille)),
-    ("server_peak_rss_bytes", |_, round| field(round.server_peak_rss_bytes)),
-    ("host_steal_ns", |_, round| field(round.host_steal_ns)),
-    ("payload_bytes", |_, round| field(round.payload_bytes)),
-    ("server_ready_ns", |_, round| field(round.server_ready_ns)),
+    ("server_busy_permille", |_, round| {
+        number(round.server_busy_permille.map(u64::from))
+    }),
+    ("driver_busy_permille", |_, round| {
+        number(round.driver_busy_permille.map(u64::from))
+    }),
+    ("server_peak_rss_bytes", |_, round| number(round.server_peak_rss_bytes)),
+    ("host_steal_ns", |_, round| number(round.host_steal_ns)),
+    ("payload_bytes", |_, round| number(round.payload_bytes)),
+    ("server_ready_ns", |_, round| number(round.server_ready_ns)),
 ];
 
-/// The whole table.
-pub(in crate::site) fn csv(run: &Run) -> String {
-    let mut out = COLUMNS.map(|(name, _)| name).join(",") + "\r\n";
+/// The whole table; what was not measured is an empty field.
+pub(crate) fn csv(run: &Run) -> String {
+    let mut out = line(|(head, _)| head.to_owned());
     for series in &run.series {
         for round in &series.rounds {
-            out.push_str(&line(series, round));
-            out.push_str("\r\n");
+            out += &line(|(_, field)| field(series, round));
         }
     }
     out
 }
 
-fn line(series: &Series, round: &Round) -> String {
-    COLUMNS.map(|(_, field)| field(series, round)).join(",")
-}
-
-fn field<T: ToString>(value: Option<T>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+fn line(field: impl Fn(Column) -> String) -> String {
+    COLUMNS.map(field).join(",") + "\r\n"
 }
 
 const fn status(status: RoundStatus) -> &'static str {
@@ -94,6 +77,14 @@ const fn status(status: RoundStatus) -> &'static str {
         RoundStatus::Invalid => "invalid",
         RoundStatus::Failed => "failed",
     }
+}
+
+fn number(value: Option<u64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn latency(round: &Round, read: fn(&Latency) -> u64) -> String {
+    number(round.latency_ns.as_ref().map(read))
 }
 
 /// A text as one field. One that a spreadsheet would take for a formula is led by an apostrophe.

@@ -1,19 +1,19 @@
-//! Every round of a series as a mark: in the order measured, by variant, with what is not good drawn hollow.
+//! Every round of a series as a mark, in the order measured and by variant; rounds that are not good are hollow.
 
 use crate::report::comparison::words::figure;
 use crate::report::format::three_digits;
 use crate::site::scale::Linear;
-use crate::site::shown::{name, plural, sentence};
+use crate::site::shown::{direction, name, plural, sentence};
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use crate::site::trust::{why, word};
 use wirebench_judge::summary::Spread;
-use wirebench_record::metric::{Better, Metric, Notation};
+use wirebench_record::metric::{Metric, Notation};
 use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 
 /// One picture with the words above it.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
-    /// What it shows.
+    /// The quantity.
     pub(super) title: &'static str,
     /// How to read it: what is better, or what the line means.
     pub(super) hint: &'static str,
@@ -26,17 +26,18 @@ pub(super) struct Panel {
 struct Quantity {
     title: &'static str,
     hint: &'static str,
-    /// None for the share of its cores that the driver used, percent.
+    /// `None` for the share of its cores that the driver used, percent.
     metric: Option<Metric>,
     /// A line at this value.
     rule: Option<f64>,
-    /// What marks on the axis are round numbers of.
+    /// Ticks on the axis are round multiples of this.
     step: f64,
 }
 
 const MIB: f64 = 1_048_576.0;
 
-const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
+/// The variants that pictures and tables show, in their order.
+pub(super) const VARIANTS: [Variant; 3] = [Variant::Baseline, Variant::Candidate, Variant::Reference];
 
 /// A panel for each number that any round of the series has.
 pub(super) fn panels(series: &Series) -> Vec<Panel> {
@@ -64,13 +65,9 @@ fn of_metric(metric: Metric, series: &Series) -> Quantity {
         Metric::LatencyP99 if series.load.samples.is_some() => "one iteration, p99",
         _ => metric.label(),
     };
-    let better = match metric.better() {
-        Better::Lower => "lower is better",
-        Better::Higher => "higher is better",
-    };
     Quantity {
         title: label,
-        hint: better,
+        hint: direction(metric.better()),
         metric: Some(metric),
         rule: None,
         step: if metric.row().notation == Notation::Size {
@@ -134,14 +131,14 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
     if series.rounds.iter().all(|round| round.variant == Variant::Candidate) {
         facts.iter_mut().for_each(|(variant, _)| *variant = "");
     }
-    let said: Vec<String> = facts
+    let ranges: Vec<String> = facts
         .iter()
         .map(|(variant, range)| format!("{variant} {range}"))
         .collect();
-    let said = if said.is_empty() {
+    let ranges = if ranges.is_empty() {
         "no good round".into()
     } else {
-        said.join("; ")
+        ranges.join("; ")
     };
     let bad = series.rounds.iter().filter(|round| word(round) != "ok").count();
     let bad = if bad == 0 {
@@ -150,18 +147,18 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
         format!("; {} not good", plural(bad, "round"))
     };
     let count = plural(series.rounds.len(), "round");
-    let seen = format!(
+    let alt = format!(
         "{} of {}, {count}, median and range: {}{bad}",
         quantity.title,
         name(&series.id),
-        said.trim_start()
+        ranges.trim_start()
     );
     let axis = axis(whole, quantity.rule);
     Some(Panel {
         title: quantity.title,
         hint: quantity.hint,
         facts,
-        picture: draw(series, quantity, axis, &seen),
+        picture: draw(series, quantity, axis, &alt),
     })
 }
 
@@ -191,7 +188,7 @@ fn axis(whole: Spread, rule: Option<f64>) -> Linear {
     Linear::new((floor, HEIGHT - BOTTOM), (floor + reach, TOP))
 }
 
-fn draw(series: &Series, quantity: &Quantity, axis: Linear, seen: &str) -> Picture {
+fn draw(series: &Series, quantity: &Quantity, axis: Linear, alt: &str) -> Picture {
     let mut svg = Svg::new(WIDTH, HEIGHT);
     for tick in axis.ticks(3.0, quantity.step) {
         let y = axis.at(tick);
@@ -220,10 +217,10 @@ fn draw(series: &Series, quantity: &Quantity, axis: Linear, seen: &str) -> Pictu
         }
         svg.path(&format!("dots {}", variant.name()), &dots, "");
     }
-    svg.finish("panel", seen)
+    svg.finish("panel", alt)
 }
 
-/// What is not good: a cross where a check failed or nothing was measured, a ring where the pair was dropped.
+/// A round that is not good: a cross where a check failed or nothing was measured, a ring where the pair was dropped.
 fn hollow(svg: &mut Svg, round: &Round, at: (f64, f64), how: &str) {
     let mut mark = Path::default();
     if how == "dropped" {
@@ -268,8 +265,8 @@ impl Places {
             .iter()
             .position(|variant| *variant == round.variant)
             .unwrap_or_default();
-        let beside = variant as f64 - (self.variants.len().max(1) - 1) as f64 / 2.0;
-        LEFT + (place as f64 + 0.5) * step + beside * (step * 0.3).min(8.0)
+        let shift = variant as f64 - (self.variants.len().max(1) - 1) as f64 / 2.0;
+        LEFT + (place as f64 + 0.5) * step + shift * (step * 0.3).min(8.0)
     }
 
     /// The numbers of the first and the last round, and where a stage begins.

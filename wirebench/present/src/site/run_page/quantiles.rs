@@ -1,6 +1,7 @@
 //! The latency of each round from its quickest to its slowest answer, the tail drawn out.
 
 use crate::report::format::time;
+use crate::site::run_page::dots::VARIANTS;
 use crate::site::scale::{Log, tail};
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
@@ -15,10 +16,10 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 40.0;
 
-/// What stands for the largest: as far behind p99.9 as there is room for.
+/// Where the maximum stands: beyond p99.9.
 const LAST: f64 = 3.6;
 
-/// The curve's points: a name, a place, and what is read.
+/// A point of the curve: its name, its place on the axis, and how its latency is read.
 type Point = (&'static str, f64, fn(&Latency) -> u64);
 
 fn points() -> [Point; 7] {
@@ -33,7 +34,7 @@ fn points() -> [Point; 7] {
     ]
 }
 
-/// The picture; none when no good round knows its latency.
+/// The picture; `None` when no good round has latencies.
 pub(super) fn draw(series: &Series) -> Option<Picture> {
     let rounds = |variant: Variant| {
         let good = series
@@ -42,8 +43,7 @@ pub(super) fn draw(series: &Series) -> Option<Picture> {
             .filter(move |round| round.variant == variant && round.status == RoundStatus::Ok && word(round) == "ok");
         good.filter_map(|round| round.latency_ns).collect::<Vec<Latency>>()
     };
-    let variants =
-        [Variant::Baseline, Variant::Candidate, Variant::Reference].map(|variant| (variant, rounds(variant)));
+    let variants = VARIANTS.map(|variant| (variant, rounds(variant)));
     let all = || variants.iter().flat_map(|(_, rounds)| rounds);
     let low = all().map(|latency| latency.min).min()?.max(1);
     let high = all().map(|latency| latency.max).max()?.max(low + 1);
@@ -67,7 +67,7 @@ pub(super) fn draw(series: &Series) -> Option<Picture> {
         Anchor::Middle,
         "share of answers that were quicker, the tail drawn out",
     );
-    let mut said = Vec::new();
+    let mut alt = Vec::new();
     for (variant, rounds) in variants.iter().filter(|(_, rounds)| !rounds.is_empty()) {
         let mut each = Path::default();
         for latency in rounds {
@@ -84,12 +84,12 @@ pub(super) fn draw(series: &Series) -> Option<Picture> {
             .iter()
             .map(|(label, _, value)| format!("{label} {}", time(*value)))
             .collect();
-        said.push(format!("{}: {}", variant.name(), values.join(", ")));
+        alt.push(format!("{}: {}", variant.name(), values.join(", ")));
     }
     let fact = format!(
         "Latency of {} by quantile, medians over the good rounds. {}",
         name(&series.id),
-        said.join("; ")
+        alt.join("; ")
     );
     Some(svg.finish("quantiles", &fact))
 }

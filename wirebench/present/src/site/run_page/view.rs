@@ -1,4 +1,4 @@
-//! Run → what its page says of it, in words and pictures, before any markup.
+//! Run → the view model of its page.
 
 use crate::report::cells;
 use crate::report::escape;
@@ -11,22 +11,21 @@ use crate::site::run_page::dots::{Panel, panels};
 use crate::site::run_page::quantiles;
 use crate::site::run_page::rounds::Table;
 use crate::site::shown::{instant, name, plural, sentence};
+use crate::site::status;
 use crate::site::svg::Picture;
-use crate::site::trust::{Answer, Tally, answer};
+use crate::site::trust::{Tally, Trust, trust, word};
 use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{
-    RoundStatus, Run, RunStatus, Series, SeriesStatus, Shard, Variant, VariantRevision, short_commit,
-};
+use wirebench_record::run::{RoundStatus, Run, Series, Shard, Variant, VariantRevision, short_commit};
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
 pub(super) struct View {
     pub(super) id: String,
-    pub(super) answer: Answer,
+    pub(super) trust: Trust,
     pub(super) status: &'static str,
     pub(super) revisions: Vec<Revision>,
-    /// Why rounds are not good: how often, and what was said.
+    /// Why rounds are not good: how often, and the reason.
     pub(super) reasons: Vec<(String, String)>,
     pub(super) sections: Vec<SectionView>,
     pub(super) counted: Vec<Counted>,
@@ -34,7 +33,7 @@ pub(super) struct View {
     /// The machine, the programs, the times.
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) repeat: Option<String>,
-    /// What the marks stand for: variant and shape; empty when only one was measured.
+    /// The variant of each shape of mark; empty when only one variant was measured.
     pub(super) legend: Vec<(&'static str, &'static str)>,
 }
 
@@ -44,7 +43,7 @@ pub(super) struct Revision {
     pub(super) variant: &'static str,
     pub(super) commit: String,
     pub(super) url: Option<String>,
-    /// What the user called it, and whether files were modified.
+    /// The user's name for it, and whether files were modified.
     pub(super) remark: String,
 }
 
@@ -54,7 +53,7 @@ pub(super) struct SectionView {
     pub(super) scenario: String,
     pub(super) about: String,
     pub(super) series: Vec<SeriesView>,
-    /// Servers that one driver asked, beside the first of them: driver, server, first server and the effects.
+    /// Head to head, for each server that one driver loaded besides the first: driver, server, first server and the effects.
     pub(super) beside: Vec<Vec<String>>,
 }
 
@@ -65,12 +64,12 @@ pub(super) struct SeriesView {
     pub(super) anchor: String,
     pub(super) id: String,
     pub(super) status: &'static str,
-    /// Whether it is whole: class, shape and word.
-    pub(super) whole: (&'static str, &'static str),
+    /// Its check mark: class, shape and word.
+    pub(super) check: (&'static str, &'static str),
     pub(super) reason: String,
     /// `3 of 3`.
     pub(super) good: String,
-    /// What is told of it in the table at the top: label and value, empty where there is none.
+    /// Its cells in the table at the top: label and value, empty where there is none.
     pub(super) figures: [(&'static str, String); 5],
     pub(super) note: String,
     pub(super) panels: Vec<Panel>,
@@ -104,12 +103,8 @@ impl View {
         }
         Self {
             id: name(&run.id),
-            answer: answer(run),
-            status: match run.status {
-                RunStatus::Complete => "complete",
-                RunStatus::Incomplete => "incomplete",
-                RunStatus::Failed => "failed in part",
-            },
+            trust: trust(run),
+            status: status::of_run(run.status),
             revisions: run
                 .variants
                 .iter()
@@ -198,10 +193,7 @@ impl SeriesView {
         let series = row.series;
         let rounds = &series.rounds;
         let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
-        let dropped = rounds
-            .iter()
-            .filter(|round| crate::site::trust::word(round) == "dropped")
-            .count();
+        let dropped = rounds.iter().filter(|round| word(round) == "dropped").count();
         let mut note = vec![row.note()];
         if dropped > 0 {
             note.push(format!("{dropped} dropped"));
@@ -210,8 +202,8 @@ impl SeriesView {
         Self {
             anchor: format!("series-{number}"),
             id: name(&series.id),
-            status: status(series.status),
-            whole: whole(series.status),
+            status: status::of_series(series.status),
+            check: status::check(series.status),
             reason: series.reason.as_deref().map(sentence).unwrap_or_default(),
             good: format!("{passed} of {}", rounds.len()),
             figures: figures_of(row, start_up),
@@ -229,7 +221,7 @@ impl SeriesView {
     }
 }
 
-/// What the table at the top tells of a series.
+/// The cells of a series in the table at the top.
 fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
     let labels = ["good answers/s", "± %", "p50", "p99", "server CPU/req"];
     let cells: [String; 5] = if start_up {
@@ -257,27 +249,6 @@ fn named(mut line: [String; 7]) -> [String; 7] {
     line
 }
 
-const fn status(status: SeriesStatus) -> &'static str {
-    match status {
-        SeriesStatus::Ok => "ok",
-        SeriesStatus::Partial => "partial",
-        SeriesStatus::Failed => "failed",
-        SeriesStatus::Incomplete => "incomplete",
-        SeriesStatus::Skipped => "skipped",
-    }
-}
-
-/// Whether a series is whole: a class, and a shape with a word.
-pub(super) const fn whole(status: SeriesStatus) -> (&'static str, &'static str) {
-    match status {
-        SeriesStatus::Ok => ("whole", "✓ whole"),
-        SeriesStatus::Partial => ("open", "! in part"),
-        SeriesStatus::Failed => ("worse", "✗ failed"),
-        SeriesStatus::Incomplete => ("open", "! incomplete"),
-        SeriesStatus::Skipped => ("noise", "– skipped"),
-    }
-}
-
 /// Errors of all rounds by kind, the most frequent first.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn errors(series: &Series) -> Vec<(String, String)> {
@@ -298,7 +269,7 @@ fn steps(series: &Series) -> Vec<[String; 5]> {
     tried(series).into_iter().map(safe).collect()
 }
 
-/// What is particular about a series.
+/// Remarks on a series: its offered rate, a missing variant, a changed digest, a self-test.
 fn remarks(row: &Row) -> Vec<String> {
     let series = row.series;
     let mut remarks = Vec::new();
