@@ -1,10 +1,11 @@
-//! For tests of a server's program: start it, read its ready line, ask it to stop, and check what every server must do.
+//! Tests of a server's program: starting it, reading its ready line, stopping it, and the checks that every server must pass.
 
 mod contract;
 mod metrics;
 mod pair;
 mod program;
 mod secure;
+mod suite;
 mod waste;
 
 pub use contract::{
@@ -19,8 +20,9 @@ pub use secure::{
     wrong_certificates_are_refused,
 };
 pub use waste::{
-    REQUESTS, wasted_allocations_are_counted, wasted_instructions_are_counted, wasted_syscalls_are_counted,
+    REQUESTS, a_burn_slows_every_request_down, wasted_allocations_are_counted, wasted_instructions_are_counted,
+    wasted_syscalls_are_counted,
 };
 
-/// Every value of `--runtime`.
+/// The values of `--runtime`.
 pub const RUNTIMES: [&str; 2] = ["multi", "per-core"];
