@@ -1,4 +1,4 @@
-//! Which series there are: what they ask, when they came and went, and where their values lie at the first push.
+//! The series: their loads, the pushes that measure them, and their values at the first push.
 
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{LoadRecord, SearchRecord};
@@ -21,22 +21,22 @@ pub(super) struct Made {
     pub(super) kind: Kind,
 }
 
-/// How it is measured.
+/// How a series is measured.
 pub(super) enum Kind {
     Load(Load),
-    /// Process starts: the median time of one, ns. Measured without a reference.
+    /// Process starts, by the median time of one in ns. Measured without a reference.
     Starts(f64),
     Counted(&'static [(Metric, f64)]),
 }
 
-/// Values at the first push.
+/// A load, and its values at the first push.
 pub(super) struct Load {
     pub(super) connections: u32,
     pub(super) streams: u32,
     pub(super) throughput: f64,
     /// Server CPU per request, ns: user, system.
     pub(super) server_ns: [f64; 2],
-    /// The driver's.
+    /// Driver CPU per request, ns: user, system.
     pub(super) driver_ns: [f64; 2],
     pub(super) p50_ns: f64,
     pub(super) p99_ns: f64,
@@ -45,13 +45,13 @@ pub(super) struct Load {
 }
 
 const LAST: usize = COUNT - 1;
-/// Connections of the sweep.
+/// The connections of the sweep.
 const SWEPT: [u32; 4] = [10, 50, 200, 800];
 /// The scenario that searches for the highest rate.
 pub(super) const CAPACITY: &str = "weather-capacity";
-/// The p99 latency that its rate must keep, ns.
+/// The objective of the search: a p99 latency in ns.
 pub(super) const OBJECTIVE_NS: u64 = 5_000_000;
-/// Counting began with this push.
+/// The first push that was counted.
 const COUNTED_FROM: usize = 84;
 
 /// Every series.
@@ -102,7 +102,7 @@ pub(super) fn all() -> Vec<Made> {
         ),
     ];
     for (place, connections) in SWEPT.into_iter().enumerate() {
-        // With more connections a request costs more of either server; of HTTP/1.1 sooner.
+        // A request costs more with more connections, and more so over HTTP/1.1.
         let [http, grpc] = [[1.0, 1.04, 1.15, 1.38], [1.0, 1.02, 1.07, 1.16]].map(|times| times[place]);
         let scenario = [
             "weather-sweep-c10",
@@ -127,8 +127,8 @@ pub(super) fn all() -> Vec<Made> {
         match (one.scenario, one.server, one.driver) {
             ("weather-fixed-count", "grpc-multi", "h2load") => one.from = COUNT - 3,
             ("weather-fixed-duration", ..) => one.to = 188,
-            // Loads of every kind are measured now and then only.
-            _ if one.is_of_loads() => one.from = LAST,
+            // Sweeps and searches are measured by the newest run only.
+            _ if one.is_sweep_or_search() => one.from = LAST,
             ("count-weather", ..) => one.from = COUNTED_FROM,
             _ => {}
         }
@@ -156,12 +156,12 @@ impl Made {
         format!("{}@{}@{}", self.scenario, self.server, self.driver)
     }
 
-    /// Whether it is a sweep or a search.
-    pub(super) fn is_of_loads(&self) -> bool {
+    /// True for a sweep or a search.
+    pub(super) fn is_sweep_or_search(&self) -> bool {
         self.scenario == CAPACITY || self.scenario.starts_with("weather-sweep-")
     }
 
-    /// Another digest for another question.
+    /// The digest: another one if the number of requests is another one.
     pub(super) fn digest(&self, place: usize) -> String {
         let load = self.load(place);
         hex(&format!("{} {:?}", self.id(), load.requests), 12)
@@ -224,7 +224,7 @@ impl Made {
         self.noise * times
     }
 
-    /// The command that drives it.
+    /// The driver's command.
     pub(super) fn command(&self, place: usize) -> Vec<String> {
         let load = self.load(place);
         let number = |count: Option<u32>| count.unwrap_or(1).to_string();
@@ -280,7 +280,7 @@ const fn load(at_once: [u32; 2], throughput: f64, server_ns: [f64; 2], driver_ns
     })
 }
 
-/// The load of another one over so many connections, where a request costs so many times as much.
+/// A load like another one, but with this number of connections, where a request costs `times` as much.
 fn swept(connections: u32, times: f64, like: &Kind) -> Kind {
     let Kind::Load(like) = like else {
         return Kind::Starts(0.0);
