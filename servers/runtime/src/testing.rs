@@ -14,7 +14,7 @@ pub use contract::{
 };
 pub use metrics::metrics_are_shown;
 pub use pair::Pair;
-pub use program::{Program, Refusal, Running};
+pub use program::{Program, RUNTIMES, Refusal, Running};
 pub use secure::{
     client_config, handshake, peak_memory, slow_heads_are_cut_off, start as start_secure, tls_is_verified,
     wrong_certificates_are_refused,
@@ -23,6 +23,3 @@ pub use waste::{
     REQUESTS, a_burn_slows_every_request_down, wasted_allocations_are_counted, wasted_instructions_are_counted,
     wasted_syscalls_are_counted,
 };
-
-/// The values of `--runtime`.
-pub const RUNTIMES: [&str; 2] = ["multi", "per-core"];
