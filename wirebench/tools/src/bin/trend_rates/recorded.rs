@@ -175,6 +175,11 @@ fn injected(rows: &[Vec<f64>]) {
     };
     print("every series", all);
     print("where the trend says that it sees 10 %", able);
+    resolvable(rows, step);
+}
+
+/// Prints how often the trend says that it sees a step of this size.
+fn resolvable(rows: &[Vec<f64>], step: f64) {
     let (mut sometimes, mut mostly, mut long) = (0, 0, 0);
     for row in rows.iter().filter(|row| row.len() >= BEFORE + SEEN_WITHIN) {
         let mut detector = Detector::default();

@@ -6,6 +6,7 @@ mod counted;
 mod events;
 mod extras;
 mod json_file;
+mod levels;
 mod mishaps;
 mod months;
 mod pushes;

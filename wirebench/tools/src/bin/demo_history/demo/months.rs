@@ -8,8 +8,9 @@ use wirebench_record::metric::{Better, Metric};
 use super::chance::{Chance, six_digits};
 use super::counted;
 use super::events::{failure, left_out, level, outlier};
+use super::levels::Kind;
 use super::pushes::{Push, Pushes};
-use super::series::{self, Kind, Made};
+use super::series::{self, Made};
 
 /// Half of the 95 % interval of a normal distribution, in standard deviations.
 const HALF_INTERVAL: f64 = 1.96;

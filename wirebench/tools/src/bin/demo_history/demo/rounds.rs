@@ -7,10 +7,11 @@ use wirebench_record::run::{Bound, CpuTime, Latency, Round, RoundStatus, SearchS
 
 use super::chance::Chance;
 use super::events::level;
+use super::levels::{Kind, Load};
 use super::mishaps::noise_factor;
 use super::months::slowness;
 use super::pushes::Push;
-use super::series::{CAPACITY, Kind, Load, Made, OBJECTIVE_NS};
+use super::series::{CAPACITY, Made, OBJECTIVE_NS};
 
 /// The noise of a single round as a multiple of that of the median over all rounds.
 const ROUND_NOISE: f64 = 1.3;

@@ -13,11 +13,21 @@ use wirebench_record::run::{
 
 use super::chance::Chance;
 use super::counted;
+use super::levels::Kind;
 use super::mishaps::{disturbed, spoil};
 use super::pushes::{COUNT, FIRST_WHOLE, Push, Pushes, RELEASES, commit};
 use super::rounds::{Pair, Slot};
-use super::series::{self, Kind, Made};
+use super::series::{self, Made};
 
+/// The tools of a run, and their versions.
+const TOOLS: [(&str, &str); 6] = [
+    ("ghz", "v0.121.0"),
+    ("h2load", "1.52"),
+    ("hey", "v0.1.5"),
+    ("hyperfine", "1.18"),
+    ("jq", "1.7"),
+    ("valgrind", "3.22"),
+];
 /// The time for a second stage.
 const BUDGET: Duration = Duration::from_secs(150);
 
@@ -167,16 +177,7 @@ impl Plan<'_> {
                 driver_cores: vec![3],
                 unlocked: false,
             },
-            tools: [
-                ("ghz", "v0.121.0"),
-                ("h2load", "1.52"),
-                ("hey", "v0.1.5"),
-                ("hyperfine", "1.18"),
-                ("jq", "1.7"),
-                ("valgrind", "3.22"),
-            ]
-            .map(tool)
-            .into(),
+            tools: TOOLS.map(tool).into(),
             variants: self.variants().into_iter().map(revision).collect(),
             series,
         }
