@@ -19,4 +19,4 @@ pub mod metrics_v1 {
 }
 
 /// The contract's encoded description, for server reflection.
-pub const FILE_DESCRIPTOR_SET: &[u8] = tonic::include_file_descriptor_set!("contract_descriptor");
+pub(crate) const FILE_DESCRIPTOR_SET: &[u8] = tonic::include_file_descriptor_set!("contract_descriptor");

@@ -1,6 +1,6 @@
 //! Why a question about the weather has no answer, in words that say how to ask.
 
-use crate::CITIES;
+use crate::cities::CITIES;
 
 /// How much of an unknown name is repeated in the error: enough to recognise a typing mistake, and short enough that the
 /// message always fits a gRPC trailer.

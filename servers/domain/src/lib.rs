@@ -10,10 +10,10 @@ mod user_error;
 mod users;
 mod weather;
 
-pub use cities::CITIES;
+pub use cities::{CITIES, Weather};
 pub use document::{MetricsDocument, metrics_document};
 pub use error::WeatherError;
 pub use people::{Address, Role, Status, USER_COUNT, User, all_users};
 pub use user_error::{Fault, UserError};
 pub use users::{Page, PageMetadata, Users, page_of_users, span_of_page, stream_of_users, user, users};
-pub use weather::{Weather, current_weather};
+pub use weather::current_weather;

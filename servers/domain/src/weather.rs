@@ -1,22 +1,7 @@
 //! The current weather of a city.
 
-use crate::{CITIES, WeatherError};
-
-/// The current weather of one city.
-///
-/// Serialises to a JSON object of 64 to 72 bytes whose field names are those of the proto3 JSON form of the gRPC answer.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Weather {
-    /// English name of the city.
-    pub city: &'static str,
-    /// Air temperature in degrees Celsius.
-    pub temperature_c: f64,
-    /// Relative humidity in percent, 0 to 100.
-    pub humidity: u32,
-    /// The look of the sky in one word.
-    pub condition: &'static str,
-}
+use crate::cities::{CITIES, Weather};
+use crate::error::WeatherError;
 
 /// Looks up the current weather of `city`, whose case and surrounding blanks do not matter.
 ///

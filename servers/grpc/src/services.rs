@@ -8,13 +8,13 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use contract::metrics_v1::metrics_service_server::{self, MetricsServiceServer};
+use contract::reflection;
 use contract::users_v1::users_service_server::{self, UsersServiceServer};
 use contract::weather_v1::weather_service_server::{self, WeatherServiceServer};
 use http::{Request, Response};
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding;
 use tonic::service::Routes;
-use tonic_reflection::server::Builder;
 use tower::Service;
 
 use crate::metrics::BuiltInDocument;
@@ -76,9 +76,9 @@ pub async fn routes(coding: Option<CompressionEncoding>) -> Result<Services, ton
     let mut others = Routes::builder();
     others
         .add_service(health)
-        .add_service(described().build_v1()?)
+        .add_service(reflection().build_v1()?)
         // Many command-line clients still ask in the older version.
-        .add_service(described().build_v1alpha()?);
+        .add_service(reflection().build_v1alpha()?);
     let mut weather = WeatherServiceServer::new(BuiltInWeather);
     let mut users = UsersServiceServer::new(BuiltInUsers);
     let mut metrics = MetricsServiceServer::new(BuiltInDocument);
@@ -93,10 +93,4 @@ pub async fn routes(coding: Option<CompressionEncoding>) -> Result<Services, ton
         metrics,
         others: others.routes().prepare(),
     })))
-}
-
-fn described() -> Builder<'static> {
-    Builder::configure()
-        .register_encoded_file_descriptor_set(contract::FILE_DESCRIPTOR_SET)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
 }

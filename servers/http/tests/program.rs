@@ -9,7 +9,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -25,6 +25,8 @@ const PROGRAM: Program = Program(env!("CARGO_BIN_EXE_http-server"));
 const PATH: &str = "/api/weather/current?city=Kyiv";
 const KYIV: &str = r#"{"city":"Kyiv","temperatureC":21.5,"humidity":60,"condition":"Cloudy"}"#;
 const STOPS_WITHIN: Duration = Duration::from_secs(2);
+
+server_runtime::test_program!(PROGRAM, ask_often, ["h2", "http/1.1"]);
 
 #[test]
 fn http1_is_answered_and_the_connection_kept() {
@@ -47,20 +49,6 @@ fn h2c_is_answered_on_the_same_port() {
         assert_eq!((version, body.as_str()), (Version::HTTP_2, KYIV));
         let answer = ask_http1(&mut connect(server.address), "/health");
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
-    }
-}
-
-#[test]
-fn a_burn_slows_every_request_down() {
-    for runtime in RUNTIMES {
-        let server = PROGRAM.start(&["--runtime", runtime, "--burn-ns", "20000000"]);
-        let mut connection = connect(server.address);
-        let started = Instant::now();
-        for _ in 0..10 {
-            assert!(ask_http1(&mut connection, PATH).ends_with(KYIV));
-        }
-        let took = started.elapsed();
-        assert!(took >= Duration::from_millis(200), "{runtime}: {took:?}");
     }
 }
 
@@ -110,21 +98,6 @@ fn gzip_is_for_clients_that_accept_it() {
 }
 
 #[test]
-fn wasted_instructions_are_counted() {
-    testing::wasted_instructions_are_counted(PROGRAM, ask_often);
-}
-
-#[test]
-fn wasted_allocations_are_counted() {
-    testing::wasted_allocations_are_counted(PROGRAM, ask_often);
-}
-
-#[test]
-fn wasted_syscalls_are_counted() {
-    testing::wasted_syscalls_are_counted(PROGRAM, ask_often);
-}
-
-#[test]
 fn sigterm_stops_it_despite_open_connections() {
     for runtime in RUNTIMES {
         let server = PROGRAM.start(&["--runtime", runtime, "--threads", "2"]);
@@ -148,39 +121,6 @@ fn sigint_stops_it_too() {
         assert_eq!(status.code(), Some(0), "{runtime}");
         assert!(took < STOPS_WITHIN, "{runtime}: {took:?}");
     }
-}
-
-#[test]
-fn a_taken_port_is_refused() {
-    testing::taken_port_is_refused(PROGRAM);
-}
-
-#[test]
-fn port_zero_takes_a_free_port() {
-    testing::port_zero_takes_a_free_port(PROGRAM);
-}
-
-#[test]
-fn wrong_arguments_are_refused() {
-    testing::wrong_arguments_are_refused(PROGRAM);
-}
-
-#[test]
-fn help_explains_every_argument() {
-    testing::help_explains_every_argument(PROGRAM);
-}
-
-#[test]
-fn threads_are_as_asked() {
-    testing::threads_are_as_asked(PROGRAM);
-}
-
-#[test]
-fn tls_is_verified() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("http-server");
-    testing::tls_is_verified(PROGRAM, &folder, "h2");
-    testing::tls_is_verified(PROGRAM, &folder, "http/1.1");
-    testing::wrong_certificates_are_refused(PROGRAM, &folder);
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! For tests of a server's program: start it, read its ready line, ask it to stop, and check what every server must do.
+//! Tests of a server's program: starting it, reading its ready line, stopping it, and the checks that every server must pass.
 
 mod contract;
 mod metrics;
 mod pair;
 mod program;
 mod secure;
+mod suite;
 mod waste;
 
 pub use contract::{
@@ -13,14 +14,12 @@ pub use contract::{
 };
 pub use metrics::metrics_are_shown;
 pub use pair::Pair;
-pub use program::{Program, Refusal, Running};
+pub use program::{Program, RUNTIMES, Refusal, Running};
 pub use secure::{
     client_config, handshake, peak_memory, slow_heads_are_cut_off, start as start_secure, tls_is_verified,
     wrong_certificates_are_refused,
 };
 pub use waste::{
-    REQUESTS, wasted_allocations_are_counted, wasted_instructions_are_counted, wasted_syscalls_are_counted,
+    REQUESTS, a_burn_slows_every_request_down, wasted_allocations_are_counted, wasted_instructions_are_counted,
+    wasted_syscalls_are_counted,
 };
-
-/// Every value of `--runtime`.
-pub const RUNTIMES: [&str; 2] = ["multi", "per-core"];

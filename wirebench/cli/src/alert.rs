@@ -8,7 +8,7 @@ use wirebench_github::alert::{Done, MARKER, Wanted, write};
 use wirebench_github::api::Api;
 use wirebench_github::place::Place;
 use wirebench_history::follow::RUNS;
-use wirebench_history::trend::{NEWEST, Question, trend};
+use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::alert::{body, nothing, title};
 use wirebench_record::trend::Group;
 
@@ -31,7 +31,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
-    let question = Question {
+    let question = TrendQuery {
         series: None,
         metric: None,
         accepted: acceptances(root)?,

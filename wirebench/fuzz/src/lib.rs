@@ -1,5 +1,5 @@
-//! What each fuzz target does with its input. The programs in fuzz_targets/ hand it what libFuzzer makes up; `it::fuzzed` hands it the
-//! committed corpus and what is near it.
+//! What each fuzz target does with its input. The programs in fuzz_targets/ pass inputs of libFuzzer; `it::fuzzed` passes the committed
+//! corpus and mutations of it.
 
 use std::fs;
 use std::path::Path;
@@ -19,14 +19,14 @@ use wirebench_present::site::report;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
 
-/// The artifact that a pull request's run leaves: a zip with one file, or refused.
+/// Reads the artifact of a pull request's run: a zip with one file.
 pub fn archive(bytes: &[u8]) {
     let _ = only_file(bytes, "comparison.json");
 }
 
-/// What callgrind writes of a server.
+/// Reads the output of callgrind.
 pub fn callgrind(bytes: &[u8]) {
-    // Programs that a file names are opened where they lie: an input must not name what never ends.
+    // The parser opens the programs that the file names: an input must not name a device, whose content never ends.
     let devices: [&[u8]; 3] = [b"/dev", b"/proc", b"/sys"];
     if devices
         .iter()
@@ -48,7 +48,7 @@ const OF: Of = Of {
     base: "0000000000000000000000000000000000000000",
 };
 
-/// A comparison out of an artifact: held to be possible and shown, or refused.
+/// Admits a comparison from an artifact, and renders it.
 pub fn comparison(bytes: &[u8]) {
     use wirebench_present::report::comparison::{markdown, terminal};
     if let Ok(value) = strict::parse(bytes)
@@ -56,16 +56,16 @@ pub fn comparison(bytes: &[u8]) {
     {
         let _ = (markdown::render(&comparison), terminal::render(&comparison, Some(80)));
     }
-    // One from this machine is shown as it is.
+    // A comparison of this machine is rendered without being admitted.
     if let Ok(comparison) = serde_json::from_slice::<Comparison>(bytes) {
         let _ = (markdown::render(&comparison), terminal::render(&comparison, None));
     }
 }
 
-/// The history that github-action-benchmark keeps, as it is imported.
+/// Imports a history of github-action-benchmark.
 ///
 /// # Panics
-/// When what was imported cannot be stored, which is what is looked for.
+/// If an imported history cannot be serialised: a fault.
 pub fn data_js(text: &str) {
     if let Ok(imported) = import::parse(text) {
         serde_json::to_string(&imported).expect("what was imported can be stored");
@@ -103,7 +103,7 @@ args = ["{url}"]
 args = ["{stdout}"]
 "#;
 
-/// The files of a project: the first byte says which one the rest is; a good one goes on to the series it makes.
+/// Reads the files of a project, one of which is the input (the first byte selects it), and plans its series.
 pub fn declarations(bytes: &[u8]) {
     let Some((which, rest)) = bytes.split_first() else {
         return;
@@ -130,10 +130,10 @@ static RULES: LazyLock<Config> = LazyLock::new(|| {
     Config::read(&file).expect("this repository's own file is good")
 });
 
-/// A stored run, of any age and from anywhere: shown as text, as Markdown and as a page, and judged.
+/// Judges a stored run of any age and origin, and renders it as text, Markdown and a page.
 ///
 /// # Panics
-/// When it has no page, which is what is looked for.
+/// If it cannot be rendered as a page: a fault.
 pub fn run(bytes: &[u8]) {
     use wirebench_present::report::{markdown, terminal};
     let Ok(run) = serde_json::from_slice::<Run>(bytes) else {
@@ -146,24 +146,24 @@ pub fn run(bytes: &[u8]) {
     report(&run, comparison.as_ref()).expect("every run has a page");
 }
 
-/// What a driver's filter writes: the common shape, or an error.
+/// Reads the common shape, which a driver's filter writes.
 pub fn shape(bytes: &[u8]) {
     let _ = serde_json::from_slice::<Shape>(bytes);
 }
 
-/// The table that `strace -c` writes of a server.
+/// Reads the table of `strace -c`.
 pub fn strace(bytes: &[u8]) {
     in_file("strace", bytes, |file| {
         let _ = profile::strace::read(file);
     });
 }
 
-/// Hands over the path of a file of this name that holds these bytes.
+/// Calls `read` with the path of a temporary file of this name and content.
 fn in_file(name: &str, bytes: &[u8], read: impl FnOnce(&Path)) {
     in_folder(&[(name, bytes)], |folder| read(&folder.join(name)));
 }
 
-/// Hands over a folder that holds these files and no others: path within it, and content.
+/// Calls `read` with a temporary folder of these files, each given by path and content.
 fn in_folder(files: &[(&str, &[u8])], read: impl FnOnce(&Path)) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     for (name, bytes) in files {

@@ -1,11 +1,11 @@
-//! Appends one run to a history. Reads no other file there, so its cost does not depend on the history's length.
+//! Appends one run to a history. No other file is read, so the cost does not depend on the length of the history.
 
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
 use crate::error::HistoryError;
-use crate::files::{runs_folder, write_once};
+use crate::files::{json_line, runs_folder, write_once};
 use wirebench_record::run::{Run, Variant};
 
 pub use crate::files::Written;
@@ -13,32 +13,30 @@ pub use crate::files::Written;
 /// Which runs are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admit {
-    /// Only those whose files were as committed.
+    /// Only runs of committed files.
     Committed,
-    /// Those with modified files too.
+    /// Runs of modified files too.
     Modified,
 }
 
-/// Appends a run to the history in `history`, which is made when missing. Returns its file, and whether it is new.
+/// Appends a run to the history in the folder `history`, which is created if it does not exist. Returns the run's file, and
+/// whether it is new.
 ///
 /// # Errors
-/// When the run has no commit, no valid id or time, modified files that are not admitted, or a burn injected by a
-/// self-test; when a file with other content has its name; when the file cannot be written. Nothing is changed then.
+/// If the run has no commit, no valid id or time, modified files that are not admitted, or CPU time injected by a self-test;
+/// if a file of the same name has other content; if the file cannot be written. Nothing is changed then.
 pub fn append(history: &Path, run: &Run, admit: Admit) -> Result<(PathBuf, Written), HistoryError> {
-    let file = place(history, run, admit).map_err(|reason| HistoryError::Refused {
+    let file = file_of(history, run, admit).map_err(|reason| HistoryError::Refused {
         id: run.id.clone(),
         reason,
     })?;
-    let broken = |error: serde_json::Error| HistoryError::broken(&file, error.to_string());
-    let mut content = serde_json::to_vec(run).map_err(broken)?;
-    content.push(b'\n');
     let advice = "If this is the same run, the record was edited since: append the original";
-    let written = write_once(&file, &content, advice)?;
+    let written = write_once(&file, &json_line(&file, run)?, advice)?;
     Ok((file, written))
 }
 
-/// The run's path in the history, or why it has none.
-fn place(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
+/// The path of the run's file in the history, or the reason why the run is refused.
+fn file_of(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
     let candidate = run
         .variants
         .iter()
@@ -60,8 +58,8 @@ fn place(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
     if run.series.iter().any(|series| series.injected_burn_ns.is_some()) {
         return Err("CPU time was burnt in it on purpose, by a self-test".into());
     }
-    let sound = !run.id.is_empty() && run.id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    if !sound {
+    let is_id_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    if run.id.is_empty() || !run.id.bytes().all(is_id_byte) {
         return Err("its id may hold letters, digits and hyphens only".into());
     }
     let started: Timestamp = run

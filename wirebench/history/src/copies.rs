@@ -1,4 +1,4 @@
-//! The files of a history that may be copied to another place: which they are, whether one is whole, and how a copy is kept.
+//! Copying the files of a history: their paths, checking them, and storing a copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use wirebench_record::history::{Facts, Month};
 use wirebench_record::imported::Imported;
 use wirebench_record::run::Run;
 
-/// The largest run file that is copied, bytes.
+/// The largest run file that is copied, in bytes.
 const LARGEST_RUN: u64 = 8 << 20;
 
-/// The path of a history's file below the history's folder, with `/` between its parts.
+/// The path of a file below the history's folder, with `/` between its parts.
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
     let name = "[0-9A-Za-z][0-9A-Za-z._-]{0,199}";
     let pattern = format!(
@@ -24,10 +24,10 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("a valid pattern")
 });
 
-/// What a file of a history is.
+/// The kind of a file of a history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileKind {
-    /// A run; holds its month, `yyyy-mm`.
+    /// A run of this month, `yyyy-mm`.
     Run(String),
     /// The summary of a month: derived, and written anew when runs are added.
     Month,
@@ -38,14 +38,14 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// What the file at a path below the history's folder is; `None` if a history has no such file.
+    /// The kind of the file at a path below the history's folder; `None` if a history has no such file.
     #[must_use]
     pub fn of(path: &str) -> Option<Self> {
-        let found = PATH.captures(path)?;
-        if found.name("run").is_some() {
-            return Some(Self::Run(format!("{}-{}", &found["year"], &found["month"])));
+        let parts = PATH.captures(path)?;
+        if parts.name("run").is_some() {
+            return Some(Self::Run(format!("{}-{}", &parts["year"], &parts["month"])));
         }
-        Some(match (found.name("summary"), found.name("import")) {
+        Some(match (parts.name("summary"), parts.name("import")) {
             (Some(_), _) => Self::Month,
             (_, Some(_)) => Self::Imported,
             _ => Self::Facts,
@@ -53,64 +53,61 @@ impl FileKind {
     }
 }
 
-/// The paths of every file of a history that is not derived, below its folder and in order. Each is a regular file, is whole,
-/// and has the schema of its kind.
+/// The paths of all files of a history that are not derived, below its folder and in order. Each is checked: it is a regular,
+/// complete file with the schema of its kind.
 ///
 /// # Errors
-/// When the folder holds no history, or one of the files is something else; the message names the first.
+/// If the folder holds no history, or a check fails; the message names the first such file.
 pub fn originals(history: &Path) -> Result<Vec<String>, HistoryError> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     for month in months(history)? {
         for name in &month.names {
             let file = month.folder.join(name);
-            checked::<Run>(&file, Some(LARGEST_RUN))?;
-            found.push(path_below(history, &file)?);
+            check::<Run>(&file, Some(LARGEST_RUN))?;
+            paths.push(path_below(history, &file)?);
         }
     }
     for file in json_files(&history.join("imported"))? {
-        checked::<Imported>(&file, None)?;
-        found.push(path_below(history, &file)?);
+        check::<Imported>(&file, None)?;
+        paths.push(path_below(history, &file)?);
     }
     let facts = history.join("history.json");
     if fs::exists(&facts).map_err(HistoryError::unreadable(&facts))? {
-        checked::<Facts>(&facts, None)?;
-        found.push(path_below(history, &facts)?);
+        check::<Facts>(&facts, None)?;
+        paths.push(path_below(history, &facts)?);
     }
-    if found.is_empty() {
+    if paths.is_empty() {
         return Err(HistoryError::empty(history));
     }
-    found.sort();
-    Ok(found)
+    paths.sort();
+    Ok(paths)
 }
 
-fn checked<T: OfSchema>(file: &Path, largest: Option<u64>) -> Result<(), HistoryError> {
-    let about = fs::symlink_metadata(file).map_err(HistoryError::unreadable(file))?;
-    if !about.is_file() {
+fn check<T: OfSchema>(file: &Path, largest: Option<u64>) -> Result<(), HistoryError> {
+    let metadata = fs::symlink_metadata(file).map_err(HistoryError::unreadable(file))?;
+    if !metadata.is_file() {
         return Err(HistoryError::broken(file, "is no regular file; leave it out"));
     }
-    if let Some(largest) = largest.filter(|largest| about.len() > *largest) {
-        let message = format!("has {} bytes, of {largest} at most; leave it out", about.len());
+    if let Some(largest) = largest.filter(|largest| metadata.len() > *largest) {
+        let message = format!("has {} bytes, of {largest} at most; leave it out", metadata.len());
         return Err(HistoryError::broken(file, message));
     }
     read::<T>(file).map(|_| ())
 }
 
 fn path_below(history: &Path, file: &Path) -> Result<String, HistoryError> {
-    let below = file.strip_prefix(history).ok().and_then(Path::to_str);
-    let known = below.filter(|path| FileKind::of(path).is_some());
-    let unknown = || {
-        HistoryError::broken(
-            file,
-            "has a name that no file of a history has; rename it or leave it out",
-        )
-    };
-    known.map(str::to_owned).ok_or_else(unknown)
+    let path = file.strip_prefix(history).ok().and_then(Path::to_str);
+    let known = path.filter(|path| FileKind::of(path).is_some());
+    let message = "has a name that no file of a history has; rename it or leave it out";
+    known
+        .map(str::to_owned)
+        .ok_or_else(|| HistoryError::broken(file, message))
 }
 
-/// Keeps a copy of a history's file. A summary replaces the one that is there; no other file is ever replaced.
+/// Stores a copy of a file in a history. A summary replaces the existing one; no other file is ever replaced.
 ///
 /// # Errors
-/// When the history has no such file, a file of that name is there with other content, or it cannot be written.
+/// If a history has no such file, a file of the same name has other content, or the file cannot be written.
 pub fn keep_copy(history: &Path, path: &str, content: &[u8]) -> Result<(PathBuf, Written), HistoryError> {
     let file = history.join(path);
     let written = match FileKind::of(path) {

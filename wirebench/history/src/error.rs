@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-/// Why a history could not be read or written.
+/// An error of reading or writing a history.
 #[derive(Debug, thiserror::Error)]
 pub enum HistoryError {
-    /// A file or folder that cannot be read.
+    /// A file or folder cannot be read.
     #[error("{}: cannot be read: {source}", file.display())]
     Unreadable {
         /// The file or folder.
@@ -13,7 +13,7 @@ pub enum HistoryError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// A file or folder that cannot be written.
+    /// A file or folder cannot be written.
     #[error("{}: cannot be written: {source}; nothing that was there is changed", file.display())]
     Unwritable {
         /// The file or folder.
@@ -21,7 +21,7 @@ pub enum HistoryError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// A run that cannot be appended.
+    /// A run is not appended.
     #[error("run {id} is not appended: {reason}")]
     Refused {
         /// The run's id.
@@ -29,15 +29,15 @@ pub enum HistoryError {
         /// Why, and what to do.
         reason: String,
     },
-    /// A file of this name with other content.
+    /// A file of the same name has other content.
     #[error("{}: is there with other content; stored files are never changed. {advice}", file.display())]
     Differs {
-        /// The file that is there.
+        /// The existing file.
         file: PathBuf,
         /// What to do.
         advice: String,
     },
-    /// A file whose content is not what was expected.
+    /// A file has another content than expected.
     #[error("{}: {message}", file.display())]
     Broken {
         /// The file.
@@ -62,7 +62,7 @@ impl HistoryError {
         }
     }
 
-    /// A folder without a history.
+    /// The error for a folder without a history.
     pub(super) fn empty(history: &Path) -> Self {
         let message =
             "holds no history: no runs/, months/ or imported/; append a run with: wirebench history append --to DIR";

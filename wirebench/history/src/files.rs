@@ -1,12 +1,13 @@
-//! The paths of a history's files, and how to read and write them without losing any.
+//! The paths of a history's files, and reading and writing them without losing any.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use crate::error::HistoryError;
 use wirebench_record::history::{self, Facts, Month, StoredRun};
@@ -16,9 +17,9 @@ use wirebench_record::run::{self, Run, short_commit};
 /// The result of writing a file that must not change later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// It is new.
+    /// The file is new.
     New,
-    /// It existed already with the same content.
+    /// The file existed with the same content.
     AlreadyThere,
 }
 
@@ -45,20 +46,20 @@ pub(super) fn month_file(history: &Path, month: &str) -> PathBuf {
 /// The run files of every month, in order.
 pub(super) fn months(history: &Path) -> Result<Vec<MonthFiles>, HistoryError> {
     let runs = history.join("runs");
-    let mut found = Vec::new();
+    let mut months = Vec::new();
     for year in names(&runs)?.iter().filter(|name| is_number(name, 4)) {
         for month in names(&runs.join(year))?.iter().filter(|name| is_number(name, 2)) {
             let folder = runs.join(year).join(month);
             let mut names = names(&folder)?;
             names.retain(|name| is_json(name));
-            found.push(MonthFiles {
+            months.push(MonthFiles {
                 month: format!("{year}-{month}"),
                 folder,
                 names,
             });
         }
     }
-    Ok(found)
+    Ok(months)
 }
 
 /// The path of a run that is in a summary.
@@ -74,7 +75,7 @@ pub fn run_file(history: &Path, stored: &StoredRun) -> PathBuf {
 /// When a folder of the history cannot be read.
 pub fn newest_run(history: &Path, commit: &str) -> Result<Option<PathBuf>, HistoryError> {
     let mut newest = None;
-    // Names begin with the commit, and run ids with the time: within a month and over months, the last is the newest.
+    // A name is the commit and the run id, which begins with the time: the last file of a commit is its newest.
     for month in months(history)? {
         let of_commit = month.names.iter().rfind(|name| name.starts_with(short_commit(commit)));
         newest = of_commit.map(|name| month.folder.join(name)).or(newest);
@@ -82,11 +83,10 @@ pub fn newest_run(history: &Path, commit: &str) -> Result<Option<PathBuf>, Histo
     Ok(newest)
 }
 
-/// The JSON files of a folder, in order; empty if there is no such folder.
+/// The JSON files of a folder, in order; empty if the folder does not exist.
 pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, HistoryError> {
-    let mut found = names(folder)?;
-    found.retain(|name| is_json(name));
-    Ok(found.into_iter().map(|name| folder.join(name)).collect())
+    let names = names(folder)?.into_iter().filter(|name| is_json(name));
+    Ok(names.map(|name| folder.join(name)).collect())
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, HistoryError> {
@@ -120,32 +120,22 @@ pub(super) trait OfSchema: DeserializeOwned {
     fn schema(&self) -> &str;
 }
 
-impl OfSchema for Run {
-    const SCHEMA: &str = run::SCHEMA;
-    fn schema(&self) -> &str {
-        &self.schema
-    }
+macro_rules! of_schema {
+    ($($content:ty: $schema:expr;)*) => {$(
+        impl OfSchema for $content {
+            const SCHEMA: &str = $schema;
+            fn schema(&self) -> &str {
+                &self.schema
+            }
+        }
+    )*};
 }
 
-impl OfSchema for Month {
-    const SCHEMA: &str = history::SCHEMA;
-    fn schema(&self) -> &str {
-        &self.schema
-    }
-}
-
-impl OfSchema for Facts {
-    const SCHEMA: &str = history::FACTS;
-    fn schema(&self) -> &str {
-        &self.schema
-    }
-}
-
-impl OfSchema for Imported {
-    const SCHEMA: &str = imported::SCHEMA;
-    fn schema(&self) -> &str {
-        &self.schema
-    }
+of_schema! {
+    Run: run::SCHEMA;
+    Month: history::SCHEMA;
+    Facts: history::FACTS;
+    Imported: imported::SCHEMA;
 }
 
 /// Reads a file of one schema; an error names another version.
@@ -156,12 +146,14 @@ pub(super) fn read<T: OfSchema>(file: &Path) -> Result<T, HistoryError> {
     }
     let bytes = fs::read(file).map_err(HistoryError::unreadable(file))?;
     let content: Result<T, serde_json::Error> = serde_json::from_slice(&bytes);
-    let named = match &content {
+    let schema = match &content {
         Ok(content) => Some(content.schema().to_owned()),
         Err(_) => serde_json::from_slice(&bytes).ok().map(|named: Named| named.schema),
     };
-    if let Some(named) = named.filter(|named| named != T::SCHEMA) {
-        return Err(other_schema(file, &named, T::SCHEMA));
+    if let Some(schema) = schema.filter(|schema| schema != T::SCHEMA) {
+        let expected = T::SCHEMA;
+        let message = format!("has schema {schema}, expected {expected}; a newer wirebench may read it");
+        return Err(HistoryError::broken(file, message));
     }
     content.map_err(|error| {
         let message = format!(
@@ -172,19 +164,22 @@ pub(super) fn read<T: OfSchema>(file: &Path) -> Result<T, HistoryError> {
     })
 }
 
-fn other_schema(file: &Path, found: &str, expected: &str) -> HistoryError {
-    let message = format!("has schema {found}, expected {expected}; a newer wirebench may read it");
-    HistoryError::broken(file, message)
+/// The content of a JSON file: compact, with a newline at its end.
+pub(super) fn json_line(file: &Path, content: &impl Serialize) -> Result<Vec<u8>, HistoryError> {
+    let json = serde_json::to_vec(content);
+    let mut bytes = json.map_err(|error| HistoryError::broken(file, error.to_string()))?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 /// Writes a file that must not change later: atomically, and never over an existing one.
 pub(super) fn write_once(file: &Path, content: &[u8], advice: &str) -> Result<Written, HistoryError> {
-    let beside = beside(file, content).map_err(HistoryError::unwritable(file))?;
-    match beside.persist_noclobber(file) {
+    let temporary = temporary(file, content).map_err(HistoryError::unwritable(file))?;
+    match temporary.persist_noclobber(file) {
         Ok(_) => Ok(Written::New),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
-            let there = fs::read(file).map_err(HistoryError::unreadable(file))?;
-            if there == content {
+            let existing = fs::read(file).map_err(HistoryError::unreadable(file))?;
+            if existing == content {
                 return Ok(Written::AlreadyThere);
             }
             Err(HistoryError::Differs {
@@ -198,22 +193,20 @@ pub(super) fn write_once(file: &Path, content: &[u8], advice: &str) -> Result<Wr
 
 /// Replaces a derived file atomically.
 pub(super) fn replace(file: &Path, content: &[u8]) -> Result<(), HistoryError> {
-    let beside = beside(file, content).map_err(HistoryError::unwritable(file))?;
-    beside
-        .persist(file)
-        .map_err(|error| HistoryError::unwritable(file)(error.error))?;
-    Ok(())
+    let temporary = temporary(file, content).map_err(HistoryError::unwritable(file))?;
+    let persisted = temporary.persist(file).map_err(|error| error.error);
+    persisted.map(|_| ()).map_err(HistoryError::unwritable(file))
 }
 
-/// Writes the content to a temporary file in the same folder, readable by everyone who may read the folder.
-fn beside(file: &Path, content: &[u8]) -> io::Result<tempfile::NamedTempFile> {
+/// Writes the content to a temporary file in the folder of `file`, readable by everyone who may read the folder.
+fn temporary(file: &Path, content: &[u8]) -> io::Result<NamedTempFile> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut beside = tempfile::Builder::new()
+    let mut temporary = tempfile::Builder::new()
         .prefix(".")
         .suffix(".part")
         .permissions(Permissions::from_mode(0o644))
         .tempfile_in(folder)?;
-    beside.write_all(content)?;
-    Ok(beside)
+    temporary.write_all(content)?;
+    Ok(temporary)
 }

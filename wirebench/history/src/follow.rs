@@ -1,4 +1,4 @@
-//! A history with every value, for charts.
+//! Reads a history with every value, for charts.
 
 use std::fs;
 use std::path::Path;
@@ -7,23 +7,25 @@ use crate::error::HistoryError;
 use crate::files::read;
 use crate::import::rows::{self, ImportedRow};
 use crate::load::{Stored, load};
+use crate::query::TrendQuery;
 use crate::row::{Judged, SegmentPlaces};
-use crate::trend::{Question, described, of_runs, timeline};
-use wirebench_record::history::{Facts, StoredMetric, StoredRun, StoredSeries};
+use crate::runs::{Column, judge_runs, timeline};
+use crate::trend::assemble;
+use wirebench_record::history::{Facts, StoredMetric, StoredRun};
 use wirebench_record::run::Run;
 use wirebench_record::trend::{Basis, Push, Trace, Trend};
 
 /// The name of the timeline of a history's own runs; imported suites have other names.
 pub const RUNS: &str = "runs";
 
-/// Everything there is to draw.
+/// A history with every value.
 #[derive(Debug)]
 pub struct Followed {
     /// Facts about the whole history.
     pub facts: Facts,
-    /// What it says.
+    /// Its trend.
     pub trend: Trend,
-    /// The pushes of every source: the history's runs first, if there are any, then imported suites.
+    /// Every source: the history's runs first, if there are any, then imported suites.
     pub lines: Vec<Line>,
     /// The values of every trace of the trend, in the same order.
     pub rows: Vec<Values>,
@@ -34,13 +36,13 @@ pub struct Followed {
 pub struct Line {
     /// `runs`, or `imported/NAME: SUITE`: the source of its traces.
     pub source: String,
-    /// `owner/name` on GitHub of an imported history, where it names one.
+    /// The repository of an imported history on GitHub, `owner/name`, if the history names it.
     pub repository: Option<String>,
     /// Its pushes.
     pub pushes: Vec<Push>,
     /// The stored facts of each run; empty for an imported suite.
     pub runs: Vec<StoredRun>,
-    /// Places of runs that are in no history.
+    /// Places of provisional runs.
     pub provisional: Vec<usize>,
     /// Names of imported series without any judged value.
     pub without: Vec<String>,
@@ -49,70 +51,68 @@ pub struct Line {
 /// The values of one trace.
 #[derive(Debug)]
 pub struct Values {
-    /// Its line, by number.
+    /// The index of its source in [`Followed::lines`].
     pub line: usize,
-    /// Value of each place of its line; NaN where there is none.
+    /// The value at each place; NaN if there is none.
     pub values: Vec<f64>,
     /// The ratio to the reference at each place; empty if its newest segment is judged by values.
     pub ratios: Vec<f64>,
     /// Half of the 95 % interval of the judged value, in thousandths, at each place; empty if no place has one.
     pub half_permille: Vec<f64>,
-    /// Places without a value, and why.
+    /// Places without a judged value, with the reason.
     pub failures: Vec<(usize, String)>,
     /// Where its segments lie.
     pub segments: Vec<SegmentPlaces>,
 }
 
-/// Follows every selected series through a history, and through runs that are in no history.
+/// Follows every selected series through a history, and through provisional runs.
 ///
 /// # Errors
-/// When the folder cannot be read. Broken files are skipped and named in the trend; an empty folder has no traces.
-pub fn follow(history: Option<&Path>, beside: &[Run], question: &Question) -> Result<Followed, HistoryError> {
-    let mut loaded = load(history, beside)?;
-    let (mut traces, mut values, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+/// If the folder cannot be read. Broken files are skipped and named in the trend; an empty folder has no traces.
+pub fn follow(history: Option<&Path>, provisional: &[Run], query: &TrendQuery) -> Result<Followed, HistoryError> {
+    let mut loaded = load(history, provisional)?;
+    let (mut traces, mut rows, mut lines) = (Vec::new(), Vec::new(), Vec::new());
     if loaded.stored.len() > 0 {
         let timeline = timeline(&loaded.stored);
-        let rows = of_runs(&loaded.stored, &timeline, question, |judged, columns| {
-            with_values(judged, columns, &loaded.stored)
+        let judged = judge_runs(&loaded.stored, &timeline, query, |judged, columns| {
+            stored_values(judged, columns, &loaded.stored)
         });
-        for (judged, row) in rows {
-            traces.push((judged.trace, judged.segments));
-            values.push(row);
-        }
+        (traces, rows) = judged.into_iter().unzip();
         lines.push(Line {
             source: RUNS.into(),
             repository: None,
             pushes: timeline.pushes,
             runs: loaded.stored.runs().cloned().collect(),
-            provisional: loaded.stored.beside(),
+            provisional: loaded.stored.provisional(),
             without: Vec::new(),
         });
     }
     for (name, imported) in &loaded.imported {
         for suite in &imported.suites {
-            let found = rows::of_suite(name, suite, question.rules(), |series| question.wants(series));
-            for row in found.rows {
-                let places = found.timeline.pushes.len();
-                let (trace, row) = imported_values(row, lines.len(), places);
-                traces.push((trace, row.segments.clone()));
-                values.push(row);
+            let suite = rows::of_suite(name, suite, query.rules(), |series| query.selects(series));
+            for row in suite.rows {
+                let (trace, values) = imported_values(row, lines.len(), suite.timeline.pushes.len());
+                traces.push(trace);
+                rows.push(values);
             }
             lines.push(Line {
-                source: found.source,
+                source: suite.source,
                 repository: imported.repository.clone(),
-                pushes: found.timeline.pushes,
+                pushes: suite.timeline.pushes,
                 runs: Vec::new(),
                 provisional: Vec::new(),
-                without: found.without,
+                without: suite.without,
             });
         }
     }
     let facts = history.map_or_else(Facts::default, |folder| facts(folder, &mut loaded.skipped));
+    let places = rows.iter().map(|values| values.segments.as_slice());
+    let trend = assemble(traces, places, query, loaded.stored.len(), loaded.skipped);
     Ok(Followed {
         facts,
-        trend: described(traces, question, loaded.stored.len(), loaded.skipped),
+        trend,
         lines,
-        rows: values,
+        rows,
     })
 }
 
@@ -128,78 +128,68 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
     })
 }
 
-fn with_values(
-    judged: Judged,
-    columns: &[Option<(&StoredSeries, &StoredMetric)>],
-    stored: &Stored,
-) -> (Judged, Values) {
-    let spread = |of: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
-        let at = |(month, inside): &(usize, usize)| -> f64 {
-            let column = columns[*month].map(|(_, column)| of(column));
-            column
-                .and_then(|column| column.get(*inside))
-                .copied()
-                .unwrap_or(f64::NAN)
-        };
-        let row: Vec<f64> = stored.order().iter().map(at).collect();
-        if row.iter().all(|value| value.is_nan()) {
+/// The trace and the values of a metric of the stored runs.
+fn stored_values(judged: Judged, columns: &[Column], stored: &Stored) -> (Trace, Values) {
+    let spread = |part: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
+        let at =
+            |(month, index): &(usize, usize)| columns[*month].and_then(|(_, column)| part(column).get(*index).copied());
+        let values: Vec<f64> = stored
+            .order()
+            .iter()
+            .map(|place| at(place).unwrap_or(f64::NAN))
+            .collect();
+        if values.iter().all(|value| value.is_nan()) {
             return Vec::new();
         }
-        row
+        values
     };
-    let values = spread(|column| &column.values);
-    let ratios = match judged.trace.basis {
-        Basis::Ratio => spread(|column| &column.ratios),
-        Basis::Value => Vec::new(),
+    let failure = |(place, (month, index)): (usize, &(usize, usize))| {
+        let (series, _) = columns[*month]?;
+        let failure = series.failures.iter().find(|failure| failure.at == *index)?;
+        Some((place, failure.why.clone()))
     };
-    let failures = stored
-        .order()
-        .iter()
-        .enumerate()
-        .filter_map(|(place, (month, inside))| {
-            let (series, _) = columns[*month]?;
-            let failure = series.failures.iter().find(|failure| failure.at == *inside)?;
-            Some((place, failure.why.clone()))
-        });
-    let row = Values {
+    let failures = stored.order().iter().enumerate().filter_map(failure);
+    let values = Values {
         line: 0,
-        failures: with_wild(failures.collect(), &judged.wild),
-        values,
-        ratios,
+        failures: with_wild(failures, judged.wild),
+        values: spread(|column| &column.values),
+        ratios: match judged.trace.basis {
+            Basis::Ratio => spread(|column| &column.ratios),
+            Basis::Value => Vec::new(),
+        },
         half_permille: spread(|column| &column.half_permille),
-        segments: judged.segments.clone(),
+        segments: judged.segments,
     };
-    (judged, row)
+    (judged.trace, values)
 }
 
 /// The reasons by place, including those of wild values.
-fn with_wild(mut reasons: Vec<(usize, String)>, wild: &[(usize, String)]) -> Vec<(usize, String)> {
-    reasons.extend(wild.iter().cloned());
+fn with_wild(reasons: impl Iterator<Item = (usize, String)>, wild: Vec<(usize, String)>) -> Vec<(usize, String)> {
+    let mut reasons: Vec<_> = reasons.chain(wild).collect();
     reasons.sort_by_key(|(place, _)| *place);
     reasons
 }
 
+/// The trace and the values of an imported series.
 fn imported_values(row: ImportedRow, line: usize, places: usize) -> (Trace, Values) {
     let mut values = vec![f64::NAN; places];
     for (place, value) in row.values {
         values[place] = value;
     }
-    let unsound = row.unsound.into_iter().map(|(place, written)| {
-        let why = format!("{} is kept and not judged", shortened(&written));
-        (place, why)
-    });
+    let refused = (row.refused.into_iter())
+        .map(|(place, written)| (place, format!("{} is kept and not judged", shortened(&written))));
     let values = Values {
         line,
         values,
         ratios: Vec::new(),
         half_permille: Vec::new(),
-        failures: with_wild(unsound.collect(), &row.judged.wild),
+        failures: with_wild(refused, row.judged.wild),
         segments: row.judged.segments,
     };
     (row.judged.trace, values)
 }
 
-/// Shortens a text to one line.
+/// Shortens a text to 40 characters.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= 40 {
         return text.to_owned();

@@ -1,139 +1,141 @@
-//! Groups steps of many series by push: one push that moves forty series is one group.
+//! Groups the steps of many series by push: one push that moves forty series is one group.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use crate::row::{SegmentPlaces, StepPlaces};
-use crate::standing::taken_back;
-use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, Trace};
+use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, Segment, Trace};
 
 /// Groups at most this many pushes apart are merged if the smaller one has less than half the steps, because the place
 /// of a step is not always exact.
-const APART: usize = 2;
+const MERGED_WITHIN: usize = 2;
+
+/// A trace, and where its segments lie.
+pub(super) type PlacedTrace<'a> = (&'a Trace, &'a [SegmentPlaces]);
 
 /// A step with its trace.
 #[derive(Clone, Copy)]
-struct At<'a> {
+struct Step<'a> {
     trace: &'a Trace,
-    step: &'a ChangePoint,
+    change: &'a ChangePoint,
     places: StepPlaces,
     /// True if it is an alert in the newest segment that no later step reverted.
     open: bool,
 }
 
-/// Groups the steps of each source; traces of a source come one after the other.
-pub(super) fn grouped(judged: &[(&Trace, &[SegmentPlaces])]) -> Vec<Group> {
-    let sources = judged.chunk_by(|one, next| one.0.source == next.0.source);
+/// Groups the steps of each source. The traces of a source must be adjacent.
+pub(super) fn groups(traces: &[PlacedTrace]) -> Vec<Group> {
+    let sources = traces.chunk_by(|one, next| one.0.source == next.0.source);
     sources.flat_map(of_source).collect()
 }
 
-fn of_source(judged: &[(&Trace, &[SegmentPlaces])]) -> Vec<Group> {
-    let mut steps: Vec<At> = Vec::new();
-    for (trace, segments) in judged {
-        for (segment, at) in trace.segments.iter().zip(*segments) {
+fn of_source(traces: &[PlacedTrace]) -> Vec<Group> {
+    let mut steps: Vec<Step> = Vec::new();
+    for (trace, places) in traces {
+        for (segment, places) in trace.segments.iter().zip(*places) {
             let newest = trace.segments.last() == Some(segment);
-            let found = segment.change_points.iter().zip(&at.steps);
-            steps.extend(found.map(|(step, places)| At {
+            let placed = segment.change_points.iter().zip(&places.steps);
+            steps.extend(placed.map(|(change, places)| Step {
                 trace,
-                step,
+                change,
                 places: *places,
-                open: step.alert && newest && !taken_back(segment, step),
+                open: change.alert && newest && !is_reverted(segment, change),
             }));
         }
     }
-    merged(pierced(steps))
-        .iter()
-        .map(|group| described(group, judged))
-        .collect()
+    let merged = merge(by_push(steps));
+    merged.iter().map(|steps| group(steps, traces)).collect()
 }
 
-/// The fewest groups in which all ranges share a push: greedy, by the range that ends first.
-fn pierced(mut steps: Vec<At>) -> Vec<Vec<At>> {
-    steps.sort_by_key(|at| (at.places.first_after, at.places.last_before));
-    let mut groups: Vec<(usize, Vec<At>)> = Vec::new();
-    for at in steps {
+/// Whether later steps of the same segment reverted half of a step or more.
+#[must_use]
+pub fn is_reverted(segment: &Segment, step: &ChangePoint) -> bool {
+    let log = |step: &ChangePoint| (step.change_percent / 100.0).ln_1p();
+    let later = segment.change_points.iter().skip_while(|other| *other != step).skip(1);
+    let reverted: f64 = later.map(log).sum();
+    reverted * log(step) < 0.0 && reverted.abs() >= log(step).abs() / 2.0
+}
+
+/// Divides steps into the fewest groups whose ranges share a push: greedily, by the end of the range.
+fn by_push(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
+    steps.sort_by_key(|step| (step.places.first_after, step.places.last_before));
+    let mut groups: Vec<(usize, Vec<Step>)> = Vec::new();
+    for step in steps {
         match groups.last_mut() {
-            Some((push, group)) if at.places.last_before < *push => group.push(at),
-            _ => groups.push((at.places.first_after, vec![at])),
+            Some((push, group)) if step.places.last_before < *push => group.push(step),
+            _ => groups.push((step.places.first_after, vec![step])),
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// Adds small groups to a large one next to them.
-fn merged(groups: Vec<Vec<At>>) -> Vec<Vec<At>> {
-    let mut found: Vec<Vec<At>> = Vec::new();
+/// Adds small groups to a large adjacent one.
+fn merge(groups: Vec<Vec<Step>>) -> Vec<Vec<Step>> {
+    let mut merged: Vec<Vec<Step>> = Vec::new();
     for group in groups {
-        let near = found.last().is_some_and(|before| {
+        let near = merged.last().is_some_and(|before| {
             let (few, many) = (before.len().min(group.len()), before.len().max(group.len()));
-            2 * few < many && range(&group).1.saturating_sub(range(before).1) <= APART
+            2 * few < many && range(&group).1.saturating_sub(range(before).1) <= MERGED_WITHIN
         });
-        match found.last_mut() {
+        match merged.last_mut() {
             Some(before) if near && before.len() < group.len() => {
                 let few = std::mem::replace(before, group);
                 before.extend(few);
             }
             Some(before) if near => before.extend(group),
-            _ => found.push(group),
+            _ => merged.push(group),
         }
     }
-    found
+    merged
 }
 
-/// Places of the last push before and the first push after a group, by its first steps, which are of the largest part.
-fn range(group: &[At]) -> (usize, usize) {
+/// The places of the last push before a group and of the first push after it, by its largest part, which comes first.
+fn range(group: &[Step]) -> (usize, usize) {
     let first = group[0].places;
-    let within = group.iter().filter(|at| at.places.last_before < first.first_after);
-    let shared = within.filter(|at| at.places.first_after >= first.first_after);
-    let last_before = shared
-        .map(|at| at.places.last_before)
-        .max()
-        .unwrap_or(first.last_before);
-    (last_before, first.first_after)
+    let places = group.iter().map(|step| step.places);
+    let shared = places.filter(|at| at.last_before < first.first_after && first.first_after <= at.first_after);
+    let last_before = shared.map(|at| at.last_before).max();
+    (last_before.unwrap_or(first.last_before), first.first_after)
 }
 
-fn described(group: &[At], judged: &[(&Trace, &[SegmentPlaces])]) -> Group {
+fn group(group: &[Step], traces: &[PlacedTrace]) -> Group {
     let (last_before, first_after) = range(group);
-    let named = |place: usize, of: fn(&StepPlaces) -> usize, push: fn(&ChangePoint) -> &Push| {
-        let known = group.iter().find(|at| of(&at.places) == place);
-        push(known.map_or(group[0].step, |at| at.step)).clone()
+    let push_at = |place: usize, of: fn(&StepPlaces) -> usize, push: fn(&ChangePoint) -> &Push| {
+        let step = group.iter().find(|step| of(&step.places) == place);
+        push(step.unwrap_or(&group[0]).change).clone()
     };
-    let covers = |segments: &[SegmentPlaces]| {
+    let covers = |(_, segments): &&PlacedTrace| {
         let mut segments = segments.iter();
         segments.any(|segment| segment.first <= last_before && first_after <= segment.last)
     };
-    let mut steps: Vec<GroupedStep> = group.iter().map(|at| grouped_step(at)).collect();
+    let mut steps: Vec<GroupedStep> = group.iter().map(grouped_step).collect();
     steps.sort_by_key(|step| (!step.alert, Reverse(thousandths(step.change_percent))));
-    let mut names: Vec<(&str, _)> = group
+    let stepped: BTreeSet<_> = group
         .iter()
-        .map(|at| (at.trace.series.as_str(), at.trace.metric))
+        .map(|step| (&step.trace.series, step.trace.metric))
         .collect();
-    names.sort_unstable();
-    names.dedup();
+    let stepped = stepped.len();
     Group {
         source: group[0].trace.source.clone(),
-        last_before: named(last_before, |at| at.last_before, |step| &step.last_before),
-        first_after: named(first_after, |at| at.first_after, |step| &step.first_after),
-        stepped: names.len(),
-        measured: judged
-            .iter()
-            .filter(|(_, segments)| covers(segments))
-            .count()
-            .max(names.len()),
+        last_before: push_at(last_before, |at| at.last_before, |change| &change.last_before),
+        first_after: push_at(first_after, |at| at.first_after, |change| &change.first_after),
+        stepped,
+        measured: traces.iter().filter(covers).count().max(stepped),
         worse: steps.iter().filter(|step| step.direction == Direction::Worse).count(),
-        alert: group.iter().any(|at| at.step.alert),
-        recent: group.iter().any(|at| at.step.alert && at.step.recent),
+        alert: group.iter().any(|step| step.change.alert),
+        recent: group.iter().any(|step| step.change.alert && step.change.recent),
         steps,
     }
 }
 
-fn grouped_step(at: &At) -> GroupedStep {
+fn grouped_step(step: &Step) -> GroupedStep {
     GroupedStep {
-        series: at.trace.series.clone(),
-        metric: at.trace.metric,
-        change_percent: at.step.change_percent,
-        direction: at.step.direction,
-        alert: at.step.alert,
-        open: at.open,
+        series: step.trace.series.clone(),
+        metric: step.trace.metric,
+        change_percent: step.change.change_percent,
+        direction: step.change.direction,
+        alert: step.change.alert,
+        open: step.open,
     }
 }
 
@@ -146,7 +148,7 @@ fn thousandths(percent: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_record::trend::{Basis, Segment};
+    use wirebench_record::trend::Basis;
 
     fn push(place: usize) -> Push {
         Push {
@@ -210,9 +212,9 @@ mod tests {
         (trace, vec![places])
     }
 
-    fn groups(made: &[(Trace, Vec<SegmentPlaces>)]) -> Vec<Group> {
+    fn grouped(made: &[(Trace, Vec<SegmentPlaces>)]) -> Vec<Group> {
         let placed: Vec<_> = made.iter().map(|(trace, places)| (trace, places.as_slice())).collect();
-        grouped(&placed)
+        groups(&placed)
     }
 
     #[test]
@@ -223,7 +225,7 @@ mod tests {
             stepped("c", (41, 44), false),
             stepped("d", (70, 71), false),
         ];
-        let found = groups(&made);
+        let found = grouped(&made);
         let [one, other] = &found[..] else { panic!("{found:#?}") };
         assert_eq!((one.stepped, one.measured, one.worse), (3, 4, 3));
         assert_eq!((&one.last_before, &one.first_after), (&push(43), &push(44)));
@@ -236,9 +238,24 @@ mod tests {
         let many = (0..5).map(|number| stepped(&format!("s{number}"), (43, 44), true));
         let few = [stepped("late", (45, 46), true), stepped("far", (60, 61), true)];
         let made: Vec<_> = many.chain(few).collect();
-        let found: Vec<usize> = groups(&made).iter().map(|group| group.stepped).collect();
+        let found: Vec<usize> = grouped(&made).iter().map(|group| group.stepped).collect();
         assert_eq!(found, [6, 1]);
         let apart = [stepped("a", (43, 44), true), stepped("b", (44, 45), true)];
-        assert_eq!(groups(&apart).len(), 2);
+        assert_eq!(grouped(&apart).len(), 2);
+    }
+
+    #[test]
+    fn a_step_is_reverted_by_half_of_it_or_more() {
+        let reverted = |back: f64| {
+            let (mut trace, _) = stepped("a", (59, 60), false);
+            let segment = &mut trace.segments[0];
+            segment.change_points.push(ChangePoint {
+                change_percent: back,
+                ..segment.change_points[0].clone()
+            });
+            [0, 1].map(|step| is_reverted(segment, &segment.change_points[step]))
+        };
+        assert_eq!(reverted(-6.0), [true, false]);
+        assert!(!reverted(-3.0)[0]);
     }
 }

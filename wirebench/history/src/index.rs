@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::HistoryError;
-use crate::files::{MonthFiles, json_files, month_file, months, read, replace};
+use crate::files::{MonthFiles, json_files, json_line, month_file, months, read, replace};
 use crate::summarise::Columns;
 use wirebench_record::history::Month;
 use wirebench_record::run::Run;
@@ -13,9 +13,9 @@ use wirebench_record::run::Run;
 /// Which months are summarised again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Months {
-    /// Months whose summary is out of date because run files were added, removed or changed in length.
+    /// Months whose summary is out of date, because run files were added, removed or changed in length.
     Changed,
-    /// All.
+    /// All months.
     All,
 }
 
@@ -28,14 +28,14 @@ pub struct Indexed {
     pub current: usize,
     /// Run files that were skipped, with the reason.
     pub skipped: Vec<String>,
-    /// Months with a summary but without run files; the summaries are kept.
+    /// Months that have a summary but no run files; the summaries are kept.
     pub orphans: Vec<String>,
 }
 
 /// Brings the summaries of a history up to date.
 ///
 /// # Errors
-/// When a folder cannot be read or a summary cannot be written. A broken run file is no error: it is skipped and named.
+/// If a folder cannot be read or a summary cannot be written. A broken run file is no error: it is skipped and named.
 pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     let mut done = Indexed::default();
     let months = months(history)?;
@@ -45,13 +45,10 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
             done.current += 1;
             continue;
         }
-        let (month, skipped) = summarised(files);
+        let (month, skipped) = summarise(files);
         done.skipped.extend(skipped);
         let file = month_file(history, &files.month);
-        let broken = |error: serde_json::Error| HistoryError::broken(&file, error.to_string());
-        let mut content = serde_json::to_vec(&month).map_err(broken)?;
-        content.push(b'\n');
-        replace(&file, &content)?;
+        replace(&file, &json_line(&file, &month)?)?;
         done.written.push((files.month.clone(), month.runs.len()));
     }
     for summary in json_files(&history.join("months"))? {
@@ -63,15 +60,15 @@ pub fn index(history: &Path, which: Months) -> Result<Indexed, HistoryError> {
     Ok(done)
 }
 
-/// True if a summary is of these run files, given by name with their lengths in bytes: none was added, removed or changed in
-/// length. Files are never changed, but may be truncated.
+/// True if a summary is up to date with the run files of its month: none was added, removed or changed in length (files are
+/// never changed, but may be truncated). `files` has the length of each file in bytes, by name.
 #[must_use]
 pub fn is_current(month: &Month, files: &BTreeMap<String, u64>) -> bool {
     let names: BTreeSet<&str> = month.runs.iter().map(|run| run.file.as_str()).collect();
     names.len() == files.len()
         && month.runs.iter().all(|run| {
-            let found = files.get(&run.file);
-            found.is_some() && run.bytes.is_none_or(|bytes| found == Some(&bytes))
+            let length = files.get(&run.file);
+            length.is_some_and(|length| run.bytes.is_none_or(|bytes| bytes == *length))
         })
 }
 
@@ -81,17 +78,17 @@ fn lengths(files: &MonthFiles) -> BTreeMap<String, u64> {
 }
 
 fn length(file: &Path) -> Option<u64> {
-    fs::metadata(file).ok().map(|about| about.len())
+    fs::metadata(file).ok().map(|metadata| metadata.len())
 }
 
-/// Reads the run files of a month; unreadable files are skipped and reported.
-pub(super) fn summarised(files: &MonthFiles) -> (Month, Vec<String>) {
+/// Summarises the run files of a month. Returns why files were skipped, too.
+pub(super) fn summarise(files: &MonthFiles) -> (Month, Vec<String>) {
     let (mut columns, mut skipped) = (Columns::of(&files.month), Vec::new());
     for name in &files.names {
         match read::<Run>(&files.folder.join(name)) {
             Ok(run) => {
                 columns.add(name, &run);
-                columns.sized(length(&files.folder.join(name)));
+                columns.set_length(length(&files.folder.join(name)));
             }
             Err(error) => skipped.push(error.to_string()),
         }

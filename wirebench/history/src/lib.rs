@@ -1,11 +1,11 @@
-//! A history: one immutable file for each run in a plain folder, monthly summaries that can be rebuilt from them,
-//! histories imported from other programs, and the trend of every series in all of these.
+//! A history: one immutable file for each run in a plain folder, monthly summaries that can be rebuilt from them, and
+//! histories imported from other programs; and the trend of every series.
 //!
 //! ```text
 //! DIR/runs/<yyyy>/<mm>/<sha12>-<run id>.json   one run, never changed: two pushes never write the same file
-//! DIR/months/<yyyy>-<mm>.json                  what a trend needs of a month's runs, derived
+//! DIR/months/<yyyy>-<mm>.json                  the summary of a month's runs, enough for a trend; derived
 //! DIR/imported/<name>.json                     another program's history
-//! DIR/history.json                             releases, and whether it is made up; a history needs none
+//! DIR/history.json                             optional facts: releases, and whether the history is made up
 //! ```
 
 pub mod append;
@@ -16,8 +16,11 @@ pub mod follow;
 mod groups;
 pub mod import;
 pub mod index;
+mod judge;
 mod load;
+mod query;
 mod row;
+mod runs;
 mod segment;
 pub mod standing;
 mod summarise;
@@ -25,4 +28,5 @@ pub mod trend;
 mod wild;
 
 pub use files::{newest_run, run_file};
+pub use groups::is_reverted;
 pub use row::{SegmentPlaces, StepPlaces};

@@ -1,28 +1,28 @@
-//! Reads the input of a trend: the summaries, and the run files that are in no summary.
+//! Reads the input of a trend: summaries, run files that are in no summary, and imports.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::error::HistoryError;
-use crate::files::{MonthFiles, json_files, months, read};
+use crate::files::{json_files, months, read};
 use crate::import::check;
-use crate::index::summarised;
+use crate::index::summarise;
 use crate::summarise::Columns;
 use wirebench_record::history::{Month, StoredRun, StoredSeries};
 use wirebench_record::imported::{Fault, Imported, Suite};
 use wirebench_record::run::Run;
 
-/// The month of runs that are in no history.
-const BESIDE: &str = "";
+/// The month of provisional runs, which are in no history.
+const PROVISIONAL: &str = "";
 
 /// The runs of a history in commit order.
 #[derive(Debug)]
 pub(super) struct Stored {
     months: Vec<Month>,
-    /// Month and index in it, in commit order; each run once.
+    /// The month of each run and its index there, in commit order; each run once.
     order: Vec<(usize, usize)>,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Stored {
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) stored: Stored,
-    /// By name.
+    /// Imports by name.
     pub(super) imported: Vec<(String, Imported)>,
     /// Skipped files, with the reason.
     pub(super) skipped: Vec<String>,
@@ -62,14 +62,14 @@ impl Stored {
         found
     }
 
-    /// Places of the runs that are in no history.
-    pub(super) fn beside(&self) -> Vec<usize> {
-        let months = self.order.iter().map(|(month, _)| &self.months[*month].month);
-        let beside = months.enumerate().filter(|(_, month)| *month == BESIDE);
-        beside.map(|(place, _)| place).collect()
+    /// The places of provisional runs.
+    pub(super) fn provisional(&self) -> Vec<usize> {
+        let order = self.order.iter().enumerate();
+        let provisional = order.filter(|(_, (month, _))| self.months[*month].month == PROVISIONAL);
+        provisional.map(|(place, _)| place).collect()
     }
 
-    /// Month and place of each run, in commit order.
+    /// The month of each run and its index there, in commit order.
     pub(super) fn order(&self) -> &[(usize, usize)] {
         &self.order
     }
@@ -79,7 +79,7 @@ impl Stored {
         let mut seen = HashSet::new();
         for (number, month) in months.iter().enumerate() {
             for (place, run) in month.runs.iter().enumerate() {
-                // The same run in two files, under two names, is one point.
+                // A run that is in two files counts once.
                 if seen.insert(run.id.as_str()) {
                     order.push((key(run), (number, place)));
                 }
@@ -91,8 +91,7 @@ impl Stored {
     }
 }
 
-/// Commit order: when the commit was made, then when the run started. A run that does not know its commit's time is placed
-/// by its start.
+/// The key of commit order: the time of the commit, then the start of the run. A run without a commit time is placed by its start.
 fn key(run: &StoredRun) -> (Option<Timestamp>, Option<Timestamp>, String) {
     let started = run.started_at.parse().ok();
     let committed = run.committed_at.as_ref().and_then(|time| time.parse().ok());
@@ -100,103 +99,104 @@ fn key(run: &StoredRun) -> (Option<Timestamp>, Option<Timestamp>, String) {
 }
 
 impl Loaded {
-    /// True if it is empty and has no broken file either.
+    /// True if there is no file, not even a broken one.
     pub(super) fn is_empty(&self) -> bool {
         self.stored.months.is_empty() && self.imported.is_empty() && self.skipped.is_empty()
     }
 }
 
-/// Reads a history, and runs that are in no history.
+/// Reads a history, and provisional runs, which are in no history.
 ///
 /// # Errors
-/// When the folder cannot be read. A broken file is no error: it is skipped and named.
-pub(super) fn load(history: Option<&Path>, beside: &[Run]) -> Result<Loaded, HistoryError> {
-    let (summaries, run_files, imports) = match history {
-        Some(history) => files(history)?,
-        None => Default::default(),
-    };
+/// If the folder cannot be read. A broken file is no error: it is skipped and named.
+pub(super) fn load(history: Option<&Path>, provisional: &[Run]) -> Result<Loaded, HistoryError> {
     let mut skipped = Vec::new();
-    let mut months: Vec<Month> = Vec::new();
-    for read in summaries.par_iter().map(|file| read::<Month>(file)).collect::<Vec<_>>() {
-        match read.and_then(sound) {
-            Ok(month) => months.push(month),
-            Err(error) => skipped.push(format!("{error}; write it anew with: wirebench history index DIR")),
-        }
+    let (mut stored, mut imported, mut not_indexed) = (Vec::new(), Vec::new(), 0);
+    if let Some(history) = history {
+        stored = summaries(history, &mut skipped)?;
+        not_indexed = add_run_files(history, &mut stored, &mut skipped)?;
+        imported = imports(history, &mut skipped)?;
     }
-    let mut not_indexed = 0;
-    for mut files in run_files {
-        let known: HashSet<&str> = months
-            .iter()
-            .filter(|month| month.month == files.month)
-            .flat_map(|month| month.runs.iter().map(|run| run.file.as_str()))
-            .collect();
-        files.names.retain(|name| !known.contains(name.as_str()));
-        let (rest, broken) = summarised(&files);
-        not_indexed += rest.runs.len();
-        skipped.extend(broken);
-        months.push(rest);
-    }
-    if !beside.is_empty() {
-        let mut columns = Columns::of(BESIDE);
-        for run in beside {
+    if !provisional.is_empty() {
+        let mut columns = Columns::of(PROVISIONAL);
+        for run in provisional {
             columns.add("", run);
         }
-        months.push(columns.finish());
-    }
-    let mut imported = Vec::new();
-    for file in imports {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        match read::<Imported>(&file) {
-            Ok(mut content) => {
-                // Judges it by the current rules if it was imported under older ones.
-                content
-                    .suites
-                    .iter_mut()
-                    .filter(|suite| is_dated(suite))
-                    .for_each(check);
-                imported.push((name, content));
-            }
-            Err(error) => skipped.push(error.to_string()),
-        }
+        stored.push(columns.finish());
     }
     Ok(Loaded {
-        stored: Stored::of(months),
+        stored: Stored::of(stored),
         imported,
         skipped,
         not_indexed,
     })
 }
 
-/// A history's summaries, run files by month, and imports.
-type Files = (Vec<PathBuf>, Vec<MonthFiles>, Vec<PathBuf>);
-
-fn files(history: &Path) -> Result<Files, HistoryError> {
-    let summaries = json_files(&history.join("months"))?;
-    let imports = json_files(&history.join("imported"))?;
-    Ok((summaries, months(history)?, imports))
+/// Reads the summaries.
+fn summaries(history: &Path, skipped: &mut Vec<String>) -> Result<Vec<Month>, HistoryError> {
+    let files = json_files(&history.join("months"))?;
+    let read_all = files.par_iter().map(|file| read::<Month>(file).and_then(check_lengths));
+    let mut summaries = Vec::new();
+    for summary in read_all.collect::<Vec<_>>() {
+        match summary {
+            Ok(month) => summaries.push(month),
+            Err(error) => skipped.push(format!("{error}; write it anew with: wirebench history index DIR")),
+        }
+    }
+    Ok(summaries)
 }
 
-/// True if a suite has faults under older rules, by which zeros and wild values were refused and units did not win over
-/// tools.
-fn is_dated(suite: &Suite) -> bool {
-    let once = [Fault::Zero, Fault::Absurd, Fault::Contradiction, Fault::UnitChange];
-    suite.flags.iter().any(|flag| once.contains(&flag.fault))
+/// Reads the run files that are in no summary, and adds them as further months. Returns how many there are.
+fn add_run_files(history: &Path, stored: &mut Vec<Month>, skipped: &mut Vec<String>) -> Result<usize, HistoryError> {
+    let mut added = 0;
+    for mut files in months(history)? {
+        let summaries = stored.iter().filter(|month| month.month == files.month);
+        let known: HashSet<&str> = summaries
+            .flat_map(|month| month.runs.iter().map(|run| run.file.as_str()))
+            .collect();
+        files.names.retain(|name| !known.contains(name.as_str()));
+        let (rest, broken) = summarise(&files);
+        added += rest.runs.len();
+        skipped.extend(broken);
+        stored.push(rest);
+    }
+    Ok(added)
 }
 
-/// Checks that a summary's columns have as many places as it has runs, which a hand-edited one may not.
-fn sound(month: Month) -> Result<Month, HistoryError> {
-    let places = month.runs.len();
-    let fits = |column: &[f64], may_be_empty: bool| column.len() == places || (may_be_empty && column.is_empty());
-    let whole = month.series.iter().flat_map(|series| &series.metrics);
-    if whole
-        .into_iter()
-        .all(|column| fits(&column.values, false) && fits(&column.ratios, true) && fits(&column.half_permille, true))
-    {
+/// Reads the imports, by name.
+fn imports(history: &Path, skipped: &mut Vec<String>) -> Result<Vec<(String, Imported)>, HistoryError> {
+    let mut imports = Vec::new();
+    for file in json_files(&history.join("imported"))? {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        match read::<Imported>(&file) {
+            Ok(mut imported) => {
+                // Imports of older versions are checked by today's rules.
+                let outdated = imported.suites.iter_mut().filter(|suite| is_outdated(suite));
+                outdated.for_each(check);
+                imports.push((name, imported));
+            }
+            Err(error) => skipped.push(error.to_string()),
+        }
+    }
+    Ok(imports)
+}
+
+/// True if a suite has faults that older rules treated in another way: they refused zeros and wild values, and preferred the
+/// tool's direction to the unit's.
+fn is_outdated(suite: &Suite) -> bool {
+    let changed = [Fault::Zero, Fault::Absurd, Fault::Contradiction, Fault::UnitChange];
+    suite.flags.iter().any(|flag| changed.contains(&flag.fault))
+}
+
+/// Checks that the columns of a summary have a place for each run, which those of an edited file may not have.
+fn check_lengths(month: Month) -> Result<Month, HistoryError> {
+    let runs = month.runs.len();
+    let optional = |column: &[f64]| column.is_empty() || column.len() == runs;
+    let mut metrics = month.series.iter().flat_map(|series| &series.metrics);
+    if metrics.all(|one| one.values.len() == runs && optional(&one.ratios) && optional(&one.half_permille)) {
         return Ok(month);
     }
     let file = Path::new("months").join(format!("{}.json", month.month));
-    Err(HistoryError::broken(
-        &file,
-        "has columns of other lengths than it has runs",
-    ))
+    let message = "has columns of other lengths than it has runs";
+    Err(HistoryError::broken(&file, message))
 }

@@ -1,17 +1,16 @@
-//! Judges one row of values in push order: its segments and change points.
+//! The types of judging: one metric of one series as a row of values in push order, before and after it is judged.
 
 use std::collections::HashMap;
 
-use crate::segment;
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
-use wirebench_record::trend::{Basis, Newest, Push, Trace};
+use wirebench_record::trend::{Basis, Push, Trace};
 
-/// The pushes of rows, with their acceptances.
+/// The pushes of one source in commit order, with the acceptances that came with them.
 #[derive(Debug)]
 pub(super) struct Timeline {
     pub(super) pushes: Vec<Push>,
-    /// Acceptances that came with a push.
+    /// Acceptances, each with the place of its push.
     pub(super) accepted: Vec<(usize, Acceptance)>,
 }
 
@@ -27,28 +26,28 @@ pub(super) struct Rules<'a> {
 /// A value to judge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point {
-    /// Its push.
+    /// The place of its push in the timeline.
     pub(super) place: usize,
     /// Not below zero.
     pub(super) value: f64,
     /// What must stay the same within a segment.
     pub(super) context: Context,
-    /// The number of the machine kind that measured it: ratios are converted to one kind.
-    pub(super) kind: u32,
+    /// The number of the processor that measured it: ratios are converted to one processor.
+    pub(super) processor: u32,
 }
 
-/// The context that must stay equal within a segment, with texts as numbers.
+/// What must stay equal within a segment, as numbers of a [`Names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Context {
     /// The digest of the series.
-    pub(super) question: u32,
+    pub(super) digest: u32,
     /// Ratios or values.
     pub(super) basis: Basis,
     /// The reference of ratios; the machine, processor or unit of values.
-    pub(super) other: u32,
+    pub(super) compared_on: u32,
 }
 
-/// What a row is.
+/// A metric of a series in push order.
 #[derive(Debug, Clone)]
 pub(super) struct Row<'a> {
     pub(super) source: &'a str,
@@ -56,16 +55,16 @@ pub(super) struct Row<'a> {
     pub(super) metric: Option<Metric>,
     pub(super) unit: &'a str,
     pub(super) better: Option<Better>,
-    /// The other cause of a new segment: `machine`, `processor` or `unit`.
-    pub(super) breaker: &'a str,
+    /// What [`Context::compared_on`] is for values: `machine`, `processor` or `unit`.
+    pub(super) compared_on: &'a str,
     /// Why none of its values is judged.
     pub(super) not_judged: Option<String>,
-    /// Places without a judged value, in order, with the reason, and with the value if it is a number.
+    /// Places without a judged value, in order, with the value if there is one, and the reason.
     pub(super) left_out: Vec<(usize, Option<f64>, String)>,
     pub(super) points: Vec<Point>,
 }
 
-/// A judged row, and where in its timeline everything lies that the trace names by pushes.
+/// A judged row, with the places in its timeline of everything that the trace names by pushes.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) trace: Trace,
@@ -74,31 +73,31 @@ pub(super) struct Judged {
     pub(super) wild: Vec<(usize, String)>,
 }
 
-/// Places of a segment in its timeline.
+/// Where a segment lies in its timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentPlaces {
-    /// Of its first value.
+    /// The place of its first value.
     pub first: usize,
-    /// Of its last value.
+    /// The place of its last value.
     pub last: usize,
     /// What was judged.
     pub basis: Basis,
-    /// Of each of its change points.
+    /// Where its change points lie.
     pub steps: Vec<StepPlaces>,
 }
 
-/// Places of a change point in its timeline.
+/// Where a change point lies in its timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepPlaces {
-    /// Of the last push before it.
+    /// The place of the last push before it.
     pub last_before: usize,
-    /// Of the first push after it.
+    /// The place of the first push after it.
     pub first_after: usize,
-    /// Of the push at which it was first reported.
+    /// The place of the push at which it was first reported.
     pub reported: usize,
 }
 
-/// Interned texts, so that contexts compare quickly.
+/// Texts as numbers, so that contexts compare quickly.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     texts: Vec<String>,
@@ -106,107 +105,28 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Stands for no text.
-    const NONE: u32 = u32::MAX;
+    /// The number of a text that has none.
+    pub(super) const UNKNOWN: u32 = u32::MAX;
 
-    /// The number of a text; a new one if it has none.
+    /// The number of a text, which gets a new one if it has none.
     pub(super) fn number(&mut self, text: &str) -> u32 {
         if let Some(known) = self.numbers.get(text) {
             return *known;
         }
-        let number = u32::try_from(self.texts.len()).unwrap_or(Self::NONE);
+        let number = u32::try_from(self.texts.len()).unwrap_or(Self::UNKNOWN);
         self.texts.push(text.to_owned());
         self.numbers.insert(text.to_owned(), number);
         number
     }
 
-    /// The number of a known text.
+    /// The number of a text, or [`Self::UNKNOWN`].
     pub(super) fn find(&self, text: &str) -> u32 {
-        self.numbers.get(text).copied().unwrap_or(Self::NONE)
+        self.numbers.get(text).copied().unwrap_or(Self::UNKNOWN)
     }
 
-    fn text(&self, number: u32) -> &str {
+    /// The text of a number, or an empty one.
+    pub(super) fn text(&self, number: u32) -> &str {
         let place = usize::try_from(number).unwrap_or(usize::MAX);
         self.texts.get(place).map_or("", String::as_str)
     }
-}
-
-/// Judges a row. `names` resolves the numbers in its contexts.
-pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, names: &Names) -> Judged {
-    let (mut segments, mut places, mut wild) = (Vec::new(), Vec::new(), Vec::new());
-    let mut previous: Option<Context> = None;
-    let judged: &[Point] = if row.not_judged.is_some() { &[] } else { &row.points };
-    for points in judged.chunk_by(|one, next| one.context == next.context) {
-        let context = points[0].context;
-        let broken_by = previous.map(|before| broken_by(before, context, row.breaker, names));
-        let found = segment::judge(row, points, timeline, rules, broken_by);
-        wild.extend(found.wild);
-        if let Some((segment, at)) = found.segment {
-            segments.push(segment);
-            places.push(at);
-            previous = Some(context);
-        }
-    }
-    let trace = Trace {
-        source: row.source.to_owned(),
-        series: row.series.to_owned(),
-        metric: row.metric,
-        unit: row.unit.to_owned(),
-        better: row.better,
-        basis: row.points.last().map_or(Basis::Value, |point| point.context.basis),
-        points: judged.len() - wild.len(),
-        left_out: row.left_out.len() + wild.len(),
-        not_judged: row.not_judged.clone(),
-        newest: newest(row, timeline, &wild),
-        segments,
-    };
-    Judged {
-        trace,
-        segments: places,
-        wild,
-    }
-}
-
-/// What changed between two contexts, as text.
-fn broken_by(before: Context, now: Context, breaker: &str, names: &Names) -> String {
-    let mut changes = Vec::new();
-    let change = |what: &str, old: u32, new: u32| format!("{what} {} → {}", names.text(old), names.text(new));
-    if before.question != now.question {
-        changes.push(change("question", before.question, now.question));
-    }
-    match (before.basis, now.basis) {
-        (Basis::Value, Basis::Ratio) => {
-            changes.push(format!("values → ratios to the reference {}", names.text(now.other)));
-        }
-        (Basis::Ratio, Basis::Value) => {
-            changes.push("ratios to the reference → values: no reference is measured".into());
-        }
-        (Basis::Ratio, Basis::Ratio) if before.other != now.other => {
-            changes.push(change("reference", before.other, now.other));
-        }
-        (Basis::Value, Basis::Value) if before.other != now.other => {
-            changes.push(change(breaker, before.other, now.other));
-        }
-        _ => {}
-    }
-    changes.join(", ")
-}
-
-/// The newest value, and the reason if it is not judged.
-fn newest(row: &Row, timeline: &Timeline, wild: &[(usize, String)]) -> Option<Newest> {
-    let point = row.points.last().map(|point| {
-        let why = wild.iter().find(|(place, _)| *place == point.place);
-        let why = row.not_judged.clone().or_else(|| why.map(|(_, why)| why.clone()));
-        (point.place, Some(point.value), why)
-    });
-    let left_out = row
-        .left_out
-        .last()
-        .map(|(place, value, why)| (*place, *value, Some(why.clone())));
-    let (place, value, left_out) = point.into_iter().chain(left_out).max_by_key(|(place, ..)| *place)?;
-    Some(Newest {
-        at: timeline.pushes.get(place)?.clone(),
-        value,
-        left_out,
-    })
 }

@@ -1,7 +1,10 @@
-//! Finds the steps of a segment, and whether the code or the machines caused them.
+//! Finds the change points of a segment, and whether the code or the machines caused them.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::row::{Point, Row, Rules, SegmentPlaces, StepPlaces, Timeline};
-use crate::wild::{BELIEVED, believed, logarithms};
+use crate::wild::{KEPT_IN_A_ROW, kept, logarithms, smallest_above_zero};
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::trend::{Basis, ChangePoint, Direction, SeenNoise, Segment};
@@ -9,26 +12,26 @@ use wirebench_stats::change_point::{self, Detector, WINDOW};
 use wirebench_stats::count_step::CountDetector;
 use wirebench_stats::mix::centred;
 
-/// Values on either side of a step in which runs of one commit are looked for.
+/// Values on either side of a step that are searched for runs of one commit.
 const NEAR: usize = 5;
-/// By how much the shares of kinds of machines may differ before and after a step.
-const MIX: f64 = 0.5;
+/// The share of values whose processor may differ before and after a step.
+const LARGEST_MIX_CHANGE: f64 = 0.5;
 
-/// What a segment says.
-pub(super) struct Found {
-    /// With its places; none when none of its values is believed.
+/// The result of judging a segment.
+pub(super) struct JudgedSegment {
+    /// `None` if all of its values are left out.
     pub(super) segment: Option<(Segment, SegmentPlaces)>,
     /// Places of wild values that are left out, and the reasons.
     pub(super) wild: Vec<(usize, String)>,
 }
 
-/// What the values of a segment say by themselves.
-struct Followed {
+/// What a detector finds in the values of a segment.
+struct Detected {
     steps: Vec<change_point::ChangePoint>,
     level: f64,
     resolvable: Option<f64>,
     noise: Option<SeenNoise>,
-    /// Of each value, whether its kind of machine could be set against the others.
+    /// For each value, whether its processor could be compared with the others.
     comparable: Vec<bool>,
 }
 
@@ -39,54 +42,49 @@ pub(super) fn judge(
     timeline: &Timeline,
     rules: Rules,
     broken_by: Option<String>,
-) -> Found {
+) -> JudgedSegment {
     let counted = row.metric.is_some_and(Metric::is_counted);
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    // A count is exact: none of its values is taken for a mistake.
-    let sound = if counted {
+    // Counts are exact: none of them is a measurement error.
+    let kept = if counted {
         vec![true; values.len()]
     } else {
-        believed(&values)
+        kept(&values)
     };
-    let wild = points.iter().zip(&sound).filter(|(_, sound)| !**sound);
-    let wild = wild.map(|(point, _)| {
-        let why = format!("a thousand times off, and alone: left out unless {BELIEVED} in a row are");
-        (point.place, why)
-    });
-    let wild: Vec<(usize, String)> = wild.collect();
-    let points: Vec<Point> = points
-        .iter()
-        .zip(&sound)
-        .filter(|(_, sound)| **sound)
-        .map(|(point, _)| *point)
-        .collect();
+    let reason = || format!("a thousand times off, and alone: left out unless {KEPT_IN_A_ROW} in a row are");
+    let wild = points.iter().zip(&kept).filter(|(_, kept)| !**kept);
+    let wild = wild.map(|(point, _)| (point.place, reason())).collect();
+    let points = points.iter().zip(&kept).filter(|(_, kept)| **kept);
+    let points: Vec<Point> = points.map(|(point, _)| *point).collect();
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
-        return Found { segment: None, wild };
+        return JudgedSegment { segment: None, wild };
     };
     let push = |point: &Point| timeline.pushes[point.place].clone();
-    let followed = if counted { counts(&points) } else { timed(&points) };
+    let detected = if counted {
+        detect_in_counts(&points)
+    } else {
+        detect_in_times(&points)
+    };
     let places = SegmentPlaces {
         first: first.place,
         last: last.place,
         basis: first.context.basis,
-        steps: followed.steps.iter().map(|step| step_places(&points, step)).collect(),
+        steps: detected.steps.iter().map(|step| step_places(&points, step)).collect(),
     };
-    let described = followed
-        .steps
-        .iter()
-        .map(|step| described(row, &points, step, &followed, timeline, rules));
+    let change_points =
+        (detected.steps.iter()).map(|step| change_point(row, &points, step, &detected, timeline, rules));
     let segment = Segment {
         broken_by,
         basis: first.context.basis,
         first: push(first),
         last: push(last),
         points: points.len(),
-        level: followed.level,
-        resolvable_percent: followed.resolvable.map(percent),
-        change_points: described.collect(),
-        noise: followed.noise,
+        level: detected.level,
+        resolvable_percent: detected.resolvable.map(percent),
+        change_points: change_points.collect(),
+        noise: detected.noise,
     };
-    Found {
+    JudgedSegment {
         segment: Some((segment, places)),
         wild,
     }
@@ -100,36 +98,36 @@ fn step_places(points: &[Point], step: &change_point::ChangePoint) -> StepPlaces
     }
 }
 
-/// Follows timed values. Ratios of machines of several kinds are brought to one.
-fn timed(points: &[Point]) -> Followed {
+/// Detects the steps of timed values. Ratios from several processors are converted to one.
+fn detect_in_times(points: &[Point]) -> Detected {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let mut logs = logarithms(&values);
     let mut comparable = vec![true; logs.len()];
     if points[0].context.basis == Basis::Ratio {
-        let kinds: Vec<u32> = points.iter().map(|point| point.kind).collect();
-        let found = centred(&logs, &kinds);
-        (logs, comparable) = (found.values, found.comparable);
+        let processors: Vec<u32> = points.iter().map(|point| point.processor).collect();
+        let converted = centred(&logs, &processors);
+        (logs, comparable) = (converted.values, converted.comparable);
     }
     let mut detector = Detector::default();
     for value in logs {
         detector.push(value);
     }
-    Followed {
+    Detected {
         steps: detector.change_points(),
         level: level(detector.level(), &values),
         resolvable: detector.resolvable(),
-        noise: seen(&detector),
+        noise: noise(&detector),
         comparable,
     }
 }
 
-fn counts(points: &[Point]) -> Followed {
+fn detect_in_counts(points: &[Point]) -> Detected {
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let mut detector = CountDetector::default();
     for value in logarithms(&values) {
         detector.push(value);
     }
-    Followed {
+    Detected {
         steps: detector.change_points(),
         level: level(detector.level(), &values),
         resolvable: Some(detector.least()),
@@ -138,22 +136,18 @@ fn counts(points: &[Point]) -> Followed {
     }
 }
 
-/// A level in the values' own unit. What lies below the smallest value above zero stands for zero.
+/// Converts the logarithm of a level to the values' own unit. A level far below the smallest value above zero is zero: see
+/// [`logarithms`].
 fn level(log: Option<f64>, values: &[f64]) -> f64 {
-    let smallest = values
-        .iter()
-        .copied()
-        .filter(|value| *value > 0.0)
-        .fold(f64::INFINITY, f64::min);
     match log.map(f64::exp) {
-        Some(level) if level >= smallest / 2.0 => level,
+        Some(level) if level >= smallest_above_zero(values) / 2.0 => level,
         Some(_) => 0.0,
         None => f64::NAN,
     }
 }
 
-/// The noise in percent, from as many values as say what steps can be seen.
-fn seen(detector: &Detector) -> Option<SeenNoise> {
+/// The noise in percent; `None` if there are too few values to say which steps can be seen.
+fn noise(detector: &Detector) -> Option<SeenNoise> {
     detector.resolvable()?;
     let noise = detector.noise()?;
     Some(SeenNoise {
@@ -165,11 +159,11 @@ fn seen(detector: &Detector) -> Option<SeenNoise> {
     })
 }
 
-fn described(
+fn change_point(
     row: &Row,
     points: &[Point],
     step: &change_point::ChangePoint,
-    followed: &Followed,
+    detected: &Detected,
     timeline: &Timeline,
     rules: Rules,
 ) -> ChangePoint {
@@ -183,19 +177,19 @@ fn described(
         Some(_) => Direction::Worse,
     };
     let range = place(step.last_before) + 1..=place(step.first_after);
-    let meant = || {
-        let here = |acceptance: &&Acceptance| acceptance.covers(row.series, row.metric, change.abs());
-        let named = |acceptance: &&Acceptance| {
+    let accepted_because = || {
+        let covers = |acceptance: &&Acceptance| acceptance.covers(row.series, row.metric, change.abs());
+        let names_push = |acceptance: &&Acceptance| {
             let mut pushes = timeline.pushes[range.clone()].iter();
             pushes.any(|push| acceptance.names(&push.commit))
         };
-        let carried = timeline.accepted.iter().filter(|(place, _)| range.contains(place));
-        let by_project = rules.accepted.iter().filter(here).find(named);
-        let by_run = carried.map(|(_, acceptance)| acceptance).find(here);
+        let of_runs = timeline.accepted.iter().filter(|(place, _)| range.contains(place));
+        let by_project = rules.accepted.iter().filter(covers).find(names_push);
+        let by_run = of_runs.map(|(_, acceptance)| acceptance).find(covers);
         by_project.or(by_run).map(|acceptance| acceptance.entry.reason.clone())
     };
-    let accepted = (direction == Direction::Worse).then(meant).flatten();
-    let not_code = same_commit(points, step, timeline).or_else(|| mix_changed(points, step, &followed.comparable));
+    let accepted = (direction == Direction::Worse).then(accepted_because).flatten();
+    let not_code = same_commit(points, step, timeline).or_else(|| mix_changed(points, step, &detected.comparable));
     ChangePoint {
         last_before: push(step.last_before),
         first_after: push(step.first_after),
@@ -211,7 +205,7 @@ fn described(
     }
 }
 
-/// A commit that has values on both levels did not change between them.
+/// Why the code is not to blame: one commit was measured on both levels.
 fn same_commit(points: &[Point], step: &change_point::ChangePoint, timeline: &Timeline) -> Option<String> {
     let commit = |point: &Point| timeline.pushes[point.place].commit.as_str();
     let before = &points[(step.last_before + 1).saturating_sub(NEAR)..=step.last_before];
@@ -222,7 +216,7 @@ fn same_commit(points: &[Point], step: &change_point::ChangePoint, timeline: &Ti
     both.then(|| "same commit: the machine".into())
 }
 
-/// A step at which the mix of machines changed, whose kinds could not be set against each other.
+/// Why the code is not to blame: the mix of processors changed, and they could not be compared with each other.
 fn mix_changed(points: &[Point], step: &change_point::ChangePoint, comparable: &[bool]) -> Option<String> {
     let before = (step.last_before + 1).saturating_sub(WINDOW)..step.last_before + 1;
     let after = step.first_after..points.len().min(step.first_after + WINDOW);
@@ -233,19 +227,17 @@ fn mix_changed(points: &[Point], step: &change_point::ChangePoint, comparable: &
     {
         return None;
     }
-    let share = |places: std::ops::Range<usize>, kind: u32| {
+    let share = |places: Range<usize>, processor: u32| {
         let all = places.len().max(1);
-        let of_kind = points[places].iter().filter(|point| point.kind == kind).count();
-        fraction(of_kind, all)
+        let measured = points[places].iter().filter(|point| point.processor == processor);
+        fraction(measured.count(), all)
     };
-    let mut kinds: Vec<u32> = points[before.start..after.end].iter().map(|point| point.kind).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let moved: f64 = kinds
-        .iter()
-        .map(|kind| (share(before.clone(), *kind) - share(after.clone(), *kind)).abs())
-        .sum();
-    (moved / 2.0 > MIX).then(|| "the mix of machines changed: other processors, and too few pushes on both".into())
+    let nearby = points[before.start..after.end].iter();
+    let processors: BTreeSet<u32> = nearby.map(|point| point.processor).collect();
+    let changes = (processors.into_iter())
+        .map(|processor| (share(before.clone(), processor) - share(after.clone(), processor)).abs());
+    (changes.sum::<f64>() / 2.0 > LARGEST_MIX_CHANGE)
+        .then(|| "the mix of machines changed: other processors, and too few pushes on both".into())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of at most some thousands")]
@@ -253,7 +245,7 @@ fn fraction(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64
 }
 
-/// A change of the logarithm in percent.
+/// Converts a change of the logarithm to percent.
 fn percent(log: f64) -> f64 {
     100.0 * log.exp_m1()
 }

@@ -1,150 +1,129 @@
-//! Where a trace stands now, set against an earlier push: worse, better, within noise, or why that cannot be said.
+//! The standing of a trace: its newest level compared with an earlier push.
 //!
-//! Decided by its change points alone. Between the push that it is set against and now, those that nobody accepted add up;
-//! what is left without one is within noise.
+//! Only change points decide. Those since that push that nobody accepted add up; without any, the trace is within noise.
 
 use crate::follow::Values;
 use crate::row::StepPlaces;
 use wirebench_record::metric::Better;
-use wirebench_record::trend::{ChangePoint, Segment, Trace};
+use wirebench_record::trend::{ChangePoint, Trace};
 use wirebench_stats::change_point::SMALLEST_STEP;
 
-/// Values before anything is said of a trace.
+/// A trace with fewer values in its newest segment has no standing.
 pub const FEWEST: usize = 5;
-/// A trace without a value in so many of the newest pushes has ended.
+/// A trace without a value in this many of the newest pushes has ended.
 pub const ENDED_AFTER: usize = 20;
 
-/// How a trace stands.
+/// The standing of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Standing {
     /// It got worse, and nobody accepted that.
     Worse,
-    /// The newest run has no good value of it.
+    /// The newest run has no valid value of it.
     Withheld,
     /// It got better.
     Better,
-    /// It got worse, and that is meant.
+    /// It got worse, and that was accepted.
     Accepted,
-    /// It changed, and nothing says which way is better.
+    /// It changed, and its better direction is unknown.
     Changed,
-    /// No step since.
+    /// It has no step since.
     Noise,
-    /// Fewer than [`FEWEST`] values on this machine and for this question.
+    /// Its newest segment has fewer than [`FEWEST`] values.
     Few,
-    /// No value in the newest pushes.
+    /// It has no value in the newest pushes.
     Ended,
 }
 
-/// How a trace stands, and by how much it changed.
+/// The standing of a trace, and by how much the trace changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stands {
-    /// How it stands.
+    /// The standing.
     pub standing: Standing,
-    /// The change, percent of its own value; null when there is none.
+    /// The change of the metric's own value; `None` if there is no step, or the steps cancel out.
     pub change: Option<Change>,
-    /// Why nothing earlier can be set against it, when machine, question, reference or unit changed since.
+    /// The change of machine, digest, reference or unit since that push; earlier values cannot be compared.
     pub broken_by: Option<String>,
-    /// Why the newest run has no value.
+    /// Why the newest run has no valid value.
     pub withheld: Option<String>,
 }
 
-/// A change in percent, and its 95 % interval.
+/// A change in percent, with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// Its size.
+    /// The size.
     pub percent: f64,
-    /// Lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// Sets the end of a trace against the push at `since`.
+/// Compares the newest level of a trace with its level at the push at place `since`.
 #[must_use]
 pub fn stands(trace: &Trace, values: &Values, since: usize) -> Stands {
-    let mut found = Stands {
+    let mut result = Stands {
         standing: Standing::Few,
         change: None,
         broken_by: None,
         withheld: None,
     };
     let (Some(segment), Some(places)) = (trace.segments.last(), values.segments.last()) else {
-        return found;
+        return result;
     };
     let newest = values.values.len().saturating_sub(1);
     let failed = values.failures.iter().rev().find(|(place, _)| *place == newest);
     if places.last + ENDED_AFTER < newest && failed.is_none() {
-        found.standing = Standing::Ended;
-        return found;
+        result.standing = Standing::Ended;
+        return result;
     }
     if places.first > since {
-        found.broken_by.clone_from(&segment.broken_by);
+        result.broken_by.clone_from(&segment.broken_by);
     }
-    let steps: Vec<(&ChangePoint, &StepPlaces)> = segment.change_points.iter().zip(&places.steps).collect();
-    // What the machine did says nothing of the code.
+    // Steps that the machine caused say nothing about the code.
     let counts = |(step, at): &(&ChangePoint, &StepPlaces)| at.first_after > since && step.not_code.is_none();
-    let steps: Vec<_> = steps.into_iter().filter(counts).collect();
-    let open: Vec<&ChangePoint> = steps
-        .iter()
-        .map(|(step, _)| *step)
-        .filter(|step| step.accepted.is_none())
-        .collect();
-    let all: Vec<&ChangePoint> = steps.iter().map(|(step, _)| *step).collect();
-    let (net, standing) = match (sum(&open), sum(&all)) {
-        (Some(net), _) => (Some(net), judged(trace, net)),
-        (None, Some(net)) => (Some(net), Standing::Accepted),
+    let steps = segment.change_points.iter().zip(&places.steps).filter(counts);
+    let steps: Vec<&ChangePoint> = steps.map(|(step, _)| step).collect();
+    let open: Vec<&ChangePoint> = steps.iter().copied().filter(|step| step.accepted.is_none()).collect();
+    let (change, standing) = match (sum(&open), sum(&steps)) {
+        (Some(change), _) => (Some(change), of_change(trace, change)),
+        (None, Some(change)) => (Some(change), Standing::Accepted),
         (None, None) => (None, Standing::Noise),
     };
-    found.change = net;
-    found.standing = if failed.is_some() {
+    result.change = change;
+    result.standing = if failed.is_some() {
         Standing::Withheld
-    } else if too_few(segment) {
+    } else if segment.points < FEWEST {
         Standing::Few
     } else {
         standing
     };
-    found.withheld = failed.map(|(_, why)| why.clone());
-    found
+    result.withheld = failed.map(|(_, reason)| reason.clone());
+    result
 }
 
-/// Whether later steps of the same segment took one back, by half of it or more.
-#[must_use]
-pub fn taken_back(segment: &Segment, point: &ChangePoint) -> bool {
-    let log = |point: &ChangePoint| (point.change_percent / 100.0).ln_1p();
-    let later = segment.change_points.iter().skip_while(|other| *other != point).skip(1);
-    let back: f64 = later.map(log).sum();
-    back * log(point) < 0.0 && back.abs() >= log(point).abs() / 2.0
-}
-
-fn too_few(segment: &Segment) -> bool {
-    segment.points < FEWEST
-}
-
-fn judged(trace: &Trace, net: Change) -> Standing {
+fn of_change(trace: &Trace, change: Change) -> Standing {
     match trace.better {
         None => Standing::Changed,
-        Some(Better::Lower) if net.percent > 0.0 => Standing::Worse,
-        Some(Better::Higher) if net.percent < 0.0 => Standing::Worse,
+        Some(Better::Lower) if change.percent > 0.0 => Standing::Worse,
+        Some(Better::Higher) if change.percent < 0.0 => Standing::Worse,
         Some(_) => Standing::Better,
     }
 }
 
-/// Steps one after the other as a single change; none when they come back to where they started. Their errors are
-/// independent, so their squares add up.
+/// Consecutive steps as a single change; `None` if they cancel out. Their errors are independent, so the squares of the errors
+/// add up.
 fn sum(steps: &[&ChangePoint]) -> Option<Change> {
     let log = |percent: f64| (percent / 100.0).ln_1p();
     let percent = |log: f64| 100.0 * log.exp_m1();
-    let net: f64 = steps.iter().map(|step| log(step.change_percent)).sum();
-    let reach = |end: fn(&ChangePoint) -> f64| {
-        let squares = steps
-            .iter()
-            .map(|step| (log(end(step)) - log(step.change_percent)).powi(2));
-        squares.sum::<f64>().sqrt()
+    let sum: f64 = steps.iter().map(|step| log(step.change_percent)).sum();
+    let error = |end: fn(&ChangePoint) -> f64| {
+        let errors = steps.iter().map(|step| log(end(step)) - log(step.change_percent));
+        errors.map(|error| error.powi(2)).sum::<f64>().sqrt()
     };
-    (net.abs() >= SMALLEST_STEP / 2.0).then(|| Change {
-        percent: percent(net),
-        low: percent(net - reach(|step| step.low_percent)),
-        high: percent(net + reach(|step| step.high_percent)),
+    (sum.abs() >= SMALLEST_STEP / 2.0).then(|| Change {
+        percent: percent(sum),
+        low: percent(sum - error(|step| step.low_percent)),
+        high: percent(sum + error(|step| step.high_percent)),
     })
 }
 
@@ -152,7 +131,7 @@ fn sum(steps: &[&ChangePoint]) -> Option<Change> {
 mod tests {
     use super::*;
     use crate::row::SegmentPlaces;
-    use wirebench_record::trend::{Basis, Direction, Push};
+    use wirebench_record::trend::{Basis, Direction, Push, Segment};
 
     fn push() -> Push {
         Push {
@@ -257,16 +236,6 @@ mod tests {
             (stands.standing, stands.change.unwrap().percent.round()),
             (Standing::Worse, 5.0)
         );
-    }
-
-    #[test]
-    fn a_step_is_taken_back_by_half_of_it_or_more() {
-        let (trace, _) = made(None, &[(60, 10.0, false), (80, -6.0, false)]);
-        let segment = &trace.segments[0];
-        assert!(taken_back(segment, &segment.change_points[0]));
-        assert!(!taken_back(segment, &segment.change_points[1]));
-        let (trace, _) = made(None, &[(60, 10.0, false), (80, -3.0, false)]);
-        assert!(!taken_back(&trace.segments[0], &trace.segments[0].change_points[0]));
     }
 
     #[test]

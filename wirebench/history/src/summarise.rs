@@ -1,4 +1,4 @@
-//! Runs → the columns of their month.
+//! Summarises runs: the columns of their month.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,15 +6,16 @@ use wirebench_record::history::{
     DigestFrom, Month, SCHEMA, StoredFailure, StoredHost, StoredMetric, StoredRun, StoredSeries,
 };
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Shard, Variant, VariantRevision};
+use wirebench_record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Variant, VariantRevision};
 use wirebench_stats::location::locate;
 use wirebench_stats::quantile::median;
 
-/// The columns of a month while they grow.
+/// The columns of a month, to which runs are added.
 #[derive(Debug)]
 pub(super) struct Columns {
     month: Month,
-    places: HashMap<String, usize>,
+    /// The index of each series in the month, by id.
+    indices: HashMap<String, usize>,
 }
 
 impl Columns {
@@ -27,18 +28,18 @@ impl Columns {
         };
         Self {
             month,
-            places: HashMap::new(),
+            indices: HashMap::new(),
         }
     }
 
     /// Adds a run and the name of its file.
     pub(super) fn add(&mut self, file: &str, run: &Run) {
         let here = self.month.runs.len();
-        self.month.runs.push(stored(file, run));
+        self.month.runs.push(stored_run(file, run));
         for series in &run.series {
             let next = self.month.series.len();
-            let place = *self.places.entry(series.id.clone()).or_insert(next);
-            if place == next {
+            let index = *self.indices.entry(series.id.clone()).or_insert(next);
+            if index == next {
                 self.month.series.push(StoredSeries {
                     id: series.id.clone(),
                     digests: Vec::new(),
@@ -46,18 +47,18 @@ impl Columns {
                     failures: Vec::new(),
                 });
             }
-            let columns = &mut self.month.series[place];
+            let columns = &mut self.month.series[index];
             if columns.digests.last().is_none_or(|last| last.digest != series.digest) {
                 columns.digests.push(DigestFrom {
                     from: here,
                     digest: series.digest.clone(),
                 });
             }
-            let mut any = false;
+            let mut has_value = false;
             for metric in Metric::all() {
-                any |= set(&mut columns.metrics, metric, here, series);
+                has_value |= add_metric(&mut columns.metrics, metric, here, series);
             }
-            if !any && series.status != SeriesStatus::Skipped {
+            if !has_value && series.status != SeriesStatus::Skipped {
                 columns.failures.push(StoredFailure {
                     at: here,
                     why: series.reason.clone().unwrap_or_else(|| "no round was good".into()),
@@ -66,14 +67,14 @@ impl Columns {
         }
     }
 
-    /// Says how long the file of the newest run is.
-    pub(super) fn sized(&mut self, bytes: Option<u64>) {
+    /// Sets the length of the newest run's file.
+    pub(super) fn set_length(&mut self, bytes: Option<u64>) {
         if let Some(run) = self.month.runs.last_mut() {
             run.bytes = bytes;
         }
     }
 
-    /// The month, with a place for each run in every column.
+    /// The month; every column has a place for each run.
     pub(super) fn finish(mut self) -> Month {
         let count = self.month.runs.len();
         for column in self.month.series.iter_mut().flat_map(|series| &mut series.metrics) {
@@ -89,7 +90,7 @@ impl Columns {
     }
 }
 
-fn stored(file: &str, run: &Run) -> StoredRun {
+fn stored_run(file: &str, run: &Run) -> StoredRun {
     let revision = |variant| run.variants.iter().find(|revision| revision.variant == variant);
     let candidate: Option<&VariantRevision> = revision(Variant::Candidate);
     let reference = revision(Variant::Reference);
@@ -102,31 +103,29 @@ fn stored(file: &str, run: &Run) -> StoredRun {
         started_at: run.started_at.clone(),
         host: run.host.fingerprint.clone(),
         cpu_model: run.host.cpu_model.clone(),
-        elsewhere: elsewhere(run),
+        elsewhere: other_hosts(run),
         reference: reference.and_then(|one| one.commit.clone().or_else(|| one.name.clone())),
         accepted: run.accepted.clone(),
     }
 }
 
 /// The machines of a run other than its first.
-fn elsewhere(run: &Run) -> Vec<StoredHost> {
-    let others = run
-        .shards
-        .iter()
-        .filter(|shard| shard.host.fingerprint != run.host.fingerprint);
-    let stored = |shard: &Shard| StoredHost {
+fn other_hosts(run: &Run) -> Vec<StoredHost> {
+    let shards = run.shards.iter();
+    let others = shards.filter(|shard| shard.host.fingerprint != run.host.fingerprint);
+    let stored = others.map(|shard| StoredHost {
         host: shard.host.fingerprint.clone(),
         series: shard.series.clone(),
-    };
-    others.map(stored).collect()
+    });
+    stored.collect()
 }
 
-/// Writes a run's value, ratio and uncertainty into the columns of a metric; false when the run has none of it.
-fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Series) -> bool {
+/// Adds a run's value, ratio and uncertainty to the columns of a metric. Returns false if the run has no value of the metric.
+fn add_metric(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Series) -> bool {
     let Some(value) = value(series, metric) else {
         return false;
     };
-    let place = metrics.iter().position(|one| one.metric == metric).unwrap_or_else(|| {
+    let index = metrics.iter().position(|one| one.metric == metric).unwrap_or_else(|| {
         metrics.push(StoredMetric {
             metric,
             values: Vec::new(),
@@ -135,7 +134,7 @@ fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Se
         });
         metrics.len() - 1
     });
-    let column = &mut metrics[place];
+    let column = &mut metrics[index];
     let logs = if metric.is_counted() {
         counted_ratio(series, metric, value.figure).into_iter().collect()
     } else {
@@ -152,7 +151,7 @@ fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Se
     let half = if logs.is_empty() || metric.is_counted() {
         value.half
     } else {
-        half(&logs)
+        half_interval(&logs)
     };
     if let Some(half) = half {
         put(&mut column.half_permille, (1e4 * half).round() / 10.0);
@@ -160,25 +159,26 @@ fn set(metrics: &mut Vec<StoredMetric>, metric: Metric, here: usize, series: &Se
     true
 }
 
-/// Half of the 95 % interval around where logarithms lie, as a share; none from fewer than six.
-fn half(logs: &[f64]) -> Option<f64> {
-    let found = locate(logs)?;
-    Some((found.high? - found.low?) / 2.0)
+/// Half of the 95 % interval of the location of logarithms; `None` for fewer than six.
+fn half_interval(logs: &[f64]) -> Option<f64> {
+    let location = locate(logs)?;
+    Some((location.high? - location.low?) / 2.0)
 }
 
-/// A round's value when the round is good, not dropped, and of that variant.
-fn of_variant(round: &Round, variant: Variant, metric: Metric) -> Option<f64> {
+/// The value of a round of a variant; `None` if the round is not ok, dropped, or of another variant.
+fn value_of_round(round: &Round, variant: Variant, metric: Metric) -> Option<f64> {
     let usable = round.variant == variant && round.status == RoundStatus::Ok && round.dropped.is_none();
     usable.then(|| metric.comparable(round)).flatten()
 }
 
-/// What is kept of a metric in a run.
+/// A run's value of a metric.
 struct Value {
     figure: f64,
-    /// Half of its 95 % interval, as a share; of counts, their spread.
+    /// Half of its 95 % interval as a share of the value; for counts, the spread as a share.
     half: Option<f64>,
 }
 
+/// The candidate's value: the count, or the median of the rounds.
 fn value(series: &Series, metric: Metric) -> Option<Value> {
     if metric.is_counted() {
         let (figure, spread) = series.counts_of(Variant::Candidate)?.value(metric)?;
@@ -188,38 +188,37 @@ fn value(series: &Series, metric: Metric) -> Option<Value> {
     let values: Vec<f64> = series
         .rounds
         .iter()
-        .filter_map(|round| of_variant(round, Variant::Candidate, metric))
+        .filter_map(|round| value_of_round(round, Variant::Candidate, metric))
         .collect();
     let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     Some(Value {
         figure: median(&values)?,
-        half: half(&logs),
+        half: half_interval(&logs),
     })
 }
 
-/// The logarithm of what was counted over what was counted of the reference in the same run: other processors and other
-/// libraries change both alike.
+/// The logarithm of the count over the reference's count in the same run: another processor, or another version of a library,
+/// changes both alike.
 fn counted_ratio(series: &Series, metric: Metric, value: f64) -> Option<f64> {
     let (reference, _) = series.counts_of(Variant::Reference)?.value(metric)?;
     (value > 0.0 && reference > 0.0).then(|| (value / reference).ln())
 }
 
-/// Logarithms of candidate over reference, of the rounds that were measured back to back.
+/// The logarithms of candidate over reference, for each pair of rounds.
 fn log_ratios(series: &Series, metric: Metric) -> Vec<f64> {
-    let of = |variant| {
+    let by_pair = |variant| -> BTreeMap<(u32, u32), f64> {
         let rounds = series.rounds.iter();
-        let placed =
-            rounds.filter_map(move |round| Some(((round.stage, round.round), of_variant(round, variant, metric)?)));
-        placed.collect::<BTreeMap<_, _>>()
+        let values = rounds.map(|round| ((round.stage, round.round), value_of_round(round, variant, metric)));
+        values.filter_map(|(pair, value)| Some((pair, value?))).collect()
     };
-    let reference = of(Variant::Reference);
-    of(Variant::Candidate)
+    let reference = by_pair(Variant::Reference);
+    by_pair(Variant::Candidate)
         .iter()
-        .filter_map(|(place, candidate)| Some((candidate / reference.get(place)?).ln()))
+        .filter_map(|(pair, candidate)| Some((candidate / reference.get(pair)?).ln()))
         .collect()
 }
 
-/// Far finer than any noise, and half the size in the file.
+/// Seven digits are far finer than any noise, and halve the size of the file.
 fn to_seven_digits(value: f64) -> f64 {
     format!("{value:.6e}").parse().unwrap_or(value)
 }

@@ -1,111 +1,114 @@
-//! Values far off everything before them: one or two are left out, three in a row are a step.
+//! Wild values, a thousand times off the level or zero: one or two are left out, three in a row are a step.
 
 use wirebench_stats::quantile::median;
 
 /// How many times above or below the level a value is wild.
-const WILD: f64 = 1000.0;
-/// So many wild values in a row are believed.
-pub(super) const BELIEVED: usize = 3;
-/// Values that the level is the median of, at most.
-const LEVEL: usize = 30;
-/// Values that the first ones are set against.
-const FIRST: usize = 7;
-/// Values for which a median is near enough to say that a value is not wild: it would have to move thirtyfold in them.
-const FRESH: usize = 200;
-/// Values of a level before anything is set against it alone.
-const LEAST: usize = 5;
+const WILD_FACTOR: f64 = 1000.0;
+/// This many wild values in a row are kept.
+pub(super) const KEPT_IN_A_ROW: usize = 3;
+/// The level is the median of this many values, at most.
+const LEVEL_VALUES: usize = 30;
+/// The first values are compared with the median of this many values.
+const FIRST_VALUES: usize = 7;
+/// How many values a median is reused for: to make a wild value look normal, the level would have to change thirtyfold in them.
+const MEDIAN_REUSED: usize = 200;
+/// A level of fewer values is not used.
+const LEAST_VALUES: usize = 5;
 
-/// Which values of a row, none below zero, are believed. A wild one is not until it is one of three in a row.
-pub(super) fn believed(values: &[f64]) -> Vec<bool> {
-    let mut found = vec![true; values.len()];
-    // Those that the level is made of, and the wild ones since.
+/// For each value, none of which is below zero, whether it is kept. A wild value is left out unless it is one of three in a row.
+pub(super) fn kept(values: &[f64]) -> Vec<bool> {
+    let mut kept = vec![true; values.len()];
+    // The values of the current level, and the places of the wild values since.
     let (mut level, mut wild): (Vec<f64>, Vec<usize>) = (Vec::new(), Vec::new());
-    // A middle of the level as it was some values ago: most values lie near it, and need no median.
-    let mut near = Near::default();
+    // Most values lie near a recent median, and need no new one.
+    let mut recent = RecentMedian::default();
     for (place, value) in values.iter().enumerate() {
-        if near.holds(*value, level.len()) {
+        if recent.is_near(*value, level.len()) {
             wild.clear();
             level.push(*value);
             continue;
         }
-        let newest = &level[level.len().saturating_sub(LEVEL)..];
-        let against = if newest.len() < LEAST {
-            &values[..values.len().min(FIRST)]
+        let newest = &level[level.len().saturating_sub(LEVEL_VALUES)..];
+        let compared_with = if newest.len() < LEAST_VALUES {
+            &values[..values.len().min(FIRST_VALUES)]
         } else {
             newest
         };
-        let middle = median(against).unwrap_or(*value);
-        near = Near::of(middle, newest.len(), level.len());
-        let side = side(*value, middle);
-        let same = wild.last().is_none_or(|last| {
-            let before = values[*last];
-            self::side(*value, before) == 0
-        });
-        if side == 0 {
+        let median = median(compared_with).unwrap_or(*value);
+        recent = RecentMedian::of(median, newest.len(), level.len());
+        if wild_side(*value, median) == 0 {
             wild.clear();
             level.push(*value);
             continue;
         }
-        if !same {
+        if wild.last().is_some_and(|last| wild_side(*value, values[*last]) != 0) {
             wild.clear();
         }
         wild.push(place);
-        found[place] = false;
-        if wild.len() == BELIEVED {
+        kept[place] = false;
+        if wild.len() == KEPT_IN_A_ROW {
             level = wild.iter().map(|place| values[*place]).collect();
-            // A new level may be believed from its first values on.
-            level.resize(LEAST, *value);
-            near = Near::default();
+            // The new level is used at once.
+            level.resize(LEAST_VALUES, *value);
+            recent = RecentMedian::default();
             for place in wild.drain(..) {
-                found[place] = true;
+                kept[place] = true;
             }
         }
     }
-    found
+    kept
 }
 
-/// Values that are surely not wild: within a thirtieth and thirty times a median that is not old.
+/// A median that is not computed anew for every value: values within a factor of 30 of it are surely not wild.
 #[derive(Debug, Clone, Copy, Default)]
-struct Near {
-    middle: f64,
-    /// How long the level was, and up to which length this counts.
-    until: usize,
+struct RecentMedian {
+    median: f64,
+    /// The length of the level from which on it is too old.
+    valid_until: usize,
 }
 
-impl Near {
-    /// Of the median of so many values, at the end of a level of so many.
-    fn of(middle: f64, values: usize, length: usize) -> Self {
-        Self {
-            middle,
-            until: if values < LEAST { 0 } else { length + FRESH },
-        }
+impl RecentMedian {
+    /// The median of the newest `values` values of a level with `length` values.
+    fn of(median: f64, values: usize, length: usize) -> Self {
+        let valid_until = if values < LEAST_VALUES {
+            0
+        } else {
+            length + MEDIAN_REUSED
+        };
+        Self { median, valid_until }
     }
 
-    fn holds(self, value: f64, length: usize) -> bool {
-        length < self.until && self.middle > 0.0 && value < 30.0 * self.middle && 30.0 * value > self.middle
+    fn is_near(self, value: f64, length: usize) -> bool {
+        length < self.valid_until && self.median > 0.0 && value < 30.0 * self.median && 30.0 * value > self.median
     }
 }
 
-/// 1 for a value wildly above another, −1 for one wildly below, 0 for neither. Zero lies wildly below everything but zero.
-fn side(value: f64, level: f64) -> i8 {
-    if value > level * WILD {
+/// 1 if a value is wildly above a level, −1 if it is wildly below, else 0. Zero is wildly below everything but zero.
+fn wild_side(value: f64, level: f64) -> i8 {
+    if value > level * WILD_FACTOR {
         1
-    } else if value * WILD < level {
+    } else if value * WILD_FACTOR < level {
         -1
     } else {
         0
     }
 }
 
-/// Logarithms of values of which none is below zero. Zero counts as a thousandth of the smallest value above it.
+/// The logarithms of values, none of which is below zero. Zero counts as a thousandth of the smallest value above zero.
 pub(super) fn logarithms(values: &[f64]) -> Vec<f64> {
-    let smallest = values
-        .iter()
-        .copied()
-        .filter(|value| *value > 0.0)
-        .fold(f64::INFINITY, f64::min);
-    let floor = if smallest.is_finite() { smallest / WILD } else { 1.0 };
+    let smallest = smallest_above_zero(values);
+    let floor = if smallest.is_finite() {
+        smallest / WILD_FACTOR
+    } else {
+        1.0
+    };
     values.iter().map(|value| value.max(floor).ln()).collect()
+}
+
+/// The smallest value above zero; infinite if there is none.
+pub(super) fn smallest_above_zero(values: &[f64]) -> f64 {
+    let above_zero = values.iter().copied().filter(|value| *value > 0.0);
+    above_zero.fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]
@@ -113,8 +116,8 @@ mod tests {
     use super::*;
 
     fn left_out(values: &[f64]) -> Vec<usize> {
-        let believed = believed(values);
-        (0..values.len()).filter(|place| !believed[*place]).collect()
+        let kept = kept(values);
+        (0..values.len()).filter(|place| !kept[*place]).collect()
     }
 
     #[test]

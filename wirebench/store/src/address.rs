@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The begin of every address.
+/// What every address begins with.
 pub const SCHEME: &str = "s3://";
 
-/// A bucket, and the begin of the keys of a history's objects in it.
+/// A bucket, and the prefix of the keys of a history's objects in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     bucket: String,
@@ -14,7 +14,7 @@ pub struct Address {
     prefix: String,
 }
 
-/// Why a text is no address.
+/// The error of a text that is no address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}: {why}; expected s3://BUCKET/PREFIX, such as s3://benchmarks/my-project")]
 pub struct NotAnAddress {
@@ -38,7 +38,7 @@ impl Address {
         format!("{}/{path}", self.prefix)
     }
 
-    /// The path of the file whose key this is; `None` if the key does not begin with the prefix.
+    /// The path of the file with this key; `None` if the key does not begin with the prefix.
     #[must_use]
     pub fn path<'a>(&self, key: &'a str) -> Option<&'a str> {
         if self.prefix.is_empty() {
@@ -47,7 +47,7 @@ impl Address {
         key.strip_prefix(&self.prefix)?.strip_prefix('/')
     }
 
-    /// The begin of all keys of the history; empty if it is the whole bucket.
+    /// The prefix of all keys of the history; empty if the history is the whole bucket.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
@@ -60,19 +60,17 @@ impl Address {
     }
 }
 
-/// Rules of Amazon S3 for names of buckets, without those that other servers do not have.
+/// Checks the name of a bucket by the rules of Amazon S3 that other servers share.
 fn is_bucket(name: &str) -> bool {
-    let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte);
-    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    let bytes = name.as_bytes();
-    (3..=63).contains(&bytes.len())
-        && bytes.iter().copied().all(letters)
-        && ends(bytes.first())
-        && ends(bytes.last())
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte);
+    (3..=63).contains(&name.len())
+        && name.bytes().all(is_allowed)
+        && !name.starts_with(['.', '-'])
+        && !name.ends_with(['.', '-'])
         && !name.contains("..")
 }
 
-/// Letters that need no escape in a key, by Amazon S3's list of safe characters.
+/// Checks a part of a prefix: only characters of Amazon S3's list of safe characters, which need no escape in a key.
 fn is_part(part: &str) -> bool {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"!-_.'()".contains(&byte);
     !part.is_empty() && part.bytes().all(safe) && part != "." && part != ".."

@@ -1,4 +1,4 @@
-//! The objects of one history: list, read, write once, replace on condition.
+//! The objects of one history: listing, reading, writing once, and replacing if unchanged.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -18,14 +18,14 @@ use crate::address::Address;
 use crate::error::StoreError;
 use wirebench_history::append::Written;
 
-/// Requests under way at the same time.
-const AT_ONCE: usize = 16;
-/// How often a request is sent again after a connection failed, or the server answered with 5xx.
+/// The most concurrent requests.
+const CONCURRENT: usize = 16;
+/// How often a request is sent again after a failed connection or a response 5xx.
 const RETRIES: usize = 5;
-/// How long an object may take on its way.
-const TRANSFER: Duration = Duration::from_secs(120);
-/// How often a write is tried anew that collides with another one of the same object.
-const COLLISIONS: u32 = 5;
+/// The time limit of a transfer.
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(120);
+/// How often a write is tried if it collides with another write of the same object.
+const WRITE_TRIES: u32 = 5;
 
 /// A history in object storage.
 #[derive(Debug)]
@@ -42,18 +42,18 @@ pub(crate) struct Content {
 }
 
 impl Bucket {
-    /// Prepares access to a history. Credentials, region and endpoint are those of the environment's `AWS_…` variables.
-    /// Sends nothing.
+    /// Prepares access to a history. Credentials, region and endpoint come from the environment variables `AWS_…`. Sends
+    /// nothing.
     ///
     /// # Errors
-    /// When there are no credentials, or the endpoint is not encrypted and `AWS_ALLOW_HTTP` does not allow that.
+    /// If there are no credentials, or the endpoint is not encrypted and `AWS_ALLOW_HTTP` does not allow that.
     pub fn open(address: &Address) -> Result<Self, StoreError> {
         let unusable = |why: String| StoreError::Unusable {
             address: address.to_string(),
             why,
         };
-        is_configured(|name| std::env::var(name).ok().filter(|value| !value.is_empty())).map_err(unusable)?;
-        // Only one can be the process's default; another one that was installed before is as good.
+        check_configuration(|name| std::env::var(name).ok().filter(|value| !value.is_empty())).map_err(unusable)?;
+        // A process has one default provider; one that is installed already serves as well.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let backoff = BackoffConfig {
             init_backoff: Duration::from_millis(100),
@@ -63,14 +63,18 @@ impl Bucket {
         let retry = RetryConfig {
             backoff,
             max_retries: RETRIES,
-            retry_timeout: TRANSFER,
+            retry_timeout: TRANSFER_TIMEOUT,
         };
         let mut builder = AmazonS3Builder::from_env()
             .with_bucket_name(address.bucket())
             .with_retry(retry);
         let allow_http = std::env::var("AWS_ALLOW_HTTP").is_ok_and(|value| is_true(&value));
-        builder = builder.with_client_options(ClientOptions::new().with_allow_http(allow_http).with_timeout(TRANSFER));
-        let store = builder.build().map_err(|error| unusable(in_words(&error)))?;
+        builder = builder.with_client_options(
+            ClientOptions::new()
+                .with_allow_http(allow_http)
+                .with_timeout(TRANSFER_TIMEOUT),
+        );
+        let store = builder.build().map_err(|error| unusable(with_causes(&error)))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| unusable(format!("cannot wait for answers: {error}")))?;
         Ok(Self {
@@ -80,7 +84,7 @@ impl Bucket {
         })
     }
 
-    /// Where it is.
+    /// The address of the history.
     #[must_use]
     pub const fn address(&self) -> &Address {
         &self.address
@@ -89,7 +93,7 @@ impl Bucket {
     /// Paths and lengths in bytes of all objects under the prefix, in order.
     ///
     /// # Errors
-    /// When the bucket cannot be listed.
+    /// If the bucket cannot be listed.
     pub(crate) fn list(&self) -> Result<BTreeMap<String, u64>, StoreError> {
         let prefix = Key::from(self.address.prefix());
         let listed = self.store.list(Some(&prefix)).try_collect::<Vec<_>>();
@@ -97,23 +101,24 @@ impl Bucket {
             .runtime
             .block_on(listed)
             .map_err(|error| self.failed(None, "listed", &error))?;
-        let below = listed
-            .into_iter()
-            .filter_map(|object| Some((self.address.path(object.location.as_ref())?.to_owned(), object.size)));
-        Ok(below.collect())
+        let objects = listed.into_iter();
+        let paths =
+            objects.filter_map(|object| Some((self.address.path(object.location.as_ref())?.to_owned(), object.size)));
+        Ok(paths.collect())
     }
 
-    /// Reads objects by path, several at a time, and hands each one on as it arrives. Objects that are gone are left out.
+    /// Reads objects by path, several at a time, and passes each to `take` as it arrives. Objects that do not exist are left
+    /// out.
     ///
     /// # Errors
-    /// When one cannot be read, or `take` fails.
+    /// If an object cannot be read, or `take` fails.
     pub(crate) fn read(
         &self,
         paths: &[String],
         mut take: impl FnMut(&str, Content) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let reads = stream::iter(paths).map(|path| async move { self.one(path).await.map(|content| (path, content)) });
-        let mut reads = reads.buffer_unordered(AT_ONCE);
+        let reads = stream::iter(paths).map(|path| async move { self.get(path).await.map(|content| (path, content)) });
+        let mut reads = reads.buffer_unordered(CONCURRENT);
         self.runtime.block_on(async {
             while let Some((path, content)) = reads.try_next().await? {
                 if let Some(content) = content {
@@ -124,23 +129,23 @@ impl Bucket {
         })
     }
 
-    async fn one(&self, path: &str) -> Result<Option<Content>, StoreError> {
-        let found = match self.store.get(&self.key(path)).await {
-            Ok(found) => found,
+    async fn get(&self, path: &str) -> Result<Option<Content>, StoreError> {
+        let object = match self.store.get(&self.key(path)).await {
+            Ok(object) => object,
             Err(Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(self.failed(Some(path), "read", &error)),
         };
-        let tag = found.meta.e_tag.clone();
-        let bytes = found.bytes().await;
+        let tag = object.meta.e_tag.clone();
+        let bytes = object.bytes().await;
         let bytes = bytes.map_err(|error| self.failed(Some(path), "read", &error))?;
         Ok(Some(Content { bytes, tag }))
     }
 
-    /// Writes objects that must not change later, several at a time; `content` gives each one's content. Those that are there
-    /// with the same content are left. Returns the paths in the order of their ends.
+    /// Writes objects that must not change later, several at a time; `content` returns the content of each. An object with the
+    /// same content is left. Returns the paths in the order in which they were finished.
     ///
     /// # Errors
-    /// When one is there with other content, or cannot be written. Others may have been written before.
+    /// If an object has other content, or cannot be written. Others may have been written before.
     pub(crate) fn write_once(
         &self,
         paths: &[String],
@@ -151,7 +156,7 @@ impl Bucket {
             let written = self.create(path, &content(path)?).await?;
             Ok((path.clone(), written))
         });
-        self.runtime.block_on(writes.buffer_unordered(AT_ONCE).try_collect())
+        self.runtime.block_on(writes.buffer_unordered(CONCURRENT).try_collect())
     }
 
     async fn create(&self, path: &str, content: &Bytes) -> Result<Written, StoreError> {
@@ -163,21 +168,21 @@ impl Bucket {
                 Err(error @ Error::AlreadyExists { .. }) => error,
                 Err(error) => return Err(self.failed(Some(path), "written", &error)),
             };
-            match self.one(path).await? {
-                Some(there) if there.bytes == *content => return Ok(Written::AlreadyThere),
+            match self.get(path).await? {
+                Some(stored) if stored.bytes == *content => return Ok(Written::AlreadyThere),
                 Some(_) => return Err(self.differs(path)),
-                // The server was busy with another write of it, which failed.
-                None if tries < COLLISIONS => {}
+                // The write that this one collided with has failed.
+                None if tries < WRITE_TRIES => {}
                 None => return Err(self.failed(Some(path), "written", &collision)),
             }
         }
     }
 
-    /// Writes an object that nobody changed meanwhile: `tag` is that of the version it replaces, `None` if there was none.
-    /// Returns false, and changes nothing, if somebody did.
+    /// Writes an object if nobody else changed it: `tag` is the tag of the version to replace, `None` if there was no object.
+    /// Returns false, and changes nothing, if somebody else changed it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub(crate) fn replace(&self, path: &str, content: &Bytes, tag: Option<String>) -> Result<bool, StoreError> {
         let mode = match tag {
             None => PutMode::Create,
@@ -205,7 +210,7 @@ impl Bucket {
         Key::from(self.address.key(path))
     }
 
-    /// The error of an object that is there with other content than a file.
+    /// The error of an object whose content differs from the file's.
     pub(crate) fn differs(&self, path: &str) -> StoreError {
         StoreError::Differs {
             address: self.address.of(path),
@@ -214,9 +219,9 @@ impl Bucket {
     }
 
     fn failed(&self, path: Option<&str>, verb: &'static str, error: &Error) -> StoreError {
-        let why = in_words(error);
-        // A list's error has no kind of its own: the server's words tell.
-        let has = |words: &[&str]| words.iter().any(|word| why.contains(word));
+        let why = with_causes(error);
+        // Errors of listing have no kind of their own: only the message of the server tells.
+        let has = |texts: &[&str]| texts.iter().any(|text| why.contains(text));
         let advice = if has(&["NoSuchBucket"]) {
             "; make the bucket, and check AWS_ENDPOINT_URL and AWS_REGION"
         } else if has(&["401 Unauthorized", "403 Forbidden"]) {
@@ -238,18 +243,18 @@ fn is_true(value: &str) -> bool {
     ["1", "true", "yes", "on"].contains(&value.to_ascii_lowercase().as_str())
 }
 
-/// Checks the environment's variables, which `get` reads.
+/// Checks the environment variables, which `get` reads.
 ///
 /// # Errors
-/// When no credentials are named, or the endpoint is not encrypted and nothing allows that: what to set.
-fn is_configured(get: impl Fn(&str) -> Option<String>) -> Result<(), String> {
+/// If there are no credentials, or the endpoint is not encrypted and that is not allowed: the variables to set.
+fn check_configuration(get: impl Fn(&str) -> Option<String>) -> Result<(), String> {
     let has = |name: &str| get(name).is_some();
     match (has("AWS_ACCESS_KEY_ID"), has("AWS_SECRET_ACCESS_KEY")) {
         (true, false) => return Err("AWS_ACCESS_KEY_ID is set, AWS_SECRET_ACCESS_KEY is not; set both".into()),
         (false, true) => return Err("AWS_SECRET_ACCESS_KEY is set, AWS_ACCESS_KEY_ID is not; set both".into()),
         _ => {}
     }
-    // Without any of these the credentials of the machine itself would be asked for, at an address that most machines do not have.
+    // Without any of these, the library would request credentials from the cloud's metadata service, which most machines lack.
     let sources = [
         "AWS_ACCESS_KEY_ID",
         "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -276,18 +281,18 @@ fn is_configured(get: impl Fn(&str) -> Option<String>) -> Result<(), String> {
     ))
 }
 
-/// An error with its causes, each once, on one line.
-fn in_words(error: &Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let said = next.to_string();
-        if !words.contains(&said) {
-            words = format!("{words}: {said}");
+/// An error and its causes on one line, each once.
+fn with_causes(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        let cause = error.to_string();
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
         }
-        cause = next.source();
+        next = error.source();
     }
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -296,7 +301,7 @@ mod tests {
 
     fn with(variables: &[(&str, &str)]) -> Result<(), String> {
         let all: BTreeMap<&str, &str> = variables.iter().copied().collect();
-        is_configured(|name| all.get(name).map(ToString::to_string))
+        check_configuration(|name| all.get(name).map(ToString::to_string))
     }
 
     const KEYS: [(&str, &str); 2] = [("AWS_ACCESS_KEY_ID", "a"), ("AWS_SECRET_ACCESS_KEY", "b")];

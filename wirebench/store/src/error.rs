@@ -1,11 +1,11 @@
-//! Errors of object storage: address, cause, and what to do.
+//! Errors of object storage, with the address, the cause and what to do.
 
 use wirebench_history::error::HistoryError;
 
-/// Why a history in object storage could not be read or written.
+/// An error of reading or writing a history in object storage.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// No credentials, or an endpoint that cannot be used. Nothing was sent.
+    /// There are no credentials, or the endpoint cannot be used. Nothing was sent.
     #[error("{address}: {why}")]
     Unusable {
         /// The history's address.
@@ -13,7 +13,7 @@ pub enum StoreError {
         /// What is missing or wrong, and what to do.
         why: String,
     },
-    /// A request that failed.
+    /// A request failed.
     #[error("{address}: cannot be {verb}: {why}")]
     Failed {
         /// The object's address, or the history's.
@@ -23,7 +23,7 @@ pub enum StoreError {
         /// The server's or the client's reason, and what to do where that is known.
         why: String,
     },
-    /// An object of this name with other content.
+    /// An object of the same name has other content.
     #[error(
         "{address}: is there with other content than {path}; stored files are never changed, and nothing was published after it. \
          If both are the same run, one of the records was edited since: publish the original"
@@ -34,7 +34,7 @@ pub enum StoreError {
         /// The file's path below the history's folder.
         path: String,
     },
-    /// No objects of a history.
+    /// The prefix has no objects of a history.
     #[error(
         "{address}: holds no history: no objects runs/…, months/… or imported/… under this prefix; add a run with: wirebench \
          history append --to {address}"
@@ -43,20 +43,20 @@ pub enum StoreError {
         /// The history's address.
         address: String,
     },
-    /// Summaries that others wrote at the same time, again and again.
+    /// Others wrote the same summaries at the same time, again and again.
     #[error("{address}: others wrote the summaries of {months} at the same time, {tries} times; try again later")]
     Contended {
         /// The history's address.
         address: String,
         /// The months, separated by commas.
         months: String,
-        /// How often it was tried.
+        /// The number of attempts.
         tries: u32,
     },
-    /// The local copy.
+    /// An error of the local copy.
     #[error(transparent)]
     History(#[from] HistoryError),
-    /// A temporary folder that cannot be made.
+    /// No temporary folder can be created.
     #[error("no temporary folder: {0}; set TMPDIR to a folder that can be written")]
     Temporary(#[source] std::io::Error),
 }

@@ -1,21 +1,22 @@
-//! Brings the summaries of a history in object storage up to date, beside others who do the same.
+//! Brings the summaries of a history in object storage up to date, while others may do the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bucket::Bucket;
 use crate::error::StoreError;
+use crate::fetch::name_of;
 use crate::publish::content_of;
 use wirebench_history::copies::{FileKind, month_in};
 use wirebench_history::index::{Indexed, Months, index, is_current};
 use wirebench_record::history::Month;
 
-/// How often the summaries are made anew when others write them at the same time.
+/// How often the summaries are written anew if others write them at the same time.
 const TRIES: u32 = 10;
 
-/// The run files of a month: names, and lengths in bytes.
+/// The run files of a month: the length in bytes by name.
 type Files = BTreeMap<String, u64>;
 
-/// A month's summary as it is stored.
+/// A stored summary.
 struct Summary {
     /// `None` if it is broken.
     content: Option<Month>,
@@ -23,22 +24,22 @@ struct Summary {
 }
 
 impl Bucket {
-    /// Brings the summaries up to date: reads the runs of the months whose summary is not of them, and replaces the summary if
-    /// nobody did so meanwhile; otherwise it looks again. A summary is never replaced by an older one.
+    /// Brings the summaries up to date: reads the runs of each month whose summary is out of date, and replaces the summary. If
+    /// somebody else replaced it meanwhile, the month is examined again. A summary is never replaced by an older one.
     ///
     /// # Errors
-    /// When an object cannot be read or written, or others write the same summaries all the time. A broken run file is no error:
-    /// it is skipped and named.
+    /// If an object cannot be read or written, or others keep writing the same summaries. A broken run file is no error: it is
+    /// skipped and named.
     pub fn index(&self, which: Months) -> Result<Indexed, StoreError> {
         let mut done = Indexed::default();
-        let mut left: Option<BTreeSet<String>> = None;
+        let mut contended: Option<BTreeSet<String>> = None;
         for _ in 0..TRIES {
-            // Summaries before runs: a run that a summary names is then among the runs, so that none is dropped from a summary.
-            let summaries = self.summaries_there()?;
+            // Summaries before runs: a run in a summary is then among the runs, so that no summary loses a run.
+            let summaries = self.summaries()?;
             let runs = runs_by_month(self.list()?);
-            // After a collision somebody else has summarised the month: that counts, also where all are to be made anew.
-            let rebuild = which == Months::All && left.is_none();
-            let months = left.take().unwrap_or_else(|| runs.keys().cloned().collect());
+            // A month that somebody else has summarised meanwhile is up to date, even if all are to be summarised.
+            let rebuild = which == Months::All && contended.is_none();
+            let months = contended.take().unwrap_or_else(|| runs.keys().cloned().collect());
             let mut collided = BTreeSet::new();
             for (month, files) in runs.iter().filter(|(month, _)| months.contains(*month)) {
                 let summary = summaries.get(month);
@@ -59,34 +60,35 @@ impl Bucket {
             if collided.is_empty() {
                 return Ok(done);
             }
-            left = Some(collided);
+            contended = Some(collided);
         }
         Err(StoreError::Contended {
             address: self.address().to_string(),
-            months: left.unwrap_or_default().into_iter().collect::<Vec<_>>().join(", "),
+            months: contended.unwrap_or_default().into_iter().collect::<Vec<_>>().join(", "),
             tries: TRIES,
         })
     }
 
-    fn summaries_there(&self) -> Result<BTreeMap<String, Summary>, StoreError> {
-        let listed = self.list()?.into_keys();
-        let paths: Vec<String> = listed
+    /// The stored summaries by month.
+    fn summaries(&self) -> Result<BTreeMap<String, Summary>, StoreError> {
+        let paths = self.list()?.into_keys();
+        let paths: Vec<String> = paths
             .filter(|path| FileKind::of(path) == Some(FileKind::Month))
             .collect();
-        let mut found = BTreeMap::new();
+        let mut summaries = BTreeMap::new();
         self.read(&paths, |path, content| {
             let month = path.trim_start_matches("months/").trim_end_matches(".json");
             let summary = Summary {
                 content: month_in(&content.bytes),
                 tag: content.tag,
             };
-            found.insert(month.to_owned(), summary);
+            summaries.insert(month.to_owned(), summary);
             Ok(())
         })?;
-        Ok(found)
+        Ok(summaries)
     }
 
-    /// Summarises a month's runs; `tag` is that of the summary it has. Returns false if somebody else wrote one meanwhile.
+    /// Summarises a month's runs. `tag` is the tag of the stored summary. Returns false if somebody else wrote one meanwhile.
     fn summarise(
         &self,
         month: &str,
@@ -95,8 +97,8 @@ impl Bucket {
         done: &mut Indexed,
     ) -> Result<bool, StoreError> {
         let folder = tempfile::tempdir().map_err(StoreError::Temporary)?;
-        let below = format!("runs/{}", month.replace('-', "/"));
-        let paths: Vec<String> = files.keys().map(|name| format!("{below}/{name}")).collect();
+        let runs = format!("runs/{}", month.replace('-', "/"));
+        let paths: Vec<String> = files.keys().map(|name| format!("{runs}/{name}")).collect();
         self.copy(folder.path(), &paths)?;
         let indexed = index(folder.path(), Months::All)?;
         let path = format!("months/{month}.json");
@@ -104,12 +106,11 @@ impl Bucket {
             return Ok(false);
         }
         done.written.extend(indexed.written);
-        let local = folder.path().to_string_lossy().into_owned();
-        let named = indexed
-            .skipped
-            .into_iter()
-            .map(|one| one.replace(&local, &self.address().to_string()));
-        done.skipped.extend(named);
+        // The errors name the address instead of the temporary folder.
+        let (folder, address) = (folder.path().to_string_lossy(), self.address().to_string());
+        let skipped = indexed.skipped.iter();
+        done.skipped
+            .extend(skipped.map(|error| error.replace(&*folder, &address)));
         Ok(true)
     }
 }
@@ -118,8 +119,7 @@ fn runs_by_month(listed: BTreeMap<String, u64>) -> BTreeMap<String, Files> {
     let mut runs: BTreeMap<String, Files> = BTreeMap::new();
     for (path, bytes) in listed {
         if let Some(FileKind::Run(month)) = FileKind::of(&path) {
-            let name = path.rsplit('/').next().unwrap_or_default().to_owned();
-            runs.entry(month).or_default().insert(name, bytes);
+            runs.entry(month).or_default().insert(name_of(&path).to_owned(), bytes);
         }
     }
     runs

@@ -1,6 +1,6 @@
-//! A history in S3-compatible object storage: an object for each file, with the file's path below the history's folder as the
-//! end of its key. Runs are written with `If-None-Match: *`, summaries of months with `If-Match`, so that many may write at
-//! once and lose nothing.
+//! A history in S3-compatible object storage: one object for each file; its key ends with the file's path below the history's
+//! folder. Runs are written with `If-None-Match: *`, summaries of months with `If-Match`, so that concurrent writers lose
+//! nothing.
 
 mod address;
 mod bucket;

@@ -1,4 +1,4 @@
-//! Publishes a folder's history: every run, import and fact, none of which is ever replaced.
+//! Publishes a folder's history: its runs, imports and facts. No object is ever replaced.
 
 use std::fs;
 use std::path::Path;
@@ -21,16 +21,16 @@ pub struct Published {
 }
 
 impl Bucket {
-    /// Adds every file of a folder's history that is not derived. Every file is checked, and compared with the object that has
-    /// its name, before the first one is written.
+    /// Adds the files of a folder's history that are not derived. Before the first file is written, all files are checked, and
+    /// compared with the objects of the same names.
     ///
     /// # Errors
-    /// When a file is no whole file of a history, or one is there with other content: nothing is written then. When a write
-    /// fails: files that were written before stay, and the same command again adds the rest.
+    /// If a file is no complete file of a history, or an object has other content: nothing is written then. If a write fails:
+    /// files that were written before stay, and publishing again adds the rest.
     pub fn publish(&self, history: &Path) -> Result<Vec<Published>, StoreError> {
         let paths = originals(history)?;
-        let there = self.list()?;
-        let (known, new): (Vec<String>, Vec<String>) = paths.into_iter().partition(|path| there.contains_key(path));
+        let stored = self.list()?;
+        let (known, new): (Vec<String>, Vec<String>) = paths.into_iter().partition(|path| stored.contains_key(path));
         self.read(&known, |path, content| {
             if content.bytes == content_of(history, path)? {
                 Ok(())

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use contract::metrics_v1::metrics_service_server::{MetricsService, MetricsServiceServer};
 use contract::metrics_v1::{GetMetricsDocumentRequest, GetMetricsDocumentResponse};
+use contract::reflection;
 use contract::users_v1::users_service_server::{UsersService, UsersServiceServer};
 use contract::users_v1::{
     GetUserRequest, GetUserResponse, ListUsersRequest, ListUsersResponse, PageUsersRequest, PageUsersResponse,
@@ -16,7 +17,6 @@ use contract::weather_v1::{GetCurrentWeatherRequest, GetCurrentWeatherResponse};
 use tokio_stream::Stream;
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
-use tonic_reflection::server::Builder;
 
 use crate::source::Source;
 
@@ -36,15 +36,9 @@ pub(crate) async fn routes(source: Arc<Source>) -> Result<Routes, tonic_reflecti
         .add_service(UsersServiceServer::new(tier.clone()))
         .add_service(MetricsServiceServer::new(tier))
         .add_service(health)
-        .add_service(described().build_v1()?)
-        .add_service(described().build_v1alpha()?);
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?);
     Ok(services.routes().prepare())
-}
-
-fn described() -> Builder<'static> {
-    Builder::configure()
-        .register_encoded_file_descriptor_set(contract::FILE_DESCRIPTOR_SET)
-        .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
 }
 
 /// A tier's services.

@@ -1,5 +1,6 @@
 //! A repository's users: in SQLite, or in memory.
 
+mod error;
 mod sqlite;
 
 use std::borrow::Cow;
@@ -8,6 +9,7 @@ use clap::ValueEnum;
 use domain::{Page, User, UserError, Users};
 
 use crate::failure::{Failure, Kind as FailureKind};
+use error::StoreError;
 use sqlite::Database;
 
 /// Where the users are kept.
@@ -26,15 +28,6 @@ pub(crate) enum Store {
     Sqlite(Database),
     /// In memory.
     Memory,
-}
-
-/// Why a store cannot be made.
-#[derive(Debug)]
-pub(crate) enum StoreError {
-    /// There is no place for its file.
-    Folder(std::io::Error),
-    /// The database refuses.
-    Database(rusqlite::Error),
 }
 
 impl Store {
@@ -85,15 +78,6 @@ impl Store {
 impl From<rusqlite::Error> for Failure {
     fn from(error: rusqlite::Error) -> Self {
         Self::new(FailureKind::Broken, &format!("the store cannot be read: {error}"))
-    }
-}
-
-impl std::fmt::Display for StoreError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Folder(error) => write!(out, "no place for its file: {error}"),
-            Self::Database(error) => write!(out, "{error}"),
-        }
     }
 }
 

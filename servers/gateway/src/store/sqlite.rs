@@ -8,7 +8,7 @@ use domain::{Address, Role, Status, User};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
-use super::StoreError;
+use super::error::StoreError;
 
 const SCHEMA: &str = "
 CREATE TABLE users (

@@ -13,7 +13,8 @@ use domain::{MetricsDocument, Page, User, UserError, Users};
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint};
 use tonic::{Code, Status};
 
-use super::{Address, Failing};
+use super::address::Address;
+use super::error::UpstreamError;
 use crate::answers::CityWeather;
 use crate::failure::{Failure, Kind};
 
@@ -38,14 +39,14 @@ impl Link {
         Ok(Self { channel })
     }
 
-    pub(super) async fn user(&self, id: i64) -> Result<User, Failing> {
+    pub(super) async fn user(&self, id: i64) -> Result<User, UpstreamError> {
         // The contract's numbers are narrower: what does not fit is nobody's id.
         let id = i32::try_from(id).map_err(|_| UserError::UnknownUser { id })?;
         let answer = self.users_service().get_user(GetUserRequest { id }).await;
         Ok(answer.map_err(|status| meant(&status))?.into_inner().try_into()?)
     }
 
-    pub(super) async fn users(&self, limit: i64) -> Result<Users<'static>, Failing> {
+    pub(super) async fn users(&self, limit: i64) -> Result<Users<'static>, UpstreamError> {
         let Ok(narrow) = i32::try_from(limit) else {
             return Ok(domain::users(limit)?);
         };
@@ -54,7 +55,7 @@ impl Link {
         Ok(answer.map_err(|status| meant(&status))?.into_inner().try_into()?)
     }
 
-    pub(super) async fn page(&self, page: i64, size: i64) -> Result<Page<'static>, Failing> {
+    pub(super) async fn page(&self, page: i64, size: i64) -> Result<Page<'static>, UpstreamError> {
         let (Ok(number), Ok(of)) = (i32::try_from(page), i32::try_from(size)) else {
             return Ok(domain::page_of_users(page, size)?);
         };
@@ -66,7 +67,7 @@ impl Link {
         Ok(answer.map_err(|status| meant(&status))?.into_inner().try_into()?)
     }
 
-    pub(super) async fn weather(&self, city: &str) -> Result<CityWeather, Failing> {
+    pub(super) async fn weather(&self, city: &str) -> Result<CityWeather, UpstreamError> {
         let asked = GetCurrentWeatherRequest { city: city.to_owned() };
         let answer = WeatherServiceClient::new(self.channel.clone())
             .get_current_weather(asked)
@@ -74,7 +75,7 @@ impl Link {
         Ok(answer.map_err(|status| meant(&status))?.into_inner().into())
     }
 
-    pub(super) async fn document(&self) -> Result<MetricsDocument, Failing> {
+    pub(super) async fn document(&self) -> Result<MetricsDocument, UpstreamError> {
         let mut service = MetricsServiceClient::new(self.channel.clone());
         let answer = service.get_metrics_document(GetMetricsDocumentRequest {}).await;
         let answer = answer.map_err(|status| meant(&status))?.into_inner();
@@ -90,22 +91,22 @@ impl Link {
 }
 
 /// What a status means: the other tier's own word, or that there was none.
-fn meant(status: &Status) -> Failing {
+fn meant(status: &Status) -> UpstreamError {
     let kind = Kind::of_grpc(status.code());
     match status.code() {
         Code::InvalidArgument | Code::NotFound | Code::DeadlineExceeded => {
-            Failing::Refused(Failure::new(kind, status.message()))
+            UpstreamError::Refused(Failure::new(kind, status.message()))
         }
         // A tier that cannot answer says what it lacks; without a connection the client says why there is none.
         Code::Unavailable if std::error::Error::source(status).is_none() => {
-            Failing::Refused(Failure::new(kind, status.message()))
+            UpstreamError::Refused(Failure::new(kind, status.message()))
         }
-        _ if std::error::Error::source(status).is_some() => Failing::lost(status),
-        code => Failing::Lost(format!("{code:?}: {}", status.message())),
+        _ if std::error::Error::source(status).is_some() => UpstreamError::lost(status),
+        code => UpstreamError::Lost(format!("{code:?}: {}", status.message())),
     }
 }
 
-impl From<IncompleteAnswer> for Failing {
+impl From<IncompleteAnswer> for UpstreamError {
     fn from(IncompleteAnswer(field): IncompleteAnswer) -> Self {
         Self::Lost(format!("its message has no good {field}"))
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::uri::{Authority, PathAndQuery, Scheme};
 use axum::http::{StatusCode, Uri};
 use bytes::Bytes;
+use clap::ValueEnum;
 use domain::{MetricsDocument, Page, User, Users};
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper_util::client::legacy::Client;
@@ -14,7 +15,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::{Address, Connections, Failing};
+use super::address::Address;
+use super::error::UpstreamError;
 use crate::answers::CityWeather;
 use crate::failure::{Failure, Kind};
 
@@ -22,6 +24,15 @@ use crate::failure::{Failure, Kind};
 const LONGEST_ANSWER: usize = 1 << 20;
 /// The longest head of an answer that is taken, in bytes, and what is read at a time.
 const LONGEST_HEAD: usize = 32 * 1024;
+
+/// What becomes of a connection to the next tier when a question is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Connections {
+    /// It is kept and used again
+    Kept,
+    /// It is closed: the next question opens another one, as clients do that are made anew for every question
+    OnePerQuestion,
+}
 
 /// Connections to the next tier.
 #[derive(Debug)]
@@ -54,49 +65,53 @@ impl Link {
         Self { client, authority }
     }
 
-    pub(super) async fn user(&self, id: i64) -> Result<User, Failing> {
+    pub(super) async fn user(&self, id: i64) -> Result<User, UpstreamError> {
         self.ask(&format!("/api/users/{id}")).await
     }
 
-    pub(super) async fn users(&self, limit: i64) -> Result<Users<'static>, Failing> {
+    pub(super) async fn users(&self, limit: i64) -> Result<Users<'static>, UpstreamError> {
         self.ask(&format!("/api/users?limit={limit}")).await
     }
 
-    pub(super) async fn page(&self, page: i64, size: i64) -> Result<Page<'static>, Failing> {
+    pub(super) async fn page(&self, page: i64, size: i64) -> Result<Page<'static>, UpstreamError> {
         self.ask(&format!("/api/users/page?page={page}&size={size}")).await
     }
 
-    pub(super) async fn weather(&self, city: &str) -> Result<CityWeather, Failing> {
+    pub(super) async fn weather(&self, city: &str) -> Result<CityWeather, UpstreamError> {
         let city = utf8_percent_encode(city, NON_ALPHANUMERIC);
         self.ask(&format!("/api/weather/current?city={city}")).await
     }
 
-    pub(super) async fn document(&self) -> Result<MetricsDocument, Failing> {
+    pub(super) async fn document(&self) -> Result<MetricsDocument, UpstreamError> {
         self.ask("/api/metrics/document").await
     }
 
-    async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failing> {
-        let path = PathAndQuery::try_from(path).map_err(|error| Failing::lost(&error))?;
+    async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, UpstreamError> {
+        let path = PathAndQuery::try_from(path).map_err(|error| UpstreamError::lost(&error))?;
         let uri = Uri::builder().scheme(Scheme::HTTP).authority(self.authority.clone());
         let uri = uri
             .path_and_query(path)
             .build()
-            .map_err(|error| Failing::lost(&error))?;
-        let answer = self.client.get(uri).await.map_err(|error| Failing::lost(&error))?;
+            .map_err(|error| UpstreamError::lost(&error))?;
+        let answer = self
+            .client
+            .get(uri)
+            .await
+            .map_err(|error| UpstreamError::lost(&error))?;
         let status = answer.status();
         let body = Limited::new(answer.into_body(), LONGEST_ANSWER).collect().await;
-        let body = body.map_err(|error| Failing::lost(&*error))?.to_bytes();
+        let body = body.map_err(|error| UpstreamError::lost(&*error))?.to_bytes();
         if status == StatusCode::OK {
-            return serde_json::from_slice(&body).map_err(|error| Failing::Lost(format!("its body: {error}")));
+            return serde_json::from_slice(&body).map_err(|error| UpstreamError::Lost(format!("its body: {error}")));
         }
         Err(refusal(status, &body))
     }
 }
 
 /// What the other tier means by a status and its body.
-fn refusal(status: StatusCode, body: &[u8]) -> Failing {
+fn refusal(status: StatusCode, body: &[u8]) -> UpstreamError {
     match serde_json::from_slice::<Refusal>(body) {
-        Ok(refusal) => Failing::Refused(Failure::new(Kind::of_http(status), &refusal.error)),
-        Err(_) => Failing::Lost(format!("status {status}, and no reason for it")),
+        Ok(refusal) => UpstreamError::Refused(Failure::new(Kind::of_http(status), &refusal.error)),
+        Err(_) => UpstreamError::Lost(format!("status {status}, and no reason for it")),
     }
 }

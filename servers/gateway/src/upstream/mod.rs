@@ -1,13 +1,13 @@
-//! The next tier, asked over HTTP or gRPC, within a deadline.
+//! Requests to the next tier over HTTP or gRPC, within a deadline.
 
 mod address;
+mod error;
 mod grpc;
 mod http;
 
 use std::pin::Pin;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use domain::{MetricsDocument, Page, User, Users};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -16,19 +16,12 @@ use crate::answers::CityWeather;
 use crate::failure::{Failure, Kind};
 pub(crate) use address::Address;
 use address::Scheme;
+use error::UpstreamError;
+pub(crate) use http::Connections;
 
-/// Questions that one runtime asks at the same time, and so the connections it opens at most; others wait for their turn,
-/// which is part of their deadline. However many clients there are, memory stays within bounds, and so does the load beyond.
-const AT_ONCE: usize = 128;
-
-/// What becomes of a connection to the next tier when a question is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Connections {
-    /// It is kept and used again
-    Kept,
-    /// It is closed: the next question opens another one, as clients do that are made anew for every question
-    OnePerQuestion,
-}
+/// The most concurrent requests of one runtime, and so the most connections. Other requests wait, which is part of their
+/// deadline. This bounds the memory, and the load on the next tier, for any number of clients.
+const MOST_CONCURRENT: usize = 128;
 
 /// The next tier. Its connections belong to the runtime it was made on, and are opened when they are needed.
 #[derive(Debug)]
@@ -39,8 +32,8 @@ pub(crate) struct Upstream {
     link: Link,
 }
 
-/// A question on its way. It is made when its turn has come: those that wait take next to no room.
-type Asked<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failing>> + Send + 'a>>;
+/// A request in progress. It is created when its turn has come, so that waiting requests take almost no memory.
+type PendingRequest<'a, T> = Pin<Box<dyn Future<Output = Result<T, UpstreamError>> + Send + 'a>>;
 
 #[derive(Debug)]
 enum Link {
@@ -63,53 +56,53 @@ impl Upstream {
         Ok(Self {
             address: *address,
             deadline,
-            turns: Semaphore::new(AT_ONCE),
+            turns: Semaphore::new(MOST_CONCURRENT),
             link,
         })
     }
 
     pub(crate) async fn user(&self, id: i64) -> Result<User, Failure> {
         let ask = || match &self.link {
-            Link::Http(link) => Box::pin(link.user(id)) as Asked<'_, _>,
-            Link::Grpc(link) => Box::pin(link.user(id)) as Asked<'_, _>,
+            Link::Http(link) => Box::pin(link.user(id)) as PendingRequest<'_, _>,
+            Link::Grpc(link) => Box::pin(link.user(id)) as PendingRequest<'_, _>,
         };
         self.in_time(ask).await
     }
 
     pub(crate) async fn users(&self, limit: i64) -> Result<Users<'static>, Failure> {
         let ask = || match &self.link {
-            Link::Http(link) => Box::pin(link.users(limit)) as Asked<'_, _>,
-            Link::Grpc(link) => Box::pin(link.users(limit)) as Asked<'_, _>,
+            Link::Http(link) => Box::pin(link.users(limit)) as PendingRequest<'_, _>,
+            Link::Grpc(link) => Box::pin(link.users(limit)) as PendingRequest<'_, _>,
         };
         self.in_time(ask).await
     }
 
     pub(crate) async fn page(&self, page: i64, size: i64) -> Result<Page<'static>, Failure> {
         let ask = || match &self.link {
-            Link::Http(link) => Box::pin(link.page(page, size)) as Asked<'_, _>,
-            Link::Grpc(link) => Box::pin(link.page(page, size)) as Asked<'_, _>,
+            Link::Http(link) => Box::pin(link.page(page, size)) as PendingRequest<'_, _>,
+            Link::Grpc(link) => Box::pin(link.page(page, size)) as PendingRequest<'_, _>,
         };
         self.in_time(ask).await
     }
 
     pub(crate) async fn weather(&self, city: &str) -> Result<CityWeather, Failure> {
         let ask = || match &self.link {
-            Link::Http(link) => Box::pin(link.weather(city)) as Asked<'_, _>,
-            Link::Grpc(link) => Box::pin(link.weather(city)) as Asked<'_, _>,
+            Link::Http(link) => Box::pin(link.weather(city)) as PendingRequest<'_, _>,
+            Link::Grpc(link) => Box::pin(link.weather(city)) as PendingRequest<'_, _>,
         };
         self.in_time(ask).await
     }
 
     pub(crate) async fn document(&self) -> Result<MetricsDocument, Failure> {
         let ask = || match &self.link {
-            Link::Http(link) => Box::pin(link.document()) as Asked<'_, _>,
-            Link::Grpc(link) => Box::pin(link.document()) as Asked<'_, _>,
+            Link::Http(link) => Box::pin(link.document()) as PendingRequest<'_, _>,
+            Link::Grpc(link) => Box::pin(link.document()) as PendingRequest<'_, _>,
         };
         self.in_time(ask).await
     }
 
-    /// The answer, or why there is none; past the deadline the question is dropped, which the next tier sees.
-    async fn in_time<'a, T>(&self, ask: impl FnOnce() -> Asked<'a, T>) -> Result<T, Failure> {
+    /// The response, or why there is none. After the deadline the request is dropped, which the next tier notices.
+    async fn in_time<'a, T>(&self, ask: impl FnOnce() -> PendingRequest<'a, T>) -> Result<T, Failure> {
         let asked = async {
             let turn = self.turns.acquire().await;
             let answer = ask().await;
@@ -118,8 +111,8 @@ impl Upstream {
         };
         match timeout(self.deadline, asked).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(Failing::Refused(failure))) => Err(failure),
-            Ok(Err(Failing::Lost(what))) => {
+            Ok(Err(UpstreamError::Refused(failure))) => Err(failure),
+            Ok(Err(UpstreamError::Lost(what))) => {
                 let reason = format!("no answer from {}: {what}", self.address);
                 Err(Failure::new(Kind::Unavailable, &reason))
             }
@@ -132,31 +125,5 @@ impl Upstream {
                 Err(Failure::new(Kind::TooLate, &reason))
             }
         }
-    }
-}
-
-/// Why the next tier has given no answer.
-#[derive(Debug)]
-enum Failing {
-    /// It says so itself, or it could never be asked.
-    Refused(Failure),
-    /// It is not there, or what it says cannot be understood; what happened.
-    Lost(String),
-}
-
-impl Failing {
-    /// What went wrong, with its cause: an error of a client seldom says it in its own words.
-    fn lost(error: &dyn std::error::Error) -> Self {
-        let mut root = error;
-        while let Some(cause) = root.source() {
-            root = cause;
-        }
-        Self::Lost(root.to_string())
-    }
-}
-
-impl<T: Into<Failure>> From<T> for Failing {
-    fn from(failure: T) -> Self {
-        Self::Refused(failure.into())
     }
 }

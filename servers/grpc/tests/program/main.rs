@@ -10,7 +10,7 @@ mod web;
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use contract::users_v1::PageUsersRequest;
 use contract::users_v1::users_service_client::UsersServiceClient;
@@ -29,6 +29,8 @@ use tonic_reflection::pb::{v1, v1alpha};
 const PROGRAM: Program = Program(env!("CARGO_BIN_EXE_grpc-server"));
 const SERVICE: &str = "wirebench.weather.v1.WeatherService";
 const STOPS_WITHIN: Duration = Duration::from_secs(2);
+
+server_runtime::test_program!(PROGRAM, ask_often, ["h2"]);
 
 async fn connect(address: SocketAddr) -> Channel {
     let endpoint = Endpoint::from_shared(format!("http://{address}")).unwrap();
@@ -62,20 +64,6 @@ async fn the_weather_is_answered() {
         assert_eq!(city_of_answer(&channel, "").await, Err(Code::InvalidArgument));
     })
     .await;
-}
-
-#[tokio::test]
-async fn a_burn_slows_every_request_down() {
-    for runtime in RUNTIMES {
-        let server = PROGRAM.start(&["--runtime", runtime, "--burn-ns", "20000000"]);
-        let channel = connect(server.address).await;
-        let started = Instant::now();
-        for _ in 0..10 {
-            assert_eq!(city_of_answer(&channel, "Kyiv").await, Ok("Kyiv".to_owned()));
-        }
-        let took = started.elapsed();
-        assert!(took >= Duration::from_millis(200), "{runtime}: {took:?}");
-    }
 }
 
 #[tokio::test]
@@ -121,21 +109,6 @@ async fn gzip_is_for_clients_that_accept_it() {
         assert_eq!(coding, expected, "{flags:?} {accepted}");
         assert_eq!(answer.into_inner().users.len(), 50);
     }
-}
-
-#[test]
-fn wasted_instructions_are_counted() {
-    testing::wasted_instructions_are_counted(PROGRAM, ask_often);
-}
-
-#[test]
-fn wasted_allocations_are_counted() {
-    testing::wasted_allocations_are_counted(PROGRAM, ask_often);
-}
-
-#[test]
-fn wasted_syscalls_are_counted() {
-    testing::wasted_syscalls_are_counted(PROGRAM, ask_often);
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -243,38 +216,6 @@ async fn sigterm_stops_it_despite_open_connections() {
         drop((channel, silent));
     })
     .await;
-}
-
-#[test]
-fn a_taken_port_is_refused() {
-    testing::taken_port_is_refused(PROGRAM);
-}
-
-#[test]
-fn port_zero_takes_a_free_port() {
-    testing::port_zero_takes_a_free_port(PROGRAM);
-}
-
-#[test]
-fn wrong_arguments_are_refused() {
-    testing::wrong_arguments_are_refused(PROGRAM);
-}
-
-#[test]
-fn help_explains_every_argument() {
-    testing::help_explains_every_argument(PROGRAM);
-}
-
-#[test]
-fn threads_are_as_asked() {
-    testing::threads_are_as_asked(PROGRAM);
-}
-
-#[test]
-fn tls_is_verified() {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("grpc-server");
-    testing::tls_is_verified(PROGRAM, &folder, "h2");
-    testing::wrong_certificates_are_refused(PROGRAM, &folder);
 }
 
 #[tokio::test]

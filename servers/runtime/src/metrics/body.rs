@@ -1,4 +1,4 @@
-//! A response body that records when it has ended, and with which status.
+//! A response body that records its end and its status.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http::response::Parts;
 use http_body::{Body, Frame, SizeHint};
 
-use super::layer::Begun;
+use super::timer::RequestTimer;
 
 /// The gRPC status of a call that the client cancelled: CANCELLED.
 const CANCELLED: u32 = 1;
@@ -16,20 +16,20 @@ const CANCELLED: u32 = 1;
 #[derive(Debug)]
 pub(crate) struct Measured<B> {
     inner: Pin<Box<B>>,
-    begun: Begun,
+    timer: RequestTimer,
     status: u32,
 }
 
 impl<B> Measured<B> {
-    pub(super) fn new(inner: B, begun: Begun, head: &Parts) -> Self {
-        let status = if begun.protocol == "http" {
+    pub(super) fn new(inner: B, timer: RequestTimer, head: &Parts) -> Self {
+        let status = if timer.protocol == "http" {
             head.status.as_u16().into()
         } else {
             grpc_status(&head.headers).unwrap_or(CANCELLED)
         };
         Self {
             inner: Box::pin(inner),
-            begun,
+            timer,
             status,
         }
     }
@@ -67,6 +67,6 @@ impl<B: Body> Body for Measured<B> {
 
 impl<B> Drop for Measured<B> {
     fn drop(&mut self) {
-        self.begun.answered(self.status);
+        self.timer.finish(self.status);
     }
 }

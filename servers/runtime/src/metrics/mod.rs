@@ -5,6 +5,7 @@
 mod body;
 mod layer;
 mod page;
+mod timer;
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -93,7 +94,7 @@ impl Metrics {
     }
 
     /// Counts a request.
-    fn answered(&self, protocol: &'static str, status: u32, took: Duration) {
+    fn count_request(&self, protocol: &'static str, status: u32, took: Duration) {
         let labels = Labels { protocol, status };
         self.0.durations.get_or_create(&labels).observe(took.as_secs_f64());
         if protocol != "http" {

@@ -11,6 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Longer than any server may take to stop.
 const GIVE_UP: Duration = Duration::from_secs(10);
 
+/// The values of `--runtime`.
+pub const RUNTIMES: [&str; 2] = ["multi", "per-core"];
+
 /// The path of a server's program: `Program(env!("CARGO_BIN_EXE_…"))`.
 #[derive(Clone, Copy, Debug)]
 pub struct Program(pub &'static str);

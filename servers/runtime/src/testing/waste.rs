@@ -1,14 +1,26 @@
-//! What a wasteful server must waste, counted by the tools that count it in earnest: valgrind and strace.
+//! Checks what a server wastes on request, counted by valgrind and strace.
 //!
-//! Each check takes `ask`, which asks the server at an address [`REQUESTS`] times; where the tools are not to be had
-//! (anywhere but on Linux) there is nothing to check.
+//! Each check takes `ask`, which sends [`REQUESTS`] requests to the server at an address. Where the tools do not exist
+//! (everywhere but on Linux), there is nothing to check.
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
-use super::Program;
+use super::{Program, RUNTIMES};
 
-/// How often `ask` has to ask.
+/// The number of requests that `ask` sends.
 pub const REQUESTS: u64 = 10;
+
+/// A server with `--burn-ns` takes at least that long for each request.
+pub fn a_burn_slows_every_request_down(program: Program, ask: impl Fn(SocketAddr)) {
+    for runtime in RUNTIMES {
+        let server = program.start(&["--runtime", runtime, "--burn-ns", "20000000"]);
+        let started = Instant::now();
+        ask(server.address);
+        let took = started.elapsed();
+        assert!(took >= Duration::from_millis(20 * REQUESTS), "{runtime}: {took:?}");
+    }
+}
 
 /// Wasted instructions are as many as asked for; checked on x86-64, whose instructions are promised.
 pub fn wasted_instructions_are_counted(program: Program, ask: impl Fn(SocketAddr)) {

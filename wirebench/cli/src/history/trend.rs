@@ -7,7 +7,7 @@ use globset::Glob;
 use super::{Location, acceptances, named};
 use crate::Outcome;
 use crate::metric::metric;
-use wirebench_history::trend::{NEWEST, Question, trend};
+use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::trend as text;
 use wirebench_record::metric::Metric;
 
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
-    let question = Question {
+    let question = TrendQuery {
         series: args.series.as_ref().map(Glob::compile_matcher),
         metric: args.metric,
         accepted: acceptances(root)?,

@@ -8,7 +8,7 @@ use super::pages::Local;
 use crate::history::{self, Opened};
 use wirebench_history::follow::{Followed, follow};
 use wirebench_history::import::{is_name, keep, name_of, parse};
-use wirebench_history::trend::{NEWEST, Question};
+use wirebench_history::trend::{NEWEST, TrendQuery};
 use wirebench_record::run::Run;
 
 /// The trends of the history, of the imported files and of the runs that are in no history.
@@ -20,7 +20,7 @@ pub(super) fn all(
 ) -> anyhow::Result<Followed> {
     let imports = imported(from)?;
     let local: Vec<Run> = below.iter().map(|local| local.run.clone()).collect();
-    let question = Question {
+    let question = TrendQuery {
         series: None,
         metric: None,
         accepted: history::acceptances(root)?,
@@ -55,7 +55,7 @@ fn imported(files: &[PathBuf]) -> anyhow::Result<Option<tempfile::TempDir>> {
 }
 
 /// A history, and imported files after it.
-fn with_imports(history: &Path, imports: &Path, local: &[Run], question: &Question) -> anyhow::Result<Followed> {
+fn with_imports(history: &Path, imports: &Path, local: &[Run], question: &TrendQuery) -> anyhow::Result<Followed> {
     let mut followed = follow(Some(history), local, question)?;
     let more = follow(Some(imports), &[], question)?;
     let lines = followed.lines.len();

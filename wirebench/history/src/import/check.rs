@@ -1,139 +1,132 @@
-//! Finds faults in an imported suite, counts and reports them, and excludes the values from judging. No value is
-//! deleted.
+//! Finds the faults of an imported suite, counts them, and excludes invalid values from judging. No value is deleted.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use regex::Regex;
 use serde_json::value::RawValue;
 
-use crate::import::direction::{Concluded, conclude, proper};
+use crate::import::direction::{Concluded, conclude, trimmed};
 use crate::import::unit::scale;
 use wirebench_record::imported::{Fault, Flag, ImportedSeries, Suite};
 use wirebench_stats::quantile::median;
 
-/// A value further than this factor from the series' median is reported.
+/// A value further than this factor from the median of the series is reported.
 const ABSURD: f64 = 1000.0;
 
-/// `p50`, `p99`, `p99.9`, `p999` as a word of its own in a name.
+/// The name of a quantile, such as `p50`, `p99`, `p99.9` or `p999`, as a word in the name of a series.
 static QUANTILE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\bp(100|99\.\d+|9{2,4}|\d{1,2})\b").expect("a constant pattern"));
 
-/// Faults while they are counted.
+/// The number of faults of each kind so far, and an example.
 #[derive(Default)]
-struct Found(BTreeMap<Fault, (usize, String)>);
+struct Faults(BTreeMap<Fault, (usize, String)>);
 
-impl Found {
+impl Faults {
     fn add(&mut self, fault: Fault, example: impl FnOnce() -> String) {
         self.0.entry(fault).or_insert_with(|| (0, example())).0 += 1;
     }
 }
 
-/// A value as a number, and whether it was written as text; `None` if it is no finite number.
+/// Parses a value. Returns the number, and whether it is written as a string; `None` if it is no finite number.
 #[must_use]
 pub fn number(value: &RawValue) -> Option<(f64, bool)> {
     let written = value.get();
-    let text: Option<String> = written
-        .starts_with('"')
-        .then(|| serde_json::from_str(written).ok())
-        .flatten();
+    let is_text = written.starts_with('"');
+    let text: Option<String> = is_text.then(|| serde_json::from_str(written).ok()).flatten();
     let number: f64 = text.as_deref().unwrap_or(written).trim().parse().ok()?;
     number.is_finite().then_some((number, text.is_some()))
 }
 
-/// The values of a series that may be judged, with the places of their runs.
+/// The values of a series that may be judged, each with the index of its run.
 pub fn sound_values(series: &ImportedSeries) -> impl Iterator<Item = (usize, f64)> + '_ {
     let unsound: HashSet<usize> = series.unsound.iter().copied().collect();
     let values = series.values.iter().enumerate();
-    values.filter_map(move |(place, value)| {
+    values.filter_map(move |(run, value)| {
         let (number, _) = number(value.as_deref()?)?;
-        (!unsound.contains(&place)).then_some((place, number))
+        (!unsound.contains(&run)).then_some((run, number))
     })
 }
 
-/// Computes flags, unsound places and directions of a suite again.
+/// Sets the flags of a suite, and the unsound values and better direction of each series.
 pub fn check(suite: &mut Suite) {
-    let mut found = Found::default();
+    let mut faults = Faults::default();
     for series in &mut suite.series {
         series.unsound.clear();
     }
-    runs(suite, &mut found);
+    runs(suite, &mut faults);
     for series in &mut suite.series {
         let tool = suite.runs.iter().rev().find_map(|run| run.tool.as_deref());
-        units(series, tool, &mut found);
-        values(series, &mut found);
+        units(series, tool, &mut faults);
+        values(series, &mut faults);
     }
-    quantiles(suite, &mut found);
-    suite.flags = found
+    quantiles(suite, &mut faults);
+    suite.flags = faults
         .0
         .into_iter()
         .map(|(fault, (count, example))| Flag { fault, count, example })
         .collect();
 }
 
-fn runs(suite: &Suite, found: &mut Found) {
+fn runs(suite: &Suite, faults: &mut Faults) {
     let mut commits = HashSet::new();
-    for (place, run) in suite.runs.iter().enumerate() {
-        let name = || format!("run {} of commit {}", place + 1, run.commit);
+    for (index, run) in suite.runs.iter().enumerate() {
+        let name = || format!("run {} of commit {}", index + 1, run.commit);
         if !commits.insert(&run.commit) {
-            found.add(Fault::RepeatedCommit, name);
+            faults.add(Fault::RepeatedCommit, name);
         }
-        let sound = run
-            .committed_at
-            .as_ref()
-            .is_some_and(|time| time.parse::<Timestamp>().is_ok());
-        if !sound {
-            found.add(Fault::NoCommitTime, name);
+        let committed_at = run.committed_at.as_ref();
+        if committed_at.is_none_or(|time| time.parse::<Timestamp>().is_err()) {
+            faults.add(Fault::NoCommitTime, name);
         }
-        let before = place
+        let previous = index
             .checked_sub(1)
-            .and_then(|before| suite.runs[before].measured_at_ms);
-        if before.is_some_and(|before| run.measured_at_ms.is_some_and(|now| now < before)) {
-            found.add(Fault::DateOutOfOrder, name);
+            .and_then(|previous| suite.runs[previous].measured_at_ms);
+        if previous
+            .zip(run.measured_at_ms)
+            .is_some_and(|(previous, now)| now < previous)
+        {
+            faults.add(Fault::DateOutOfOrder, name);
         }
     }
 }
 
-fn units(series: &mut ImportedSeries, tool: Option<&str>, found: &mut Found) {
+fn units(series: &mut ImportedSeries, tool: Option<&str>, faults: &mut Faults) {
     let name = || format!("\"{}\"", series.name);
-    let mut own: Vec<&str> = series.units.iter().map(|from| proper(&from.unit)).collect();
+    let mut own: Vec<&str> = series.units.iter().map(|from| trimmed(&from.unit)).collect();
     own.dedup();
     if own.contains(&"") {
-        found.add(Fault::EmptyUnit, name);
+        faults.add(Fault::EmptyUnit, name);
     }
-    if series.units.iter().any(|from| proper(&from.unit) != from.unit.trim()) {
-        found.add(Fault::CrowdedUnit, name);
+    if series.units.iter().any(|from| trimmed(&from.unit) != from.unit.trim()) {
+        faults.add(Fault::CrowdedUnit, name);
     }
     if own.len() > 1 {
-        let first = scale(own[0]).of;
-        let fault = if own.iter().all(|unit| scale(unit).of == first) {
+        let first = scale(own[0]).dimension;
+        let fault = if own.iter().all(|unit| scale(unit).dimension == first) {
             Fault::UnitConverted
         } else {
             Fault::UnitChange
         };
-        found.add(fault, || format!("{}: {}", name(), own.join(" → ")));
+        faults.add(fault, || format!("{}: {}", name(), own.join(" → ")));
     }
     if series.occurrence > 1 {
-        found.add(Fault::DuplicateName, name);
+        faults.add(Fault::DuplicateName, name);
     }
     let concluded: Vec<Concluded> = own.iter().map(|unit| conclude(unit, tool)).collect();
     if concluded.iter().any(|one| one.contradiction) {
-        found.add(Fault::Contradiction, name);
+        faults.add(Fault::Contradiction, name);
     }
-    // If units disagree about the direction, it stays unknown.
     let Some(last) = concluded.last() else { return };
-    let agreed = concluded.iter().all(|one| one.better == last.better);
-    let (better, because) = if agreed {
+    (series.better, series.better_because) = if concluded.iter().all(|one| one.better == last.better) {
         (last.better, last.because.clone())
     } else {
         (None, "its units disagree".into())
     };
-    series.better = better;
-    series.better_because = because;
 }
 
-fn values(series: &mut ImportedSeries, found: &mut Found) {
+fn values(series: &mut ImportedSeries, faults: &mut Faults) {
     let numbers: Vec<Option<(f64, bool)>> = series
         .values
         .iter()
@@ -146,54 +139,54 @@ fn values(series: &mut ImportedSeries, found: &mut Found) {
         .filter(|value| *value > 0.0)
         .collect();
     let middle = median(&positive).unwrap_or(1.0);
-    for (place, value) in series.values.iter().enumerate() {
+    for (index, value) in series.values.iter().enumerate() {
         let Some(written) = value else { continue };
-        let name = || format!("\"{}\", run {}: {}", series.name, place + 1, written.get());
-        // Zeros and wild values are judged or not by the values around them.
-        let (fault, refused) = match numbers[place] {
-            None => (Some(Fault::NoNumber), true),
-            Some((value, _)) if value < 0.0 => (Some(Fault::Negative), true),
-            Some((0.0, _)) => (Some(Fault::Zero), false),
-            Some((value, _)) if value > middle * ABSURD || value < middle / ABSURD => (Some(Fault::Absurd), false),
-            Some(_) => (None, false),
+        let name = || format!("\"{}\", run {}: {}", series.name, index + 1, written.get());
+        let fault = match numbers[index] {
+            None => Some(Fault::NoNumber),
+            Some((value, _)) if value < 0.0 => Some(Fault::Negative),
+            // Zeros and wild values stay: judging compares them with the values around them.
+            Some((0.0, _)) => Some(Fault::Zero),
+            Some((value, _)) if value > middle * ABSURD || value < middle / ABSURD => Some(Fault::Absurd),
+            Some(_) => None,
         };
-        if numbers[place].is_some_and(|(_, as_text)| as_text) {
-            found.add(Fault::NumberAsText, name);
+        if numbers[index].is_some_and(|(_, as_text)| as_text) {
+            faults.add(Fault::NumberAsText, name);
         }
         if let Some(fault) = fault {
-            found.add(fault, name);
+            faults.add(fault, name);
         }
-        if refused {
-            series.unsound.push(place);
+        if matches!(fault, Some(Fault::NoNumber | Fault::Negative)) {
+            series.unsound.push(index);
         }
     }
 }
 
-/// Of series that differ in a quantile's name only, finds the runs in which a higher one lies below a lower one.
-fn quantiles(suite: &mut Suite, found: &mut Found) {
-    let mut families: HashMap<String, Vec<(f64, usize)>> = HashMap::new();
-    for (place, series) in suite.series.iter().enumerate() {
-        if series.occurrence > 1 {
-            continue;
-        }
+/// Finds the runs in which a higher quantile lies below a lower one, among series whose names differ only in the quantile.
+fn quantiles(suite: &mut Suite, faults: &mut Faults) {
+    let mut families: BTreeMap<String, Vec<(f64, usize)>> = BTreeMap::new();
+    for (index, series) in suite
+        .series
+        .iter()
+        .enumerate()
+        .filter(|(_, series)| series.occurrence <= 1)
+    {
         if let Some(word) = QUANTILE.captures(&series.name) {
             let family = QUANTILE.replace(&series.name, "p?").into_owned();
-            families.entry(family).or_default().push((share(&word[1]), place));
+            families.entry(family).or_default().push((percentage(&word[1]), index));
         }
     }
-    let mut families: Vec<_> = families.into_iter().filter(|(_, members)| members.len() > 1).collect();
-    families.sort_by(|one, other| one.0.cmp(&other.0));
-    for (_, mut members) in families {
+    for mut members in families.into_values() {
         members.sort_by(|one, other| one.0.total_cmp(&other.0));
         for pair in members.windows(2) {
             let [(_, lower), (_, higher)] = [pair[0], pair[1]];
             for run in impossible(&suite.series[lower], &suite.series[higher]) {
-                let names = [lower, higher].map(|place| suite.series[place].name.clone());
-                found.add(Fault::ImpossibleQuantile, || {
-                    format!("run {}: \"{}\" above \"{}\"", run + 1, names[0], names[1])
+                let [low, high] = [lower, higher].map(|index| &suite.series[index].name);
+                faults.add(Fault::ImpossibleQuantile, || {
+                    format!("run {}: \"{low}\" above \"{high}\"", run + 1)
                 });
-                for place in [lower, higher] {
-                    suite.series[place].unsound.push(run);
+                for index in [lower, higher] {
+                    suite.series[index].unsound.push(run);
                 }
             }
         }
@@ -204,24 +197,23 @@ fn quantiles(suite: &mut Suite, found: &mut Found) {
     }
 }
 
-/// Runs in which the lower quantile lies above the higher one.
+/// The runs in which the lower quantile lies above the higher one.
 fn impossible(lower: &ImportedSeries, higher: &ImportedSeries) -> Vec<usize> {
     if lower.units.last().map(|from| &from.unit) != higher.units.last().map(|from| &from.unit) {
         return Vec::new();
     }
-    let above = |place: &usize| {
-        let [low, high] = [lower, higher].map(|series| series.values[*place].as_deref().and_then(number));
+    let above = |run: &usize| {
+        let [low, high] = [lower, higher].map(|series| series.values[*run].as_deref().and_then(number));
         low.zip(high).is_some_and(|((low, _), (high, _))| low > high)
     };
     (0..lower.values.len()).filter(above).collect()
 }
 
 /// `50` → 50, `99.9` → 99.9, `999` → 99.9.
-fn share(digits: &str) -> f64 {
-    let written: f64 = digits.parse().unwrap_or_default();
+fn percentage(digits: &str) -> f64 {
     match digits {
         "999" => 99.9,
         "9999" => 99.99,
-        _ => written,
+        _ => digits.parse().unwrap_or_default(),
     }
 }

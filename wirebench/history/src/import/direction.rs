@@ -1,10 +1,10 @@
-//! Which direction is better, from the unit, or else from the tool. If they contradict each other, the unit wins: it is
-//! stored with the values, the tool is a setting. Names are not used: there is a suite called "bigger is better" that
-//! holds both.
+//! Concludes which direction is better, from the unit, or else from the tool. If they contradict each other, the unit wins: it is
+//! stored with the values, while the tool is a setting. Names are not used: there is a suite called "bigger is better" with series
+//! of both directions.
 
 use wirebench_record::metric::Better;
 
-/// The direction, and what it was derived from.
+/// The better direction, and what it was concluded from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Concluded {
     /// `None` if unknown.
@@ -15,83 +15,82 @@ pub(super) struct Concluded {
     pub(super) contradiction: bool,
 }
 
-/// The unit itself: the text before the first tab or line break.
-pub(super) fn proper(unit: &str) -> &str {
+/// The unit without what follows its first tab or line break.
+pub(super) fn trimmed(unit: &str) -> &str {
     unit.split(['\t', '\n', '\r']).next().unwrap_or_default().trim()
 }
 
-/// The direction of a series with a unit, measured by a tool.
+/// Concludes the better direction of a series with this unit, measured by this tool.
 pub(super) fn conclude(unit: &str, tool: Option<&str>) -> Concluded {
-    let unit = proper(unit);
-    let by_tool = match tool {
-        Some("customBiggerIsBetter") => Some(Better::Higher),
-        Some("customSmallerIsBetter") => Some(Better::Lower),
+    let unit = trimmed(unit);
+    let tool = tool.unwrap_or_default();
+    let of_tool = match tool {
+        "customBiggerIsBetter" => Some(Better::Higher),
+        "customSmallerIsBetter" => Some(Better::Lower),
         _ => None,
     };
-    let tool = tool.unwrap_or_default();
-    let (better, because) = match (of_unit(unit), by_tool) {
-        (Some(unit_says), Some(tool_says)) if unit_says != tool_says => {
-            let because = format!("unit \"{unit}\", although the tool is {tool}");
-            return Concluded {
-                better: Some(unit_says),
-                because,
-                contradiction: true,
-            };
-        }
-        (Some(better), _) => (Some(better), format!("unit \"{unit}\"")),
-        (None, Some(better)) => (Some(better), format!("tool {tool}")),
-        (None, None) if unit.is_empty() => (None, "there is no unit".into()),
-        (None, None) => (None, format!("unit \"{unit}\" is not known")),
+    let of_unit = of_unit(unit);
+    let contradiction = of_unit
+        .zip(of_tool)
+        .is_some_and(|(of_unit, of_tool)| of_unit != of_tool);
+    let because = match (of_unit, of_tool) {
+        (Some(_), _) if contradiction => format!("unit \"{unit}\", although the tool is {tool}"),
+        (Some(_), _) => format!("unit \"{unit}\""),
+        (None, Some(_)) => format!("tool {tool}"),
+        (None, None) if unit.is_empty() => "there is no unit".into(),
+        (None, None) => format!("unit \"{unit}\" is not known"),
     };
     Concluded {
-        better,
+        better: of_unit.or(of_tool),
         because,
-        contradiction: false,
+        contradiction,
     }
 }
 
-/// Rates are better higher; times, sizes and counts of costly things better lower.
+/// Rates are better higher; times, sizes and counts of costs are better lower.
 fn of_unit(unit: &str) -> Option<Better> {
     let unit = unit.to_lowercase().replace("per second", "/s").replace(' ', "");
-    if ["/s", "/sec", "/second"].iter().any(|end| unit.ends_with(end))
-        || ["rps", "qps", "tps", "iops", "fps", "bps", "kbps", "mbps", "gbps"].contains(&unit.as_str())
-    {
+    let is_rate = ["/s", "/sec", "/second"].iter().any(|end| unit.ends_with(end))
+        || matches!(
+            unit.as_str(),
+            "rps" | "qps" | "tps" | "iops" | "fps" | "bps" | "kbps" | "mbps" | "gbps"
+        );
+    if is_rate {
         return Some(Better::Higher);
     }
-    // The denominator does not matter: ns/op, bytes/iter.
-    let counted = unit.split('/').next().unwrap_or_default();
-    let cost = [
-        "ns",
-        "us",
-        "µs",
-        "μs",
-        "ms",
-        "s",
-        "sec",
-        "secs",
-        "second",
-        "seconds",
-        "min",
-        "minutes",
-        "nanoseconds",
-        "microseconds",
-        "milliseconds",
-        "b",
-        "byte",
-        "bytes",
-        "kb",
-        "kib",
-        "mb",
-        "mib",
-        "gb",
-        "gib",
-        "alloc",
-        "allocs",
-        "allocations",
-        "instructions",
-        "cycles",
-    ];
-    cost.contains(&counted).then_some(Better::Lower)
+    // The denominator of costs does not matter: ns/op, bytes/iter.
+    let is_cost = matches!(
+        unit.split('/').next().unwrap_or_default(),
+        "ns" | "us"
+            | "µs"
+            | "μs"
+            | "ms"
+            | "s"
+            | "sec"
+            | "secs"
+            | "second"
+            | "seconds"
+            | "min"
+            | "minutes"
+            | "nanoseconds"
+            | "microseconds"
+            | "milliseconds"
+            | "b"
+            | "byte"
+            | "bytes"
+            | "kb"
+            | "kib"
+            | "mb"
+            | "mib"
+            | "gb"
+            | "gib"
+            | "alloc"
+            | "allocs"
+            | "allocations"
+            | "instructions"
+            | "cycles"
+    );
+    is_cost.then_some(Better::Lower)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The data file of the GitHub action github-action-benchmark: `window.BENCHMARK_DATA = {…}`, or the same object as JSON.
 //!
-//! The assignment is removed and the rest parsed as JSON; nothing is executed. Of each commit the id, the time, the
-//! author's name and the first line of the message are kept.
+//! The assignment is removed and the rest parsed as JSON; nothing is executed. The id, the time, the author's name and the
+//! first line of the message of each commit are kept.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,13 +15,13 @@ use sha2::{Digest as _, Sha256};
 use crate::import::check::check;
 use wirebench_record::imported::{Imported, ImportedRun, ImportedSeries, SCHEMA, Suite, UnitFrom};
 
-/// Numbers that JavaScript writes and JSON does not have.
+/// Numbers of JavaScript that JSON does not have.
 const LITERALS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
-/// Values of one file, at most: a thousand runs of five hundred benchmarks.
+/// The most values of a file: a thousand runs of five hundred benchmarks.
 const MOST_VALUES: usize = 500_000;
-/// Characters that are kept of a message or a name.
+/// The most characters of a message or a name that are kept.
 const LONGEST_LINE: usize = 200;
-/// Suites, and runs of all of them, at most.
+/// The most runs of a file, in all suites; an empty suite counts as one.
 const MOST_RUNS: usize = 20_000;
 
 /// Why a text is not imported, with the position in bytes.
@@ -30,15 +30,15 @@ pub enum NotImported {
     /// The text is incomplete.
     #[error("is cut off: it ends at byte {at} in the middle of the data; fetch it again")]
     CutOff {
-        /// Length of the text, bytes.
+        /// The length of the text in bytes.
         at: usize,
     },
     /// It is not JSON, or not of this format.
     #[error("byte {at}: {message}; expected window.BENCHMARK_DATA = {{\"entries\": …}}, or that object as JSON")]
     OtherFormat {
-        /// Where that was found, from the start of the file.
+        /// The byte position in the file.
         at: usize,
-        /// What was found.
+        /// The fault.
         message: String,
     },
     /// There is no run in it.
@@ -136,8 +136,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
 pub fn parse(text: &str) -> Result<Imported, NotImported> {
     let start = object(text)?;
     let data = text[start..].trim_end().trim_end_matches(';');
-    let (data, added) = without_literals(data);
-    let file: File = serde_json::from_str(&data).map_err(|error| refused(text, start, &data, &added, &error))?;
+    let (data, quoted) = quote_literals(data);
+    let file: File = serde_json::from_str(&data).map_err(|error| error_of(text, start, &data, &quoted, &error))?;
     within_bounds(&file)?;
     if file.entries.0.iter().all(|(_, runs)| runs.is_empty()) {
         return Err(NotImported::Empty);
@@ -147,63 +147,60 @@ pub fn parse(text: &str) -> Result<Imported, NotImported> {
         format: "github-action-benchmark".into(),
         repository: file.repo_url.as_deref().and_then(repository),
         sha256: Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect(),
-        suites: file
-            .entries
-            .0
-            .into_iter()
+        suites: (file.entries.0.into_iter())
             .map(|(name, runs)| suite(name, runs))
             .collect(),
     })
 }
 
-/// `owner/name` of an address on GitHub.
+/// The `owner/name` of a repository's address on GitHub.
 fn repository(url: &str) -> Option<String> {
     let path = url.trim().strip_prefix("https://github.com/")?.trim_end_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
     let (owner, name) = path.split_once('/')?;
-    let sound = |part: &str, more: &str| {
+    let is_name = |part: &str, more: &str| {
         (1..=100).contains(&part.len())
             && part.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
             && !part.starts_with(['-', '.'])
     };
-    (sound(owner, "-") && sound(name, "-._")).then(|| path.to_owned())
+    (is_name(owner, "-") && is_name(name, "-._")).then(|| path.to_owned())
 }
 
 /// The first line of a text, without invisible characters; `None` if nothing is left.
 fn line(text: &str) -> Option<String> {
     let first = text.trim().lines().next().unwrap_or_default();
-    let seen: String = first.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect();
-    (!seen.is_empty()).then_some(seen)
+    let visible: String = first.chars().filter(|c| !c.is_control()).take(LONGEST_LINE).collect();
+    (!visible.is_empty()).then_some(visible)
 }
 
-/// A series has a place for every run of its suite, also without a value: the limit counts places, not only values.
+/// Checks the limits. A series takes up a value in every run of its suite, even where it has none.
 fn within_bounds(file: &File) -> Result<(), NotImported> {
-    let (mut all_runs, mut places) = (0_usize, 0_usize);
+    let (mut all_runs, mut all_values) = (0_usize, 0_usize);
     for (_, runs) in &file.entries.0 {
-        let mut most: HashMap<&str, usize> = HashMap::new();
+        let mut occurrences: HashMap<&str, usize> = HashMap::new();
         for run in runs {
-            let mut here: HashMap<&str, usize> = HashMap::new();
+            let mut in_run: HashMap<&str, usize> = HashMap::new();
             for bench in &run.benches {
-                *here.entry(&*bench.name).or_default() += 1;
+                *in_run.entry(&*bench.name).or_default() += 1;
             }
-            for (name, count) in here {
-                let most = most.entry(name).or_default();
+            for (name, count) in in_run {
+                let most = occurrences.entry(name).or_default();
                 *most = count.max(*most);
             }
         }
-        let series: usize = most.values().sum();
+        let series: usize = occurrences.values().sum();
         all_runs = all_runs.saturating_add(runs.len().max(1));
-        places = places.saturating_add(series.saturating_mul(runs.len()));
+        all_values = all_values.saturating_add(series.saturating_mul(runs.len()));
     }
-    for (what, found, most) in [("runs", all_runs, MOST_RUNS), ("values", places, MOST_VALUES)] {
-        if found > most {
+    for (what, count, most) in [("runs", all_runs, MOST_RUNS), ("values", all_values, MOST_VALUES)] {
+        if count > most {
             return Err(NotImported::TooMuch { what, most });
         }
     }
     Ok(())
 }
 
-/// Where the object begins.
+/// The position of the object in the text.
 fn object(text: &str) -> Result<usize, NotImported> {
     let body = text.trim_start_matches('\u{feff}').trim_start();
     let value = match body.strip_prefix("window.BENCHMARK_DATA") {
@@ -221,56 +218,50 @@ fn object(text: &str) -> Result<usize, NotImported> {
     }
 }
 
-/// Quotes `NaN` and infinities, which JSON does not have: each is then a text, and reported with its place. Returns the
-/// positions in the original text at which two bytes were added.
-fn without_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
-    let (mut out, mut added, mut copied) = (String::new(), Vec::new(), 0);
-    let (mut in_text, mut escaped) = (false, false);
+/// Quotes `NaN` and infinities, which JSON does not have: the check then reports them as invalid values. Returns also the
+/// positions in the original text of the literals that were quoted.
+fn quote_literals(data: &str) -> (Cow<'_, str>, Vec<usize>) {
+    let (mut out, mut quoted, mut copied) = (String::new(), Vec::new(), 0);
+    let (mut in_string, mut escaped) = (false, false);
     for (at, byte) in data.bytes().enumerate() {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' if in_text => escaped = true,
-            b'"' => in_text = !in_text,
-            b'N' | b'I' | b'-' if !in_text => {
-                let found = LITERALS.iter().find(|literal| data[at..].starts_with(**literal));
-                if let Some(literal) = found.filter(|_| at >= copied) {
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'N' | b'I' | b'-' if !in_string => {
+                let literal = LITERALS.iter().find(|literal| data[at..].starts_with(**literal));
+                if let Some(literal) = literal.filter(|_| at >= copied) {
                     out.push_str(&data[copied..at]);
                     out.extend(["\"", literal, "\""]);
                     copied = at + literal.len();
-                    added.push(at);
+                    quoted.push(at);
                 }
             }
             _ => {}
         }
     }
-    if added.is_empty() {
-        return (Cow::Borrowed(data), added);
+    if quoted.is_empty() {
+        return (Cow::Borrowed(data), quoted);
     }
     out.push_str(&data[copied..]);
-    (Cow::Owned(out), added)
+    (Cow::Owned(out), quoted)
 }
 
-/// `added` has the positions at which `data` has two more bytes than the file.
-fn refused(text: &str, start: usize, data: &str, added: &[usize], error: &serde_json::Error) -> NotImported {
+/// The error of the file, whose object begins at `start`, for an error in `data`, in which quotes were added at `quoted`.
+fn error_of(text: &str, start: usize, data: &str, quoted: &[usize], error: &serde_json::Error) -> NotImported {
     if error.is_eof() {
         return NotImported::CutOff { at: text.len() };
     }
-    let before: usize = data
-        .split_inclusive('\n')
-        .take(error.line().saturating_sub(1))
-        .map(str::len)
-        .sum();
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-    let found = before + error.column();
-    let more = added
-        .iter()
-        .enumerate()
-        .take_while(|(number, at)| **at + 2 * number < found)
+    let lines_before = data.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let at = lines_before.map(str::len).sum::<usize>() + error.column();
+    let quoted_before = quoted.iter().enumerate();
+    let quoted_before = quoted_before
+        .take_while(|(number, quote)| **quote + 2 * number < at)
         .count();
+    let message = error.to_string();
     NotImported::OtherFormat {
-        at: start + found.saturating_sub(2 * more),
-        message,
+        at: start + at.saturating_sub(2 * quoted_before),
+        message: message.split(" at line ").next().unwrap_or_default().to_owned(),
     }
 }
 
@@ -281,20 +272,19 @@ fn suite(name: String, runs: Vec<Run>) -> Suite {
         series: Vec::new(),
         flags: Vec::new(),
     };
-    let mut places: HashMap<(String, u32), usize> = HashMap::new();
+    let mut indices: HashMap<(String, u32), usize> = HashMap::new();
     let count = runs.len();
     for (here, run) in runs.into_iter().enumerate() {
-        let mut seen: HashMap<String, u32> = HashMap::new();
+        let mut occurrences: HashMap<String, u32> = HashMap::new();
         for bench in run.benches {
-            let occurrence = seen.entry(bench.name.clone().into_owned()).or_default();
+            let name = bench.name.into_owned();
+            let occurrence = occurrences.entry(name.clone()).or_default();
             *occurrence += 1;
             let next = suite.series.len();
-            let place = *places
-                .entry((bench.name.clone().into_owned(), *occurrence))
-                .or_insert(next);
-            if place == next {
+            let index = *indices.entry((name.clone(), *occurrence)).or_insert(next);
+            if index == next {
                 suite.series.push(ImportedSeries {
-                    name: bench.name.into_owned(),
+                    name,
                     occurrence: *occurrence,
                     better: None,
                     better_because: String::new(),
@@ -303,7 +293,7 @@ fn suite(name: String, runs: Vec<Run>) -> Suite {
                     unsound: Vec::new(),
                 });
             }
-            let series = &mut suite.series[place];
+            let series = &mut suite.series[index];
             series.values[here] = Some(bench.value.to_owned());
             let unit = bench.unit.unwrap_or_default();
             if series.units.last().is_none_or(|last| last.unit != unit) {

@@ -1,5 +1,5 @@
-//! Imports histories of other programs: parses them without executing anything, stores them unchanged, and judges their
-//! valid values.
+//! Imports histories of other programs: parses them without executing anything, stores them unchanged, and judges the values
+//! that are valid.
 
 mod check;
 mod direction;
@@ -13,26 +13,23 @@ pub use github_action_benchmark::{NotImported, parse};
 use std::path::{Path, PathBuf};
 
 use crate::error::HistoryError;
-use crate::files::{Written, write_once};
+use crate::files::{Written, json_line, write_once};
 use wirebench_record::imported::Imported;
 /// True if a name is valid for an import.
 pub use wirebench_record::names::is_declarable as is_name;
 
-/// Keeps an imported history under a name, a word of lower-case letters, digits and hyphens.
+/// Stores an imported history under a name, a word of lower-case letters, digits and hyphens.
 ///
 /// # Errors
-/// When another import has that name, or the file cannot be written. Nothing is changed then.
+/// If another import has the name, or the file cannot be written. Nothing is changed then.
 pub fn keep(history: &Path, name: &str, imported: &Imported) -> Result<(PathBuf, Written), HistoryError> {
     let file = history.join("imported").join(format!("{name}.json"));
-    let broken = |error: serde_json::Error| HistoryError::broken(&file, error.to_string());
-    let mut content = serde_json::to_vec(imported).map_err(broken)?;
-    content.push(b'\n');
     let advice = "Give this one another name with --name, or remove that file if this one holds all of it";
-    let written = write_once(&file, &content, advice)?;
+    let written = write_once(&file, &json_line(&file, imported)?, advice)?;
     Ok((file, written))
 }
 
-/// Derives a name from a file's: `Data File.js` becomes `data-file`.
+/// Derives the name of an import from a file's name: `Data File.js` becomes `data-file`.
 #[must_use]
 pub fn name_of(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();

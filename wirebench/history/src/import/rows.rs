@@ -1,16 +1,17 @@
-//! Turns imported suites into rows of values to judge.
+//! Judges imported suites: a row for each series.
 
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::import::check::sound_values;
-use crate::import::direction::proper;
+use crate::import::direction::trimmed;
 use crate::import::unit::scale;
-use crate::row::{Context, Judged, Names, Point, Row, Rules, Timeline, judge};
-use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite};
+use crate::judge::judge;
+use crate::row::{Context, Judged, Names, Point, Row, Rules, Timeline};
+use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite, UnitFrom};
 use wirebench_record::trend::{Basis, Push};
 
-/// A series with a larger share of refused values is not judged.
+/// A series with a larger share of invalid values is not judged.
 const MOST_REFUSED_PERCENT: usize = 20;
 
 /// The rows of a suite.
@@ -20,9 +21,9 @@ pub(crate) struct SuiteRows {
     pub(crate) source: String,
     /// Its runs, in commit order.
     pub(crate) timeline: Timeline,
-    /// Its series with at least one judged value.
+    /// Its series with at least one valid value.
     pub(crate) rows: Vec<ImportedRow>,
-    /// Names of those that have none.
+    /// The names of its series without any.
     pub(crate) without: Vec<String>,
 }
 
@@ -30,32 +31,31 @@ pub(crate) struct SuiteRows {
 #[derive(Debug)]
 pub(crate) struct ImportedRow {
     pub(crate) judged: Judged,
-    /// Its values, with their places.
+    /// Its valid values, with their places.
     pub(crate) values: Vec<(usize, f64)>,
-    /// Values that are not judged, as text, with their places.
-    pub(crate) unsound: Vec<(usize, String)>,
+    /// Its invalid values as they are written, with their places.
+    pub(crate) refused: Vec<(usize, String)>,
 }
 
 /// Judges the selected series of a suite.
-pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, wanted: impl Fn(&str) -> bool) -> SuiteRows {
-    let order = order(&suite.runs);
+pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, selects: impl Fn(&str) -> bool) -> SuiteRows {
+    let order = commit_order(&suite.runs);
     let timeline = Timeline {
         pushes: order.iter().map(|run| push(&suite.runs[*run])).collect(),
         accepted: Vec::new(),
     };
     let source = format!("imported/{name}: {}", suite.name);
-    let chosen: Vec<&ImportedSeries> = suite
+    let series: Vec<&ImportedSeries> = suite
         .series
         .iter()
-        .filter(|series| series.occurrence == 1 && wanted(&series.name))
+        .filter(|series| series.occurrence == 1 && selects(&series.name))
         .collect();
-    let found = chosen
-        .par_iter()
-        .map(|series| trace(&source, suite, series, &order, &timeline, rules).ok_or_else(|| series.name.clone()))
-        .collect::<Vec<_>>();
+    let judged = series.par_iter().map(|series| {
+        judge_series(&source, suite, series, &order, &timeline, rules).ok_or_else(|| series.name.clone())
+    });
     let (mut rows, mut without) = (Vec::new(), Vec::new());
-    for one in found {
-        match one {
+    for row in judged.collect::<Vec<_>>() {
+        match row {
             Ok(row) => rows.push(row),
             Err(name) => without.push(name),
         }
@@ -68,11 +68,11 @@ pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, wanted: impl Fn(
     }
 }
 
-/// Places of the runs in commit order; a run without a commit's time is placed by when it was measured.
-fn order(runs: &[ImportedRun]) -> Vec<usize> {
-    let key = |place: &usize| {
-        let run = &runs[*place];
-        let measured = run.measured_at_ms.and_then(|ms| Timestamp::from_millisecond(ms).ok());
+/// The indices of the runs in commit order. A run without a commit time is placed by the time of measuring.
+fn commit_order(runs: &[ImportedRun]) -> Vec<usize> {
+    let key = |index: &usize| {
+        let run = &runs[*index];
+        let measured = measured_at(run);
         let committed = run.committed_at.as_ref().and_then(|time| time.parse().ok());
         (committed.or(measured), measured)
     };
@@ -81,21 +81,23 @@ fn order(runs: &[ImportedRun]) -> Vec<usize> {
     order
 }
 
+fn measured_at(run: &ImportedRun) -> Option<Timestamp> {
+    Timestamp::from_millisecond(run.measured_at_ms?).ok()
+}
+
 fn push(run: &ImportedRun) -> Push {
-    let measured = run.measured_at_ms.and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let committed_at = run.committed_at.clone();
     Push {
         run: None,
         commit: run.commit.clone(),
-        at: run
-            .committed_at
-            .clone()
-            .or_else(|| measured.map(|time| time.to_string())),
+        at: committed_at.or_else(|| measured_at(run).map(|time| time.to_string())),
         message: run.message.clone(),
         author: run.author.clone(),
     }
 }
 
-fn trace(
+/// Judges a series; `None` if it has no valid value.
+fn judge_series(
     source: &str,
     suite: &Suite,
     series: &ImportedSeries,
@@ -104,17 +106,17 @@ fn trace(
     rules: Rules,
 ) -> Option<ImportedRow> {
     let mut values: Vec<Option<f64>> = vec![None; suite.runs.len()];
-    for (place, value) in sound_values(series) {
-        values[place] = Some(value);
+    for (run, value) in sound_values(series) {
+        values[run] = Some(value);
     }
     let mut names = Names::default();
     let units = units(series, &mut names);
     let newest = units.last().map_or(1.0, |unit| unit.factor);
-    let (mut points, mut unsound, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut points, mut refused, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for (place, run) in order.iter().enumerate() {
         let Some(written) = &series.values[*run] else { continue };
         let Some(value) = values[*run] else {
-            unsound.push((place, written.get().to_owned()));
+            refused.push((place, written.get().to_owned()));
             left_out.push((place, None, format!("{} is no value that can be judged", written.get())));
             continue;
         };
@@ -124,59 +126,61 @@ fn trace(
             place,
             value: unit.map_or(value, |unit| value * (unit.factor / newest)),
             context: Context {
-                question: 0,
+                digest: 0,
                 basis: Basis::Value,
-                other: unit.map_or(0, |unit| unit.of),
+                compared_on: unit.map_or(0, |unit| unit.name),
             },
-            kind: 0,
+            processor: 0,
         });
     }
-    let unit = series.units.last().map_or("", |from| proper(&from.unit));
+    let unit = series.units.last().map_or("", |from| trimmed(&from.unit));
     let row = Row {
         source,
         series: &series.name,
         metric: None,
         unit,
         better: series.better,
-        breaker: "unit",
-        not_judged: refused(unsound.len(), points.len() + unsound.len()),
+        compared_on: "unit",
+        not_judged: too_many_refused(refused.len(), points.len() + refused.len()),
         left_out,
         points,
     };
     (!row.points.is_empty()).then(|| ImportedRow {
         judged: judge(&row, timeline, rules, &names),
         values: row.points.iter().map(|point| (point.place, point.value)).collect(),
-        unsound,
+        refused,
     })
 }
 
-/// A unit of a series: the place where it begins, and its dimension.
+/// A unit of a series.
 struct Unit {
+    /// The index of its first run.
     from: usize,
-    of: u32,
+    /// The number of its name in the [`Names`]; convertible units share that of the first one.
+    name: u32,
+    /// Its size in base units.
     factor: f64,
 }
 
-/// The units of a series; convertible units share the number of the first one.
 fn units(series: &ImportedSeries, names: &mut Names) -> Vec<Unit> {
-    let mut known: Vec<(String, u32)> = Vec::new();
-    let mut found = Vec::with_capacity(series.units.len());
-    for from in &series.units {
-        let scale = scale(&from.unit);
-        let number = known.iter().find(|(of, _)| *of == scale.of).map(|(_, number)| *number);
-        let of = number.unwrap_or_else(|| names.number(proper(&from.unit)));
-        known.push((scale.of, of));
-        found.push(Unit {
-            from: from.from,
-            of,
+    let mut by_dimension: Vec<(String, u32)> = Vec::new();
+    let mut units = Vec::with_capacity(series.units.len());
+    for UnitFrom { from, unit } in &series.units {
+        let scale = scale(unit);
+        let known = by_dimension.iter().find(|(dimension, _)| *dimension == scale.dimension);
+        let name = known.map_or_else(|| names.number(trimmed(unit)), |(_, name)| *name);
+        by_dimension.push((scale.dimension, name));
+        units.push(Unit {
+            from: *from,
+            name,
             factor: scale.factor,
         });
     }
-    found
+    units
 }
 
-/// Why a series is not judged at all: too many refused values.
-fn refused(unsound: usize, all: usize) -> Option<String> {
-    let too_many = 100 * unsound > MOST_REFUSED_PERCENT * all;
-    too_many.then(|| format!("not judged: {unsound} of {all} values are refused, more than {MOST_REFUSED_PERCENT} %"))
+/// Why a series is not judged at all: too many of its values are invalid.
+fn too_many_refused(refused: usize, all: usize) -> Option<String> {
+    let too_many = 100 * refused > MOST_REFUSED_PERCENT * all;
+    too_many.then(|| format!("not judged: {refused} of {all} values are refused, more than {MOST_REFUSED_PERCENT} %"))
 }

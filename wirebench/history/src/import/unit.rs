@@ -1,12 +1,12 @@
-//! Convertible units: values are converted instead of starting a new segment.
+//! Converts units: values in a convertible unit do not start a new segment.
 
-use crate::import::direction::proper;
+use crate::import::direction::trimmed;
 
 /// A unit as a multiple of a base unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scale {
-    /// Its dimension and denominator: equal for convertible units.
-    pub(super) of: String,
+    /// Its dimension and denominator; equal for convertible units.
+    pub(super) dimension: String,
     /// Its size in base units.
     pub(super) factor: f64,
 }
@@ -29,22 +29,18 @@ const KNOWN: [(&str, f64, &[&str]); 14] = [
     ("operations", 1.0, &["op", "ops", "operations"]),
 ];
 
-/// Parses a unit. An unknown unit converts only to itself.
+/// Parses a unit. An unknown unit is convertible to itself only.
 pub(super) fn scale(unit: &str) -> Scale {
-    let written = proper(unit).to_lowercase().replace(' ', "");
-    let (counted, by) = match written.split_once('/') {
-        Some((counted, by)) => (counted, by),
-        None => (written.as_str(), ""),
+    let unit = trimmed(unit).to_lowercase().replace(' ', "");
+    let (numerator, denominator) = unit.split_once('/').unwrap_or((&unit, ""));
+    let denominator = match denominator {
+        "sec" | "second" | "seconds" => "s",
+        other => other,
     };
-    let by = if ["sec", "second", "seconds"].contains(&by) {
-        "s"
-    } else {
-        by
-    };
-    let known = KNOWN.iter().find(|(_, _, names)| names.contains(&counted));
-    let (of, factor) = known.map_or((counted, 1.0), |(of, factor, _)| (*of, *factor));
+    let known = KNOWN.iter().find(|(_, _, names)| names.contains(&numerator));
+    let (dimension, factor) = known.map_or((numerator, 1.0), |(dimension, factor, _)| (*dimension, *factor));
     Scale {
-        of: format!("{of}/{by}"),
+        dimension: format!("{dimension}/{denominator}"),
         factor,
     }
 }
@@ -57,7 +53,7 @@ mod tests {
     fn times_and_sizes_convert_and_other_things_do_not() {
         let ratio = |one: &str, other: &str| {
             let [one, other] = [scale(one), scale(other)];
-            (one.of == other.of).then_some(one.factor / other.factor)
+            (one.dimension == other.dimension).then_some(one.factor / other.factor)
         };
         assert!((ratio("ms", "us").unwrap() - 1000.0).abs() < 1e-6);
         assert_eq!(ratio("ms", "msec"), Some(1.0));

@@ -8,7 +8,8 @@ use crate::site::spark;
 use crate::site::timeline::{day, seconds};
 use crate::site::words::{changed, state, verdict};
 use wirebench_history::follow::Line;
-use wirebench_history::standing::{Change, Standing, taken_back};
+use wirebench_history::is_reverted;
+use wirebench_history::standing::{Change, Standing};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{ChangePoint, Direction, Segment};
@@ -148,7 +149,7 @@ fn status(segment: &Segment, point: &ChangePoint, current: bool) -> (&'static st
     match point.direction {
         Direction::Better => ("better", String::new()),
         Direction::Unknown => ("unknown", "nothing says which way is better".into()),
-        Direction::Worse if taken_back(segment, point) => ("fixed", "a later step took it back".into()),
+        Direction::Worse if is_reverted(segment, point) => ("fixed", "a later step took it back".into()),
         Direction::Worse if !current => ("past", "machine, question or reference changed since".into()),
         Direction::Worse => ("open", String::new()),
     }

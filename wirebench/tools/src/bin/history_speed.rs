@@ -1,4 +1,4 @@
-//! Prints how quickly a large history is judged and appended to, and how much memory that takes.
+//! Prints the time and memory of judging a large history, and of appending to it.
 //!
 //! Usage: `cargo build --package wirebench && cargo run --package wirebench-tools --bin history_speed -- RUN.JSON [--series N]`
 //! with any stored run, which is what gets appended.
@@ -43,7 +43,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Judges synthetic summaries: ratios with noise, now and then a step.
+/// Judges synthetic summaries: ratios with noise, and with a step now and then.
 fn judged(folder: &Path, count: usize) -> anyhow::Result<()> {
     let months = folder.join("months");
     fs::create_dir_all(&months)?;

@@ -1,4 +1,4 @@
-//! Heavy load beside what is measured: a loop on every core that does nothing but run.
+//! Background load: a busy loop on every core.
 
 use std::hint::spin_loop;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Starts one loop for each core there is.
+    /// Starts one loop for each core.
     pub(crate) fn on_every_core() -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -28,7 +28,7 @@ impl Load {
         Self { stop, threads }
     }
 
-    /// Ends them all.
+    /// Stops all loops.
     pub(crate) fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads {

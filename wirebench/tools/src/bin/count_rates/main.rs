@@ -1,5 +1,6 @@
-//! Prints how well counting tells equal code from code that wastes a little: it runs `wirebench count` over and over on this
-//! repository's own servers, as they are and with an exact waste in every request. A table a part, then one line of JSON.
+//! Prints how well counting tells equal code from code that wastes a little: it runs `wirebench count` repeatedly on this
+//! repository's own servers, unchanged and with an exact waste in every request. Prints a table for each part, then one line of
+//! JSON.
 //!
 //! Usage: `scripts/counts.sh [--trials N] [--injected N] [--loaded N] [--server NAME]`
 
@@ -18,7 +19,6 @@ use runner::{Runner, SERVERS, Server};
 use tally::{Equal, Injected, Within};
 use waste::{Kind, PLAIN};
 
-/// What to try, and how often.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// The program `wirebench`
@@ -38,9 +38,9 @@ struct Arguments {
     server: Option<String>,
 }
 
-/// Everything found of one server.
+/// The results of one server.
 #[derive(Debug, Serialize)]
-struct Found {
+struct ServerResults {
     server: &'static str,
     equal: Equal,
     injected: Vec<Injected>,
@@ -51,16 +51,16 @@ struct Found {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let runner = Runner::new(arguments.wirebench.clone())?;
-    let mut found = Vec::new();
+    let mut results = Vec::new();
     let wanted = |server: &Server| arguments.server.as_ref().is_none_or(|name| name == server.name);
     for server in SERVERS.into_iter().filter(wanted) {
-        found.push(one(&runner, server, &arguments)?);
+        results.push(try_server(&runner, server, &arguments)?);
     }
-    println!("{}", serde_json::to_string(&found)?);
+    println!("{}", serde_json::to_string(&results)?);
     Ok(())
 }
 
-fn one(runner: &Runner, server: Server, arguments: &Arguments) -> anyhow::Result<Found> {
+fn try_server(runner: &Runner, server: Server, arguments: &Arguments) -> anyhow::Result<ServerResults> {
     let mut equal = Equal::default();
     for _ in 0..arguments.trials {
         equal.add(runner.compare(server, PLAIN, PLAIN));
@@ -90,7 +90,7 @@ fn one(runner: &Runner, server: Server, arguments: &Arguments) -> anyhow::Result
     under_load.print();
     let within = under_load.within(&equal);
     within.iter().for_each(Within::print);
-    Ok(Found {
+    Ok(ServerResults {
         server: server.name,
         equal,
         injected,

@@ -1,4 +1,4 @@
-//! One comparison: `wirebench count` run once on two commands of one server, and its record read.
+//! Runs one comparison: `wirebench count` of two commands of one server; and reads its record.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use wirebench_record::comparison::{ComparedSeries, Comparison};
 use wirebench_record::counts::Counts;
 use wirebench_record::run::{Run, Variant};
 
-/// A server of this repository, and the driver that asks it.
+/// A server of this repository, and its driver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Server {
     pub(crate) name: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Server {
     driver: &'static str,
 }
 
-/// Those that are tried.
+/// The servers that are tried.
 pub(crate) const SERVERS: [Server; 2] = [
     Server {
         name: "http",
@@ -34,18 +34,18 @@ pub(crate) const SERVERS: [Server; 2] = [
     },
 ];
 
-/// What one comparison gave.
+/// The result of one comparison.
 #[derive(Debug)]
-pub(crate) struct Made {
-    /// Of the baseline and of the candidate.
+pub(crate) struct Compared {
+    /// The counts of the baseline and of the candidate.
     pub(crate) counts: Vec<Counts>,
-    /// What was said of them.
+    /// The judged changes.
     pub(crate) judged: ComparedSeries,
     /// Wall time of the whole command.
     pub(crate) took: Duration,
 }
 
-/// How many lengths of a candidate's path there are, 5 characters apart.
+/// The number of lengths of a candidate's path, 5 characters apart.
 const LENGTHS: usize = 20;
 
 /// Runs comparisons, from this repository's own folder.
@@ -53,7 +53,7 @@ const LENGTHS: usize = 20;
 pub(crate) struct Runner {
     wirebench: PathBuf,
     root: PathBuf,
-    /// Comparisons so far: each candidate lies at a path of another length.
+    /// The number of comparisons so far: each candidate has a path of another length.
     compared: AtomicUsize,
 }
 
@@ -67,8 +67,8 @@ impl Runner {
         })
     }
 
-    /// Counts a server with some more arguments beside a copy of itself with others, at a path of another length.
-    pub(crate) fn compare(&self, server: Server, baseline: &str, candidate: &str) -> anyhow::Result<Made> {
+    /// Compares a server with more arguments with a copy of itself with others, at a path of another length.
+    pub(crate) fn compare(&self, server: Server, baseline: &str, candidate: &str) -> anyhow::Result<Compared> {
         let out = tempfile::tempdir()?;
         let longer = 1 + self.compared.fetch_add(1, Ordering::Relaxed) % LENGTHS * 5;
         let copy = out.path().join("x".repeat(longer)).join("server");
@@ -90,8 +90,8 @@ impl Runner {
             .output()
             .with_context(|| format!("cannot start {}", self.wirebench.display()))?;
         let took = started.elapsed();
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "wirebench count: {}: {said}", output.status);
+        let message = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "wirebench count: {}: {message}", output.status);
         let folder = run_folder(&runs)?;
         let run: Run = read(&folder.join("run.json"))?;
         let comparison: Comparison = read(&folder.join("comparison.json"))?;
@@ -106,11 +106,11 @@ impl Runner {
             .filter(|one| judged_sides.contains(&one.variant))
             .collect();
         ensure!(counts.len() == 2, "{} variants counted", counts.len());
-        Ok(Made { counts, judged, took })
+        Ok(Compared { counts, judged, took })
     }
 }
 
-/// The folder of the only run, which `out` is or holds.
+/// The folder of the only run, which is `out` or is in it.
 fn run_folder(out: &Path) -> anyhow::Result<PathBuf> {
     let inside = fs::read_dir(out)?.flatten().map(|entry| entry.path());
     let mut folders = inside.chain([out.to_path_buf()]);

@@ -1,4 +1,4 @@
-//! What the comparisons add up to.
+//! Adds up the results of comparisons.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use wirebench_record::comparison::Verdict;
 use wirebench_record::metric::Metric;
 use wirebench_stats::quantile::median;
 
-use crate::runner::Made;
+use crate::runner::Compared;
 use crate::waste::Kind;
 
 /// Comparisons of equal code.
@@ -17,15 +17,15 @@ pub(crate) struct Equal {
     failed: usize,
     /// Gating counts called regressed or improved.
     false_alarms: usize,
-    /// Comparisons with at least one of those.
+    /// Comparisons with at least one false alarm.
     alarming: usize,
-    /// Gating counts of which nothing could be said.
+    /// Gating counts that were inconclusive or invalid.
     inconclusive: usize,
     slowest_s: f64,
     metrics: BTreeMap<Metric, Figures>,
 }
 
-/// Every figure taken of one metric, both variants alike.
+/// The figures of one metric, of both variants.
 #[derive(Debug, Default, Serialize)]
 struct Figures {
     values: Vec<f64>,
@@ -38,7 +38,7 @@ impl Figures {
         median(&self.values).unwrap_or(f64::NAN)
     }
 
-    /// How far the farthest figure is from the median, in the metric's unit.
+    /// The largest distance of a figure from the median, in the metric's unit.
     fn farthest(&self) -> f64 {
         let median = self.median();
         self.values
@@ -53,20 +53,20 @@ impl Figures {
 }
 
 impl Equal {
-    pub(crate) fn add(&mut self, made: anyhow::Result<Made>) {
+    pub(crate) fn add(&mut self, compared: anyhow::Result<Compared>) {
         self.comparisons += 1;
-        let Some(made) = told(made) else {
+        let Some(compared) = or_print(compared) else {
             self.failed += 1;
             return;
         };
-        self.slowest_s = self.slowest_s.max(made.took.as_secs_f64());
-        let gating = || made.judged.metrics.iter().filter(|metric| metric.primary);
+        self.slowest_s = self.slowest_s.max(compared.took.as_secs_f64());
+        let gating = || compared.judged.metrics.iter().filter(|metric| metric.primary);
         let of = |verdicts: &[Verdict]| gating().filter(|metric| verdicts.contains(&metric.verdict)).count();
         let alarms = of(&[Verdict::Regressed, Verdict::Improved]);
         self.false_alarms += alarms;
         self.alarming += usize::from(alarms > 0);
         self.inconclusive += of(&[Verdict::Inconclusive, Verdict::Invalid]);
-        for figure in made.counts.iter().flat_map(|counts| &counts.figures) {
+        for figure in compared.counts.iter().flat_map(|counts| &counts.figures) {
             let figures = self.metrics.entry(figure.metric).or_default();
             match figure.value {
                 Some(value) => {
@@ -102,11 +102,11 @@ impl Equal {
         }
     }
 
-    /// How many of these figures are where those of a quiet machine say: no farther from their median than both spreads.
+    /// The number of figures that agree with those of a quiet machine: the distance from their median is at most both spreads.
     pub(crate) fn within(&self, quiet: &Self) -> Vec<Within> {
         let row = |(metric, figures): (&Metric, &Figures)| {
-            let still = quiet.metrics.get(metric)?;
-            let (median, spread) = (still.median(), still.largest_spread());
+            let quiet = quiet.metrics.get(metric)?;
+            let (median, spread) = (quiet.median(), quiet.largest_spread());
             let pairs = figures.values.iter().zip(&figures.spreads);
             let within = pairs
                 .filter(|(value, own)| (*value - median).abs() <= spread + **own)
@@ -146,9 +146,9 @@ pub(crate) struct Injected {
     kind: String,
     comparisons: usize,
     failed: usize,
-    /// The count that grows was called regressed.
+    /// How often the count that grows was called regressed.
     detected: usize,
-    /// The wasting function was the first in its list; null where no list can show it.
+    /// How often the wasting function was the first in its list; null if no list can show it.
     first: Option<usize>,
     /// Change of the count that grows, percent.
     effects: Vec<f64>,
@@ -169,16 +169,16 @@ impl Injected {
         }
     }
 
-    pub(crate) fn add(&mut self, kind: &Kind, made: anyhow::Result<Made>) {
+    pub(crate) fn add(&mut self, kind: &Kind, compared: anyhow::Result<Compared>) {
         self.comparisons += 1;
-        let Some(made) = told(made) else {
+        let Some(compared) = or_print(compared) else {
             self.failed += 1;
             return;
         };
-        if let Some(first) = kind.is_first(&made) {
+        if let Some(first) = kind.is_first(&compared) {
             *self.first.get_or_insert(0) += usize::from(first);
         }
-        for metric in &made.judged.metrics {
+        for metric in &compared.judged.metrics {
             if metric.metric == kind.metric {
                 self.detected += usize::from(metric.verdict == Verdict::Regressed);
                 self.effects.extend(metric.effect_percent);
@@ -208,7 +208,7 @@ impl Injected {
     }
 }
 
-/// What was made; why not is said at once.
-fn told(made: anyhow::Result<Made>) -> Option<Made> {
-    made.inspect_err(|error| eprintln!("failed: {error:#}")).ok()
+/// The result of a comparison; if it failed, prints why.
+fn or_print(compared: anyhow::Result<Compared>) -> Option<Compared> {
+    compared.inspect_err(|error| eprintln!("failed: {error:#}")).ok()
 }

@@ -1,36 +1,36 @@
-//! What is wasted, and where it has to be seen.
+//! The kinds of waste, and the counts that have to show them.
 
 use anyhow::Context as _;
 use wirebench_record::metric::Metric;
 
-use crate::runner::{Runner, Server};
+use crate::runner::{Compared, Runner, Server};
 
-/// No arguments: the server as it is.
+/// The arguments of an unchanged server: none.
 pub(crate) const PLAIN: &str = "";
-/// What the names of all wasting functions begin with, and the system call that they waste.
+/// The prefix of the names of all wasting functions, and the system call that they waste.
 const WASTING: [&str; 2] = ["server_runtime::waste::", "getppid"];
-/// The servers waste a multiple of this.
+/// The number of instructions that servers waste is a multiple of this.
 const STEP: f64 = 5.0;
 
-/// One kind of waste. Both sides waste something, so that what differs is the amount alone.
+/// One kind of waste. Both sides waste something, so that only the amount differs.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// What it is, in words.
+    /// Its description.
     pub(crate) name: String,
     argument: &'static str,
     amounts: (u64, u64),
     /// The count that has to grow.
     pub(crate) metric: Metric,
-    /// The list of functions or system calls that has to begin with the wasting one; none where no list can show it.
+    /// The list of functions or system calls whose first entry has to be the wasting one; `None` if no list can show it.
     list: Option<Metric>,
 }
 
 impl Kind {
-    /// Every kind, as large as the server asks for: 1 % of the instructions that it needs when it wastes next to none.
+    /// All kinds. The instructions are 1 % of what a request costs when the server wastes almost none.
     pub(crate) fn all(runner: &Runner, server: Server) -> anyhow::Result<Vec<Self>> {
         let least = "--waste-instructions 5";
-        let made = runner.compare(server, least, least)?;
-        let figure = made.counts[0].value(Metric::Instructions);
+        let compared = runner.compare(server, least, least)?;
+        let figure = compared.counts[0].value(Metric::Instructions);
         let (instructions, _) = figure.context("no figure for instructions")?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few thousand")]
         let percent = ((instructions / 100.0 / STEP).ceil() * STEP) as u64;
@@ -79,10 +79,10 @@ impl Kind {
         (side(self.amounts.0), side(self.amounts.1))
     }
 
-    /// Whether the wasting function is the first of the list that shows it; none when there is no such list.
-    pub(crate) fn is_first(&self, made: &crate::runner::Made) -> Option<bool> {
+    /// Whether the wasting function is the first in its list; `None` if there is no list.
+    pub(crate) fn is_first(&self, compared: &Compared) -> Option<bool> {
         let list = self.list?;
-        let first = made.judged.functions.iter().find(|change| change.metric == list);
+        let first = compared.judged.functions.iter().find(|change| change.metric == list);
         Some(first.is_some_and(|change| WASTING.iter().any(|name| change.function.contains(name))))
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a program and says how long it took and how much memory it held.
+//! Runs a program, and measures its time and memory.
 
 use std::fmt;
 use std::fs;
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 
-/// What a program took.
+/// The cost of running a program.
 pub(crate) struct Took {
     seconds: f64,
-    /// CPU time of it and of what it ran.
+    /// CPU seconds of the program and its children.
     cpu: f64,
-    /// The largest resident memory of the program itself, MiB, looked at every 5 ms.
+    /// The peak of the resident memory of the program itself in MiB, read every 5 ms.
     mib: u64,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Took {
     }
 }
 
-/// wirebench as it was built beside this program.
+/// The program wirebench in the folder of this program.
 pub(crate) fn wirebench() -> anyhow::Result<PathBuf> {
     let here = std::env::current_exe()?;
     let folder = here.parent().unwrap_or(&here);
@@ -39,7 +39,7 @@ pub(crate) fn wirebench() -> anyhow::Result<PathBuf> {
 /// Runs a program to its end.
 ///
 /// # Errors
-/// When it cannot be started or fails.
+/// If it cannot be started or fails.
 pub(crate) fn took(command: &mut Command) -> anyhow::Result<Took> {
     let (started, before) = (Instant::now(), cpu_seconds()?);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;

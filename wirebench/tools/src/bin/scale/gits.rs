@@ -1,4 +1,4 @@
-//! Run files on a branch: how well git packs them, and how long one more takes.
+//! Run files on a git branch: their packed size, and the time to publish one more.
 
 use std::fs;
 use std::io::{BufWriter, Write as _};
@@ -63,7 +63,7 @@ fn size(folder: &Path) -> u64 {
     entries.map(of).sum()
 }
 
-/// Prints how many bytes a run takes in a repository.
+/// Prints the size of a run in a repository.
 pub(crate) fn packed(run: &Value, runs: usize, folder: &Path) -> anyhow::Result<()> {
     println!("\n== git: {runs} runs, a commit each, numbers of which differ by 1 %");
     let repository = folder.join("packed.git");

@@ -1,10 +1,10 @@
-//! Runs made of a stored one: other names of series, and numbers that differ as those of another run would.
+//! Makes runs from a stored one, with other names of series and slightly different numbers.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Number, Value, json};
 
-/// Series of a run that were timed, and all rounds of which are good.
+/// The timed series of a run whose rounds are all ok.
 fn timed(run: &Value) -> Vec<&Value> {
     let series = run["series"].as_array().into_iter().flatten();
     series.filter(|one| rounds(one) > 0 && one["status"] == "ok").collect()
@@ -14,7 +14,7 @@ fn rounds(series: &Value) -> usize {
     series["rounds"].as_array().map_or(0, Vec::len)
 }
 
-/// Prints how long the run's file is, by series and by round.
+/// Prints the size of the run's file, by series and by round.
 pub(crate) fn sizes(run: &Value) -> anyhow::Result<()> {
     let series = timed(run);
     let bytes: usize = series.iter().map(|one| one.to_string().len()).sum();
@@ -52,7 +52,7 @@ pub(crate) fn run(stored: &Value, number: usize, first: usize, count: usize) -> 
     made
 }
 
-/// The same as the run of a commit of its own.
+/// A run of another commit, with all timed series.
 pub(crate) fn committed(stored: &Value, number: usize) -> Value {
     let count = timed(stored).len();
     let mut made = run(stored, number, 0, count);

@@ -1,4 +1,4 @@
-//! A history in object storage on this machine: gofakes3, which holds everything in memory.
+//! A history in object storage on this machine: gofakes3, which keeps everything in memory.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::child::{took, wirebench};
 use crate::made;
 
-/// A server that ends with this value.
+/// A gofakes3 process, stopped when dropped.
 struct Server {
     child: Child,
     endpoint: String,
@@ -19,7 +19,7 @@ struct Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // Fails only if it has ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

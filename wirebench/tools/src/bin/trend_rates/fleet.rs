@@ -1,4 +1,4 @@
-//! Machines that change: counts, which are the same on all of them, and ratios to a reference, which are not always.
+//! Rates on changing machines: for counts, which are equal on all machines, and for ratios to a reference, which may differ.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -9,9 +9,9 @@ use wirebench_stats::mix::centred;
 use crate::noise::normal;
 use crate::{SEED, SERIES, VALUES, share};
 
-/// Series of which every push is judged anew.
+/// The number of series that are judged again at every push.
 const REPLAYED: usize = 200;
-/// What the candidate costs more on the second processor, relative to the reference.
+/// How much more the candidate costs on the second processor, relative to the reference.
 const SLOWER: f64 = 0.04;
 
 pub(crate) fn print() {
@@ -19,7 +19,7 @@ pub(crate) fn print() {
     mixes();
 }
 
-/// Counts that vary by so much: false steps, and a step of 1 % at its own push.
+/// False steps in counts with noise, and how often a step of 1 % is reported at its own push.
 fn counts() {
     println!(
         "counts on machines that change; steps per 1,000 values, ever / at the end; a step of 1 % seen at its own push:"
@@ -51,7 +51,7 @@ fn counts() {
     }
 }
 
-/// How the share of the second processor goes.
+/// The share of the second processor over time.
 type Share = fn(f64) -> f64;
 
 /// Rates of false steps in ratios measured on two processor models whose mix changes. The series is judged again at every
@@ -89,7 +89,7 @@ fn mixes() {
     }
 }
 
-/// Pushes at which steps are reported.
+/// The places at which steps are reported.
 fn judged(values: &[f64], kinds: &[u32]) -> Vec<usize> {
     let mut detector = Detector::default();
     for value in centred(values, kinds).values {

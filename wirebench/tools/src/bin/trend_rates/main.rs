@@ -1,7 +1,7 @@
-//! Prints how often the trend reports a step where there is none, and how soon it sees one, for each kind of noise.
+//! Prints how often the trend reports a step that does not exist, and how soon it reports one that does, for each kind of noise.
 //!
 //! Usage: `scripts/rates.sh [FOLDER]`; with data files of github-action-benchmark in FOLDER, on recorded histories too. The
-//! rule was made with the simulated rows in view, never with a recorded one.
+//! rule was developed on simulated rows, never on recorded ones.
 #![expect(clippy::cast_precision_loss, reason = "counts")]
 
 mod fleet;
@@ -15,7 +15,7 @@ use rand::SeedableRng as _;
 use rand_chacha::ChaCha8Rng;
 use wirebench_stats::change_point::{ChangePoint, Detector, Event, SEEN_WITHIN};
 
-/// How far from the true push a reported one may be and still be the same step.
+/// A reported push this far from the true one is still the same step.
 const NEAR: usize = 3;
 const SERIES: usize = 1000;
 const VALUES: usize = 200;
@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Steps that are none, per 1,000 values: reported at some push, and still there at the end.
+/// False steps per 1,000 values: reported at any push, and still reported at the end.
 fn without_steps() {
     println!("{SERIES} series × {VALUES} values without a step; steps reported per 1,000 values, ever / at the end:");
     for (name, noise) in Noise::ALL {
@@ -54,7 +54,7 @@ fn without_steps() {
     }
 }
 
-/// How soon a true step is seen, after 60 values or after 20.
+/// How soon a true step after 60 or 20 values is reported.
 fn with_a_step() {
     println!("a step, seen within 3, 5, 8 pushes ({TRIALS} trials each):");
     for (name, noise, percent) in [
@@ -108,7 +108,7 @@ fn with_a_step() {
     }
 }
 
-/// How often a step of the size that the detector says it sees is seen within five pushes.
+/// How often a step of the resolvable size is reported within five pushes.
 fn promised() {
     println!("a step of the size that the trend says it sees, seen within {SEEN_WITHIN} pushes:");
     for (name, noise) in Noise::ALL {
@@ -135,7 +135,7 @@ fn promised() {
     }
 }
 
-/// Values a thousand times off, for three pushes: how often they are a step by the third.
+/// How often values a thousand times off are a step by the third push.
 fn far_off() {
     println!("values × 1,000 or ÷ 1,000, seen by the third push:");
     for (name, noise) in Noise::ALL {
@@ -156,7 +156,7 @@ fn far_off() {
     }
 }
 
-/// A row with a step after so many values, and eight values after it.
+/// A row with a step after `before` values, and eight values after it.
 fn stepped(noise: Noise, before: usize, size: f64, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let mut row = noise.row(before + 8, rng);
     for value in &mut row[before..] {
@@ -165,7 +165,7 @@ fn stepped(noise: Noise, before: usize, size: f64, rng: &mut ChaCha8Rng) -> Vec<
     row
 }
 
-/// At which push after `place` a step there is seen first, and how it is described then.
+/// The number of pushes after `place` until a step there is reported, and the step.
 fn first_seen(row: &[f64], place: usize) -> Option<(usize, ChangePoint)> {
     let mut detector = Detector::default();
     for value in &row[..place] {
@@ -178,7 +178,7 @@ fn first_seen(row: &[f64], place: usize) -> Option<(usize, ChangePoint)> {
     })
 }
 
-/// Whether one of the next values makes the detector report a worsening near `place`.
+/// True if the detector reports a worsening near `place` at one of the next values.
 fn is_seen(mut detector: Detector, rest: impl Iterator<Item = f64>, place: usize) -> bool {
     let mut found = false;
     for value in rest {

@@ -1,4 +1,4 @@
-//! Made-up rows of logarithms with each kind of noise that the trend must live with.
+//! Simulated rows of logarithms, with each kind of noise that the trend must tolerate.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -74,7 +74,7 @@ impl Noise {
         ("skewed, s.d. 3 %", Self::Skewed { sd: 0.03 }),
     ];
 
-    /// A row of so many values without a step.
+    /// A row without a step.
     #[expect(clippy::cast_precision_loss, reason = "counts of at most some hundreds")]
     pub(crate) fn row(self, values: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let mut before = normal(rng);

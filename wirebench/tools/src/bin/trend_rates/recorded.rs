@@ -12,18 +12,18 @@ use wirebench_stats::change_point::{Detector, Event, SEEN_WITHIN};
 
 use crate::{SEED, is_seen, share};
 
-/// Values before an injected step, at least.
+/// The least number of values before an injected step.
 const BEFORE: usize = 30;
 const TRIALS: usize = 20_000;
 
-/// Files that were looked at while the rule was made, by how their names begin: none of its constants was chosen by them. All
-/// other files of the folder are for confirmation.
+/// The beginnings of the names of files that were looked at while the rule was developed; none of its constants was chosen by
+/// them. All other files of the folder are for confirmation.
 const LOOKED_AT: [&str; 2] = ["1c-syntax-", "sourcemeta-"];
 
-/// Prints what the trend makes of the data files of a folder, of each half by itself.
+/// Prints the results for the data files of a folder: for the files that were looked at, and for the others.
 ///
 /// # Errors
-/// When a file cannot be read or is not of the format.
+/// If a file cannot be read or has another format.
 pub(crate) fn print(folder: &Path) -> anyhow::Result<()> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     files.retain(|file| {
@@ -51,7 +51,7 @@ pub(crate) fn print(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Logarithms of badness of every series whose direction is known, in the file's order.
+/// The logarithms of every series whose better direction is known, signed so that more is worse, in the file's order.
 fn rows(files: &[PathBuf]) -> anyhow::Result<Vec<Vec<f64>>> {
     let mut rows = Vec::new();
     for file in files {
@@ -175,6 +175,11 @@ fn injected(rows: &[Vec<f64>]) {
     };
     print("every series", all);
     print("where the trend says that it sees 10 %", able);
+    resolvable(rows, step);
+}
+
+/// Prints how often the trend says that it sees a step of this size.
+fn resolvable(rows: &[Vec<f64>], step: f64) {
     let (mut sometimes, mut mostly, mut long) = (0, 0, 0);
     for row in rows.iter().filter(|row| row.len() >= BEFORE + SEEN_WITHIN) {
         let mut detector = Detector::default();

@@ -1,4 +1,5 @@
-//! Random numbers that are the same on every machine: each purpose has its own, so that a new series changes no other one.
+//! Random numbers that are the same on every machine. Each purpose has a generator of its own, so that a new series does not
+//! change the others.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -6,11 +7,11 @@ use sha2::{Digest as _, Sha256};
 
 const SEED: u64 = 7;
 
-/// Random numbers for one purpose.
+/// A random number generator for one purpose.
 pub(super) struct Chance(ChaCha8Rng);
 
 impl Chance {
-    /// Those for this purpose.
+    /// The generator for a purpose.
     pub(super) fn of(purpose: &str) -> Self {
         let digest = Sha256::digest(format!("{SEED} {purpose}"));
         Self(ChaCha8Rng::from_seed(digest.into()))
@@ -26,7 +27,7 @@ impl Chance {
         self.0.random_range(0..count)
     }
 
-    /// Close to normal, s.d. 1: a sum of twelve, which needs none of the functions that differ between machines.
+    /// Nearly normal with standard deviation 1: a sum of twelve numbers, without functions whose results differ between machines.
     pub(super) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
     }
@@ -36,7 +37,7 @@ impl Chance {
         (deviation * self.normal()).exp()
     }
 
-    /// The items in an order drawn by lot.
+    /// The items in random order.
     pub(super) fn shuffled<T>(&mut self, mut items: Vec<T>) -> Vec<T> {
         for last in (1..items.len()).rev() {
             let other = self.0.random_range(0..=last);
@@ -55,7 +56,8 @@ pub(super) fn hex(purpose: &str, digits: usize) -> String {
     all[..digits].to_owned()
 }
 
-/// Six digits: far finer than any noise, and coarser than what machines differ by in the last bit of an exponential.
+/// Rounds to six digits: far finer than any noise, and coarser than the differences between machines in the last bit of an
+/// exponential.
 pub(super) fn six_digits(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

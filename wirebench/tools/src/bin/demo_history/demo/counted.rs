@@ -1,4 +1,4 @@
-//! What requests cost when counted: the same every time, until the code changes.
+//! Counted costs of requests: the same in every run until the code changes.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use wirebench_record::run::Variant;
 use super::events::{ACCEPTED, WORSE, level};
 use super::series::Made;
 
-/// Functions and their shares of the instructions before the newest steps; what is missing costs too little to be listed.
+/// Functions, and their shares of the instructions before the newest steps. The rest is spread over functions too cheap to be
+/// listed.
 const SHARED: [(&str, f64); 9] = [
     ("tokio::runtime::scheduler::current_thread::Context::park", 0.061),
     ("tokio::runtime::io::driver::Driver::turn", 0.052),
@@ -46,11 +47,11 @@ const GRPC: [(&str, f64); 6] = [
     ("prost::encoding::string::merge", 0.012),
     ("tonic::server::grpc::Grpc<T>::map_response", 0.043),
 ];
-/// Where the newest steps are spent.
+/// The functions that the newest steps add.
 const NEW_HTTP: &str = "http_server::trace::header_to_string";
 const NEW_GRPC: &str = "grpc_server::deadline::of_caller";
 
-/// A count at a push: a slope over 300 requests that comes out even.
+/// A count at a push, rounded to what a slope over 300 requests can be.
 pub(super) fn value(series: &str, metric: Metric, base: f64, place: usize) -> f64 {
     let value = base * level(series, metric, place);
     match metric {
@@ -59,7 +60,7 @@ pub(super) fn value(series: &str, metric: Metric, base: f64, place: usize) -> f6
     }
 }
 
-/// What a variant costs.
+/// The counts of a variant.
 pub(super) fn counts(made: &Made, variant: Variant, code: usize, run: usize) -> Counts {
     let id = made.id();
     let values: BTreeMap<Metric, f64> = (made.metrics().into_iter())
@@ -122,7 +123,7 @@ fn total(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// What came since the older push stands in one new function; all others stay as they were.
+/// The functions: costs added since the older push are those of one new function; all others stay as they were.
 fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCost> {
     let (own, added) = match made.server {
         "http" => (&HTTP, NEW_HTTP),
@@ -132,32 +133,25 @@ fn functions(made: &Made, metric: Metric, old: f64, new: f64) -> Vec<FunctionCos
         Metric::Instructions => 4.0,
         _ => 1.0,
     };
+    let cost = |function: &str, cost: f64| FunctionCost {
+        function: function.to_owned(),
+        metric,
+        cost,
+        inclusive: None,
+        blamed: None,
+        calls: None,
+        source: None,
+    };
     let known = SHARED.iter().chain(own);
-    let mut found: Vec<FunctionCost> = known
-        .map(|(function, share)| FunctionCost {
-            function: (*function).to_owned(),
-            metric,
-            cost: (share * old * step).round() / step,
-            inclusive: None,
-            blamed: None,
-            calls: None,
-            source: None,
-        })
+    let mut functions: Vec<FunctionCost> = known
+        .map(|(function, share)| cost(function, (share * old * step).round() / step))
         .collect();
     if new > old {
-        found.push(FunctionCost {
-            function: added.to_owned(),
-            metric,
-            cost: new - old,
-            inclusive: None,
-            blamed: None,
-            calls: None,
-            source: None,
-        });
+        functions.push(cost(added, new - old));
     }
-    found.retain(|one| one.cost > 0.0);
-    found.sort_by(|one, other| other.cost.total_cmp(&one.cost));
-    found
+    functions.retain(|one| one.cost > 0.0);
+    functions.sort_by(|one, other| other.cost.total_cmp(&one.cost));
+    functions
 }
 
 fn refuse(counts: &mut Counts, metric: Metric) {

@@ -1,21 +1,21 @@
-//! What happened, and when: steps of levels, failures, runs that left a series out. This is the model.
+//! The model: steps of levels, failures, and runs that left a series out, each with its push.
 
 use wirebench_record::metric::Metric::{
     self, AllocatedBytes, Allocations, BinaryBytes, Instructions, LatencyP50, LatencyP99, PeakRss, ServerCpu,
     StartUpInstructions, Throughput,
 };
 
-/// The push whose worsening was meant.
+/// The push whose worsening was accepted.
 pub(super) const ACCEPTED: usize = 238;
-/// The push that made HTTP slower: nobody has noticed yet.
+/// The push that made HTTP slower, which nobody has accepted.
 pub(super) const WORSE: usize = 254;
-/// From this push on a scenario asks for fewer requests: another question.
-const ANOTHER_QUESTION: usize = 232;
+/// From this push on a scenario has fewer requests, which changes its digest.
+const NEW_DIGEST: usize = 232;
 
-/// From a push on, some metrics of some series lie at another level, percent.
+/// A change of the level of some metrics of some series, in percent.
 struct Step {
     at: usize,
-    /// How the ids of its series begin.
+    /// The beginnings of the ids of its series.
     series: &'static [&'static str],
     percent: &'static [(Metric, f64)],
 }
@@ -32,7 +32,7 @@ const STEPS: [Step; 12] = [
             (LatencyP99, -5.0),
         ],
     },
-    // Worse, and mended two weeks later.
+    // Worse, and fixed two weeks later.
     Step {
         at: 98,
         series: &["weather-fixed-count@http@", "weather-fixed-duration@http@"],
@@ -60,13 +60,13 @@ const STEPS: [Step; 12] = [
         series: &["count-weather@grpc"],
         percent: &[(BinaryBytes, 1.9), (StartUpInstructions, 1.6)],
     },
-    // More memory, for a cache that paid.
+    // More memory for a cache, which reduced the p99 latency.
     Step {
         at: 204,
         series: &["weather-fixed-count@http@"],
         percent: &[(PeakRss, 9.0), (LatencyP99, -7.0)],
     },
-    // Meant, and accepted.
+    // Accepted.
     Step {
         at: ACCEPTED,
         series: &["weather-fixed-count@grpc@"],
@@ -114,11 +114,11 @@ pub(super) fn level(series: &str, metric: Metric, place: usize) -> f64 {
 
 /// Requests in a round.
 pub(super) fn requests(series: &str, place: usize) -> u64 {
-    let fewer = series == "weather-multiplexed@http@h2load" && place >= ANOTHER_QUESTION;
+    let fewer = series == "weather-multiplexed@http@h2load" && place >= NEW_DIGEST;
     if fewer { 30_000 } else { 50_000 }
 }
 
-/// Why a series has no value at a push of the older months.
+/// The reason why a series has no value at a push of the older months.
 pub(super) fn failure(series: &str, place: usize) -> Option<&'static str> {
     match (series, place) {
         ("weather-fixed-count@http@hey", 77) => Some("6 of 6 rounds failed: hey ended with exit code 1"),
@@ -135,13 +135,13 @@ pub(super) fn failure(series: &str, place: usize) -> Option<&'static str> {
     }
 }
 
-/// Whether a run left a series out: measured with fewer servers, to save time.
+/// True if a run left a series out, because it measured fewer servers to save time.
 pub(super) fn left_out(series: &str, place: usize) -> bool {
     let several = series.contains("@grpc-multi@") && matches!(place, 130..=134 | 190..=192);
     several || (series.starts_with("start-up@") && matches!(place, 40..=43))
 }
 
-/// A disturbance that one run did not notice, as a factor.
+/// A disturbance that a run did not detect, as a factor.
 pub(super) fn outlier(series: &str, place: usize) -> f64 {
     match (series, place) {
         ("weather-fixed-count@grpc@h2load", 150) => 1.12,

@@ -1,4 +1,4 @@
-//! What a history may hold beside its runs: messages of commits, a comparison with flame graphs, an import.
+//! The parts of the history that are no runs: messages of commits, a comparison with flame graphs, an import.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,9 +15,10 @@ use wirebench_record::run::{Run, Series, Variant};
 
 use super::chance::{Chance, hex};
 use super::events::{ACCEPTED, WORSE};
+use super::json_file::write_json;
 use super::pushes::Push;
 
-/// Invented people.
+/// Invented authors.
 const AUTHORS: [&str; 4] = ["Ada Example", "Brook Sample", "Chris Madeup", "Dana Invented"];
 /// Messages of the pushes at which something happened.
 const EVENTS: [(usize, &str); 10] = [
@@ -44,29 +45,27 @@ const ORDINARY: [&str; 8] = [
     "Raise the time limit of a test",
 ];
 
-/// What the commit of a push says of itself.
-pub(super) fn told(push: &Push) -> Told {
+/// The message and the author of a push's commit.
+pub(super) fn commit_message(push: &Push) -> Told {
     let mut chance = Chance::of(&format!("message {}", push.place));
-    let mut one_of = |count: usize| chance.below(u32::try_from(count).unwrap_or(1)) as usize;
+    let mut index_below = |count: usize| chance.below(u32::try_from(count).unwrap_or(1)) as usize;
     let event = EVENTS.iter().find(|(place, _)| *place == push.place);
-    let ordinary = ORDINARY[one_of(ORDINARY.len())];
+    let ordinary = ORDINARY[index_below(ORDINARY.len())];
     Told {
         commit: push.commit.clone(),
         message: event.map_or(ordinary, |(_, message)| message).to_owned(),
-        author: AUTHORS[one_of(AUTHORS.len())].to_owned(),
+        author: AUTHORS[index_below(AUTHORS.len())].to_owned(),
     }
 }
 
-/// Keeps the comparison of the first run whose counted instructions got worse, with flame graphs of its functions.
-pub(super) fn keep_flames(history: &Path, runs: &[Run]) -> anyhow::Result<()> {
+/// Writes the first comparison whose counted instructions changed, with flame graphs of its functions.
+pub(super) fn write_comparison(history: &Path, runs: &[Run]) -> anyhow::Result<()> {
     let rules = Rules {
         compare: &Compare::default(),
         margins: &Margins::default(),
     };
-    let compared = runs
-        .iter()
-        .filter(|run| run.variants.iter().any(|one| one.variant == Variant::Baseline));
-    for run in compared {
+    let has_baseline = |run: &&Run| run.variants.iter().any(|one| one.variant == Variant::Baseline);
+    for run in runs.iter().filter(has_baseline) {
         let mut comparison = paired(run, &rules).map_err(anyhow::Error::msg)?;
         let folder = history.join("kept").join(&run.id);
         let mut drawn = false;
@@ -90,7 +89,7 @@ pub(super) fn keep_flames(history: &Path, runs: &[Run]) -> anyhow::Result<()> {
             }
         }
         if drawn {
-            return super::json(&folder.join("comparison.json"), &comparison);
+            return write_json(&folder.join("comparison.json"), &comparison);
         }
     }
     anyhow::bail!("no run of the demo has a comparison whose counted instructions changed")
@@ -114,7 +113,7 @@ fn stacks(series: &Series, variant: Variant) -> String {
     text
 }
 
-/// An imported suite of another tool: three benchmarks, of which one got slower.
+/// Imports a suite of another tool: three benchmarks, one of which gets slower.
 pub(super) fn import(history: &Path) -> anyhow::Result<()> {
     let mut chance = Chance::of("import");
     let entry = |number: usize, chance: &mut Chance| -> Value {

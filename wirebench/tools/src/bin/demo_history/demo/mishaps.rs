@@ -1,21 +1,21 @@
-//! What went wrong in the runs that are kept whole.
+//! Faults and disturbances in the runs of the newest month.
 
 use std::collections::BTreeMap;
 
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
-/// How much noisier than on other days a run's machine was.
-pub(super) fn unrest(place: usize) -> f64 {
+/// The noise of a run's machine as a multiple of the usual noise.
+pub(super) fn noise_factor(place: usize) -> f64 {
     if place == 258 { 3.5 } else { 1.0 }
 }
 
-/// Pairs that a disturbed machine spoilt: they are left out, and measured once more.
+/// True for pairs that are excluded because the machine was disturbed, and measured again.
 pub(super) fn disturbed(series: &str, place: usize, number: u32) -> bool {
     (series, place, number) == ("weather-fixed-count@http@h2load", 255, 1)
         || (series, place, number) == ("weather-multiplexed@grpc@h2load", 257, 4)
 }
 
-/// Spoils a measured round when the model says so.
+/// Spoils a measured round where the model says so.
 pub(super) fn spoil(series: &str, place: usize, round: &mut Round) {
     match (series, place, round.variant, round.round) {
         ("weather-fixed-count@grpc@ghz", 257, Variant::Candidate, 2 | 4) => {

@@ -1,10 +1,12 @@
-//! A history from a stated model, in which everything happens once that the dashboard has a word for. The older months are
-//! summaries alone; of the newest one every run is there whole.
+//! A history made by a stated model, with one example of everything that the dashboard can show. The older months are summaries
+//! only; the newest month has all of its run files.
 
 mod chance;
 mod counted;
 mod events;
 mod extras;
+mod json_file;
+mod levels;
 mod mishaps;
 mod months;
 mod pushes;
@@ -20,14 +22,15 @@ use wirebench_history::append::{Admit, append};
 use wirebench_history::index::{Months, index};
 use wirebench_record::history::{FACTS, Facts, Released};
 
+use json_file::write_json;
 use pushes::{NEWEST_MONTH, Pushes, RELEASES};
 
-/// How it is made up, for everyone who looks at it.
+/// The description of the model for the visitors of the dashboard.
 const MODEL: &str = "Made up to show this site: every series has levels that step at a few given pushes; around them its times \
                      vary at random by 1 to 3 % (normal, seed 7), its counts not at all. Machines, commits, authors, releases, \
                      acceptances and the import are invented; levels resemble those of results/reference.";
 
-/// Writes the history into a folder, which is made when missing; what lay there before is removed.
+/// Writes the history into a folder, which is created if it does not exist. An older history there is removed.
 pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
     for part in ["months", "runs", "kept", "imported"] {
         let part = folder.join(part);
@@ -38,13 +41,13 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder.join("months"))?;
     let pushes = Pushes::new()?;
     for month in months::before(NEWEST_MONTH, &pushes) {
-        json(&folder.join(format!("months/{}.json", month.month)), &month)?;
+        write_json(&folder.join(format!("months/{}.json", month.month)), &month)?;
     }
     let runs = runs::all(&pushes)?;
     for run in &runs {
         append(folder, run, Admit::Committed)?;
     }
-    extras::keep_flames(folder, &runs)?;
+    extras::write_comparison(folder, &runs)?;
     extras::import(folder)?;
     index(folder, Months::All)?;
     let released = RELEASES.map(|(place, name)| Released {
@@ -56,14 +59,7 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
         synthetic: Some(MODEL.into()),
         repository: None,
         releases: released.into(),
-        commits: pushes.0.iter().map(extras::told).collect(),
+        commits: pushes.0.iter().map(extras::commit_message).collect(),
     };
-    json(&folder.join("history.json"), &facts)
-}
-
-/// Writes a file as the library writes it: compact, with a newline at its end.
-fn json(file: &Path, content: &impl serde::Serialize) -> anyhow::Result<()> {
-    let mut bytes = serde_json::to_vec(content)?;
-    bytes.push(b'\n');
-    fs::write(file, bytes).with_context(|| file.display().to_string())
+    write_json(&folder.join("history.json"), &facts)
 }

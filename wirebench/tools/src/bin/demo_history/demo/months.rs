@@ -1,4 +1,4 @@
-//! Summaries of the months of which no whole run is kept.
+//! Summaries of the months without run files.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,12 @@ use wirebench_record::metric::{Better, Metric};
 use super::chance::{Chance, six_digits};
 use super::counted;
 use super::events::{failure, left_out, level, outlier};
+use super::levels::Kind;
 use super::pushes::{Push, Pushes};
-use super::series::{self, Kind, Made};
+use super::series::{self, Made};
 
-/// How wide 95 % of a normal value are, in standard deviations to one side.
-const HALF: f64 = 1.96;
+/// Half of the 95 % interval of a normal distribution, in standard deviations.
+const HALF_INTERVAL: f64 = 1.96;
 
 /// Every month before this one, in order.
 pub(super) fn before(newest: &str, pushes: &Pushes) -> Vec<Month> {
@@ -22,7 +23,7 @@ pub(super) fn before(newest: &str, pushes: &Pushes) -> Vec<Month> {
         by_month.entry(month).or_default().push(push);
     }
     by_month.remove(newest);
-    // In the order of their files' names, as an index writes them.
+    // In the order of the file names, as `history index` writes them.
     for runs in by_month.values_mut() {
         runs.sort_by_key(|push| file(push));
     }
@@ -64,14 +65,14 @@ fn run(push: &Push) -> StoredRun {
     }
 }
 
-/// A metric at every push.
+/// The values of a metric at every push.
 struct Values {
     metric: Metric,
-    of: Vec<One>,
+    at: Vec<Value>,
 }
 
 #[derive(Clone, Copy)]
-struct One {
+struct Value {
     value: f64,
     ratio: f64,
     half_permille: f64,
@@ -84,37 +85,32 @@ fn values(made: &Made, pushes: &Pushes) -> Vec<Values> {
         .map(|(metric, base)| {
             let mut chance = Chance::of(&format!("{id} {}", metric.name()));
             let noise = made.noise(metric);
-            let one = |push: &Push| {
+            let value = |push: &Push| {
                 let level = |place| level(&id, metric, place);
-                // Half of the noise is of the moment, which candidate and reference share.
+                // Half of the noise affects candidate and reference alike.
                 let (own, shared, width) = (chance.factor(noise), chance.factor(0.5 * noise), chance.share());
                 let slow = slowness(made, metric, push);
-                let odd = if metric == Metric::PeakRss {
-                    1.0
-                } else {
-                    outlier(&id, push.place)
+                let outlier = match metric {
+                    Metric::PeakRss => 1.0,
+                    _ if metric.better() == Better::Higher => 1.0 / outlier(&id, push.place),
+                    _ => outlier(&id, push.place),
                 };
-                let odd = if metric.better() == Better::Higher {
-                    1.0 / odd
-                } else {
-                    odd
-                };
-                One {
+                Value {
                     value: match made.kind {
                         Kind::Counted(_) => counted::value(&id, metric, base, push.place),
-                        _ => six_digits(base * level(push.place) * slow * own * shared * odd),
+                        _ => six_digits(base * level(push.place) * slow * own * shared * outlier),
                     },
-                    ratio: six_digits(level(push.place) / level(push.reference()) * own * odd),
-                    half_permille: (1000.0 * HALF * noise * (0.75 + 0.5 * width)).round(),
+                    ratio: six_digits(level(push.place) / level(push.reference()) * own * outlier),
+                    half_permille: (1000.0 * HALF_INTERVAL * noise * (0.75 + 0.5 * width)).round(),
                 }
             };
-            let of = pushes.0.iter().map(one).collect();
-            Values { metric, of }
+            let at = pushes.0.iter().map(value).collect();
+            Values { metric, at }
         })
         .collect()
 }
 
-/// How much the machine's slowness on that day does to a metric, as a factor.
+/// The effect of the machine's speed on that day on a metric, as a factor.
 pub(super) fn slowness(made: &Made, metric: Metric, push: &Push) -> f64 {
     match (&made.kind, metric) {
         (Kind::Counted(_), _) | (_, Metric::PeakRss) => 1.0,
@@ -124,27 +120,27 @@ pub(super) fn slowness(made: &Made, metric: Metric, push: &Push) -> f64 {
     }
 }
 
-/// A series in the runs of a month; none when none has it.
+/// A series in the runs of a month; `None` if no run has it.
 fn stored(made: &Made, values: &[Values], runs: &[&Push]) -> Option<StoredSeries> {
     let id = made.id();
-    let there = |push: &Push| (made.from..=made.to).contains(&push.place) && !left_out(&id, push.place);
-    let whole = |push: &Push| there(push) && failure(&id, push.place).is_none();
-    if !runs.iter().any(|push| there(push)) {
+    let planned = |push: &Push| (made.from..=made.to).contains(&push.place) && !left_out(&id, push.place);
+    let measured = |push: &Push| planned(push) && failure(&id, push.place).is_none();
+    if !runs.iter().any(|push| planned(push)) {
         return None;
     }
     let mut digests: Vec<DigestFrom> = Vec::new();
     let mut failures = Vec::new();
-    for (at, push) in runs.iter().enumerate().filter(|(_, push)| there(push)) {
+    for (at, push) in runs.iter().enumerate().filter(|(_, push)| planned(push)) {
         let digest = made.digest(push.place);
         if digests.last().is_none_or(|last| last.digest != digest) {
             digests.push(DigestFrom { from: at, digest });
         }
         failures.extend(failure(&id, push.place).map(|why| StoredFailure { at, why: why.into() }));
     }
-    let column = |values: &Values, part: fn(&One) -> f64| -> Vec<f64> {
+    let column = |values: &Values, part: fn(&Value) -> f64| -> Vec<f64> {
         let value = |push: &&Push| {
-            if whole(push) {
-                part(&values.of[push.place])
+            if measured(push) {
+                part(&values.at[push.place])
             } else {
                 f64::NAN
             }

@@ -1,4 +1,4 @@
-//! When was what pushed, released and measured, and on which machine.
+//! The pushes, with their times, releases and machines.
 
 use anyhow::Context as _;
 use jiff::{SignedDuration, Timestamp};
@@ -7,11 +7,11 @@ use wirebench_record::run::Host;
 
 use super::chance::{Chance, hex};
 
-/// Pushes in all.
+/// The number of pushes.
 pub(super) const COUNT: usize = 260;
-/// The first push of the newest month, the only one of which whole runs are kept.
+/// The first push of the newest month, the only month with run files.
 pub(super) const FIRST_WHOLE: usize = 251;
-/// That month.
+/// The newest month.
 pub(super) const NEWEST_MONTH: &str = "2026-11";
 /// Place and name of each release.
 pub(super) const RELEASES: [(usize, &str); 5] = [
@@ -25,12 +25,13 @@ pub(super) const RELEASES: [(usize, &str); 5] = [
 const NEW_REFERENCE: usize = 176;
 /// From this push on another machine measures.
 const NEW_MACHINE: usize = 140;
-/// How much quicker it is.
+/// The duration of a request on it, as a multiple of that on the first machine.
 const NEW_MACHINE_FACTOR: f64 = 0.86;
-/// Before the newest month pushes come on working days: the first one, and how many of them.
+/// The first day. Before the newest month, there are pushes on working days only.
 const FIRST_DAY: &str = "2026-03-23T08:10:00Z";
+/// The number of working days before the newest month.
 const WORKING_DAYS: f64 = 160.0;
-/// Days of the newest month on which there was a push.
+/// The days of the newest month with a push.
 const NEWEST_DAYS: [i8; COUNT - FIRST_WHOLE] = [3, 4, 6, 10, 11, 13, 17, 18, 20];
 
 /// One push.
@@ -39,9 +40,9 @@ pub(super) struct Push {
     pub(super) commit: String,
     pub(super) committed_at: Timestamp,
     pub(super) started_at: Timestamp,
-    /// How slow the machine is: 1 is the first one.
+    /// The slowness of the machine: 1 is the first machine.
     pub(super) machine: f64,
-    /// How slow it was on that day, as a factor; process starts feel nothing of it.
+    /// The slowness of that day, as a factor; it does not affect process starts.
     pub(super) day: f64,
 }
 
@@ -70,7 +71,7 @@ impl Pushes {
     }
 }
 
-/// Order is kept: a push lies within its own share of the time.
+/// The time of a commit. Each push has its own stretch of the time, so that their order is kept.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -103,7 +104,7 @@ impl Push {
         format!("{}-{digits}", self.started_at.strftime("%Y%m%dT%H%M%SZ"))
     }
 
-    /// Where the release is that it is measured beside.
+    /// The place of its reference, a release.
     pub(super) const fn reference(&self) -> usize {
         if self.place < NEW_REFERENCE {
             RELEASES[0].0
@@ -112,7 +113,7 @@ impl Push {
         }
     }
 
-    /// The machine.
+    /// The machine that measures it.
     pub(super) fn host(&self) -> Host {
         let (model, image) = if self.place < NEW_MACHINE {
             ("AMD EPYC 7763 64-Core Processor", "ubuntu24 20260309.1.0")
@@ -130,7 +131,7 @@ impl Push {
         }
     }
 
-    /// What was accepted with it.
+    /// The acceptances that come with it.
     pub(super) fn accepted(&self) -> Vec<Accepted> {
         if self.place != super::events::ACCEPTED {
             return Vec::new();

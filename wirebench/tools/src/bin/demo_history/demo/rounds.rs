@@ -7,15 +7,16 @@ use wirebench_record::run::{Bound, CpuTime, Latency, Round, RoundStatus, SearchS
 
 use super::chance::Chance;
 use super::events::level;
-use super::mishaps::unrest;
+use super::levels::{Kind, Load};
+use super::mishaps::noise_factor;
 use super::months::slowness;
 use super::pushes::Push;
-use super::series::{CAPACITY, Kind, Load, Made, OBJECTIVE_NS};
+use super::series::{CAPACITY, Made, OBJECTIVE_NS};
 
-/// The spread of single rounds beside that of a median over them.
-const ROUND: f64 = 1.3;
+/// The noise of a single round as a multiple of that of the median over all rounds.
+const ROUND_NOISE: f64 = 1.3;
 
-/// Where a round stands in its run.
+/// The place of a round in its run.
 pub(super) struct Slot {
     pub(super) variant: Variant,
     /// The push whose code it measures.
@@ -25,19 +26,19 @@ pub(super) struct Slot {
     pub(super) stage: u32,
 }
 
-/// What is the same for all rounds of a pair.
+/// What the rounds of a pair have in common.
 pub(super) struct Pair<'a> {
     pub(super) made: &'a Made,
     pub(super) push: &'a Push,
-    /// What the moment does to times, as a factor.
+    /// The effect of the moment on times, as a factor.
     pub(super) moment: f64,
 }
 
 impl Pair<'_> {
-    /// Measures, in this world, a round.
+    /// Makes up a round.
     pub(super) fn round(&self, slot: &Slot, chance: &mut Chance) -> Round {
         let mut of = |metric: Metric, base: f64| {
-            let noise = self.made.noise(metric) * ROUND * unrest(self.push.place);
+            let noise = self.made.noise(metric) * ROUND_NOISE * noise_factor(self.push.place);
             let slow = slowness(self.made, metric, self.push);
             let moment = match metric {
                 Metric::PeakRss => 1.0,
@@ -56,7 +57,7 @@ impl Pair<'_> {
                     of(Metric::PeakRss, load.rss_bytes),
                     of(Metric::DriverCpu, 1.0),
                 ];
-                let found = Found {
+                let values = Values {
                     throughput,
                     p50,
                     p99,
@@ -64,7 +65,7 @@ impl Pair<'_> {
                     driver: load.driver_ns.map(|ns| ns * driver),
                     rss,
                 };
-                self.loaded(load, &found, chance)
+                self.loaded(load, &values, chance)
             }
             Kind::Starts(p50) => starts(of(Metric::LatencyP50, *p50), chance),
             Kind::Counted(_) => Round::unmeasured(slot.variant, slot.number, slot.position, slot.stage),
@@ -78,18 +79,18 @@ impl Pair<'_> {
         }
     }
 
-    fn loaded(&self, load: &Load, found: &Found, chance: &mut Chance) -> Round {
-        let asked = self.made.load(self.push.place);
-        let ok = asked.requests.unwrap_or_else(|| whole(found.throughput));
+    fn loaded(&self, load: &Load, values: &Values, chance: &mut Chance) -> Round {
+        let planned = self.made.load(self.push.place);
+        let ok = planned.requests.unwrap_or_else(|| whole(values.throughput));
         let answers = real(ok);
-        let elapsed = answers / found.throughput * 1e9;
+        let elapsed = answers / values.throughput * 1e9;
         let workers = f64::from(load.connections * load.streams);
         let in_flight = load.in_flight * (1.0 + 0.003 * chance.normal());
-        let p99 = found.p99.max(1.3 * found.p50);
-        let between = |share: f64| whole(found.p50 + (p99 - found.p50) * share);
+        let p99 = values.p99.max(1.3 * values.p50);
+        let between = |share: f64| whole(values.p50 + (p99 - values.p50) * share);
         let p999 = p99 * (1.5 + 0.4 * chance.share());
-        let busy = |ns: [f64; 2]| (ns[0] + ns[1]) * found.throughput / 1e9 * 1000.0;
-        let (server_busy, driver_busy) = (busy(found.server), busy(found.driver));
+        let busy = |ns: [f64; 2]| (ns[0] + ns[1]) * values.throughput / 1e9 * 1000.0;
+        let (server_busy, driver_busy) = (busy(values.server), busy(values.driver));
         let bound = match (driver_busy, server_busy) {
             (driver, _) if driver >= 850.0 => Bound::Client,
             (_, server) if server > 900.0 => Bound::Server,
@@ -106,9 +107,9 @@ impl Pair<'_> {
             failed_count: Some(0),
             errors: BTreeMap::new(),
             latency_ns: Some(Latency {
-                min: whole(found.p50 * (0.05 + 0.1 * chance.share())),
-                mean: whole(workers / found.throughput * in_flight * 1e9),
-                p50: whole(found.p50),
+                min: whole(values.p50 * (0.05 + 0.1 * chance.share())),
+                mean: whole(workers / values.throughput * in_flight * 1e9),
+                p50: whole(values.p50),
                 p90: between(0.42),
                 p95: between(0.63),
                 p99: whole(p99),
@@ -116,18 +117,18 @@ impl Pair<'_> {
                 max: whole(p999 * (1.3 + 0.7 * chance.share())),
             }),
             in_flight_permille: Some(permille(in_flight * 1000.0)),
-            server_cpu_ns: Some(time(found.server)),
-            driver_cpu_ns: Some(time(found.driver)),
+            server_cpu_ns: Some(time(values.server)),
+            driver_cpu_ns: Some(time(values.driver)),
             server_busy_permille: Some(permille(server_busy.min(998.0))),
             driver_busy_permille: Some(permille(driver_busy.min(997.0))),
             bound: Some(bound),
-            server_peak_rss_bytes: Some(whole(found.rss / 4096.0) * 4096),
+            server_peak_rss_bytes: Some(whole(values.rss / 4096.0) * 4096),
             connections_seen: Some(load.connections),
             host_steal_ns: Some(u64::from(chance.below(4)) * 1_000_000),
             payload_bytes: Some(if self.made.server == "http" { 70 } else { 25 }),
             server_ready_ns: Some(whole(3.2e6 * chance.factor(0.2))),
             search: if self.made.scenario == CAPACITY {
-                search(found, chance)
+                search(values, chance)
             } else {
                 Vec::new()
             },
@@ -136,12 +137,12 @@ impl Pair<'_> {
     }
 }
 
-/// Rates tried one after the other: the nearer to what the server can answer at all, the longer the slowest answers take.
-fn search(found: &Found, chance: &mut Chance) -> Vec<SearchStep> {
+/// The rates that a search tries: the nearer to the capacity, the higher the p99 latency.
+fn search(values: &Values, chance: &mut Chance) -> Vec<SearchStep> {
     let step = |share: f64| {
-        let offered = found.throughput * share;
-        let p99 = whole(0.12 * found.p99 / (1.02 - share.min(1.0)) * chance.factor(0.04));
-        let achieved = offered.min(found.throughput * 0.985);
+        let offered = values.throughput * share;
+        let p99 = whole(0.12 * values.p99 / (1.02 - share.min(1.0)) * chance.factor(0.04));
+        let achieved = offered.min(values.throughput * 0.985);
         let passed = p99 <= OBJECTIVE_NS && achieved > 0.97 * offered;
         SearchStep {
             rate_per_s: rate(offered),
@@ -158,8 +159,8 @@ fn rate(value: f64) -> u32 {
     u32::try_from(whole(value)).unwrap_or(u32::MAX)
 }
 
-/// What came of the chances of a round of load.
-struct Found {
+/// The made-up values of a round of load.
+struct Values {
     throughput: f64,
     p50: f64,
     p99: f64,
@@ -198,7 +199,7 @@ const fn unmeasured() -> Round {
     Round::unmeasured(Variant::Candidate, 0, 0, 1)
 }
 
-/// The nearest whole number of something that is never negative.
+/// Rounds a value that is never negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,10 +1,11 @@
-//! The runs of the newest month, whole: most watch the trend, some compare with an earlier push.
+//! The runs of the newest month: most measure one revision, some compare it with an earlier push.
 
 use std::time::Duration;
 
 use jiff::SignedDuration;
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_judge::compare::{Rules, Time, pair_costs, second_stage};
+use wirebench_record::accepted::Accepted;
 use wirebench_record::run::{
     Pinning, Round, RoundStatus, Run, RunStatus, SCHEMA, Series, SeriesStatus, Spent, Stage, ToolVersion, Variant,
     VariantRevision,
@@ -12,19 +13,29 @@ use wirebench_record::run::{
 
 use super::chance::Chance;
 use super::counted;
+use super::levels::Kind;
 use super::mishaps::{disturbed, spoil};
 use super::pushes::{COUNT, FIRST_WHOLE, Push, Pushes, RELEASES, commit};
 use super::rounds::{Pair, Slot};
-use super::series::{self, Kind, Made};
+use super::series::{self, Made};
 
-/// Time for a second stage.
+/// The tools of a run, and their versions.
+const TOOLS: [(&str, &str); 6] = [
+    ("ghz", "v0.121.0"),
+    ("h2load", "1.52"),
+    ("hey", "v0.1.5"),
+    ("hyperfine", "1.18"),
+    ("jq", "1.7"),
+    ("valgrind", "3.22"),
+];
+/// The time for a second stage.
 const BUDGET: Duration = Duration::from_secs(150);
 
-/// What a run measures.
+/// The plan of a run.
 struct Plan<'a> {
     push: &'a Push,
     pushes: &'a Pushes,
-    /// The push it compares with.
+    /// The push that it is compared with.
     baseline: Option<usize>,
     rounds: u32,
 }
@@ -63,12 +74,12 @@ impl Plan<'_> {
             position: 0,
         };
         let timed = (0..series.len()).filter(|one| !matches!(series[*one].kind, Kind::Counted(_)));
-        let (late, timed): (Vec<usize>, Vec<usize>) = timed.partition(|one| series[*one].is_of_loads());
+        let (late, timed): (Vec<usize>, Vec<usize>) = timed.partition(|one| series[*one].is_sweep_or_search());
         let extra = |one: &usize| (0..self.rounds).any(|number| disturbed(&series[*one].id(), place, number));
         session.stage(&mut run, 1, self.rounds, &timed);
         let again: Vec<usize> = timed.iter().copied().filter(extra).collect();
         session.pass(&mut run, 1, self.rounds, &again);
-        // By a chance of their own, so that the others stay what they are without them.
+        // These have random numbers of their own, so that the other series do not depend on them.
         let chance = std::mem::replace(&mut session.chance, Chance::of(&format!("loads {place}")));
         session.stage(&mut run, 1, self.rounds, &late);
         session.chance = chance;
@@ -166,23 +177,14 @@ impl Plan<'_> {
                 driver_cores: vec![3],
                 unlocked: false,
             },
-            tools: [
-                ("ghz", "v0.121.0"),
-                ("h2load", "1.52"),
-                ("hey", "v0.1.5"),
-                ("hyperfine", "1.18"),
-                ("jq", "1.7"),
-                ("valgrind", "3.22"),
-            ]
-            .map(tool)
-            .into(),
+            tools: TOOLS.map(tool).into(),
             variants: self.variants().into_iter().map(revision).collect(),
             series,
         }
     }
 
-    /// Acceptances that came since the baseline.
-    fn accepted(&self) -> Vec<wirebench_record::accepted::Accepted> {
+    /// The acceptances since the baseline.
+    fn accepted(&self) -> Vec<Accepted> {
         let since = self.baseline.unwrap_or(self.push.place - 1);
         let new = &self.pushes.0[since + 1..=self.push.place];
         new.iter().flat_map(Push::accepted).collect()
@@ -215,7 +217,7 @@ impl Plan<'_> {
         }
     }
 
-    /// How each series went, and with that the run.
+    /// Sets the status of each series and of the run.
     fn conclude(&self, run: &mut Run) {
         let variants = self.variants();
         for series in &mut run.series {
@@ -247,7 +249,7 @@ impl Plan<'_> {
     }
 }
 
-/// The good rounds of a variant and why the others are not; none when all of them are.
+/// The number of ok rounds of a variant, and why the others are not; `None` if all are ok.
 fn good(series: &Series, variant: Variant) -> Option<(usize, String)> {
     let rounds = || series.rounds.iter().filter(|round| round.variant == variant);
     let why = rounds().find_map(|round| round.reason.clone())?;
@@ -255,7 +257,7 @@ fn good(series: &Series, variant: Variant) -> Option<(usize, String)> {
     Some((rounds().filter(usable).count(), why))
 }
 
-/// The rounds of a run while they are made.
+/// Makes the rounds of a run.
 struct Session<'a> {
     plan: &'a Plan<'a>,
     series: &'a [Made],
@@ -264,14 +266,14 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// So many rounds of some series; their numbers begin anew in each stage.
+    /// Makes a number of rounds of some series; the numbers begin anew in each stage.
     fn stage(&mut self, run: &mut Run, stage: u32, rounds: u32, places: &[usize]) {
         for number in 0..rounds {
             self.pass(run, stage, number, places);
         }
     }
 
-    /// One round of some series in an order drawn by lot.
+    /// Makes one round of some series in random order.
     fn pass(&mut self, run: &mut Run, stage: u32, number: u32, places: &[usize]) {
         for place in self.chance.shuffled(places.to_vec()) {
             let made = &self.series[place];
@@ -301,7 +303,7 @@ impl Session<'_> {
     }
 }
 
-/// Adds up where the time went.
+/// Sets the time spent.
 fn spent(run: &mut Run) {
     let rounds = || run.series.iter().flat_map(|series| &series.rounds);
     let count = u64::try_from(rounds().count()).unwrap_or(0);
