@@ -15,8 +15,8 @@ use crate::count::profile::{ProfileError, Tree, callgrind, dhat, strace};
 use crate::count::series::{Counted, Failure, FailureKind, Good, Runs};
 use crate::count::tool::{Tool, Toolbox, written};
 use crate::measure::side::Side;
-use crate::measure::slot::{Bench, SlotError};
-use crate::measure::stage::LAYOUTS;
+use crate::measure::slot::{Harness, SlotError};
+use crate::measure::staging::LAYOUTS;
 use crate::measure::target::TargetError;
 use crate::normalise::Jq;
 use rayon::ThreadPoolBuilder;
@@ -53,7 +53,7 @@ pub struct Job<'a> {
 #[derive(Clone, Copy)]
 pub struct Counter<'a> {
     /// The project and its drivers.
-    pub bench: &'a Bench<'a>,
+    pub bench: &'a Harness<'a>,
     /// What watches servers.
     pub toolbox: &'a Toolbox,
     /// For what drivers wrote.
@@ -153,7 +153,7 @@ impl Counter<'_> {
         let runs = Mutex::new(jobs.iter().map(|_| self.nothing_yet()).collect::<Vec<_>>());
         let done = AtomicUsize::new(0);
         let take = |turn: &Turn| {
-            if !self.bench.interrupt.asked() {
+            if !self.bench.interrupt.is_requested() {
                 self.take(jobs, turn, &runs);
             }
             say(done.fetch_add(1, Ordering::Relaxed) + 1, turns.len());
@@ -165,11 +165,11 @@ impl Counter<'_> {
         for (looks, turns) in [(true, plain), (false, tools)] {
             // In the plan's order: what fails first is not tried again.
             workers.install(|| turns.into_iter().par_bridge().for_each(take));
-            if looks && !self.bench.interrupt.asked() {
+            if looks && !self.bench.interrupt.is_requested() {
                 self.say_what_can_be_counted(jobs, &runs);
             }
         }
-        if self.bench.interrupt.asked() {
+        if self.bench.interrupt.is_requested() {
             return Ok(None);
         }
         let runs = runs.into_inner().expect("no holder of this lock panics");
