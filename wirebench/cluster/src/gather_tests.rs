@@ -1,4 +1,4 @@
-//! Tests of joining load pods' outputs: what is joined is what one list of all of them says.
+//! Tests of joining load pods' outputs: the result equals that of one list of all latencies.
 
 use std::path::Path;
 

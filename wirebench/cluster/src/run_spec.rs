@@ -82,7 +82,7 @@ pub struct RunSpec<'a> {
 /// addresses of Services.
 ///
 /// # Errors
-/// When that takes too long; the message says why.
+/// When that takes too long; the message contains the reason.
 pub(crate) async fn wait_until_ready(
     cluster: &Cluster,
     root: &Path,

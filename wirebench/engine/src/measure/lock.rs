@@ -27,7 +27,7 @@ pub fn file() -> PathBuf {
     named.map_or_else(|| std::env::temp_dir().join("wirebench.lock"), PathBuf::from)
 }
 
-/// Waits until nobody else measures on this machine. Returns `None` if the user interrupts.
+/// Waits until no other measurement runs on this machine. Returns `None` if the user interrupts.
 ///
 /// # Errors
 /// When the file can be neither opened nor made, or the file system has no locks.

@@ -19,7 +19,7 @@ const RECENT_COUNT: usize = 64;
 pub(super) const LOWEST_PORT: u16 = 10_000;
 /// A range with fewer ports than this is not used.
 const MIN_RANGE: usize = 2_000;
-/// Ports tried before the kernel is asked for one.
+/// Ports tried before the kernel chooses one.
 const TRIES: usize = 50;
 /// How long Linux keeps the port of a closed connection (TCP_TIMEWAIT_LEN is 60 s), and some more.
 const TIME_WAIT: Duration = Duration::from_secs(65);
@@ -49,9 +49,9 @@ pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
     Ok(port)
 }
 
-/// Waits until a fixed port is free, as long as nobody listens there. Fixed ports such as gRPC's 50051 are among those that the
+/// Waits until a fixed port is free, as long as no program listens on it. Fixed ports such as gRPC's 50051 are among those that the
 /// kernel gives to outgoing connections, and a closed connection keeps its port for a minute. Ends at once when a program listens
-/// on the port, or the user asks to stop.
+/// on the port, or the user requests a stop.
 pub fn wait_for(host: IpAddr, fixed: u16) {
     let start = Instant::now();
     while start.elapsed() < TIME_WAIT && is_held(host, fixed) && interrupt::received().is_none() {
@@ -62,7 +62,7 @@ pub fn wait_for(host: IpAddr, fixed: u16) {
     }
 }
 
-/// True if a port cannot be bound although nobody listens on it: a connection holds it, or held it within the last minute.
+/// True if a port cannot be bound although no program listens on it: a connection holds it, or held it within the last minute.
 #[must_use]
 pub fn is_held(host: IpAddr, port: u16) -> bool {
     let refused = bind(host, port).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);

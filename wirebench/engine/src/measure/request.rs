@@ -276,8 +276,8 @@ mod tests {
             ..plain.clone()
         };
         assert_eq!(check(&json, "{\"data\":[{\"name\":\"Lviv\",\"at\":1}]}"), None);
-        let said = check(&json, "{\"data\":[]}").unwrap();
-        assert_eq!(said, "\"Lviv\" at /data/0/name of the body");
+        let expected = check(&json, "{\"data\":[]}").unwrap();
+        assert_eq!(expected, "\"Lviv\" at /data/0/name of the body");
         assert_eq!(check(&json, "<p>").unwrap(), "a body in JSON");
         let graphql = HttpOperation { graphql: true, ..plain };
         assert_eq!(check(&graphql, "{\"data\":{\"a\":1}}"), None);

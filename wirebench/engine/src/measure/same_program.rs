@@ -52,7 +52,7 @@ const COMPILED_NAMES: [&str; 8] = [
 const DERIVED: [&str; 5] = ["__pycache__", "node_modules", ".venv", "venv", "target"];
 /// Sections that identify a build and are never executed or read as data.
 const BUILD_IDS: [&str; 3] = [".note.gnu.build-id", ".note.go.buildid", ".go.buildinfo"];
-/// The section flag of what is loaded into memory.
+/// The flag of sections that are loaded into memory.
 const SHF_ALLOC: u64 = 2;
 
 /// The files of a side's project.

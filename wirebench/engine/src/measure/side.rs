@@ -25,7 +25,7 @@ pub struct Side {
     pub servers: BTreeMap<String, Server>,
     /// Each server's command, program first, by server name; a tier's by `server/tier`.
     pub programs: BTreeMap<String, Vec<String>>,
-    /// Which of `programs` were built as packages of a Cargo workspace; they need no file beside them.
+    /// The keys of `programs` that were built as packages of a Cargo workspace; these programs need no other files.
     pub packages: BTreeSet<String>,
     /// The folder from which its native programs are started (see [`crate::measure::staging`]); `None` before they are staged.
     pub stage: Option<PathBuf>,
@@ -79,7 +79,7 @@ impl Side {
         server
     }
 
-    /// Finds the programs of the servers named, building those that are packages or have a build command of their own;
+    /// Finds the programs of servers by name, building those that are packages or have a build command of their own;
     /// failures are recorded in `broken`. Programs that are known already stay, and equal commands run once.
     pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, builder: &Builder) {
         let mut cache = BuildCache::default();

@@ -2,7 +2,7 @@
 //!
 //! The length of a program's path is part of its arguments, shifts its first heap blocks, and moves its instructions per
 //! request by about 1 %. So no variant is started from where it was built. A package is copied, because Cargo's programs need
-//! nothing beside them; another native program gets a symbolic link, so that it still finds the files beside it. Scripts and
+//! no other file; another native program gets a symbolic link, so that it still finds the files in its own folder. Scripts and
 //! interpreters are started as they are.
 
 use std::collections::BTreeMap;

@@ -199,15 +199,15 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut said = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut said).unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
         use crate::measure::usage_reader::UsageReader as _;
 
         let used = super::LocalUsage::leader(child.id().try_into().unwrap()).cpu().unwrap();
         drop(child.stdin.take());
         child.wait().unwrap();
         // The kernel's own account: the process's clock, and its children by ticks.
-        let expected = said.trim().parse::<f64>().unwrap();
+        let expected = line.trim().parse::<f64>().unwrap();
         let found = std::time::Duration::from_nanos(used.run_ns).as_secs_f64();
         assert!(
             (found / expected - 1.0).abs() < 0.05,

@@ -39,21 +39,12 @@ const REQUEST_TIMEOUT: &str = "20s";
 pub fn of(series: &PlannedSeries, locations: &Locations) -> Values {
     let one = |text: &str| Value::One(text.to_owned());
     let load = &series.load;
-    let path_in_project = |relative: &str| {
-        let joined = if locations.project.is_empty() {
-            relative.to_owned()
-        } else {
-            format!("{}/{relative}", locations.project)
-        };
-        Value::One(joined)
-    };
-    let scheme = series.protocol.scheme();
     let (host, port) = locations.address.rsplit_once(':').unwrap_or_default();
     let mut values = Values::from([
         ("connections", Value::One(load.connections.to_string())),
         ("streams", Value::One(load.streams.to_string())),
         ("workers", Value::One(load.workers().to_string())),
-        ("origin", Value::One(format!("{scheme}://{}", locations.address))),
+        ("origin", Value::One(origin(series, locations))),
         ("address", one(locations.address)),
         ("host", one(host.trim_matches(['[', ']']))),
         ("port", one(port)),
@@ -70,30 +61,39 @@ pub fn of(series: &PlannedSeries, locations: &Locations) -> Values {
     if series.protocol.has_tls() {
         values.insert("ca", one(locations.ca));
     }
-    match series.operation {
-        Operation::Http(http) => set_headers(&mut values, series.protocol, &http.headers),
-        Operation::Grpc(rpc) => set_headers(&mut values, series.protocol, &rpc.metadata),
-        Operation::Bench(_) => {}
-    }
+    set_operation(&mut values, series, locations);
+    values
+}
+
+/// `http://127.0.0.1:8080`.
+fn origin(series: &PlannedSeries, locations: &Locations) -> String {
+    format!("{}://{}", series.protocol.scheme(), locations.address)
+}
+
+/// Sets the placeholders of the operation: of its request, or of the benchmark.
+fn set_operation(values: &mut Values, series: &PlannedSeries, locations: &Locations) {
+    let one = |text: &str| Value::One(text.to_owned());
+    let url = |path: &String| format!("{}{path}", origin(series, locations));
     let (method, path, has_body) = match series.operation {
+        Operation::Bench(bench) => {
+            values.insert("bench", one(&bench.id));
+            return;
+        }
         Operation::Http(http) => {
+            set_headers(values, series.protocol, &http.headers);
             if !http.more_paths.is_empty() {
-                let url = |path: &String| format!("{scheme}://{}{path}", locations.address);
                 values.insert("more_urls", Value::Many(http.more_paths.iter().map(url).collect()));
             }
             (http.method.as_str(), http.path.clone(), http.body.is_some())
         }
-        Operation::Bench(bench) => {
-            values.insert("bench", one(&bench.id));
-            return values;
-        }
         Operation::Grpc(rpc) => {
+            set_headers(values, series.protocol, &rpc.metadata);
             values.insert("call", one(&rpc.call));
             values.insert("message", one(&rpc.message));
             match &rpc.proto {
                 Some(file) => {
-                    values.insert("proto", path_in_project(&file.proto));
-                    values.insert("proto_root", path_in_project(&file.proto_root));
+                    values.insert("proto", in_project(locations, &file.proto));
+                    values.insert("proto_root", in_project(locations, &file.proto_root));
                 }
                 None => {
                     values.insert("protoset", one(locations.protoset));
@@ -103,12 +103,19 @@ pub fn of(series: &PlannedSeries, locations: &Locations) -> Values {
         }
     };
     values.insert("method", one(method));
-    values.insert("url", Value::One(format!("{scheme}://{}{path}", locations.address)));
+    values.insert("url", Value::One(url(&path)));
     values.insert("path", Value::One(path));
     if has_body {
         values.insert("body_file", one(locations.body_file));
     }
-    values
+}
+
+/// A path of the project's folder; relative to it if the folder is not known.
+fn in_project(locations: &Locations, path: &str) -> Value {
+    Value::One(match locations.project {
+        "" => path.to_owned(),
+        project => format!("{project}/{path}"),
+    })
 }
 
 /// Sets the placeholders of HTTP headers or gRPC metadata; for gRPC-web, the headers of its protocol come first.

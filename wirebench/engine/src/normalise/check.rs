@@ -248,17 +248,17 @@ mod tests {
             connections_seen: Some(connections),
             ..round(100_000, 1_000_000)
         };
-        let said = |key: &str| -> Mode { toml::from_str(&format!("args = []\n{key}")).unwrap() };
+        let mode = |key: &str| -> Mode { toml::from_str(&format!("args = []\n{key}")).unwrap() };
         assert_eq!(
-            judged_by(seen(1), &load, &said("connections = 1")),
+            judged_by(seen(1), &load, &mode("connections = 1")),
             Vec::<String>::new()
         );
-        assert!(judged_by(seen(100), &load, &said("connections = 1"))[0].contains("1 connections were asked for"));
-        let each = said("connections = \"one-per-request\"");
+        assert!(judged_by(seen(100), &load, &mode("connections = 1"))[0].contains("1 connections were asked for"));
+        let each = mode("connections = \"one-per-request\"");
         assert_eq!(judged_by(seen(90_000), &load, &each), Vec::<String>::new());
         // With ten requests in flight on each connection, a tenth of the throughput or ten times the latency fulfils
         // the law.
-        let piped = said("streams = 10");
+        let piped = mode("streams = 10");
         assert_eq!(
             judged_by(round(100_000, 10_000_000), &load, &piped),
             Vec::<String>::new()
@@ -282,11 +282,11 @@ mod tests {
             mode: &mode(0.97),
         };
         let found = failed(&expected, Some("http"), &round(100_000, 1_000_000));
-        let said = FailedCheck::ProtocolDiffers {
+        let expected_check = FailedCheck::ProtocolDiffers {
             spoken: "http".into(),
             planned: "h2c".into(),
         };
-        assert_eq!(found, [said]);
+        assert_eq!(found, [expected_check]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub struct Outcome {
     pub ok_count: u64,
     /// Every other outcome, by its kind.
     pub errors: BTreeMap<String, u64>,
-    /// Requests that should have started and did not (open loop), when the driver says so.
+    /// Requests that should have started and did not (open loop), if the driver reports them.
     pub dropped: Option<u64>,
     /// Requests that the driver cut off itself, when it reports them.
     pub cut_off: Option<u64>,

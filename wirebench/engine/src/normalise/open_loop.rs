@@ -63,11 +63,11 @@ mod tests {
 
     /// What a round missed, in words; `None` if it achieved its rate.
     fn fault(load: &Load, round: &Round) -> Option<String> {
-        let said: Vec<String> = failed(load, round)
+        let messages: Vec<String> = failed(load, round)
             .iter()
             .map(|check| check.said(&round.errors))
             .collect();
-        (!said.is_empty()).then(|| said.join("; "))
+        (!messages.is_empty()).then(|| messages.join("; "))
     }
 
     const SECOND: u64 = 1_000_000_000;

@@ -23,7 +23,7 @@ pub struct Shape {
     pub histogram: BTreeMap<String, Vec<(u64, u64)>>,
     /// Requests without a response, by reason.
     pub errors: BTreeMap<String, u64>,
-    /// Requests that the driver should have started and did not (open loop), when it says so.
+    /// Requests that the driver should have started and did not (open loop), if it reports them.
     #[serde(default)]
     pub dropped: Option<u64>,
     /// Requests that the driver cut off itself when its time was over, when it reports them.

@@ -49,7 +49,7 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
         .collect())
 }
 
-/// The sides with a candidate that burns CPU time in each request; the record says how much.
+/// The sides with a candidate that burns CPU time in each request; the record contains the amount.
 pub(super) fn slowed_down(sides: &[Side], recorder: &mut Recorder, burns: &BTreeMap<String, u64>) -> Vec<Side> {
     let mut sides = sides.to_vec();
     for (id, ns) in burns {

@@ -92,7 +92,7 @@ impl CheckedOutSide {
     }
 
     /// Reads the declarations in the side's own folder. If its servers cannot be read the side is broken; if other
-    /// declarations cannot be read, only its own load is unknown.
+    /// declarations cannot be read, only the load that it declares is unknown.
     fn read(&mut self) {
         match Project::servers_in(&self.side.folder) {
             Ok(servers) => {
@@ -139,7 +139,7 @@ pub(super) fn all(requests: &[SideRequest], project: &Project) -> anyhow::Result
         .collect()
 }
 
-/// Builds every side, until the user asks to stop. The project's own folder comes first: a revision of the same commit
+/// Builds every side, until the user requests a stop. The project's own folder comes first: a revision of the same commit
 /// then reuses its programs.
 pub(super) fn build(sides: &mut [CheckedOutSide], series: &[PlannedSeries], interrupt: &Interrupt) {
     let several = sides.len() > 1;

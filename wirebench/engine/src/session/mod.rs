@@ -65,7 +65,7 @@ enum Ending {
     Whole,
     /// The time given was over first.
     OutOfTime,
-    /// The user asked to stop.
+    /// The user requested a stop.
     Interrupted,
 }
 

@@ -19,7 +19,7 @@ use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep};
 /// Why a slot gave no result.
 #[derive(Debug)]
 pub(super) enum SlotFailure {
-    /// The user asked to stop.
+    /// The user requested a stop.
     Interrupted,
     /// Server, driver or their declarations are at fault.
     Failed(String),

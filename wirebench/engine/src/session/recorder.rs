@@ -25,7 +25,7 @@ pub(super) struct Recorder {
     variants: Vec<Vec<Variant>>,
 }
 
-/// The record of a run that starts now on a host; what is not known of every run is empty.
+/// The record of a run that starts now on a host, without tools, variants and series.
 #[must_use]
 pub fn started_run(id: String, profile: &str, seed: u64, rounds: u32, host: Host) -> Run {
     let now = Timestamp::now().to_string();

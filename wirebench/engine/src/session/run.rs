@@ -88,17 +88,10 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         sides: &sides,
         keep_raw: spec.keep_raw,
     };
-    let slowed;
-    let setup = if let Purpose::SelfTest(worse) = spec.purpose {
-        recorder.run.trigger = "selftest".into();
-        let burns = calibrate::burns(&setup, &recorder, worse)?;
-        slowed = calibrate::slowed_down(&sides, &mut recorder, &burns);
-        Setup {
-            sides: &slowed,
-            ..setup
-        }
-    } else {
-        setup
+    let slowed_down = slowed_down(spec, &setup, &mut recorder)?;
+    let setup = Setup {
+        sides: slowed_down.as_deref().unwrap_or(&sides),
+        ..setup
     };
     recorder.save()?;
     counting::count(&setup, &mut recorder, &project.config.count)?;
@@ -108,6 +101,16 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         run: recorder.run,
         folder: recorder.folder,
     })
+}
+
+/// For a self-test: the sides with a candidate that wastes CPU time in each request.
+fn slowed_down(spec: &RunSpec, setup: &Setup, recorder: &mut Recorder) -> anyhow::Result<Option<Vec<Side>>> {
+    let Purpose::SelfTest(worse) = spec.purpose else {
+        return Ok(None);
+    };
+    recorder.run.trigger = "selftest".into();
+    let burns = calibrate::burns(setup, recorder, worse)?;
+    Ok(Some(calibrate::slowed_down(setup.sides, recorder, &burns)))
 }
 
 /// The record of the run, without series.

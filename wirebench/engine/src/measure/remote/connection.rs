@@ -80,7 +80,7 @@ impl Ssh<'_> {
             .ok_or_else(|| HostError::Ssh(io::Error::other(format!("{VARIABLE} is empty"))))?;
         let mut command = wirebench_spawn::command(program);
         command.args(args).arg("-T");
-        // Never a request, and the host's key is checked as the user's configuration says.
+        // ssh never prompts, and checks the host's key as the user's configuration says.
         let control = format!("ControlPath={}", self.folder.join("control").display());
         let options = [
             "BatchMode=yes",
@@ -121,7 +121,7 @@ fn advice(why: &str) -> &'static str {
     } else if contains(&["Host key verification failed"]) {
         "its key is not known here: connect once by hand with ssh and compare the key's fingerprint, or add the key to known_hosts"
     } else if contains(&["Permission denied", "Too many authentication failures"]) {
-        "no key of yours opens it without a request: add one with ssh-copy-id, and load it with ssh-add if it has a passphrase"
+        "no key of yours opens it without a question: add one with ssh-copy-id, and load it with ssh-add if it has a passphrase"
     } else if contains(&["Could not resolve hostname"]) {
         "no such name: check it for a typing error"
     } else if contains(&[

@@ -125,7 +125,7 @@ impl Host {
         self.facts.local_ip
     }
 
-    /// Round-trip times to the host, by TCP connections to a port that nobody listens on.
+    /// Round-trip times to the host, by TCP connections to a port that no program listens on.
     #[must_use]
     pub fn ping(&self) -> Option<Ping> {
         let port = self.free_port(None).ok()?;

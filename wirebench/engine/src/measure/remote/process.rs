@@ -165,5 +165,7 @@ impl Drop for Process {
 }
 
 fn unexpected(expected: &str, found: &str) -> io::Error {
-    io::Error::other(format!("the other host was asked for {expected}, and said {found:?}"))
+    io::Error::other(format!(
+        "the other host was expected to print {expected}, and printed {found:?}"
+    ))
 }

@@ -39,12 +39,12 @@ struct Session {
 }
 
 impl Shell {
-    /// Starts a command that runs a shell, and tells it the functions. Its errors go where the command says.
+    /// Starts a command that runs a shell, and sends it the functions. Its standard error goes to where `command` sends it.
     ///
     /// # Errors
     /// When the command cannot be started.
     pub fn open(command: &mut Command) -> io::Result<Self> {
-        // A group of its own: Ctrl-C in a terminal must not end it before what was made is removed.
+        // A group of its own: Ctrl-C in a terminal must not end it before the run's files are removed.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let piped = || io::Error::other("the pipe to it is missing");

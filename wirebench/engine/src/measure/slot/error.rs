@@ -29,7 +29,7 @@ pub enum SlotError {
 }
 
 impl SlotError {
-    /// Whether the user asked for the stop.
+    /// Whether the user requested the stop.
     #[must_use]
     pub fn is_interrupt(&self) -> bool {
         matches!(

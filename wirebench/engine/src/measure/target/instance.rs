@@ -28,7 +28,7 @@ pub struct Instance {
     pub group: ProcessGroup,
     /// `127.0.0.1:port`.
     pub address: String,
-    /// Reads what its processes use; they are those that ran when it was ready.
+    /// Reads the usage of its processes that ran when it was ready.
     pub usage: Arc<dyn UsageReader>,
     /// Whether it keeps running between rounds.
     pub(super) keep: bool,

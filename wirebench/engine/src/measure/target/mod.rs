@@ -42,7 +42,7 @@ pub struct Target {
     pub tiers: Tiers,
     /// From the first exec to ready.
     pub ready_after: Duration,
-    /// Reads what all its processes use; they are those that ran when it was ready.
+    /// Reads the usage of all processes that ran when it was ready.
     pub usage: Arc<dyn UsageReader>,
     /// The file with the certificate that the front must show over TLS, or with its issuer's.
     pub ca: PathBuf,
