@@ -1,6 +1,6 @@
 //! `wirebench run --cluster`: the same run with servers and load in a Kubernetes cluster.
 
-use wirebench_cluster::{LoadPods, Order, Overlay, Side, fits, measure};
+use wirebench_cluster::{LoadPods, Overlay, RunSpec, Side, fits, measure};
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_engine::session::{NothingToMeasure, Recorded};
@@ -87,7 +87,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Recorded
     }
     let seed = u64::from(args.seed.unwrap_or_else(new_seed));
     let rules = Rules::from(&project.config);
-    measure(&Order {
+    measure(&RunSpec {
         project,
         profile: name,
         series,

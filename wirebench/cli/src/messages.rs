@@ -7,7 +7,7 @@ use anyhow::Context as _;
 
 use crate::Outcome;
 use wirebench_declare::protocol::Protocol;
-use wirebench_engine::measure::stream::{self, Streams, Until};
+use wirebench_engine::measure::stream::{self, StreamLoad, Until};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -53,7 +53,7 @@ pub(super) fn execute(args: Args) -> anyhow::Result<Outcome> {
         (Some(messages), _) => Until::Messages(messages / workers.max(1)),
         (None, length) => Until::Time(length.unwrap_or_default()),
     };
-    let heard = stream::read(Streams {
+    let stats = stream::read(StreamLoad {
         protocol: if args.protocol == "grpc" {
             Protocol::Grpc
         } else {
@@ -68,6 +68,6 @@ pub(super) fn execute(args: Args) -> anyhow::Result<Outcome> {
         streams: args.streams,
         until,
     })?;
-    println!("{}", serde_json::to_string(&heard)?);
+    println!("{}", serde_json::to_string(&stats)?);
     Ok(Outcome::Done)
 }

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::run::{Args, Pin};
-use wirebench_engine::session::{Asked, Purpose};
+use wirebench_engine::session::{Purpose, SideRequest};
 
 impl Args {
     /// Rounds, seed and budget as flags, for the command that repeats a run.
@@ -17,12 +17,12 @@ impl Args {
 }
 
 /// The command of a run on this machine.
-pub(super) fn command(args: &Args, asked: &[Asked], purpose: Purpose, rounds: u32, seed: u64) -> String {
+pub(super) fn command(args: &Args, asked: &[SideRequest], purpose: Purpose, rounds: u32, seed: u64) -> String {
     let mut words = vec!["wirebench".to_owned()];
     match purpose {
         Purpose::Measure => {
             words.push("run".into());
-            words.extend(asked.iter().flat_map(Asked::as_flags));
+            words.extend(asked.iter().flat_map(SideRequest::as_flags));
         }
         Purpose::SelfTest(worse) => {
             words.push("selftest".into());

@@ -2,23 +2,23 @@
 
 use std::path::Path;
 
-use wirebench_engine::git::says;
+use wirebench_engine::git::output;
 
 /// A folder's path relative to the root of the repository, `.` for the root itself.
 pub(super) fn below_top(folder: &Path) -> String {
-    let prefix = says(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default();
+    let prefix = output(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let prefix = prefix.trim_end_matches('/');
     if prefix.is_empty() { ".".into() } else { prefix.into() }
 }
 
 /// The branch whose pushes are measured: the remote's default, else the current branch, else `main`.
 pub(super) fn default_branch(folder: &Path) -> String {
-    let remote = says(
+    let remote = output(
         folder,
         &["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"],
     );
     let remote = remote.and_then(|name| Some(name.strip_prefix("origin/")?.to_owned()));
-    let own = || says(folder, &["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    let own = || output(folder, &["symbolic-ref", "--quiet", "--short", "HEAD"]);
     remote
         .or_else(own)
         .filter(|name| !name.is_empty())
@@ -27,18 +27,18 @@ pub(super) fn default_branch(folder: &Path) -> String {
 
 /// The number of commits of HEAD in this clone, and whether the clone is shallow; `None` without a commit.
 pub(super) fn depth(folder: &Path) -> Option<(usize, bool)> {
-    let commits = says(folder, &["rev-list", "--count", "HEAD"])?.parse().ok()?;
-    let shallow = says(folder, &["rev-parse", "--is-shallow-repository"])?;
+    let commits = output(folder, &["rev-list", "--count", "HEAD"])?.parse().ok()?;
+    let shallow = output(folder, &["rev-parse", "--is-shallow-repository"])?;
     Some((commits, shallow == "true"))
 }
 
 /// True if git ignores a path.
 pub(super) fn is_ignored(folder: &Path, path: &str) -> bool {
-    says(folder, &["check-ignore", "--quiet", path]).is_some()
+    output(folder, &["check-ignore", "--quiet", path]).is_some()
 }
 
 /// True if this clone has a branch or a remote-tracking branch of that name.
 pub(super) fn knows_branch(folder: &Path, name: &str) -> bool {
-    let exists = |reference: String| says(folder, &["rev-parse", "--verify", "--quiet", &reference]).is_some();
+    let exists = |reference: String| output(folder, &["rev-parse", "--verify", "--quiet", &reference]).is_some();
     exists(format!("refs/heads/{name}")) || exists(format!("refs/remotes/origin/{name}"))
 }

@@ -8,7 +8,7 @@ use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_declare::span::Span;
 use wirebench_engine::measure::cores::Cores;
-use wirebench_engine::session::{self, Order, Part, Purpose, Recorded};
+use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec};
 use wirebench_judge::compare::{self, Rules};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, RunStatus, Variant};
@@ -159,12 +159,12 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let chosen = only.map(|only| only.chosen(project, name)).transpose()?;
     let seed = u64::from(args.seed.unwrap_or_else(repeat::new_seed));
     let rules = Rules::from(&project.config);
-    session::measure(&Order {
+    session::measure(&RunSpec {
         project,
         profile: (name, profile),
         selection: &selection,
         series,
-        keeps: &|id, counted| chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted)),
+        includes: &|id, counted| chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted)),
         part: mine.as_ref().map_or(Part::Whole, Mine::part),
         rounds,
         seed,
@@ -174,7 +174,7 @@ pub(super) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
         purpose,
         out: &args.out.clone().unwrap_or_else(|| results(&project.root)),
         repeat: repeat::command(args, &asked, purpose, rounds, seed),
-        asked: &asked,
+        sides: &asked,
         keep_raw: args.keep_raw,
         measure_identical: args.sides.measure_identical,
         lock: !args.lock.no_lock,

@@ -7,7 +7,7 @@ use crate::UsageError;
 use wirebench_declare::Project;
 use wirebench_declare::server::Server;
 use wirebench_engine::git;
-use wirebench_engine::session::{Asked, What};
+use wirebench_engine::session::{CodeSource, SideRequest};
 use wirebench_record::run::Variant;
 
 /// The flags for the variants of a run.
@@ -33,7 +33,7 @@ impl SideArgs {
     ///
     /// # Errors
     /// When a SIDE is no folder with a wirebench.toml, no revision and no SERVER=COMMAND.
-    pub(super) fn asked(&self, project: &Project, from: &Path) -> Result<Vec<Asked>, UsageError> {
+    pub(super) fn asked(&self, project: &Project, from: &Path) -> Result<Vec<SideRequest>, UsageError> {
         let mut reference = self.reference.clone();
         let mut reference_from = from;
         if let (true, false, Some(pinned)) = (
@@ -53,25 +53,29 @@ impl SideArgs {
             .into_iter()
             .filter(|(variant, words, _)| *variant == Variant::Candidate || !words.is_empty())
             .map(|(variant, words, from)| {
-                Ok(Asked {
+                Ok(SideRequest {
                     variant,
                     words: words.clone(),
-                    what: what(project, variant, words, from)?,
+                    source: what(project, variant, words, from)?,
                 })
             })
             .collect()
     }
 }
 
-fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> Result<What, UsageError> {
+fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> Result<CodeSource, UsageError> {
     let flag = format!("--{}", variant.name());
     let prebuilt: Vec<_> = words.iter().map(|word| command_of(&project.servers, word)).collect();
     match words {
-        [] => Ok(What::Project),
+        [] => Ok(CodeSource::Project),
         [word] if !word.is_empty() && from.join(word).join("wirebench.toml").is_file() => {
             let folder = std::path::absolute(from.join(word)).map_err(|error| UsageError(error.to_string()))?;
             let same = folder.canonicalize().ok() == project.root.canonicalize().ok();
-            Ok(if same { What::Project } else { What::Folder(folder) })
+            Ok(if same {
+                CodeSource::Project
+            } else {
+                CodeSource::Folder(folder)
+            })
         }
         [word] if prebuilt[0].is_none() => {
             let found = git::resolve(&project.root, word).map_err(|error| {
@@ -82,7 +86,7 @@ fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> R
                     names(&project.servers),
                 ))
             })?;
-            Ok(What::Revision(found))
+            Ok(CodeSource::Revision(found))
         }
         _ => {
             let mut commands = BTreeMap::new();
@@ -103,7 +107,7 @@ fn what(project: &Project, variant: Variant, words: &[String], from: &Path) -> R
                     return Err(UsageError(format!("{flag} {word}: server {server} is given twice")));
                 }
             }
-            Ok(What::Commands(commands))
+            Ok(CodeSource::Commands(commands))
         }
     }
 }

@@ -11,7 +11,7 @@ use wirebench_declare::plan::{self, PlannedSeries};
 use wirebench_declare::server::Operation;
 use wirebench_engine::git;
 use wirebench_engine::install;
-use wirebench_engine::measure::build::Workshop;
+use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::side::Side;
@@ -40,11 +40,11 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     let series = plan::series(project, profile, &args.selection.selection())?;
     let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?)?;
     let mut side = Side::new(git::state(&project.root), project.root.clone(), &project.servers);
-    let workshop = Workshop {
+    let builder = Builder {
         folder: project.root.clone(),
-        ..Workshop::default()
+        ..Builder::default()
     };
-    side.build(series.iter().map(|one| one.server.name.as_str()), &workshop);
+    side.build(series.iter().map(|one| one.server.name.as_str()), &builder);
     let mut faults = 0;
     let mut say = |good: bool, what: &str, detail: &str| {
         faults += u32::from(!good);
@@ -116,7 +116,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 
 /// Starts the server, sends one probe and stops it; prints how fast it was ready and how large the response is.
 fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, TargetError> {
-    let bench = &prepared.bench;
+    let harness = &prepared.harness;
     let server = series.server;
     let write = |source| TargetError::Start {
         server: server.name.clone(),
@@ -124,13 +124,13 @@ fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Res
         source,
     };
     let folder = tempfile::tempdir().map_err(write)?;
-    let target = bench.start(side, server, folder.path())?;
-    let question = bench.question(series, &target)?;
-    let answer = question.check(&target.front.address)?;
+    let target = harness.start(side, server, folder.path())?;
+    let request = harness.request(series, &target)?;
+    let answer = request.check(&target.front.address)?;
     let ready_ms = target.ready_after.as_secs_f64() * 1e3;
     target.stop().map_err(write)?;
     Ok(format!(
         "ready after {ready_ms:.1} ms, {} bytes of payload",
-        question.payload_bytes(&answer)
+        request.payload_bytes(&answer)
     ))
 }

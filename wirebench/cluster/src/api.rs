@@ -1,4 +1,4 @@
-//! What a run asks of the Kubernetes API: make an object, list pods, run a command in a pod, read its log.
+//! The Kubernetes API: creates objects, lists pods, runs commands in pods, reads logs.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -16,14 +16,14 @@ use kube::{Client, Config};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use wirebench_engine::measure::drive::MOST_OUTPUT_BYTES;
+use wirebench_engine::measure::drive::MAX_OUTPUT_BYTES;
 
 /// How long the API server may take to accept a connection.
-const CONNECT: Duration = Duration::from_secs(10);
-/// Bytes of a command's output on their way.
-const PIPE: usize = 1 << 20;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The buffer for a command's output, bytes.
+const BUFFER_BYTES: usize = 1 << 20;
 /// The most that a command may print where its output is kept in memory, bytes.
-const MOST_SAID: u64 = 1 << 20;
+const MAX_KEPT_BYTES: u64 = 1 << 20;
 
 /// A namespace of a cluster.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub(crate) struct Cluster {
     pub(crate) namespace: String,
 }
 
-/// What a command in a pod printed, and how it ended.
+/// The output of a command in a pod, and its exit code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Said {
     pub(crate) stdout: String,
@@ -50,7 +50,7 @@ pub(crate) struct Command<'a> {
 }
 
 impl Cluster {
-    /// Connects to the cluster of a context of the kubeconfig, or of the current one; within a cluster to that.
+    /// Connects to the cluster of a context of the kubeconfig, by default the current one; inside a cluster, to that cluster.
     ///
     /// # Errors
     /// When there is no such context, or the API server does not answer.
@@ -70,22 +70,22 @@ impl Cluster {
                 })?
             }
         };
-        config.connect_timeout = Some(CONNECT);
-        // A load may be silent for long.
+        config.connect_timeout = Some(CONNECT_TIMEOUT);
+        // A load may print nothing for a long time.
         config.read_timeout = None;
         let namespace = namespace.map_or_else(|| config.default_namespace.clone(), str::to_owned);
         let server = config.cluster_url.to_string();
         let client = Client::try_from(config).context("the kubeconfig's credentials cannot be used")?;
         let version = client.apiserver_version();
-        let version = tokio::time::timeout(CONNECT, version).await;
+        let version = tokio::time::timeout(CONNECT_TIMEOUT, version).await;
         let version = version
-            .map_err(|_| anyhow!("no answer in {CONNECT:?}"))
+            .map_err(|_| anyhow!("no answer in {CONNECT_TIMEOUT:?}"))
             .and_then(|answer| Ok(answer?))
             .with_context(|| format!("the Kubernetes API at {server} does not answer"))?;
         Ok((Self { client, namespace }, version.git_version))
     }
 
-    /// Makes an object of any kind in the namespace, and returns it as it is stored.
+    /// Creates an object of any kind in the namespace, and returns it as the API server stored it.
     ///
     /// # Errors
     /// When the API refuses it; the message names the object.
@@ -121,7 +121,7 @@ impl Cluster {
     /// The pods that match a selector, by name.
     ///
     /// # Errors
-    /// When they may not be listed.
+    /// When the API refuses to list them.
     pub(crate) async fn pods(&self, selector: &str) -> anyhow::Result<Vec<Pod>> {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         let list = api.list(&ListParams::default().labels(selector)).await;
@@ -155,10 +155,10 @@ impl Cluster {
     /// # Errors
     /// When the pod is gone, or ends before the command.
     pub(crate) async fn run(&self, command: Command<'_>) -> anyhow::Result<Said> {
-        let mut said = Vec::new();
-        let (stderr, code) = self.exec(command, &mut said).await?;
+        let mut stdout = Vec::new();
+        let (stderr, code) = self.exec(command, &mut stdout).await?;
         Ok(Said {
-            stdout: String::from_utf8_lossy(&said).into_owned(),
+            stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr,
             code,
         })
@@ -169,15 +169,15 @@ impl Cluster {
     /// # Errors
     /// When the pod is gone, or another number of bytes arrives.
     pub(crate) async fn copy(&self, pod: (&str, &str), file: &str, bytes: u64, to: &Path) -> anyhow::Result<()> {
-        if bytes > MOST_OUTPUT_BYTES {
+        if bytes > MAX_OUTPUT_BYTES {
             bail!(
-                "{}: the driver wrote {bytes} bytes, more than {MOST_OUTPUT_BYTES}",
+                "{}: the driver wrote {bytes} bytes, more than {MAX_OUTPUT_BYTES}",
                 pod.0
             );
         }
         let mut out = Limited {
             file: File::create(to).with_context(|| format!("{}: cannot be written", to.display()))?,
-            left: MOST_OUTPUT_BYTES,
+            left: MAX_OUTPUT_BYTES,
         };
         let script = format!("cat {file}");
         let command = Command {
@@ -186,7 +186,7 @@ impl Cluster {
             script: &script,
         };
         self.exec(command, &mut out).await?;
-        let arrived = MOST_OUTPUT_BYTES - out.left;
+        let arrived = MAX_OUTPUT_BYTES - out.left;
         if arrived != bytes {
             bail!("{}: of {bytes} bytes of output {arrived} arrived; measure again", pod.0);
         }
@@ -199,7 +199,7 @@ impl Cluster {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         let params = AttachParams {
             container: Some(command.container.to_owned()),
-            max_stdout_buf_size: Some(PIPE),
+            max_stdout_buf_size: Some(BUFFER_BYTES),
             ..AttachParams::default()
         };
         let started = api.exec(pod, ["sh", "-c", command.script], &params).await;
@@ -208,8 +208,8 @@ impl Cluster {
         let out = process.stdout().context("no output of the command")?;
         let err = process.stderr().context("no errors of the command")?;
         let status = process.take_status().context("no status of the command")?;
-        let mut said = Vec::new();
-        let (copied, wrote, status) = future::join3(drain(out, stdout), drain(err, &mut said), status).await;
+        let mut errors = Vec::new();
+        let (copied, wrote, status) = future::join3(drain(out, stdout), drain(err, &mut errors), status).await;
         copied?;
         wrote?;
         let status =
@@ -217,18 +217,18 @@ impl Cluster {
         let code = exit_code(&status).map_err(|why| {
             anyhow!("no command can be run in pod {pod}, which may have been evicted or deleted: {why}")
         })?;
-        Ok((String::from_utf8_lossy(&said).trim().to_owned(), code))
+        Ok((String::from_utf8_lossy(&errors).trim().to_owned(), code))
     }
 }
 
-/// Where a command's output goes.
+/// Takes a command's output.
 trait Sink {
     fn take(&mut self, bytes: &[u8]) -> std::io::Result<()>;
 }
 
 impl Sink for Vec<u8> {
     fn take(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        let room = usize::try_from(MOST_SAID)
+        let room = usize::try_from(MAX_KEPT_BYTES)
             .unwrap_or(usize::MAX)
             .saturating_sub(self.len());
         self.extend_from_slice(&bytes[..bytes.len().min(room)]);

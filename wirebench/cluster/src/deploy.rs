@@ -1,4 +1,4 @@
-//! Servers in a cluster: an overlay applied for one variant, and whether its pods are ready.
+//! Servers in a cluster: applies an overlay for one variant, and waits until its pods are ready.
 
 use std::time::{Duration, Instant};
 
@@ -7,12 +7,12 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 
 use crate::api::Cluster;
 use crate::names::Names;
-use crate::overlay::{Adapt, Address, Overlay};
+use crate::overlay::{Adaptation, Address, Overlay};
 
 /// How long pods may take to get ready.
-pub(crate) const READY_WITHIN: Duration = Duration::from_secs(120);
-const LOOK: Duration = Duration::from_millis(300);
-/// Reasons for which a container waits, and will not get ready by waiting longer.
+const READY_TIMEOUT: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(300);
+/// Reasons why a container waits that do not go away by waiting longer.
 const HOPELESS: [&str; 7] = [
     "CrashLoopBackOff",
     "CreateContainerConfigError",
@@ -35,11 +35,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Makes the objects of an overlay: the Services first, whose addresses the others need.
+    /// Creates the objects of an overlay: the Services first, because the others need their addresses.
     ///
     /// # Errors
     /// When the API refuses an object.
-    pub(crate) async fn apply(cluster: &Cluster, overlay: &Overlay, adapt: &Adapt<'_>) -> anyhow::Result<Self> {
+    pub(crate) async fn apply(cluster: &Cluster, overlay: &Overlay, adapt: &Adaptation<'_>) -> anyhow::Result<Self> {
         let mut addresses = Vec::new();
         let mut address = None;
         for (name, service) in overlay.service_names().zip(overlay.services(adapt)) {
@@ -73,15 +73,15 @@ impl Target {
     /// Waits until every pod is ready.
     ///
     /// # Errors
-    /// When a pod cannot get ready, or not in time: with its reason, and its last words.
+    /// When a pod does not get ready in time, or cannot: with the reason, and the end of its log.
     pub(crate) async fn wait(&self, cluster: &Cluster) -> anyhow::Result<()> {
         wait(cluster, &self.names.selector(), self.pods).await.map(drop)
     }
 
-    /// The pods, by name; all of them are ready.
+    /// The names of the pods, all of which are ready.
     ///
     /// # Errors
-    /// When one is not.
+    /// When a pod is not ready.
     pub(crate) async fn ready_pods(&self, cluster: &Cluster) -> anyhow::Result<Vec<String>> {
         let pods = cluster.pods(&self.names.selector()).await?;
         let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(name).collect();
@@ -100,9 +100,9 @@ impl Target {
 /// Waits until `count` pods that match a selector are ready, and returns their names.
 ///
 /// # Errors
-/// When one cannot get ready, or they are not in time.
+/// When a pod does not get ready in time, or cannot.
 pub(crate) async fn wait(cluster: &Cluster, selector: &str, count: usize) -> anyhow::Result<Vec<String>> {
-    let until = Instant::now() + READY_WITHIN;
+    let deadline = Instant::now() + READY_TIMEOUT;
     loop {
         let pods = cluster.pods(selector).await?;
         let ready: Vec<String> = pods.iter().filter(|pod| is_ready(pod)).map(name).collect();
@@ -110,11 +110,11 @@ pub(crate) async fn wait(cluster: &Cluster, selector: &str, count: usize) -> any
             return Ok(ready);
         }
         let hopeless = pods.iter().any(|pod| fault(pod).is_some_and(|fault| fault.is_hopeless));
-        if hopeless || Instant::now() > until {
+        if hopeless || Instant::now() > deadline {
             let after = if hopeless {
                 String::new()
             } else {
-                format!(" after {READY_WITHIN:?}")
+                format!(" after {READY_TIMEOUT:?}")
             };
             return Err(anyhow!(
                 "{} of {count} pods are ready{after}{}",
@@ -122,11 +122,11 @@ pub(crate) async fn wait(cluster: &Cluster, selector: &str, count: usize) -> any
                 why(cluster, &pods).await
             ));
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL).await;
     }
 }
 
-/// What keeps the first troubled pod from being ready, with the last words of its container.
+/// The reason why the first pod with a fault is not ready, with the end of its container's log.
 async fn why(cluster: &Cluster, pods: &[Pod]) -> String {
     let Some((pod, fault)) = pods.iter().find_map(|pod| Some((pod, fault(pod)?))) else {
         return String::new();
@@ -144,7 +144,7 @@ async fn why(cluster: &Cluster, pods: &[Pod]) -> String {
     format!("; pod {pod}: {}{words}", fault.what)
 }
 
-/// What is wrong with a pod.
+/// The reason why a pod is not ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     what: String,
@@ -159,7 +159,7 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// What keeps a pod from being ready, if anything is known.
+/// The reason why a pod is not ready; `None` if it is unknown.
 pub(crate) fn fault(pod: &Pod) -> Option<Fault> {
     let status = pod.status.as_ref()?;
     if status.phase.as_deref() == Some("Failed") {

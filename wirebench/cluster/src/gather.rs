@@ -16,23 +16,23 @@ use crate::runs::Runs;
 /// The output of one load pod.
 #[derive(Debug, Clone)]
 pub(crate) struct Output {
-    /// Holds what the driver wrote.
+    /// The folder with the driver's output.
     pub(crate) folder: PathBuf,
     pub(crate) clock: Clock,
     /// When its load began, by this machine's clock, ns since 1970; `None` if another program started it.
     pub(crate) began: Option<i64>,
 }
 
-/// A round's load: all pods together, and each.
+/// The load of a round: of all pods together, and of each.
 #[derive(Debug)]
 pub(crate) struct Gathered {
     pub(crate) outcome: Outcome,
     pub(crate) pods: Vec<LoadPod>,
-    /// What is wrong with the pods together, as parts of a sentence.
+    /// Faults of the pods together, as parts of a sentence.
     pub(crate) faults: Vec<String>,
 }
 
-/// Load pods that begin further apart than this share of the load's length did not load together.
+/// Load pods that begin further apart than this share of the load's length did not load at the same time.
 const APART_PERMILLE: u64 = 100;
 
 /// Reads the outputs one after the other, so that no more than one pod's latencies are in memory at a time.
@@ -41,7 +41,7 @@ const APART_PERMILLE: u64 = 100;
 /// When an output cannot be converted, or the temporary file cannot be written.
 pub(crate) fn gather(jq: &Jq, series: &PlannedSeries, outputs: &[Output]) -> anyhow::Result<Gathered> {
     let first = outputs.iter().filter_map(|output| output.began).min();
-    let mut together = Together::new()?;
+    let mut combined = Combined::new()?;
     for output in outputs {
         let shape = normalise::read(
             jq,
@@ -53,19 +53,19 @@ pub(crate) fn gather(jq: &Jq, series: &PlannedSeries, outputs: &[Output]) -> any
             .began
             .zip(first)
             .map(|(began, first)| u64::try_from(began - first).unwrap_or(0));
-        together.add(series, shape, output.clock, after)?;
+        combined.add(series, shape, output.clock, after)?;
     }
-    together.finish()
+    combined.finish()
 }
 
-struct Together {
+struct Combined {
     runs: Runs,
     outcome: Outcome,
     pods: Vec<LoadPod>,
     protocols: Vec<String>,
 }
 
-impl Together {
+impl Combined {
     fn new() -> anyhow::Result<Self> {
         let runs = Runs::new()
             .map_err(|error| anyhow!("no temporary file for latencies can be made: {error}; free some space"))?;

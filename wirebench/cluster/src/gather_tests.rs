@@ -1,4 +1,4 @@
-//! Tests of joining load pods' outputs: what is joined is what one list of all of them says.
+//! Tests of joining load pods' outputs: the result equals that of one list of all latencies.
 
 use std::path::Path;
 
@@ -40,11 +40,11 @@ const CLOCK: Clock = Clock {
 };
 
 fn joined(series: &PlannedSeries, shapes: Vec<Shape>, apart: u64) -> Gathered {
-    let mut together = Together::new().unwrap();
+    let mut combined = Combined::new().unwrap();
     for (after, shape) in shapes.into_iter().enumerate() {
-        together.add(series, shape, CLOCK, Some(after as u64 * apart)).unwrap();
+        combined.add(series, shape, CLOCK, Some(after as u64 * apart)).unwrap();
     }
-    together.finish().unwrap()
+    combined.finish().unwrap()
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn totals_are_the_sums_of_the_pods_and_quantiles_those_of_all_latencies() {
 fn pods_that_did_not_load_together_are_a_fault() {
     with_series(|series| {
         let shapes = || vec![shape(&[5], 0, 0, 1_000_000_000), shape(&[6], 0, 0, 900_000_000)];
-        let together = joined(series, shapes(), 99_000_000);
-        assert!(together.faults.is_empty());
-        assert_eq!(together.outcome.elapsed_ns, Some(1_000_000_000));
-        assert_eq!(together.pods[1].clock_offset_ns, -5);
+        let combined = joined(series, shapes(), 99_000_000);
+        assert!(combined.faults.is_empty());
+        assert_eq!(combined.outcome.elapsed_ns, Some(1_000_000_000));
+        assert_eq!(combined.pods[1].clock_offset_ns, -5);
         let apart = joined(series, shapes(), 101_000_000);
         assert_eq!(apart.faults, ["load pods began 101 ms apart in a load of 1000 ms"]);
     });

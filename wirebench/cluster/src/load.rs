@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use wirebench_declare::args::{MissingValue, Values, expand};
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::{Amount, Load};
-use wirebench_engine::measure::seed::Captured;
+use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::slot::files;
-use wirebench_engine::measure::values::{self, Places};
+use wirebench_engine::measure::values::{self, Locations};
 
 use crate::names::{RUN, key};
 use crate::place::{INPUTS, OUTPUTS};
@@ -20,7 +20,7 @@ pub(crate) const ROLE: &str = "wirebench.dev/role";
 /// Pods that may end early and be replaced, over the whole run.
 const REPLACEMENTS: u32 = 6;
 
-/// What runs in the pods of a run that send requests.
+/// What the Job of the load pods is made of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spec<'a> {
     /// The Job's name.
@@ -34,7 +34,7 @@ pub(crate) struct Spec<'a> {
     pub(crate) inputs: &'a Value,
 }
 
-/// The Job of the load pods. They hold still until a command is run in them, so that all begin at the same moment.
+/// The Job of the load pods. They wait for commands, so that all begin to load at the same time.
 pub(crate) fn job(spec: &Spec) -> Value {
     let key = key(spec.run);
     let labels = json!({RUN: key, ROLE: CONTAINER});
@@ -97,7 +97,7 @@ pub(crate) fn body(series: usize) -> String {
 
 /// The values of the driver's placeholders in a pod, without the amount of load.
 pub(crate) fn values_of(series: &PlannedSeries, number: usize, address: &str) -> Values {
-    let places = Places {
+    let places = Locations {
         address,
         raw: &format!("{OUTPUTS}/{}", files::RAW),
         body_file: &format!("{INPUTS}/{}", body(number)),
@@ -116,10 +116,10 @@ pub(crate) fn values_of(series: &PlannedSeries, number: usize, address: &str) ->
 /// # Errors
 /// When an argument has no value.
 pub(crate) fn line(series: &PlannedSeries, values: &Values) -> Result<String, MissingValue> {
-    let set = values::environment(series, values);
-    let set = set.iter().map(|(name, value)| format!("{name}={value}"));
+    let env = values::environment(series, values);
+    let env = env.iter().map(|(name, value)| format!("{name}={value}"));
     let words = std::iter::once("env".to_owned())
-        .chain(set)
+        .chain(env)
         .chain(std::iter::once(series.driver.tool.program.clone()))
         .chain(expand(&series.mode.args, values)?);
     Ok(shell_words::join(words))
@@ -157,8 +157,8 @@ pub(crate) fn warm_up(series: &PlannedSeries, number: usize, address: &str) -> R
     )))
 }
 
-/// The command that loads a server: waits for a moment by the pod's own clock, loads, and prints when it began, the exit code,
-/// how long the driver's processes used CPUs, and the bytes of its outputs.
+/// The command that loads a server: waits until `start` by the pod's own clock, loads, and prints when it began, the exit code,
+/// and the bytes of its output files.
 ///
 /// # Errors
 /// When an argument has no value.
@@ -173,7 +173,7 @@ pub(crate) fn load(series: &PlannedSeries, number: usize, address: &str, start: 
     ))
 }
 
-/// What the load command printed.
+/// The output of the load command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Done {
     /// When the driver was started, by the pod's clock, ns since 1970.
@@ -185,7 +185,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Reads what the load command printed; `None` if it is something else.
+    /// Parses the output of the load command; `None` if it is something else.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let lines: Vec<&str> = text.lines().map(str::trim).collect();
         Some(Self {

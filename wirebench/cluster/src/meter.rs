@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wirebench_engine::measure::usage::CpuUsed;
+use wirebench_engine::measure::usage_reader::CpuUsed;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 /// Prints what [`Reading::parse`] reads: of every process its control groups, `stat`, resident memory, and the run time of each
@@ -47,8 +47,7 @@ impl Used {
             user_ns,
             system_ns,
         };
-        let (user, system) = used.since(CpuUsed::default());
-        CpuTime { user, system }
+        used.since(CpuUsed::default())
     }
 
     fn exact_since(&self, before: &Self) -> Option<u64> {

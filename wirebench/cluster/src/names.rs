@@ -1,7 +1,6 @@
 //! The names and labels of a run's objects. Several runs, and both variants of one, share a namespace without meeting.
 
-use sha2::{Digest as _, Sha256};
-
+use wirebench_engine::measure::digest::first_bytes;
 use wirebench_record::run::Variant;
 
 /// The label that every object and pod of a run has.
@@ -68,7 +67,7 @@ impl Names {
 /// The key of a run in names and labels: eight hex digits over its id.
 #[must_use]
 pub(crate) fn key(run: &str) -> String {
-    digest(run, 4)
+    first_bytes(run, 4)
 }
 
 /// The selector of all pods of the run with this key.
@@ -77,18 +76,11 @@ pub(crate) fn selector(key: &str) -> String {
     format!("{RUN}={key}")
 }
 
-/// The first `bytes` bytes of a text's SHA-256, in hex.
-#[must_use]
-pub(crate) fn digest(text: &str, bytes: usize) -> String {
-    let hash = Sha256::digest(text.as_bytes());
-    hash.iter().take(bytes).map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn fit(name: &str) -> String {
     if name.len() <= LONGEST {
         return name.to_owned();
     }
-    let hash = digest(name, 4);
+    let hash = first_bytes(name, 4);
     let cut: String = name.chars().take(LONGEST - 1 - hash.len()).collect();
     format!("{}-{hash}", cut.trim_end_matches('-'))
 }

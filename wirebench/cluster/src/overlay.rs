@@ -1,5 +1,5 @@
-//! An overlay: Kubernetes objects as kustomize rendered them, and what becomes of them in a run: names of their own, labels,
-//! an owner, another image, and a container that reads CPU times.
+//! An overlay: Kubernetes objects as kustomize rendered them, adapted for a run with names of its own, labels, an owner, another
+//! image, and a container that reads CPU times.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,9 +42,9 @@ pub struct Overlay {
     image: String,
 }
 
-/// What a variant of an overlay differs by.
+/// What differs between the variants of an overlay.
 #[derive(Debug, Clone)]
-pub(crate) struct Adapt<'a> {
+pub(crate) struct Adaptation<'a> {
     /// The names and labels of its objects.
     pub names: &'a Names,
     /// The owner's reference, in JSON.
@@ -177,10 +177,10 @@ impl Overlay {
 
     /// The Services, which are made first: their addresses are variables of every container.
     #[must_use]
-    pub(crate) fn services(&self, adapt: &Adapt) -> Vec<Value> {
+    pub(crate) fn services(&self, adapt: &Adaptation) -> Vec<Value> {
         let adapted = self.services.iter().map(|service| {
             let mut service = service.clone();
-            adapt.place(&mut service);
+            adapt.set_metadata(&mut service);
             adapt.label(&mut service["spec"]["selector"]);
             // A fixed address can be taken once only.
             if let Some(spec) = service["spec"].as_object_mut() {
@@ -194,10 +194,10 @@ impl Overlay {
 
     /// Every other object, once the Services have addresses.
     #[must_use]
-    pub(crate) fn others(&self, adapt: &Adapt, addresses: &[Address]) -> Vec<Value> {
+    pub(crate) fn others(&self, adapt: &Adaptation, addresses: &[Address]) -> Vec<Value> {
         let adapted = self.others.iter().map(|object| {
             let mut object = object.clone();
-            adapt.place(&mut object);
+            adapt.set_metadata(&mut object);
             match object["kind"].as_str() {
                 Some("Deployment") => self.adapt_deployment(&mut object, adapt, addresses),
                 Some("HorizontalPodAutoscaler") => {
@@ -211,7 +211,7 @@ impl Overlay {
         adapted.collect()
     }
 
-    fn adapt_deployment(&self, object: &mut Value, adapt: &Adapt, addresses: &[Address]) {
+    fn adapt_deployment(&self, object: &mut Value, adapt: &Adaptation, addresses: &[Address]) {
         adapt.label(&mut object["spec"]["selector"]["matchLabels"]);
         adapt.label(&mut object["spec"]["template"]["metadata"]["labels"]);
         if let Some(replicas) = adapt.replicas {
@@ -248,9 +248,9 @@ const SUPPORTED: [&str; 4] = [
     "ServiceMonitor",
 ];
 
-impl Adapt<'_> {
+impl Adaptation<'_> {
     /// Gives an object its name, labels and owner.
-    fn place(&self, object: &mut Value) {
+    fn set_metadata(&self, object: &mut Value) {
         let name = text_at(object, "/metadata/name");
         object["metadata"]["name"] = json!(self.names.of(&name));
         object["metadata"]["ownerReferences"] = json!([self.owner]);

@@ -11,7 +11,7 @@ fn ours(name: &str) -> Overlay {
 fn adapted(overlay: &Overlay, image: Option<&str>, variant: Variant) -> (Vec<Value>, Vec<Value>) {
     let names = Names::new("run", &overlay.name, variant);
     let owner = json!({"kind": "Job", "name": "wb-owner", "uid": "1"});
-    let adapt = Adapt {
+    let adapt = Adaptation {
         names: &names,
         owner: &owner,
         image,

@@ -1,7 +1,7 @@
-//! The Job that owns every object of a run, and lives only as long as it is kept alive.
+//! The Job that owns every object of a run, and that is deleted when wirebench stops extending its deadline.
 //!
-//! It has no pods. Its deadline is moved on while the run lasts. When that stops, after the end of wirebench by whatever means,
-//! the Job fails at its deadline, Kubernetes deletes it (`ttlSecondsAfterFinished: 0`), and all that it owns goes with it.
+//! It has no pods. While the run lasts, heartbeats extend its deadline. When wirebench ends, for any reason, the Job fails at its
+//! deadline, and Kubernetes deletes it (`ttlSecondsAfterFinished: 0`) with all objects that it owns.
 
 use std::time::{Duration, Instant};
 
@@ -14,13 +14,13 @@ use tokio::task::JoinHandle;
 use crate::api::Cluster;
 use crate::names::{self, RUN};
 
-/// How long a run's objects outlive the last sign of life, before Kubernetes begins to remove them.
-const OUTLIVES: Duration = Duration::from_secs(25);
-/// How often there is a sign of life.
-const BEAT: Duration = Duration::from_secs(5);
+/// How long the owner lives after the last heartbeat; then Kubernetes begins to remove the run's objects.
+const LIFETIME: Duration = Duration::from_secs(25);
+/// The time between two heartbeats.
+const HEARTBEAT: Duration = Duration::from_secs(5);
 /// How long a clean-up may take before it is reported as unfinished.
-const GONE_WITHIN: Duration = Duration::from_secs(60);
-const LOOK: Duration = Duration::from_millis(250);
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(250);
 
 /// The owner of a run's objects.
 pub(crate) struct Owner {
@@ -29,7 +29,7 @@ pub(crate) struct Owner {
     key: String,
     /// Its reference in the objects that it owns.
     pub(crate) reference: Value,
-    beat: JoinHandle<()>,
+    heartbeat: JoinHandle<()>,
 }
 
 /// The Job, for the run with this key. The image is never run.
@@ -41,7 +41,7 @@ fn job(name: &str, key: &str, image: &str) -> Value {
         "spec": {
             "parallelism": 0,
             "completions": 1,
-            "activeDeadlineSeconds": OUTLIVES.as_secs(),
+            "activeDeadlineSeconds": LIFETIME.as_secs(),
             "ttlSecondsAfterFinished": 0,
             "template": {
                 "metadata": {"labels": {RUN: key}},
@@ -55,13 +55,13 @@ fn job(name: &str, key: &str, image: &str) -> Value {
     })
 }
 
-/// The deadline, in seconds after the Job's start, for a sign of life so long after it was made.
+/// The deadline, in seconds after the Job's start, for a heartbeat at that time after its creation.
 fn deadline(since: Duration) -> u64 {
-    since.as_secs() + OUTLIVES.as_secs()
+    since.as_secs() + LIFETIME.as_secs()
 }
 
 impl Owner {
-    /// Makes the owner of the run with this key, and keeps it alive until [`Owner::remove`], or until this process ends.
+    /// Creates the owner of the run with this key, and extends its deadline until [`Owner::remove`], or until this process ends.
     ///
     /// # Errors
     /// When the API refuses it.
@@ -74,13 +74,13 @@ impl Owner {
             .context("the API stored a Job without uid")?;
         let reference = json!({"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid});
         let jobs: Api<Job> = Api::namespaced(cluster.client.clone(), &cluster.namespace);
-        let beat = tokio::spawn(keep_alive(jobs, name.clone(), since));
+        let heartbeat = tokio::spawn(keep_alive(jobs, name.clone(), since));
         Ok(Self {
             cluster: cluster.clone(),
             name,
             key: key.to_owned(),
             reference,
-            beat,
+            heartbeat,
         })
     }
 
@@ -89,39 +89,39 @@ impl Owner {
     /// # Errors
     /// When it cannot be deleted, or pods remain; Kubernetes then still removes them after the deadline.
     pub(crate) async fn remove(self) -> anyhow::Result<()> {
-        self.beat.abort();
+        self.heartbeat.abort();
         let jobs: Api<Job> = Api::namespaced(self.cluster.client.clone(), &self.cluster.namespace);
         match jobs.delete(&self.name, &DeleteParams::background()).await {
             Ok(_) => {}
             Err(kube::Error::Api(status)) if status.code == 404 => {}
             Err(error) => {
                 return Err(anyhow!(
-                    "Job {} cannot be deleted: {error}; Kubernetes removes it and what it owns within {OUTLIVES:?}",
+                    "Job {} cannot be deleted: {error}; Kubernetes removes it and what it owns within {LIFETIME:?}",
                     self.name
                 ));
             }
         }
-        let until = Instant::now() + GONE_WITHIN;
+        let deadline = Instant::now() + CLEANUP_TIMEOUT;
         loop {
             let left = self.cluster.pods(&names::selector(&self.key)).await?;
             if left.is_empty() {
                 return Ok(());
             }
-            if Instant::now() > until {
+            if Instant::now() > deadline {
                 let names: Vec<String> = left.into_iter().filter_map(|pod| pod.metadata.name).collect();
                 return Err(anyhow!(
-                    "pods remain {GONE_WITHIN:?} after the clean-up: {}",
+                    "pods remain {CLEANUP_TIMEOUT:?} after the clean-up: {}",
                     names.join(", ")
                 ));
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL).await;
         }
     }
 }
 
 async fn keep_alive(jobs: Api<Job>, name: String, since: Instant) {
     loop {
-        tokio::time::sleep(BEAT).await;
+        tokio::time::sleep(HEARTBEAT).await;
         let patch = json!({"spec": {"activeDeadlineSeconds": deadline(since.elapsed())}});
         if let Err(error) = jobs.patch(&name, &PatchParams::default(), &Patch::Merge(&patch)).await {
             log::warn!("the run's owner, Job {name}, could not be kept alive this time: {error}");
@@ -150,8 +150,8 @@ mod tests {
         let at = |seconds| deadline(Duration::from_secs(seconds));
         assert_eq!((at(0), at(600)), (25, 625));
         // Missed by one beat or two, the owner still lives.
-        assert!(OUTLIVES >= BEAT * 4);
+        assert!(LIFETIME >= HEARTBEAT * 4);
         // The rest of a minute is for Kubernetes, and for pods to stop.
-        assert!(OUTLIVES + Duration::from_secs(30) <= Duration::from_secs(60));
+        assert!(LIFETIME + Duration::from_secs(30) <= Duration::from_secs(60));
     }
 }

@@ -16,8 +16,8 @@ use crate::names::RUN;
 pub(crate) const INPUTS: &str = "/wirebench-in";
 /// Where a driver writes, in a load pod.
 pub(crate) const OUTPUTS: &str = "/wirebench";
-/// The most that a ConfigMap holds, bytes; etcd takes little more than 1 MiB.
-const MOST: usize = 1_000_000;
+/// The most bytes of a ConfigMap; etcd stores little more than 1 MiB.
+const MAX_BYTES: usize = 1_000_000;
 
 /// Files by their path below [`INPUTS`].
 #[derive(Debug, Default)]
@@ -53,12 +53,12 @@ impl Inputs {
     /// The ConfigMap, and the volume that puts its files in their places.
     ///
     /// # Errors
-    /// When they are too much for one.
+    /// When they are too large for one ConfigMap.
     pub(crate) fn objects(&self, name: &str, key: &str, owner: &Value) -> anyhow::Result<(Value, Value)> {
         let bytes: usize = self.files.values().map(Vec::len).sum();
-        if bytes > MOST {
+        if bytes > MAX_BYTES {
             bail!(
-                "the inputs of the chosen series are {bytes} bytes, and a ConfigMap holds {MOST}; choose fewer series"
+                "the inputs of the chosen series are {bytes} bytes, and a ConfigMap holds {MAX_BYTES}; choose fewer series"
             );
         }
         let (mut data, mut items) = (serde_json::Map::new(), Vec::new());
@@ -78,7 +78,7 @@ impl Inputs {
     }
 }
 
-/// A key of a ConfigMap has no folders.
+/// The key of a file in the ConfigMap; keys cannot contain folders.
 fn file_key(number: usize, path: &str) -> String {
     format!("{number}-{}", path.rsplit('/').next().unwrap_or_default())
 }
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn more_than_a_config_map_holds_is_refused() {
         let mut inputs = Inputs::default();
-        inputs.add("a".into(), vec![0; MOST + 1]);
+        inputs.add("a".into(), vec![0; MAX_BYTES + 1]);
         assert!(
             inputs
                 .objects("a", "b", &json!({}))

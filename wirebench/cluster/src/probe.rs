@@ -5,7 +5,7 @@ use kube::api::Api;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-use wirebench_engine::measure::question::Question;
+use wirebench_engine::measure::request::Request;
 
 use crate::api::Cluster;
 
@@ -43,13 +43,13 @@ impl Forward {
     ///
     /// # Errors
     /// When there is no response, or a wrong one.
-    pub(crate) fn check(&self, question: &Question) -> Result<u64, String> {
+    pub(crate) fn check(&self, request: &Request) -> Result<u64, String> {
         // The client has a runtime of its own, and runtimes cannot be nested in one thread.
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| {
-                question
+                request
                     .check(&self.address)
-                    .map(|answer| question.payload_bytes(&answer))
+                    .map(|answer| request.payload_bytes(&answer))
             });
             let answered = asking
                 .join()

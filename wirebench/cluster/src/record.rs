@@ -4,13 +4,11 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use wirebench_engine::session::{conclude, save, unmeasured};
-use wirebench_record::run::{
-    Host, Pinning, Round, Run, RunStatus, SCHEMA, Series, Spent, Stage, ToolVersion, Variant, VariantRevision,
-};
+use wirebench_engine::measure::digest;
+use wirebench_engine::session::{save, started_run, status, unmeasured};
+use wirebench_record::run::{Host, Round, Run, Series, ToolVersion, Variant, VariantRevision};
 
-use crate::names::digest;
-use crate::order::Order;
+use crate::run_spec::{RunSpec, Side};
 
 /// The record of a run in progress.
 pub(crate) struct Recorder {
@@ -19,26 +17,16 @@ pub(crate) struct Recorder {
     variants: Vec<Variant>,
 }
 
-/// The image of a variant, as the user named it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Side {
-    /// Which variant.
-    pub variant: Variant,
-    /// The image of its servers; `None` for the overlay's own.
-    pub image: Option<String>,
-}
-
 impl Recorder {
-    /// Begins a run in its folder. Digests cover the overlay and the number of load pods too, so that values of other clusters'
-    /// shapes are never compared.
-    pub(crate) fn begin(order: &Order, id: String, folder: PathBuf, tools: Vec<ToolVersion>) -> Self {
-        let now = Timestamp::now().to_string();
-        let series = order.series.iter().map(|one| {
-            let overlay = order.overlays.iter().find(|overlay| overlay.server == one.server.name);
+    /// Begins a run in its folder. The digests of series cover the overlay, the replicas and the number of load pods too, so that
+    /// values of different deployments are never compared.
+    pub(crate) fn begin(spec: &RunSpec, id: String, folder: PathBuf, tools: Vec<ToolVersion>) -> Self {
+        let series = spec.series.iter().map(|one| {
+            let overlay = spec.overlays.iter().find(|overlay| overlay.server == one.server.name);
             let text = overlay.map_or("", |overlay| &overlay.text);
-            let whole = format!("{} {} {:?} {text}", one.digest, order.load.pods, order.replicas);
+            let whole = format!("{} {} {:?} {text}", one.digest, spec.load.pods, spec.replicas);
             Series {
-                digest: digest(&whole, 6),
+                digest: digest::short(&whole),
                 ..unmeasured(one)
             }
         });
@@ -49,39 +37,18 @@ impl Recorder {
             name: side.image.clone(),
             committed_at: None,
         };
+        // A lock of this machine does not protect the cluster's nodes: the run stays `unlocked`.
         let run = Run {
-            schema: SCHEMA.into(),
-            id,
-            trigger: std::env::var("GITHUB_EVENT_NAME").unwrap_or_else(|_| "local".into()),
-            profile: order.profile.to_owned(),
-            status: RunStatus::Incomplete,
-            reason: Some("still running, or ended by force".into()),
-            started_at: now.clone(),
-            finished_at: now,
-            spent: Spent::default(),
-            seed: order.seed,
-            rounds_planned: order.rounds,
-            repeat: order.repeat.clone(),
-            stages: Vec::new(),
-            accepted: Vec::new(),
-            shards: Vec::new(),
-            hosts: Vec::new(),
-            host: unknown_host(),
-            pinning: Pinning {
-                server_cores: Vec::new(),
-                driver_cores: Vec::new(),
-                // A lock of this machine says nothing of the cluster's nodes.
-                unlocked: true,
-            },
+            repeat: spec.repeat.clone(),
             tools,
-            variants: order.sides.iter().map(revision).collect(),
-            dependencies: Vec::new(),
+            variants: spec.sides.iter().map(revision).collect(),
             series: series.collect(),
+            ..started_run(id, spec.profile, spec.seed, spec.rounds, unknown_host())
         };
         Self {
             run,
             folder,
-            variants: order.sides.iter().map(|side| side.variant).collect(),
+            variants: spec.sides.iter().map(|side| side.variant).collect(),
         }
     }
 
@@ -94,24 +61,18 @@ impl Recorder {
     /// # Errors
     /// When the folder cannot be written.
     pub(crate) fn save(&mut self, unfinished: bool) -> anyhow::Result<()> {
-        for series in &mut self.run.series {
-            let planned = planned(&self.run.stages, series, self.run.rounds_planned);
-            (series.status, series.reason) = conclude::series(&series.rounds, &self.variants, planned, unfinished);
+        let planned = self
+            .run
+            .series
+            .iter()
+            .map(|series| status::planned_rounds(&self.run, series));
+        let planned: Vec<usize> = planned.collect();
+        for (series, planned) in self.run.series.iter_mut().zip(planned) {
+            (series.status, series.reason) = status::of_series(&series.rounds, &self.variants, planned, unfinished);
         }
-        (self.run.status, self.run.reason) = conclude::run(&self.run.series, unfinished);
+        (self.run.status, self.run.reason) = status::of_run(&self.run.series, unfinished);
         self.run.finished_at = Timestamp::now().to_string();
         save(&self.run, &self.folder)
-    }
-}
-
-/// Rounds of each variant planned for a series, over all stages.
-fn planned(stages: &[Stage], series: &Series, rounds: u32) -> usize {
-    let own = stages.iter().filter(|stage| stage.series.contains(&series.id));
-    let all: u32 = own.map(|stage| stage.rounds).sum();
-    if stages.is_empty() {
-        rounds as usize
-    } else {
-        all as usize
     }
 }
 
@@ -123,37 +84,31 @@ fn unknown_host() -> Host {
         kernel: "unknown".into(),
         image: None,
         loopback_mtu_bytes: None,
-        fingerprint: digest("unknown", 6),
+        fingerprint: digest::short("unknown"),
     }
 }
 
-/// Prints what [`host`] reads: of the machine that a server's pod is on.
+/// Prints the description of the machine that a server's pod runs on, which [`host`] reads.
 pub(crate) const HOST_SCRIPT: &str =
     "grep -m1 'model name' /proc/cpuinfo; grep -c '^processor' /proc/cpuinfo; grep MemTotal /proc/meminfo; uname -srm";
 
-/// The machine of the servers, from what [`HOST_SCRIPT`] printed there, with the cluster's version as its image.
+/// The machine of the servers, from the output of [`HOST_SCRIPT`], with the cluster's version as its image.
 pub(crate) fn host(text: &str, version: &str) -> Host {
-    let after = |begin: &str| {
-        Some(
-            text.lines()
-                .find(|line| line.starts_with(begin))?
-                .split_once(':')?
-                .1
-                .trim()
-                .to_owned(),
-        )
+    let value = |key: &str| {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
     };
-    let memory = after("MemTotal").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
+    let memory = value("MemTotal").and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok());
     let count = text.lines().find_map(|line| line.trim().parse::<u32>().ok());
     let kernel = text.lines().find(|line| line.starts_with("Linux "));
     Host {
-        cpu_model: after("model name"),
+        cpu_model: value("model name"),
         cpu_count: count.unwrap_or(1).max(1),
         memory_bytes: memory.map(|kib| kib * 1024),
         kernel: kernel.unwrap_or("unknown").to_owned(),
         image: Some(format!("Kubernetes {version}")),
         loopback_mtu_bytes: None,
-        fingerprint: digest(&format!("{text}\n{version}"), 6),
+        fingerprint: digest::short(&format!("{text}\n{version}")),
     }
 }
 

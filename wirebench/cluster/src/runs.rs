@@ -6,16 +6,16 @@ use std::os::unix::fs::FileExt as _;
 
 use wirebench_record::run::Latency;
 
-/// A latency's place in the file, bytes.
+/// The bytes of a latency in the file.
 const WIDTH: u64 = 8;
-/// Below this many values between its bounds, a run's part is read at once.
-const AT_ONCE: u64 = 512;
+/// A part of a run with at most this many values is read at once.
+const READ_AT_ONCE: u64 = 512;
 
 /// Sorted runs of latencies in one temporary file, with what can be summed while they are written.
 #[derive(Debug)]
 pub struct Runs {
     file: File,
-    /// Where each run begins and ends, as numbers of values.
+    /// The first index and the end of each run, in values.
     bounds: Vec<(u64, u64)>,
     sum: u128,
     smallest: u64,
@@ -89,7 +89,7 @@ impl Runs {
     }
 
     /// The smallest value that at least `permille`/1000 of all values do not exceed: halves the range of values until one is
-    /// left. Of each run only the part that can hold it is looked at.
+    /// left. Of each run only the part that can contain it is read.
     fn nearest_rank(&self, permille: u16) -> io::Result<u64> {
         let rank = (u128::from(self.count()) * u128::from(permille)).div_ceil(1000);
         let rank = u64::try_from(rank).unwrap_or(u64::MAX);
@@ -118,9 +118,9 @@ impl Runs {
         Ok(low)
     }
 
-    /// The place of the first value above `limit` in a part of a run; the part's end if there is none.
+    /// The index of the first value above `limit` in a part of a run; the part's end if there is none.
     fn first_above(&self, (mut start, mut end): (u64, u64), limit: u64) -> io::Result<u64> {
-        while end - start > AT_ONCE {
+        while end - start > READ_AT_ONCE {
             let middle = start + (end - start) / 2;
             if self.value(middle)? <= limit {
                 start = middle + 1;

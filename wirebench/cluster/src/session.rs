@@ -1,4 +1,5 @@
-//! A run on a cluster, from its order to its record: everything is made, loaded in turn, and removed.
+//! A run on a cluster, from its specification to its record: creates all objects, loads the servers in turn, and removes
+//! everything.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +12,7 @@ use wirebench_declare::plan::{Slot, Stretch, pairs};
 use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
-use wirebench_engine::session::{Recorded, given_up, new_folder, prepare};
+use wirebench_engine::session::{Recorded, given_up, new_folder, prepare, screen_stage};
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, Stage, ToolVersion, Variant};
 
@@ -20,35 +21,35 @@ use crate::deploy::Target;
 use crate::gather;
 use crate::load::{self, Spec};
 use crate::names::{Names, key};
-use crate::order::{Order, inputs, ready};
-use crate::overlay::{Adapt, METER};
+use crate::overlay::{Adaptation, METER};
 use crate::owner::Owner;
 use crate::record::{self, Recorder};
+use crate::run_spec::{RunSpec, inputs, wait_until_ready};
 use crate::slot::{Field, Task, is_operated};
 
-/// How often a stop by the user is looked for.
-const TICK: Duration = Duration::from_millis(100);
+/// How often it is checked whether the user requested a stop.
+const POLL: Duration = Duration::from_millis(100);
 
-/// Measures a run on a cluster, writes its record, and removes everything that it made there. Servers or load pods that fail are
-/// no error: they are in the record.
+/// Measures a run on a cluster, writes its record, and removes all objects that it created there. Servers or load pods that fail
+/// are not an error: they are in the record.
 ///
 /// # Errors
 /// When the cluster cannot be reached or refuses the load pods, jq is missing, the results folder cannot be written, or something
 /// could not be removed.
-pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
-    let (jq, jq_version) = prepare::jq(order.project)?;
+pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
+    let (jq, jq_version) = prepare::jq(spec.project)?;
     let interrupt = Interrupt::watch()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let (cluster, version) = Cluster::connect(order.context.as_deref(), order.namespace.as_deref()).await?;
-        let (id, folder) = new_folder(&std::path::absolute(order.out)?, order.seed)?;
-        let owner = match Owner::make(&cluster, &key(&id), &order.load.image).await {
+        let (cluster, version) = Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref()).await?;
+        let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
+        let owner = match Owner::make(&cluster, &key(&id), &spec.load.image).await {
             Ok(owner) => owner,
             Err(error) => {
-                // Nothing was made, so that there is nothing to record.
+                // No object was created: there is nothing to record.
                 let _ = fs::remove_dir_all(&folder);
                 return Err(error);
             }
@@ -56,12 +57,12 @@ pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
         let reference = owner.reference.clone();
         let tools = vec![jq_version, tool("kubernetes", &version)];
         let session = Session {
-            order,
+            spec,
             cluster: &cluster,
             jq: &jq,
             interrupt: &interrupt,
             owner: &reference,
-            recorder: Recorder::begin(order, id, folder, tools),
+            recorder: Recorder::begin(spec, id, folder, tools),
             targets: BTreeMap::new(),
             version,
             began: Instant::now(),
@@ -88,7 +89,7 @@ fn tool(name: &str, version: &str) -> ToolVersion {
 
 /// A run in progress.
 struct Session<'a> {
-    order: &'a Order<'a>,
+    spec: &'a RunSpec<'a>,
     cluster: &'a Cluster,
     jq: &'a Jq,
     interrupt: &'a Interrupt,
@@ -114,62 +115,47 @@ impl Session<'_> {
     async fn measure(mut self) -> anyhow::Result<Recorder> {
         self.recorder.save(true)?;
         let interrupt = self.interrupt.clone();
-        let made = tokio::select! {
-            made = self.make() => Some(made?),
-            () = stopped(&interrupt) => None,
+        let created = tokio::select! {
+            created = self.create() => Some(created?),
+            () = stop_requested(&interrupt) => None,
         };
-        let Some(inputs) = made else {
+        let Some(created) = created else {
             return self.finish(true);
         };
-        let deadline = self.is_paired().then(|| Instant::now() + self.order.budget);
-        let all = self
-            .recorder
-            .run
-            .series
-            .iter()
-            .map(|series| series.id.clone())
-            .collect();
-        let screen = Stage {
-            number: 1,
-            rounds: self.order.rounds,
-            why: format!(
-                "screen of every series ({}), {} rounds of each variant",
-                self.order.series.len(),
-                self.order.rounds
-            ),
-            series: all,
-        };
-        let mut ending = self.stage(&screen, deadline, &inputs).await?;
-        let enough = self.order.rounds >= FEWEST_PAIRS;
+        let deadline = self.is_paired().then(|| Instant::now() + self.spec.budget);
+        let ids = self.recorder.run.series.iter().map(|series| series.id.clone());
+        let screen = screen_stage(ids.collect(), self.spec.rounds);
+        let mut ending = self.stage(&screen, deadline, &created).await?;
+        let enough = self.spec.rounds >= FEWEST_PAIRS;
         if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
             let left = deadline.saturating_duration_since(Instant::now());
-            if let Some(second) = (self.order.second_stage)(&self.recorder.run, left) {
-                ending = self.stage(&second, Some(deadline), &inputs).await?;
+            if let Some(second) = (self.spec.second_stage)(&self.recorder.run, left) {
+                ending = self.stage(&second, Some(deadline), &created).await?;
             }
         }
         self.finish(ending == Ending::Interrupted)
     }
 
     fn is_paired(&self) -> bool {
-        self.order.sides.len() > 1
+        self.spec.sides.len() > 1
     }
 
     fn finish(mut self, unfinished: bool) -> anyhow::Result<Recorder> {
         self.recorder.save(unfinished)?;
-        if !self.order.keep_raw {
+        if !self.spec.keep_raw {
             // Removes an empty folder only.
             let _ = fs::remove_dir(self.recorder.folder.join("raw"));
         }
         Ok(self.recorder)
     }
 
-    /// Makes inputs, load pods and servers, and waits until they are ready. Servers that do not get ready are in `targets`.
-    async fn make(&mut self) -> anyhow::Result<Made> {
+    /// Creates the inputs, load pods and servers, and waits until they are ready. Servers that do not get ready are in `targets`.
+    async fn create(&mut self) -> anyhow::Result<Created> {
         let id = self.recorder.run.id.clone();
-        let order = self.order;
+        let spec = self.spec;
         let prefix = format!("wb-{}", key(&id));
-        let inputs = inputs(order)?;
-        let script = order.series.iter().find(|one| is_operated(one));
+        let inputs = inputs(spec)?;
+        let script = spec.series.iter().find(|one| is_operated(one));
         let script = script.and_then(|one| inputs.key_of(&format!("drivers/{}/script.js", one.driver.name)));
         let name = format!("{prefix}-inputs");
         let (map, volume) = inputs.objects(&name, &key(&id), self.owner)?;
@@ -177,15 +163,15 @@ impl Session<'_> {
         let spec = Spec {
             name: &format!("{prefix}-load"),
             run: &id,
-            image: &order.load.image,
-            pods: order.load.pods,
+            image: &spec.load.image,
+            pods: spec.load.pods,
             owner: self.owner,
             inputs: &volume,
         };
         self.cluster.create(&load::job(&spec)).await?;
         self.deploy(&id).await;
         self.describe().await;
-        Ok(Made {
+        Ok(Created {
             id,
             volume,
             name,
@@ -195,17 +181,17 @@ impl Session<'_> {
 
     /// Applies every overlay for every variant, and waits for all of them.
     async fn deploy(&mut self, id: &str) {
-        let order = self.order;
+        let spec = self.spec;
         let starting = Instant::now();
-        for overlay in &order.overlays {
-            for side in &order.sides {
+        for overlay in &spec.overlays {
+            for side in &spec.sides {
                 let names = Names::new(id, &overlay.name, side.variant);
-                let adapt = Adapt {
+                let adapt = Adaptation {
                     names: &names,
                     owner: self.owner,
                     image: side.image.as_deref(),
-                    replicas: order.replicas,
-                    meter_image: &order.load.image,
+                    replicas: spec.replicas,
+                    meter_image: &spec.load.image,
                 };
                 log::info!("applying overlay {} for the {}", overlay.name, side.variant.name());
                 let target = Target::apply(self.cluster, overlay, &adapt)
@@ -218,8 +204,8 @@ impl Session<'_> {
             let Ok(applied) = target else {
                 continue;
             };
-            let series = order.series.iter().find(|one| one.server.name == *server);
-            if let Err(error) = ready(self.cluster, &order.project.root, applied, series).await {
+            let series = spec.series.iter().find(|one| one.server.name == *server);
+            if let Err(error) = wait_until_ready(self.cluster, &spec.project.root, applied, series).await {
                 log::error!("{server}, {}: {error:#}", variant.name());
                 *target = Err(format!("{error:#}"));
             }
@@ -241,19 +227,19 @@ impl Session<'_> {
                 container: METER,
                 script: record::HOST_SCRIPT,
             };
-            if let Ok(said) = self.cluster.run(command).await {
-                self.recorder.run.host = record::host(&said.stdout, &self.version);
+            if let Ok(output) = self.cluster.run(command).await {
+                self.recorder.run.host = record::host(&output.stdout, &self.version);
                 break;
             }
         }
-        let image = self.order.load.image.clone();
+        let image = self.spec.load.image.clone();
         self.recorder.run.tools.push(tool("load image", &image));
     }
 
     /// Measures the rounds of a stage, pair by pair. The deadline is checked between pairs only.
-    async fn stage(&mut self, stage: &Stage, deadline: Option<Instant>, made: &Made) -> anyhow::Result<Ending> {
-        let variants: Vec<Variant> = self.order.sides.iter().map(|side| side.variant).collect();
-        let ids = self.order.series.iter().enumerate();
+    async fn stage(&mut self, stage: &Stage, deadline: Option<Instant>, created: &Created) -> anyhow::Result<Ending> {
+        let variants: Vec<Variant> = self.spec.sides.iter().map(|side| side.variant).collect();
+        let ids = self.spec.series.iter().enumerate();
         let members: Vec<(usize, Vec<Variant>)> = ids
             .filter(|(_, series)| stage.series.contains(&series.id))
             .map(|(index, _)| (index, variants.clone()))
@@ -265,7 +251,7 @@ impl Session<'_> {
             first_position: self.slots,
             stage: stage.number,
         };
-        let slots = pairs(&stretch, self.order.seed);
+        let slots = pairs(&stretch, self.spec.seed);
         self.slots += slots.len();
         if self.is_paired() {
             self.recorder.run.stages.push(stage.clone());
@@ -274,7 +260,7 @@ impl Session<'_> {
         for slot in &slots {
             if before != Some((slot.series, slot.round)) && deadline.is_some_and(|deadline| Instant::now() >= deadline)
             {
-                self.cut(stage, slot.round - stretch.first_round);
+                self.shorten(stage, slot.round - stretch.first_round);
                 return Ok(Ending::OutOfTime);
             }
             before = Some((slot.series, slot.round));
@@ -283,8 +269,8 @@ impl Session<'_> {
             }
             let interrupt = self.interrupt.clone();
             let measured = tokio::select! {
-                round = self.round(*slot, made) => Some(round),
-                () = stopped(&interrupt) => None,
+                round = self.round(*slot, created) => Some(round),
+                () = stop_requested(&interrupt) => None,
             };
             let Some((round, loading)) = measured else {
                 return Ok(Ending::Interrupted);
@@ -298,8 +284,8 @@ impl Session<'_> {
         Ok(Ending::Whole)
     }
 
-    /// Records that a stage ended early: with the rounds that every series has.
-    fn cut(&mut self, stage: &Stage, whole: u32) {
+    /// Records that a stage ended early, with the number of rounds that every series has.
+    fn shorten(&mut self, stage: &Stage, whole: u32) {
         if let Some(recorded) = self.recorder.run.stages.last_mut() {
             recorded.rounds = whole;
             recorded.why = format!(
@@ -310,7 +296,7 @@ impl Session<'_> {
     }
 
     fn report(&self, slot: Slot, round: &Round) {
-        let id = &self.order.series[slot.series].id;
+        let id = &self.spec.series[slot.series].id;
         let variant = if self.is_paired() {
             format!(" {}", slot.variant.name())
         } else {
@@ -329,8 +315,8 @@ impl Session<'_> {
     }
 
     /// One round, and how long load ran.
-    async fn round(&self, slot: Slot, made: &Made) -> (Round, Duration) {
-        let series = &self.order.series[slot.series];
+    async fn round(&self, slot: Slot, created: &Created) -> (Round, Duration) {
+        let series = &self.spec.series[slot.series];
         let folder = self
             .recorder
             .folder
@@ -344,13 +330,13 @@ impl Session<'_> {
         };
         let field = Field {
             cluster: self.cluster,
-            run: &made.id,
-            root: &self.order.project.root,
-            image: &self.order.load.image,
-            pods: self.order.load.pods,
+            run: &created.id,
+            root: &self.spec.project.root,
+            image: &self.spec.load.image,
+            pods: self.spec.load.pods,
             owner: self.owner,
-            inputs: (&made.volume, &made.name),
-            script: made.script.as_deref(),
+            inputs: (&created.volume, &created.name),
+            script: created.script.as_deref(),
         };
         let task = Task {
             series,
@@ -370,7 +356,7 @@ impl Session<'_> {
                 round.load_pods = gathered.pods;
                 let found = gathered.faults.into_iter();
                 round.refuse(found.map(|found| FailedCheck::LoadPods { found }).collect());
-                if round.status == RoundStatus::Ok && !self.order.keep_raw {
+                if round.status == RoundStatus::Ok && !self.spec.keep_raw {
                     let _ = fs::remove_dir_all(&folder);
                 }
                 (round, measured.loading)
@@ -379,17 +365,21 @@ impl Session<'_> {
     }
 }
 
-/// What was made before the first round.
-struct Made {
+/// The objects that were created before the first round.
+struct Created {
+    /// The run's id.
     id: String,
+    /// The volume with the inputs.
     volume: Value,
+    /// The name of the ConfigMap with the inputs.
     name: String,
+    /// The key of k6's script in it, if a series needs it.
     script: Option<String>,
 }
 
-/// Ends when the user asks to stop.
-async fn stopped(interrupt: &Interrupt) {
-    while !interrupt.asked() {
-        tokio::time::sleep(TICK).await;
+/// Returns when the user requests a stop.
+async fn stop_requested(interrupt: &Interrupt) {
+    while !interrupt.is_requested() {
+        tokio::time::sleep(POLL).await;
     }
 }

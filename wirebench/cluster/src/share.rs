@@ -42,7 +42,8 @@ pub(crate) fn of(load: &Load, pods: u32, index: u32) -> Load {
     }
 }
 
-/// True if a series can be measured on a cluster by so many load pods: it loads a server without TLS, as much as its load says.
+/// True if a series can be measured on a cluster by that many load pods: it loads a server without TLS, at no rate or at a known one,
+/// and every pod gets at least one connection and one request per second.
 #[must_use]
 pub fn fits(series: &PlannedSeries, pods: u32) -> bool {
     let load = &series.load;

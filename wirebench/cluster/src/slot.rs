@@ -9,20 +9,21 @@ use futures_util::future::try_join_all;
 use serde_json::Value;
 
 use wirebench_declare::plan::PlannedSeries;
-use wirebench_engine::measure::drive::Driven;
+use wirebench_engine::measure::clock::now_ns;
+use wirebench_engine::measure::drive::DriverStats;
 use wirebench_engine::measure::slot::{Measured, files, timeout};
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 use crate::api::{Cluster, Command, Said};
-use crate::clock::{Clock, now_ns};
+use crate::clock;
 use crate::deploy::{Target, began, ended, name, wait};
 use crate::gather::Output;
 use crate::load::{self, CONTAINER, Done, ROLE};
 use crate::meter::{self, Reading, Readings};
 use crate::names::{key, selector};
-use crate::order::question;
 use crate::overlay::METER;
 use crate::probe::Forward;
+use crate::run_spec::request;
 use crate::testrun::{self, HOLD, K6};
 
 /// How long before its start all pods are told to begin.
@@ -66,14 +67,14 @@ impl Field<'_> {
     pub(crate) async fn measure(&self, task: Task<'_>) -> anyhow::Result<(Measured, Vec<Output>)> {
         let Task { series, target, .. } = task;
         let servers = target.ready_pods(self.cluster).await?;
-        let question = question(self.root, series)?;
+        let request = request(self.root, series)?;
         let front = servers
             .iter()
             .find(|pod| pod.starts_with(&target.front.0))
             .context("no front pod is ready")?;
         let forward = Forward::open(self.cluster, front, target.front.1).await?;
         let payload = forward
-            .check(&question)
+            .check(&request)
             .map_err(|error| anyhow!("before the load: {error}"))?;
         let pods = wait(self.cluster, &self.load_selector(), self.pods as usize).await?;
         let began = Instant::now();
@@ -83,13 +84,13 @@ impl Field<'_> {
         } else {
             self.drive(task, &servers, &pods).await?
         };
-        let wrong = forward.check(&question).err();
+        let wrong = forward.check(&request).err();
         let measured = Measured {
-            driven: Driven {
+            driven: DriverStats {
                 wall,
                 server_cpu: Some(sum(&used)),
                 processes: used.clone(),
-                ..Driven::default()
+                ..DriverStats::default()
             },
             ready_after: None,
             peak_rss_bytes: used.iter().map(|one| one.peak_rss_bytes).sum(),
@@ -143,7 +144,7 @@ impl Field<'_> {
         servers: &[String],
         pods: &[String],
     ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
-        let clocks = try_join_all(pods.iter().map(|pod| Clock::ask(self.cluster, pod, CONTAINER))).await?;
+        let clocks = try_join_all(pods.iter().map(|pod| clock::compare(self.cluster, pod, CONTAINER))).await?;
         let before = self.read(task.target, servers).await?;
         let start = now_ns() + i64::try_from(AHEAD.as_nanos()).unwrap_or(0);
         let started = Instant::now();
@@ -152,7 +153,7 @@ impl Field<'_> {
             .zip(&clocks)
             .map(|((index, pod), clock)| async move {
                 let series = load::shared(task.series, self.pods, index);
-                let script = load::load(&series, task.number, &task.target.address, clock.theirs(start))?;
+                let script = load::load(&series, task.number, &task.target.address, clock.to_remote(start))?;
                 let said = self.run(pod, &script, &series).await?;
                 Done::parse(&said.stdout).ok_or_else(|| anyhow!("pod {pod}: {}{}", said.stdout.trim(), said.stderr))
             });
@@ -171,7 +172,7 @@ impl Field<'_> {
                 Ok::<_, anyhow::Error>(Output {
                     folder,
                     clock: *clock,
-                    began: Some(clock.ours(done.began)),
+                    began: Some(clock.to_local(done.began)),
                 })
             });
         Ok((used, try_join_all(copies).await?, wall))
@@ -279,7 +280,7 @@ impl Field<'_> {
         let copies = runners.iter().enumerate().map(|(index, pod)| async move {
             let folder = task.folder.join(format!("pod-{index}"));
             fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
-            let clock = Clock::ask(self.cluster, pod, HOLD).await?;
+            let clock = clock::compare(self.cluster, pod, HOLD).await?;
             let said = self.hold(pod, &testrun::size()).await?;
             let bytes = said
                 .stdout

@@ -11,7 +11,7 @@ use crate::load::{mounts, values_of, volumes};
 use crate::names::{RUN, key};
 use crate::place::OUTPUTS;
 
-/// The container of a runner pod that keeps k6's output until it was collected.
+/// The container of a runner pod that keeps k6's output until it is collected.
 pub(crate) const HOLD: &str = "hold";
 /// The container that k6-operator runs k6 in.
 pub(crate) const K6: &str = "k6";
@@ -19,8 +19,8 @@ pub(crate) const K6: &str = "k6";
 pub(crate) const PROGRAM: &str = "k6";
 /// The file that ends the container that holds the output.
 pub(crate) const TAKEN: &str = "/wirebench/taken";
-/// Ends when the output was collected; once it is told to stop, after ten more seconds at the latest.
-const HOLDING: &str = "trap 'told=1' TERM; n=0; while [ ! -e /wirebench/taken ] && [ $n -lt 50 ]; do sleep 0.2; \
+/// Waits until the output was collected, but at most ten seconds after SIGTERM.
+const HOLD_SCRIPT: &str = "trap 'told=1' TERM; n=0; while [ ! -e /wirebench/taken ] && [ $n -lt 50 ]; do sleep 0.2; \
     [ -z \"$told\" ] || n=$((n+1)); done";
 
 /// What a TestRun is made of.
@@ -73,7 +73,7 @@ pub(crate) fn object(spec: &Spec, series: &PlannedSeries, number: usize) -> Resu
     runner["initContainers"] = json!([{
         "name": HOLD,
         "image": spec.image,
-        "command": ["sh", "-c", HOLDING],
+        "command": ["sh", "-c", HOLD_SCRIPT],
         "restartPolicy": "Always",
         "volumeMounts": mounts(),
     }]);
@@ -92,7 +92,7 @@ pub(crate) fn object(spec: &Spec, series: &PlannedSeries, number: usize) -> Resu
     }))
 }
 
-/// The driver's arguments without those that k6-operator gives itself: the verb, the address to listen on, and the script.
+/// The driver's arguments without those that k6-operator adds itself: the verb, the address to listen on, and the script.
 fn arguments(mut args: Vec<String>) -> Vec<String> {
     args.pop();
     let mut rest = args.into_iter().filter(|arg| arg != "run" && arg != "--quiet");
@@ -107,7 +107,7 @@ fn arguments(mut args: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// Prints the bytes of k6's output.
+/// The script that prints the bytes of k6's output.
 pub(crate) fn size() -> String {
     format!("wc -c <{OUTPUTS}/{}", files::RAW)
 }

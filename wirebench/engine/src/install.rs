@@ -61,7 +61,7 @@ pub fn of(program: &str) -> String {
     known(program).unwrap_or_else(|| format!("install {program}, and put it on PATH"))
 }
 
-/// The package that a command of [`known`] installs; none of any other command, because drivers bring commands of their own.
+/// The package that a command of [`known`] installs; `None` for any other command: drivers declare commands of their own.
 pub fn package(how: &str) -> Option<&'static str> {
     if let Some(named) = how.strip_prefix("apt-get install ") {
         PACKAGES.iter().map(|(_, apt, _)| *apt).find(|apt| *apt == named)

@@ -138,7 +138,7 @@ impl Programs {
     pub fn probed(&self, scene: &Scene) -> Found {
         let (mut seen, mut unseen) = (Vec::new(), Vec::new());
         for program in &self.programs {
-            if scene.interrupt.asked() {
+            if scene.interrupt.is_requested() {
                 break;
             }
             match probe::look(scene, &self.files, program, &self.calls) {

@@ -77,7 +77,7 @@ impl Work {
         let comparison = prepared.and_then(|args| self.comparison(case, &args));
         let seconds = (started.elapsed().as_secs_f64() * 10.0).round() / 10.0;
         let reset = self.clone.reset();
-        if self.interrupt.asked() {
+        if self.interrupt.is_requested() {
             return None;
         }
         let comparison = comparison.and_then(|comparison| reset.map(|()| comparison));
@@ -205,7 +205,7 @@ impl Work {
             .start()
             .map_err(|error| format!("{program} cannot be started: {error}"))?;
         while !group.has_ended() {
-            if self.interrupt.asked() || Instant::now() >= deadline {
+            if self.interrupt.is_requested() || Instant::now() >= deadline {
                 let _ = group.stop(GRACE);
                 let minutes = limit.as_secs() / 60;
                 return Err(format!(

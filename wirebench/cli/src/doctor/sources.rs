@@ -173,7 +173,7 @@ fn submodules(top: &Path) -> Option<Check> {
     if !file.is_file() {
         return None;
     }
-    let named = git::says(
+    let named = git::output(
         top,
         &[
             "config",

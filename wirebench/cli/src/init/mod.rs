@@ -10,7 +10,7 @@ use self::files::{IGNORED, files, shown, write_new};
 use crate::{Outcome, UsageError, repository, version};
 use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::measure::tls::Pair;
+use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_scaffold::workflows::{Action, Told, is_commit, is_pinned};
 use wirebench_scaffold::{CHANGE_THIS, Found, Programs, Scene};
 
@@ -117,12 +117,12 @@ fn probed(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
     let scene = Scene {
         root: folder,
         revision: git::state(folder),
-        tls: &Pair::make().context("no certificate for servers over TLS can be made")?,
+        tls: &TlsFiles::make().context("no certificate for servers over TLS can be made")?,
         interrupt: &interrupt,
         say: &|line| log::info!("{line}"),
     };
     let found = programs.probed(&scene);
-    if interrupt.asked() {
+    if interrupt.is_requested() {
         anyhow::bail!("interrupted; nothing was written");
     }
     Ok(found)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 
-use wirebench_engine::session::conclude;
+use wirebench_engine::session::status;
 use wirebench_record::run::{Run, RunStatus, Series, Shard, Spent, Stage, ToolVersion, Variant};
 
 /// Joins runs. Their common fields must be equal, and each series must be in exactly one of them.
@@ -151,7 +151,7 @@ fn ended(runs: &[&Run], series: &[Series]) -> (RunStatus, Option<String>) {
                 Some(format!("shard {number} of {}: {why}", runs.len())),
             )
         }
-        None => conclude::run(series, false),
+        None => status::of_run(series, false),
     }
 }
 

@@ -20,11 +20,11 @@ use wirebench_declare::profiles::Profiles;
 use wirebench_declare::scenario::Scenario;
 use wirebench_declare::span::Span;
 use wirebench_engine::git;
-use wirebench_engine::measure::build::Workshop;
+use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
-use wirebench_engine::measure::held::Held;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::side::Side;
+use wirebench_engine::measure::soak::SoakTarget;
 use wirebench_engine::session::{self, prepare};
 
 use self::soaking::Soaking;
@@ -86,23 +86,23 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
     }
     let (jq, _) = prepare::jq(&own)?;
     let mut side = Side::new(git::state(&own.root), own.root.clone(), &own.servers);
-    let workshop = Workshop {
+    let builder = Builder {
         folder: own.root.clone(),
-        ..Workshop::default()
+        ..Builder::default()
     };
-    side.build([args.server.as_str()].into_iter(), &workshop);
+    side.build([args.server.as_str()].into_iter(), &builder);
     if let Some(reason) = side.broken.get(&args.server) {
         anyhow::bail!("server {}: {reason}", args.server);
     }
     let folder = tempfile::tempdir().context("no temporary folder can be made")?;
-    let held = Held::start(&prepared.bench, &series, &side, folder.path().to_path_buf())?;
+    let target = SoakTarget::start(&prepared.harness, &series, &side, folder.path().to_path_buf())?;
     let mut soaking = Soaking {
-        held,
+        target,
         jq: &jq,
         folder: folder.path(),
     };
     let soak = soaking.all(args, &series)?;
-    soaking.held.stop()?;
+    soaking.target.stop()?;
     if args.json {
         println!("{}", serde_json::to_string(&soak)?);
     } else {

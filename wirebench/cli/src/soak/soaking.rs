@@ -12,15 +12,15 @@ use wirebench_declare::load::Amount;
 use wirebench_declare::plan::rates::of_capacity;
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::span::{Span, nanos};
-use wirebench_engine::measure::held::Held;
 use wirebench_engine::measure::slot::Measured;
+use wirebench_engine::measure::soak::SoakTarget;
 use wirebench_engine::normalise::{self, Jq};
 use wirebench_engine::session::achieved;
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
 /// A soak while it runs.
 pub(super) struct Soaking<'a> {
-    pub(super) held: Held<'a>,
+    pub(super) target: SoakTarget<'a>,
     pub(super) jq: &'a Jq,
     pub(super) folder: &'a Path,
 }
@@ -77,7 +77,7 @@ impl Soaking<'_> {
                 .with_context(|| format!("slice {number} of {slices}"))?;
             elapsed_ns += round.elapsed_ns.unwrap_or_default();
             soak.add(number, &round);
-            for (place, (name, rss)) in self.held.rss().into_iter().enumerate() {
+            for (place, (name, rss)) in self.target.rss().into_iter().enumerate() {
                 if readings.len() <= place {
                     readings.push((name, Vec::new()));
                 }
@@ -100,7 +100,7 @@ impl Soaking<'_> {
             variant: Variant::Candidate,
             stage: 1,
         };
-        let measured = self.held.load(series)?;
+        let measured = self.target.load(series)?;
         let round = normalise::round(self.jq, series, slot, &measured, self.folder);
         Ok((measured, round))
     }

@@ -85,8 +85,8 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
 
 fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt) -> anyhow::Result<Work> {
     let repository = git::top(root).context("the project is not in a git repository")?;
-    let prefix = git::says(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
-    let scratch = git::own(root, "truth")?;
+    let prefix = git::output(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
+    let scratch = git::work_path(root, "truth")?;
     let program = std::env::current_exe().context("this program cannot find itself")?;
     let mut environment = BTreeMap::new();
     let tools = root.join(".tools");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use wirebench_engine::measure::tls::Pair;
+use wirebench_engine::measure::tls::TlsFiles;
 
 use crate::bench::{Bench, repository, series};
 use crate::built::server;
@@ -142,7 +142,7 @@ fn https_grpcs_and_grpc_web_are_measured_and_verified() {
 #[test]
 fn another_certificate_and_a_wrong_answer_over_grpc_web_are_named() {
     let (http, rpc) = (server("http-server"), server("grpc-server"));
-    let pair = Pair::make().unwrap();
+    let pair = TlsFiles::make().unwrap();
     let other = format!(
         "\"--tls-cert\", {:?}, \"--tls-key\", {:?}",
         pair.certificate().to_string_lossy(),
@@ -198,7 +198,7 @@ fn another_certificate_and_a_wrong_answer_over_grpc_web_are_named() {
 #[test]
 fn a_server_on_the_other_loopback_address_with_a_certificate_of_its_own() {
     let (http, rpc) = (server("http-server"), server("grpc-server"));
-    let pair = Pair::make().unwrap();
+    let pair = TlsFiles::make().unwrap();
     let own = format!(
         "\"--tls-cert\", {:?}, \"--tls-key\", {:?}",
         pair.certificate().to_string_lossy(),

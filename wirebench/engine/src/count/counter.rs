@@ -14,8 +14,8 @@ use crate::count::tool::{Tool, Toolbox, written};
 use crate::count::tool_output::ToolOutput;
 use crate::count::variant_runs::{EndedRun, Failure, FailureKind, VariantRuns};
 use crate::measure::side::Side;
-use crate::measure::slot::{Bench, SlotError};
-use crate::measure::stage::LAYOUTS;
+use crate::measure::slot::{Harness, SlotError};
+use crate::measure::staging::LAYOUTS;
 use crate::measure::target::TargetError;
 use crate::normalise::Jq;
 use rayon::ThreadPoolBuilder;
@@ -52,7 +52,7 @@ pub struct Job<'a> {
 #[derive(Clone, Copy)]
 pub struct Counter<'a> {
     /// The project and its drivers.
-    pub bench: &'a Bench<'a>,
+    pub bench: &'a Harness<'a>,
     /// The tools under which servers run.
     pub toolbox: &'a Toolbox,
     /// Reads the output of drivers.
@@ -153,7 +153,7 @@ impl Counter<'_> {
         let runs = Mutex::new(jobs.iter().map(|_| self.no_runs()).collect::<Vec<_>>());
         let done = AtomicUsize::new(0);
         let make = |one: &PlannedRun| {
-            if !self.bench.interrupt.asked() {
+            if !self.bench.interrupt.is_requested() {
                 self.make_planned(jobs, one, &runs);
             }
             say(done.fetch_add(1, Ordering::Relaxed) + 1, planned.len());
@@ -165,11 +165,11 @@ impl Counter<'_> {
         for (is_plain, planned) in [(true, plain), (false, under_tools)] {
             // In the plan's order, so that a failure is known before similar runs.
             workers.install(|| planned.into_iter().par_bridge().for_each(make));
-            if is_plain && !self.bench.interrupt.asked() {
+            if is_plain && !self.bench.interrupt.is_requested() {
                 self.tell_what_can_be_counted(jobs, &runs);
             }
         }
-        if self.bench.interrupt.asked() {
+        if self.bench.interrupt.is_requested() {
             return Ok(None);
         }
         let runs = runs.into_inner().expect("no holder of this lock panics");

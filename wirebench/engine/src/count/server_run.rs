@@ -14,12 +14,12 @@ use crate::count::wire::Wire;
 use crate::measure::cores::Cores;
 use crate::measure::drive::Drive;
 use crate::measure::process::Launch;
-use crate::measure::question::Question;
+use crate::measure::request::Request;
 use crate::measure::side::Side;
-use crate::measure::slot::{Bench, SlotError, files};
-use crate::measure::stage::{LAYOUTS, at_layout};
-use crate::measure::target::{Ground, Target};
-use crate::measure::values::{self, Places};
+use crate::measure::slot::{Harness, SlotError, files};
+use crate::measure::staging::{LAYOUTS, at_layout};
+use crate::measure::target::{LaunchContext, Target};
+use crate::measure::values::{self, Locations};
 use crate::normalise::{self, Jq};
 use wirebench_declare::args::Value;
 use wirebench_declare::plan::PlannedSeries;
@@ -126,7 +126,7 @@ impl ServerRun<'_> {
     /// When server, driver or relay fail, the load was another one, or the user interrupts. Nothing keeps running.
     pub fn make(
         &self,
-        bench: &Bench,
+        bench: &Harness,
         toolbox: &Toolbox,
         jq: &Jq,
         folder: &Path,
@@ -143,35 +143,35 @@ impl ServerRun<'_> {
             available: 1,
             ..Cores::default()
         };
-        let ground = Ground {
+        let context = LaunchContext {
             folder,
             cores: &alone,
             tls: &bench.tls,
             interrupt: &bench.interrupt,
             kept: None,
-            data: None,
+            data_folder: None,
             host: None,
-            reached_at: None,
+            listen_ip: None,
         };
-        let mut target = Target::launch(&side, &server, &ground).map_err(SlotError::from)?;
+        let mut target = Target::launch(&side, &server, &context).map_err(SlotError::from)?;
         let is_ready = ready::check(&server, &target, target.ca.clone());
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
             .map_err(SlotError::from)?;
-        target.sow(&side, &server, &ground).map_err(SlotError::from)?;
-        let question = bench.question(self.series, &target).map_err(SlotError::from)?;
+        target.send_seeds(&server).map_err(SlotError::from)?;
+        let request = bench.request(self.series, &target).map_err(SlotError::from)?;
         // Under a tool no probe is sent: its timing would not be in lock step.
         let plain = match self.tool {
-            Tool::Plain => Some(plain_facts(&question, &target)?),
+            Tool::Plain => Some(plain_facts(&request, &target)?),
             _ => None,
         };
         await_new_second();
         let began = Instant::now();
-        let wire = self.drive(bench, &question, &mut target, folder)?;
+        let wire = self.drive(bench, &request, &mut target, folder)?;
         let took = began.elapsed();
         self.check_load(&wire, jq, folder)?;
         if self.tool == Tool::Plain {
-            question.check(&target.front.address).map_err(SlotError::from)?;
+            request.check(&target.front.address).map_err(SlotError::from)?;
         }
         let ended = target
             .end(END_TIMEOUT, self.tool == Tool::Strace)
@@ -198,15 +198,15 @@ impl ServerRun<'_> {
     /// Runs the driver against the server, through a relay.
     fn drive(
         &self,
-        bench: &Bench,
-        question: &Question,
+        bench: &Harness,
+        request: &Request,
         target: &mut Target,
         folder: &Path,
     ) -> Result<Wire, ServerRunError> {
         let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(ServerRunError::Relay)?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
-        files::write(question, folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
-        let places = Places {
+        files::write(request, folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
+        let places = Locations {
             address: &relay.address,
             raw: &text(folder.join(files::RAW)),
             body_file: &text(folder.join(files::BODY)),
@@ -300,11 +300,11 @@ fn await_new_second() {
 }
 
 /// Checks a response, and examines the server's program.
-fn plain_facts(question: &Question, target: &Target) -> Result<PlainFacts, ServerRunError> {
-    let response = question.check(&target.front.address).map_err(SlotError::from)?;
+fn plain_facts(request: &Request, target: &Target) -> Result<PlainFacts, ServerRunError> {
+    let response = request.check(&target.front.address).map_err(SlotError::from)?;
     let group = target.front.group.id();
     Ok(PlainFacts {
-        payload_bytes: question.payload_bytes(&response),
+        payload_bytes: request.payload_bytes(&response),
         program: examine(group, idle_share(group)),
     })
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{check_out as check_out_worktree, says};
+use crate::git::command::output;
+use crate::git::worktree;
 
 /// A submodule of a commit.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(super) fn check_out(top: &Path, commit: &str, tree: &Path) -> anyhow::Result
             continue;
         }
         let place = tree.join(&submodule.path);
-        if says(&own, &["cat-file", "-e", &submodule.commit]).is_none() {
+        if output(&own, &["cat-file", "-e", &submodule.commit]).is_none() {
             anyhow::bail!(
                 "submodule {}: its clone has no commit {}, which {} needs; run: git -C {} fetch origin {}",
                 submodule.path,
@@ -35,20 +36,20 @@ pub(super) fn check_out(top: &Path, commit: &str, tree: &Path) -> anyhow::Result
                 submodule.commit
             );
         }
-        check_out_worktree(&own, &submodule.commit, &place)?;
+        worktree::make(&own, &submodule.commit, &place)?;
         check_out(&own, &submodule.commit, &place)?;
     }
     Ok(())
 }
 
-/// The submodules of a commit; none if git cannot list its files.
+/// The submodules of a commit; empty if git cannot list its files.
 fn of(top: &Path, commit: &str) -> Vec<Submodule> {
-    let listed = says(top, &["ls-tree", "-r", "-z", "--full-tree", commit]).unwrap_or_default();
-    listed.split('\0').filter_map(entry).collect()
+    let listed = output(top, &["ls-tree", "-r", "-z", "--full-tree", commit]).unwrap_or_default();
+    listed.split('\0').filter_map(parse_entry).collect()
 }
 
 /// Parses an entry of `git ls-tree`, such as `160000 commit 1a2b… <tab> lib`; `None` if it is no submodule.
-fn entry(line: &str) -> Option<Submodule> {
+fn parse_entry(line: &str) -> Option<Submodule> {
     let (kind, path) = line.split_once('\t')?;
     let commit = kind.strip_prefix("160000 commit ")?;
     Some(Submodule {
@@ -59,7 +60,7 @@ fn entry(line: &str) -> Option<Submodule> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::checkout;
+    use crate::git::checkout;
     use std::fs;
     use std::path::Path;
     use std::process::Command;

@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use crate::measure::digest::{SHORT_BYTES, hex};
+
 #[derive(Deserialize)]
 struct Artifact {
     executable: Option<PathBuf>,
@@ -22,44 +24,45 @@ struct BuiltTarget {
     kind: Vec<String>,
 }
 
-/// Where packages are built, and with what.
+/// Builds packages of a Cargo workspace.
 #[derive(Debug, Clone, Default)]
-pub struct Workshop {
+pub struct Builder {
     /// The folder whose workspace holds the packages.
     pub folder: PathBuf,
     /// Cargo's target folder; `None` for Cargo's default.
     pub target: Option<PathBuf>,
     /// The rustup toolchain; `None` for the one active in the folder.
     pub toolchain: Option<String>,
-    /// The folder in which programs of this commit and compiler are kept; `None` to keep none.
-    pub kept: Option<PathBuf>,
-    /// True if a kept program may be reused without a build. The project's own folder is always built, because its
-    /// files may have changed.
+    /// The folder that caches programs of this commit and compiler; `None` for no cache.
+    pub cache: Option<PathBuf>,
+    /// True if a cached program may be used without a build. The project's own folder is always built, because its files may
+    /// have changed.
     pub reuse: bool,
 }
 
-impl Workshop {
-    /// The folder below `own` for programs of a commit: named by commit and compiler.
+impl Builder {
+    /// The cache folder below `programs` for a commit: named by commit and compiler.
     #[must_use]
-    pub fn kept_below(&self, own: &Path, commit: &str) -> PathBuf {
+    pub fn cache_below(&self, programs: &Path, commit: &str) -> PathBuf {
         let short = commit.get(..12).unwrap_or(commit);
-        own.join(format!("{short}-{}", compiler(&self.folder, self.toolchain.as_deref())))
+        programs.join(format!("{short}-{}", compiler(&self.folder, self.toolchain.as_deref())))
     }
 
-    /// Builds one package with the release profile, unless its program is kept, and returns its program's path. Cargo's
+    /// Builds one package with the release profile, unless its program is cached, and returns its program's path. Cargo's
     /// own messages go to stderr.
     ///
     /// # Errors
-    /// When cargo cannot be started, the build fails, the package has no binary, or the program cannot be kept; the
+    /// When cargo cannot be started, the build fails, the package has no binary, or the cache cannot be written; the
     /// error is a sentence.
     pub fn package(&self, package: &str) -> Result<PathBuf, String> {
-        let kept = self.kept.as_ref().map(|folder| folder.join(package));
-        if let Some(kept) = kept.as_ref().filter(|kept| self.reuse && kept.is_file()) {
-            return Ok(kept.clone());
+        let cached = self.cache.as_ref().map(|folder| folder.join(package));
+        if let Some(cached) = cached.as_ref().filter(|cached| self.reuse && cached.is_file()) {
+            return Ok(cached.clone());
         }
         let built = self.build(package)?;
-        if let Some(kept) = kept.filter(|kept| !kept.is_file()) {
-            keep(&built, &kept).map_err(|error| format!("{}: cannot be written: {error}", kept.display()))?;
+        if let Some(cached) = cached.filter(|cached| !cached.is_file()) {
+            copy_atomically(&built, &cached)
+                .map_err(|error| format!("{}: cannot be written: {error}", cached.display()))?;
         }
         Ok(built)
     }
@@ -88,18 +91,18 @@ impl Workshop {
     }
 }
 
-/// Copies a program atomically.
-fn keep(built: &Path, kept: &Path) -> io::Result<()> {
-    let folder = kept.parent().unwrap_or(Path::new("."));
+/// Copies a file atomically.
+fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
+    let folder = to.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let part = tempfile::Builder::new().prefix(".").tempfile_in(folder)?;
-    fs::copy(built, part.path())?;
-    part.persist(kept)?;
+    fs::copy(from, part.path())?;
+    part.persist(to)?;
     Ok(())
 }
 
 /// Prefixes of the environment variables that change what a build makes. Variables with these prefixes are part of the
-/// key of a kept program, unless [`NEUTRAL`] lists them.
+/// key of a cached program, unless [`NEUTRAL`] lists them.
 const BUILD_VARIABLES: [&str; 17] = [
     "CARGO_",
     "RUST",
@@ -145,13 +148,13 @@ const NEUTRAL: [&str; 16] = [
 fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
     let mut digest = Sha256::new();
     for (program, argument) in [("rustc", "-vV"), ("cargo", "-V")] {
-        let mut asked = wirebench_spawn::command(program);
-        asked.arg(argument).current_dir(folder);
+        let mut command = wirebench_spawn::command(program);
+        command.arg(argument).current_dir(folder);
         if let Some(toolchain) = toolchain {
-            asked.env("RUSTUP_TOOLCHAIN", toolchain);
+            command.env("RUSTUP_TOOLCHAIN", toolchain);
         }
         // If this fails, the build will report the error.
-        digest.update(asked.output().map(|said| said.stdout).unwrap_or_default());
+        digest.update(command.output().map(|output| output.stdout).unwrap_or_default());
     }
     for (name, value) in build_variables(std::env::vars_os()) {
         for part in [name, value] {
@@ -172,18 +175,17 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
         digest.update(config);
         digest.update([0]);
     }
-    let digits = digest.finalize();
-    digits.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize()[..SHORT_BYTES])
 }
 
-/// Those variables of an environment that change what a build makes, sorted by name.
+/// The variables of an environment that change what a build makes, sorted by name.
 fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
-    let changes = |name: &OsString| {
+    let changes_builds = |name: &OsString| {
         let name = name.to_string_lossy();
         let begins = |prefix: &str| name.starts_with(prefix);
         BUILD_VARIABLES.iter().any(|prefix| begins(prefix)) && !NEUTRAL.iter().any(|prefix| begins(prefix))
     };
-    all.filter(|(name, _)| changes(name)).collect()
+    all.filter(|(name, _)| changes_builds(name)).collect()
 }
 
 /// Runs a server's build command in a side's folder. Its output goes to stderr.
@@ -191,7 +193,7 @@ fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<
 /// # Errors
 /// When it cannot be started or fails; the error is a sentence.
 pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, String>) -> Result<(), String> {
-    let said = shell_words::join(words);
+    let line = shell_words::join(words);
     let (program, args) = words.split_first().ok_or("an empty build command")?;
     // As for a server's program: a path with a `/` is relative to the side's folder.
     let program = if program.contains('/') {
@@ -207,11 +209,11 @@ pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, S
         .stdin(Stdio::null())
         .stdout(io::stderr())
         .status()
-        .map_err(|error| format!("build `{said}` cannot be started: {error}"))?;
+        .map_err(|error| format!("build `{line}` cannot be started: {error}"))?;
     if status.success() {
         return Ok(());
     }
-    Err(format!("build `{said}` failed ({status}); its messages are above"))
+    Err(format!("build `{line}` failed ({status}); its messages are above"))
 }
 
 /// Adds -trimpath and -buildvcs=false to Go's flags, so that equal code gives equal programs on both sides.
@@ -234,8 +236,8 @@ pub fn active_toolchain(folder: &Path) -> Option<String> {
         .output()
         .ok()
         .filter(|output| output.status.success())?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    said.split_whitespace().next().map(str::to_owned)
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.split_whitespace().next().map(str::to_owned)
 }
 
 fn run(mut cargo: Command, package: &str) -> Result<PathBuf, String> {

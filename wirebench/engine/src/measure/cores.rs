@@ -97,14 +97,14 @@ fn allowed() -> Vec<usize> {
         .collect()
 }
 
-/// Runs `start` with this thread bound to `cores`, so that the child process inherits them.
+/// Runs `spawn` with this thread bound to `cores`, so that the child process inherits them.
 ///
 /// # Errors
-/// When the kernel refuses the cores, or `start` fails.
+/// When the kernel refuses the cores, or `spawn` fails.
 #[cfg(target_os = "linux")]
-pub fn born_on<T>(cores: &[usize], start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+pub fn spawn_on<T>(cores: &[usize], spawn: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     if cores.is_empty() {
-        return start();
+        return spawn();
     }
     let own_thread = Pid::from_raw(0);
     let before = sched_getaffinity(own_thread)?;
@@ -113,9 +113,9 @@ pub fn born_on<T>(cores: &[usize], start: impl FnOnce() -> io::Result<T>) -> io:
         wanted.set(*core)?;
     }
     sched_setaffinity(own_thread, &wanted)?;
-    let started = start();
+    let spawned = spawn();
     sched_setaffinity(own_thread, &before)?;
-    started
+    spawned
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -131,10 +131,10 @@ fn allowed() -> Vec<usize> {
 /// Cores cannot be chosen on this system: starts the child on all of them.
 ///
 /// # Errors
-/// When `start` fails.
+/// When `spawn` fails.
 #[cfg(not(target_os = "linux"))]
-pub fn born_on<T>(_: &[usize], start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    start()
+pub fn spawn_on<T>(_: &[usize], spawn: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    spawn()
 }
 
 #[cfg(test)]

@@ -1,32 +1,33 @@
 //! Runs a load generator against a target and watches both: CPU, connections, output, time.
 
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::process::ExitStatus;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike as _};
 
 use crate::measure::interrupt::Interrupt;
-use crate::measure::process::{Launch, in_words, tail};
-use crate::measure::processes::Processes;
+use crate::measure::load_monitor::LoadMonitor;
+use crate::measure::process::{Launch, describe_exit, tail};
+use crate::measure::process_group::ProcessGroup;
 use crate::measure::remote::Host;
-use crate::measure::remote::process::Process;
-use crate::measure::running::Running;
 use crate::measure::target::Target;
-use crate::measure::usage::{CpuUsed, steal_ns};
-use crate::measure::watched::Watched;
+use crate::measure::usage::steal_ns;
+use crate::measure::usage_reader::CpuUsed;
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
-/// The most a driver may write in one round, over all its files.
-pub const MOST_OUTPUT_BYTES: u64 = 512 << 20;
+/// The most bytes that a driver may write in one round, over all its files.
+pub const MAX_OUTPUT_BYTES: u64 = 512 << 20;
 const TICK: Duration = Duration::from_millis(50);
 const STOP_GRACE: Duration = Duration::from_secs(1);
-/// Reading the server's sockets costs more than reading CPU times: after the first few ticks, only every fourth tick
-/// does so.
-const EARLY_LOOKS: u32 = 10;
+/// Reading the server's sockets costs more than reading CPU times: they are read at each of the first ticks, and then at every
+/// fourth.
+const EARLY_TICKS: u32 = 10;
 
 /// A driver run to make.
 #[derive(Debug)]
@@ -35,7 +36,7 @@ pub struct Drive<'a> {
     pub launch: Launch<'a>,
     /// The driver's name, for messages.
     pub name: &'a str,
-    /// Further files it writes.
+    /// The further file that it writes.
     pub raw: PathBuf,
     /// The time after which the driver is stopped because it hangs.
     pub timeout: Duration,
@@ -43,15 +44,15 @@ pub struct Drive<'a> {
     pub driver_cores: usize,
     /// Cores the server can use.
     pub server_cores: usize,
-    /// Takes the driver's process group once it is started.
+    /// Takes the id of the driver's process group once it is started.
     pub group: Option<&'a AtomicI32>,
     /// The host on which it runs; `None` for this machine.
     pub host: Option<&'a Host>,
 }
 
-/// What was seen of a driver run.
+/// What was measured of server and driver during a driver run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Driven {
+pub struct DriverStats {
     /// From exec to end.
     pub wall: Duration,
     /// The server's CPU time.
@@ -62,13 +63,13 @@ pub struct Driven {
     pub server_busy_permille: Option<u32>,
     /// Share of its cores the driver used meanwhile, ‰.
     pub driver_busy_permille: Option<u32>,
-    /// What each of its processes used, the front first.
+    /// What each process of the server used, the front first.
     pub processes: Vec<ProcessUsage>,
     /// CPU time the hypervisor gave to others meanwhile, ns.
     pub steal_ns: Option<u64>,
 }
 
-impl Driven {
+impl DriverStats {
     /// Connections that the front held; `None` if it was not watched, or the load was too short.
     #[must_use]
     pub fn connections_seen(&self) -> Option<u32> {
@@ -102,7 +103,7 @@ pub enum DriveError {
         driver: String,
         /// Its exit status, as text.
         how: String,
-        /// Its last words.
+        /// The end of its output.
         output: String,
     },
     /// It hung.
@@ -116,7 +117,7 @@ pub enum DriveError {
         after: Duration,
     },
     /// It wrote too much output.
-    #[error("{driver} wrote more than {} MiB and was stopped", MOST_OUTPUT_BYTES >> 20)]
+    #[error("{driver} wrote more than {} MiB and was stopped", MAX_OUTPUT_BYTES >> 20)]
     TooMuchOutput {
         /// The driver.
         driver: String,
@@ -124,7 +125,7 @@ pub enum DriveError {
     /// A process of the server ended under it.
     #[error("{how}")]
     ServerDied {
-        /// Which, how it ended under load, and its last words.
+        /// Which process, how it ended under load, and the end of its output.
         how: String,
     },
     /// The user stopped the run.
@@ -132,110 +133,67 @@ pub enum DriveError {
     Interrupted,
 }
 
-/// One reading of both sides.
+/// The CPU time of both sides at one moment.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct Sample {
     at: Instant,
     server: CpuUsed,
     driver: CpuUsed,
 }
 
 impl Drive<'_> {
-    /// Runs the driver to its end, against a target or (process starts) without one. `processes` are measured one by
-    /// one during the load; not during a warm-up.
+    /// Runs the driver to its end, against a target or (process starts) without one. `monitor` measures the processes of the
+    /// target one by one; there is none during a warm-up.
     ///
     /// # Errors
     /// When it or the target fails, it hangs or floods, or the user interrupts; the driver is stopped in any case.
     pub fn run(
         &self,
         mut target: Option<&mut Target>,
-        mut processes: Option<Processes>,
+        mut monitor: Option<LoadMonitor>,
         interrupt: &Interrupt,
-    ) -> Result<Driven, DriveError> {
-        let driver = || self.name.to_owned();
-        let server = target.as_deref().map(|target| Rc::clone(&target.watched));
-        let server_before = server.as_deref().and_then(Watched::cpu);
+    ) -> Result<DriverStats, DriveError> {
+        let server = target.as_deref().map(|target| Arc::clone(&target.usage));
+        let server_before = server.as_deref().and_then(|usage| usage.cpu());
         let steal_before = steal_ns();
         let children_before = children_cpu();
         let mut group = self.start(interrupt).map_err(|source| DriveError::Start {
-            driver: driver(),
+            driver: self.name.to_owned(),
             source,
         })?;
-        if let (Some(known), Some(here)) = (self.group, group.here()) {
-            known.store(here.id(), Ordering::Relaxed);
+        if let (Some(group_id), Some(local)) = (self.group, group.local()) {
+            group_id.store(local.id(), Ordering::Relaxed);
         }
-        let watched = group.watch_leader();
-        let end = End::of(&group);
-
-        let mut looks: Vec<Look> = Vec::new();
-        let mut ticks = 0u32;
-        while !end.came_within_a_tick(&group) {
-            let stopped = self.why_it_stops(&group, target.as_deref_mut(), ticks, interrupt);
-            if let Some(error) = stopped {
-                let _ = group.stop(STOP_GRACE);
-                return Err(error);
-            }
-            if let (Some(server), Some(driver)) = (server.as_deref().and_then(Watched::cpu), watched.cpu()) {
-                // A driver that has just ended has no threads any more, so that its CPU time seems to fall.
-                if looks.last().is_none_or(|last| driver.run_ns >= last.driver.run_ns) {
-                    looks.push(Look {
-                        at: Instant::now(),
-                        server,
-                        driver,
-                    });
-                }
-            }
-            if let Some(processes) = processes
-                .as_mut()
-                .filter(|_| ticks < EARLY_LOOKS || ticks.is_multiple_of(4))
-            {
-                processes.look();
-            }
-            ticks += 1;
-        }
+        let samples = self.watch(&mut group, target.as_deref_mut(), monitor.as_mut(), interrupt)?;
         let wall = group.started().elapsed();
-        let processes = processes.map(Processes::finish).unwrap_or_default();
-        let waited = |source| DriveError::Wait {
-            driver: driver(),
+        let processes = monitor.map(LoadMonitor::finish).unwrap_or_default();
+        let wait_error = |source| DriveError::Wait {
+            driver: self.name.to_owned(),
             source,
         };
-        let status = group.kill_and_reap().map_err(waited)?;
-        let driver_cpu = match &group {
-            Running::Here(_) => difference(children_before, children_cpu()),
-            Running::There(process) => {
-                self.bring(process).map_err(waited)?;
-                process.used()
+        let status = group.kill_and_reap().map_err(wait_error)?;
+        let driver_cpu = match (&group, self.host) {
+            (ProcessGroup::Remote(process), Some(host)) => {
+                let files = [&*self.launch.stdout, &*self.launch.stderr, &*self.raw];
+                host.download_output(process, files).map_err(wait_error)?;
+                process.cpu_time()
             }
+            _ => difference(children_before, children_cpu()),
         };
         if let Some(Err(how)) = target.map(Target::still_runs) {
             return Err(DriveError::ServerDied { how });
         }
-        if !status.success() {
-            let mut output = tail(&self.launch.stderr);
-            if output.is_empty() {
-                output = tail(&self.launch.stdout);
-            }
-            return Err(DriveError::Failed {
-                driver: driver(),
-                how: in_words(status),
-                output,
-            });
-        }
-        if self.written_here() > MOST_OUTPUT_BYTES {
-            return Err(DriveError::TooMuchOutput { driver: driver() });
-        }
-        let server_after = server.as_deref().and_then(Watched::cpu_with_new_processes);
+        self.check_end(status)?;
+        let server_after = server.as_deref().and_then(|usage| usage.cpu_with_new_processes());
         let steal_ns = steal_before
             .zip(steal_ns())
             .map(|(before, after)| after.saturating_sub(before));
-        let server_cpu = server_before.zip(server_after).map(|(before, after)| {
-            let (user, system) = after.since(before);
-            CpuTime { user, system }
-        });
-        let (server_busy_permille, driver_busy_permille) = self.busy(&looks).unzip();
-        Ok(Driven {
+        let (server_busy_permille, driver_busy_permille) = self.busy(&samples).unzip();
+        Ok(DriverStats {
             wall,
-            server_cpu,
+            server_cpu: server_before
+                .zip(server_after)
+                .map(|(before, after)| after.since(before)),
             driver_cpu,
             server_busy_permille,
             driver_busy_permille,
@@ -244,57 +202,114 @@ impl Drive<'_> {
         })
     }
 
-    /// Why the driver must be stopped; `None` if it goes on.
-    fn why_it_stops(
+    /// Samples CPU times until the driver has ended.
+    ///
+    /// # Errors
+    /// When the driver has to be stopped first: why.
+    fn watch(
         &self,
-        group: &Running,
+        group: &mut ProcessGroup,
+        mut target: Option<&mut Target>,
+        mut monitor: Option<&mut LoadMonitor>,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Sample>, DriveError> {
+        let server = target.as_deref().map(|target| Arc::clone(&target.usage));
+        let driver = group.leader_usage_reader();
+        let end = End::of(group);
+        let mut samples: Vec<Sample> = Vec::new();
+        let mut ticks = 0u32;
+        while !end.came_within_a_tick(group) {
+            if let Some(error) = self.stop_reason(group, target.as_deref_mut(), ticks, interrupt) {
+                let _ = group.stop(STOP_GRACE);
+                return Err(error);
+            }
+            if let (Some(server), Some(driver)) = (server.as_deref().and_then(|usage| usage.cpu()), driver.cpu()) {
+                // A driver that has just ended has no threads any more, so that its CPU time seems to fall.
+                if samples.last().is_none_or(|last| driver.run_ns >= last.driver.run_ns) {
+                    samples.push(Sample {
+                        at: Instant::now(),
+                        server,
+                        driver,
+                    });
+                }
+            }
+            if let Some(monitor) = &mut monitor
+                && (ticks < EARLY_TICKS || ticks.is_multiple_of(4))
+            {
+                monitor.sample();
+            }
+            ticks += 1;
+        }
+        Ok(samples)
+    }
+
+    /// Why the driver must be stopped; `None` if it goes on.
+    fn stop_reason(
+        &self,
+        group: &ProcessGroup,
         target: Option<&mut Target>,
         ticks: u32,
         interrupt: &Interrupt,
     ) -> Option<DriveError> {
-        let driver = || self.name.to_owned();
-        if interrupt.asked() {
-            Some(DriveError::Interrupted)
-        } else if group.started().elapsed() > self.timeout {
-            Some(DriveError::TimedOut {
-                driver: driver(),
+        if interrupt.is_requested() {
+            return Some(DriveError::Interrupted);
+        }
+        if group.started().elapsed() > self.timeout {
+            return Some(DriveError::TimedOut {
+                driver: self.name.to_owned(),
                 after: self.timeout,
-            })
-        } else if self.written(group, ticks) > MOST_OUTPUT_BYTES {
-            Some(DriveError::TooMuchOutput { driver: driver() })
-        } else {
-            let how = target.and_then(|target| target.still_runs().err());
-            how.map(|how| DriveError::ServerDied { how })
+            });
+        }
+        if self.output_bytes(group, ticks) > MAX_OUTPUT_BYTES {
+            return Some(self.too_much_output());
+        }
+        let how = target.and_then(|target| target.still_runs().err())?;
+        Some(DriveError::ServerDied { how })
+    }
+
+    /// Checks the exit status and the size of the output.
+    fn check_end(&self, status: ExitStatus) -> Result<(), DriveError> {
+        if !status.success() {
+            let outputs = [&self.launch.stderr, &self.launch.stdout].map(|file| tail(file));
+            return Err(DriveError::Failed {
+                driver: self.name.to_owned(),
+                how: describe_exit(status),
+                output: outputs.into_iter().find(|text| !text.is_empty()).unwrap_or_default(),
+            });
+        }
+        if self.local_output_bytes() > MAX_OUTPUT_BYTES {
+            return Err(self.too_much_output());
+        }
+        Ok(())
+    }
+
+    fn too_much_output(&self) -> DriveError {
+        DriveError::TooMuchOutput {
+            driver: self.name.to_owned(),
         }
     }
 
-    /// Starts the driver where it is to run.
-    fn start(&self, interrupt: &Interrupt) -> io::Result<Running> {
+    /// Starts the driver on its host.
+    fn start(&self, interrupt: &Interrupt) -> io::Result<ProcessGroup> {
         match self.host {
-            None => self.launch.start().map(Running::Here),
+            None => self.launch.start().map(ProcessGroup::Local),
             Some(host) => {
-                let process = host.load(self.launch.argv, self.launch.env, interrupt)?;
-                Ok(Running::There(process))
+                let process = host.start_load(self.launch.argv, self.launch.env, interrupt)?;
+                Ok(ProcessGroup::Remote(process))
             }
         }
     }
 
-    /// Brings what a driver wrote on another host to the files that one of this machine writes.
-    fn bring(&self, process: &Process) -> io::Result<()> {
-        let files = [&*self.launch.stdout, &*self.launch.stderr, &*self.raw];
-        self.host.map_or(Ok(()), |host| host.bring(process, files))
-    }
-
-    /// Bytes written so far to every file of the driver; on another host as seen every few seconds.
-    fn written(&self, driver: &Running, ticks: u32) -> u64 {
+    /// Bytes written so far to every file of the driver; on another host 0 except at every 40th tick.
+    fn output_bytes(&self, driver: &ProcessGroup, ticks: u32) -> u64 {
         match (driver, self.host) {
-            (Running::There(process), Some(host)) if ticks.is_multiple_of(40) => host.written(process),
-            (Running::There(_), _) => 0,
-            (Running::Here(_), _) => self.written_here(),
+            (ProcessGroup::Remote(process), Some(host)) if ticks.is_multiple_of(40) => host.output_bytes(process),
+            (ProcessGroup::Remote(_), _) => 0,
+            (ProcessGroup::Local(_), _) => self.local_output_bytes(),
         }
     }
 
-    fn written_here(&self) -> u64 {
+    fn local_output_bytes(&self) -> u64 {
         let files = [&self.launch.stdout, &self.launch.stderr, &self.raw];
         files
             .into_iter()
@@ -302,16 +317,16 @@ impl Drive<'_> {
             .sum()
     }
 
-    /// Shares of their cores that server and driver used between the first and the last reading in which the server
-    /// worked. The driver's work before and after the load (parsing, printing) is excluded.
-    fn busy(&self, looks: &[Look]) -> Option<(u32, u32)> {
-        let working = |pair: &[Look]| {
+    /// The shares of their cores that server and driver used between the first and the last sample in which the server worked,
+    /// ‰. The driver's work before and after the load (parsing, printing) is excluded.
+    fn busy(&self, samples: &[Sample]) -> Option<(u32, u32)> {
+        let working = |pair: &[Sample]| {
             let worked = pair[1].server.run_ns.saturating_sub(pair[0].server.run_ns);
             u128::from(worked) * 100 > (pair[1].at - pair[0].at).as_nanos()
         };
-        let first = looks.windows(2).position(working)?;
-        let last = looks.windows(2).rposition(working)? + 1;
-        let (from, to) = (looks[first], looks[last]);
+        let first = samples.windows(2).position(working)?;
+        let last = samples.windows(2).rposition(working)? + 1;
+        let (from, to) = (samples[first], samples[last]);
         let share = |before: CpuUsed, after: CpuUsed, cores: usize| {
             let possible = (to.at - from.at).as_nanos() * cores as u128;
             let used = u128::from(after.run_ns.saturating_sub(before.run_ns));
@@ -327,30 +342,30 @@ impl Drive<'_> {
 /// How the end of a driver is noticed.
 enum End {
     /// On this machine: at once, by a thread that waits for it.
-    Here(Receiver<()>),
-    /// On another host: by looking.
-    There,
+    Local(Receiver<()>),
+    /// On another host: by polling.
+    Remote,
 }
 
 impl End {
-    fn of(driver: &Running) -> Self {
-        let Some(group) = driver.here() else {
-            return Self::There;
+    fn of(driver: &ProcessGroup) -> Self {
+        let Some(group) = driver.local() else {
+            return Self::Remote;
         };
-        let (ended, end) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let wait = group.waiter();
         std::thread::spawn(move || {
             wait();
-            let _ = ended.send(());
+            let _ = sender.send(());
         });
-        Self::Here(end)
+        Self::Local(receiver)
     }
 
-    /// Waits for it, a tick at most.
-    fn came_within_a_tick(&self, driver: &Running) -> bool {
+    /// Waits for the end for one tick; true if the driver has ended.
+    fn came_within_a_tick(&self, driver: &ProcessGroup) -> bool {
         match self {
-            Self::Here(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
-            Self::There => {
+            Self::Local(end) => end.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout),
+            Self::Remote => {
                 std::thread::sleep(TICK);
                 driver.has_ended()
             }
@@ -358,15 +373,10 @@ impl End {
     }
 }
 
-/// CPU time of all children reaped so far.
+/// CPU time of all child processes reaped so far.
 fn children_cpu() -> Option<CpuTime> {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-    let ns = |time: nix::sys::time::TimeVal| {
-        u64::try_from(time.tv_sec())
-            .ok()?
-            .checked_mul(1_000_000_000)?
-            .checked_add(u64::try_from(time.tv_usec()).ok()? * 1000)
-    };
+    let ns = |time: TimeVal| u64::try_from(time.num_nanoseconds()).ok();
     Some(CpuTime {
         user: ns(usage.user_time())?,
         system: ns(usage.system_time())?,

@@ -1,20 +1,19 @@
-//! Describes the machine a run is made on.
+//! Describes the host that a run is made on.
 
 use std::fs;
 
-use sha2::{Digest, Sha256};
-
+use crate::measure::digest;
 use wirebench_record::run::{Host, RemoteHost};
 
-/// Reads the machine's description from the operating system; unknown values are null.
+/// Reads the host's description from the operating system; unknown values are `None`.
 #[must_use]
 pub fn describe(cpu_count: usize) -> Host {
     let cpu_model =
-        first_value("/proc/cpuinfo", "model name", ':').or_else(|| says("sysctl", &["-n", "machdep.cpu.brand_string"]));
-    let memory_bytes = first_value("/proc/meminfo", "MemTotal", ':')
+        first_value("/proc/cpuinfo", "model name").or_else(|| output_of("sysctl", &["-n", "machdep.cpu.brand_string"]));
+    let memory_bytes = first_value("/proc/meminfo", "MemTotal")
         .and_then(|text| text.trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024))
-        .or_else(|| says("sysctl", &["-n", "hw.memsize"])?.parse().ok());
-    let kernel = says("uname", &["-srm"]).unwrap_or_else(|| "unknown".into());
+        .or_else(|| output_of("sysctl", &["-n", "hw.memsize"])?.parse().ok());
+    let kernel = output_of("uname", &["-srm"]).unwrap_or_else(|| "unknown".into());
     let image = std::env::var("ImageOS").ok().map(|os| {
         let version = std::env::var("ImageVersion").unwrap_or_default();
         format!("{os} {version}").trim().to_owned()
@@ -34,7 +33,7 @@ pub fn describe(cpu_count: usize) -> Host {
     })
 }
 
-/// The same with its fingerprint.
+/// The same host with its fingerprint.
 #[must_use]
 pub fn fingerprinted(host: Host) -> Host {
     let Host {
@@ -48,39 +47,32 @@ pub fn fingerprinted(host: Host) -> Host {
     } = &host;
     let lines = format!("{cpu_model:?}\n{cpu_count}\n{memory_bytes:?}\n{kernel}\n{image:?}\n{loopback_mtu_bytes:?}");
     Host {
-        fingerprint: digits(&lines),
+        fingerprint: digest::short(&lines),
         ..host
     }
 }
 
-/// A machine with a fingerprint that covers the other machines of the run too.
+/// A host whose fingerprint covers the other hosts of the run too.
 #[must_use]
-pub fn beside(host: Host, others: &[RemoteHost]) -> Host {
+pub fn with_others(host: Host, others: &[RemoteHost]) -> Host {
     let all = others.iter().map(|one| one.host.fingerprint.as_str());
     let all: Vec<&str> = std::iter::once(host.fingerprint.as_str()).chain(all).collect();
     match &all[..] {
         [_] => host,
         all => Host {
-            fingerprint: digits(&all.join(" ")),
+            fingerprint: digest::short(&all.join(" ")),
             ..host
         },
     }
 }
 
-/// Twelve hex digits that identify a text.
-#[must_use]
-pub fn digits(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn first_value(file: &str, key: &str, separator: char) -> Option<String> {
+fn first_value(file: &str, key: &str) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(key))?;
-    Some(line.split_once(separator)?.1.trim().to_owned())
+    Some(line.split_once(':')?.1.trim().to_owned())
 }
 
-fn says(program: &str, args: &[&str]) -> Option<String> {
+fn output_of(program: &str, args: &[&str]) -> Option<String> {
     let output = wirebench_spawn::command(program)
         .args(args)
         .output()

@@ -40,14 +40,16 @@ impl Tree {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use std::collections::HashSet;
+    use std::collections::{BTreeSet, HashSet};
     use std::net::SocketAddr;
     use std::path::PathBuf;
 
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
-    use procfs::net::{TcpNetEntry, TcpState, UnixState};
-    use procfs::process::{FDTarget, Process, Stat, all_processes};
+    use procfs::net::{TcpNetEntry, TcpState, UnixNetEntry, UnixState};
+    use procfs::process::{Process, Stat, all_processes};
+
+    use crate::measure::usage::sockets_of;
 
     /// pidfds, which never refer to another process with a reused id.
     pub(super) type Processes = Vec<Process>;
@@ -84,51 +86,32 @@ mod system {
 
     pub(super) fn of(group: i32) -> Vec<SocketAddr> {
         let processes = tree(group);
-        let held: HashSet<u64> = processes.iter().flat_map(sockets).collect();
-        let tables = processes.first().map(|first| {
-            let (four, six) = (first.tcp().unwrap_or_default(), first.tcp6().unwrap_or_default());
-            four.into_iter().chain(six)
-        });
+        let Some(first) = processes.first() else {
+            return Vec::new();
+        };
+        let held = sockets(&processes);
         let listens = |entry: &TcpNetEntry| entry.state == TcpState::Listen && held.contains(&entry.inode);
-        let mut found: Vec<SocketAddr> = tables
-            .into_iter()
-            .flatten()
-            .filter(listens)
-            .map(|entry| entry.local_address)
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+        let all = first.tcp().into_iter().chain(first.tcp6()).flatten();
+        let found: BTreeSet<SocketAddr> = all.filter(listens).map(|entry| entry.local_address).collect();
+        found.into_iter().collect()
     }
 
     /// The files of the Unix sockets that wait for connections.
     pub(super) fn unix_of(group: i32) -> Vec<PathBuf> {
         let processes = tree(group);
-        let held: HashSet<u64> = processes.iter().flat_map(sockets).collect();
-        let all = processes
-            .first()
-            .and_then(|first| first.unix().ok())
-            .unwrap_or_default();
-        let mut found: Vec<PathBuf> = all
-            .into_iter()
-            .filter(|entry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode))
-            .filter_map(|entry| entry.path)
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found
+        let Some(first) = processes.first() else {
+            return Vec::new();
+        };
+        let held = sockets(&processes);
+        let waits = |entry: &UnixNetEntry| entry.state == UnixState::UNCONNECTED && held.contains(&entry.inode);
+        let all = first.unix().into_iter().flatten();
+        let found: BTreeSet<PathBuf> = all.filter(waits).filter_map(|entry| entry.path).collect();
+        found.into_iter().collect()
     }
 
-    fn sockets(process: &Process) -> Vec<u64> {
-        let Ok(open) = process.fd() else { return Vec::new() };
-        let inode = |target| {
-            if let FDTarget::Socket(inode) = target {
-                Some(inode)
-            } else {
-                None
-            }
-        };
-        open.flatten().filter_map(|info| inode(info.target)).collect()
+    /// Inodes of the sockets that processes have open.
+    fn sockets(processes: &[Process]) -> HashSet<u64> {
+        processes.iter().filter_map(sockets_of).flatten().collect()
     }
 }
 

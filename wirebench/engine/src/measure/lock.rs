@@ -27,25 +27,25 @@ pub fn file() -> PathBuf {
     named.map_or_else(|| std::env::temp_dir().join("wirebench.lock"), PathBuf::from)
 }
 
-/// Waits until nobody else measures on this machine. Returns `None` if the user interrupts.
+/// Waits until no other measurement runs on this machine. Returns `None` if the user interrupts.
 ///
 /// # Errors
 /// When the file can be neither opened nor made, or the file system has no locks.
-pub fn hold(file: &Path, interrupt: &Interrupt) -> io::Result<Option<Lock>> {
-    let open = opened(file)?;
-    let mut has_said = false;
+pub fn acquire(file: &Path, interrupt: &Interrupt) -> io::Result<Option<Lock>> {
+    let open = open_or_create(file)?;
+    let mut has_warned = false;
     loop {
         match open.try_lock() {
             Ok(()) => return Ok(Some(Lock { _file: open })),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if interrupt.asked() => return Ok(None),
+            Err(TryLockError::WouldBlock) if interrupt.is_requested() => return Ok(None),
             Err(TryLockError::WouldBlock) => {
-                if !has_said {
+                if !has_warned {
                     log::warn!(
                         "waiting: another measurement runs on this machine and holds {}; --no-lock measures beside it",
                         file.display()
                     );
-                    has_said = true;
+                    has_warned = true;
                 }
                 std::thread::sleep(POLL);
             }
@@ -53,15 +53,15 @@ pub fn hold(file: &Path, interrupt: &Interrupt) -> io::Result<Option<Lock>> {
     }
 }
 
-/// The file, which may be another user's: reading is enough for a lock.
-fn opened(file: &Path) -> io::Result<File> {
+/// Opens the file, or creates it. It may belong to another user: read permission is enough for a lock.
+fn open_or_create(file: &Path) -> io::Result<File> {
     match File::open(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         done => return done,
     }
     let made = OpenOptions::new().read(true).write(true).create_new(true).open(file);
     match made {
-        // Somebody else made it in the meantime.
+        // Another process created it in the meantime.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => File::open(file),
         done => done,
     }
@@ -76,14 +76,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("lock");
         let interrupt = Interrupt::default();
-        let first = hold(&file, &interrupt).unwrap().unwrap();
+        let first = acquire(&file, &interrupt).unwrap().unwrap();
         assert!(matches!(
-            opened(&file).unwrap().try_lock(),
+            open_or_create(&file).unwrap().try_lock(),
             Err(TryLockError::WouldBlock)
         ));
         let (waits, has_it) = (file.clone(), std::sync::mpsc::channel());
         let second = std::thread::spawn(move || {
-            let lock = hold(&waits, &Interrupt::default()).unwrap().unwrap();
+            let lock = acquire(&waits, &Interrupt::default()).unwrap().unwrap();
             has_it.0.send(()).unwrap();
             drop(lock);
         });
@@ -97,7 +97,7 @@ mod tests {
     fn no_place_for_the_file_is_an_error() {
         let nowhere = Path::new("/nowhere/at/all/lock");
         assert_eq!(
-            hold(nowhere, &Interrupt::default()).unwrap_err().kind(),
+            acquire(nowhere, &Interrupt::default()).unwrap_err().kind(),
             io::ErrorKind::NotFound
         );
     }

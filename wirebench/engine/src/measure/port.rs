@@ -13,16 +13,16 @@ use crate::measure::interrupt;
 
 /// Recently chosen ports, so that two servers that start at the same time never get the same one: with SO_REUSEPORT
 /// neither would notice.
-static GIVEN: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
-const REMEMBERED: usize = 64;
+static RECENT: Mutex<VecDeque<u16>> = Mutex::new(VecDeque::new());
+const RECENT_COUNT: usize = 64;
 /// Ports below this belong to other programs by convention.
-pub(super) const LOWEST: u16 = 10_000;
+pub(super) const LOWEST_PORT: u16 = 10_000;
 /// A range with fewer ports than this is not used.
-const ENOUGH: usize = 2_000;
-/// Ports tried before the kernel is asked for one.
+const MIN_RANGE: usize = 2_000;
+/// Ports tried before the kernel chooses one.
 const TRIES: usize = 50;
-/// The longest time that Linux remembers a closed connection (TCP_TIMEWAIT_LEN is 60 s), and some more.
-const REMEMBERS: Duration = Duration::from_secs(65);
+/// How long Linux keeps the port of a closed connection (TCP_TIMEWAIT_LEN is 60 s), and some more.
+const TIME_WAIT: Duration = Duration::from_secs(65);
 /// The time between two tries of a fixed port.
 const POLL: Duration = Duration::from_millis(100);
 
@@ -32,29 +32,29 @@ const POLL: Duration = Duration::from_millis(100);
 /// When the fixed port is taken, or no port is free: the port, and the operating system's reason.
 pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
     if let Some(port) = fixed {
-        return bound(host, port).map_err(|error| (port, error));
+        return bind(host, port).map_err(|error| (port, error));
     }
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let port = match quiet(&given) {
+    let mut recent = RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let port = match random_port(&recent) {
         Some(port) => port,
         None => loop {
-            let port = bound(host, 0).map_err(|error| (0, error))?;
-            if !given.contains(&port) {
+            let port = bind(host, 0).map_err(|error| (0, error))?;
+            if !recent.contains(&port) {
                 break port;
             }
         },
     };
-    given.push_front(port);
-    given.truncate(REMEMBERED);
+    recent.push_front(port);
+    recent.truncate(RECENT_COUNT);
     Ok(port)
 }
 
-/// Waits until a fixed port is free, as long as nobody listens there. Fixed ports such as gRPC's 50051 are among those that the
+/// Waits until a fixed port is free, as long as no program listens on it. Fixed ports such as gRPC's 50051 are among those that the
 /// kernel gives to outgoing connections, and a closed connection keeps its port for a minute. Ends at once when a program listens
-/// on the port, or the user asks to stop.
+/// on the port, or the user requests a stop.
 pub fn wait_for(host: IpAddr, fixed: u16) {
     let start = Instant::now();
-    while start.elapsed() < REMEMBERS && is_held(host, fixed) && interrupt::received().is_none() {
+    while start.elapsed() < TIME_WAIT && is_held(host, fixed) && interrupt::received().is_none() {
         if start.elapsed() < POLL {
             log::info!("port {fixed} belongs to a connection that was closed; it is free again within a minute");
         }
@@ -62,10 +62,10 @@ pub fn wait_for(host: IpAddr, fixed: u16) {
     }
 }
 
-/// True if a port cannot be bound although nobody listens on it: a connection holds it, or held it within the last minute.
+/// True if a port cannot be bound although no program listens on it: a connection holds it, or held it within the last minute.
 #[must_use]
 pub fn is_held(host: IpAddr, port: u16) -> bool {
-    let refused = bound(host, port).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
+    let refused = bind(host, port).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
     refused && in_use().is_some_and(|used| !used.contains(&(port, true)))
 }
 
@@ -77,18 +77,18 @@ pub fn is_listened_on(port: u16) -> bool {
 
 /// Binds a port (0: any) and returns its number. The port is free again afterwards, except for a moment if another
 /// thread starts a program at that time, because the child inherits the socket.
-fn bound(host: IpAddr, port: u16) -> io::Result<u16> {
+fn bind(host: IpAddr, port: u16) -> io::Result<u16> {
     let listener = TcpListener::bind((host, port))?;
     Ok(listener.local_addr()?.port())
 }
 
 /// A random port that no socket uses and that the kernel never gives to an outgoing connection; `None` if this is not
 /// known.
-fn quiet(given: &VecDeque<u16>) -> Option<u16> {
+fn random_port(recent: &VecDeque<u16>) -> Option<u16> {
     let (range, used) = (below_outgoing()?, in_use()?);
-    (0..TRIES).map(|_| one_of(&range)).find(|port| {
+    (0..TRIES).map(|_| random_in(&range)).find(|port| {
         let taken = used.contains(&(*port, true)) || used.contains(&(*port, false));
-        !taken && !given.contains(port)
+        !taken && !recent.contains(port)
     })
 }
 
@@ -111,15 +111,15 @@ fn in_use() -> Option<HashSet<(u16, bool)>> {
 fn below_outgoing() -> Option<Range<u16>> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let lowest = text.split_whitespace().next()?.parse().ok()?;
-    let range = LOWEST..lowest;
-    (range.len() >= ENOUGH).then_some(range)
+    let range = LOWEST_PORT..lowest;
+    (range.len() >= MIN_RANGE).then_some(range)
 }
 
 /// A random port of a range: other programs choose ports too.
-pub(super) fn one_of(range: &Range<u16>) -> u16 {
-    let chance = RandomState::new().build_hasher().finish();
-    let place = chance % range.len() as u64;
-    range.start + u16::try_from(place).expect("a place within a range of ports is a port")
+pub(super) fn random_in(range: &Range<u16>) -> u16 {
+    let random = RandomState::new().build_hasher().finish();
+    let offset = random % range.len() as u64;
+    range.start + u16::try_from(offset).expect("an offset within a range of ports is a port")
 }
 
 #[cfg(test)]

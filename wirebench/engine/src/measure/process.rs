@@ -5,16 +5,16 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use crate::measure::{cores, last_will, usage};
+use crate::measure::{cores, kill_on_exit, usage};
 
-/// What to start.
+/// A command to start, and where.
 #[derive(Debug, Clone)]
 pub struct Launch<'a> {
     /// The program and its arguments.
@@ -46,24 +46,6 @@ impl Launch<'_> {
     /// # Errors
     /// When a file cannot be made or the program cannot be started.
     pub fn start(&self) -> io::Result<Group> {
-        let mut command = self.command()?;
-        command.process_group(0);
-        let started = Instant::now();
-        // On the list before anything else is done: wirebench may be killed at any moment.
-        let (child, id) = cores::born_on(self.cores, || {
-            let child = command.spawn()?;
-            let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
-            last_will::add(id);
-            Ok((child, id))
-        })?;
-        Ok(Group { child, id, started })
-    }
-
-    /// The command itself, in the caller's process group.
-    ///
-    /// # Errors
-    /// When a file cannot be made.
-    pub fn command(&self) -> io::Result<Command> {
         let (program, args) = self
             .argv
             .split_first()
@@ -73,11 +55,19 @@ impl Launch<'_> {
             .args(args)
             .current_dir(self.folder)
             .envs(self.env)
-            .stdin(Stdio::null());
-        command
+            .stdin(Stdio::null())
             .stdout(File::create(&self.stdout)?)
-            .stderr(File::create(&self.stderr)?);
-        Ok(command)
+            .stderr(File::create(&self.stderr)?)
+            .process_group(0);
+        let started = Instant::now();
+        // Registered before anything else is done: wirebench may be killed at any moment.
+        let (child, id) = cores::spawn_on(self.cores, || {
+            let child = command.spawn()?;
+            let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
+            kill_on_exit::register(id);
+            Ok((child, id))
+        })?;
+        Ok(Group { child, id, started })
     }
 }
 
@@ -115,13 +105,13 @@ impl Group {
         self.kill_and_reap()
     }
 
-    /// The same; returns whether the leader ended by itself. A leader that only traces the others (strace) gets no
-    /// signal: it ends after them.
+    /// Stops the group as [`Group::stop`] does, and returns whether the leader ended by itself. A leader that only traces the
+    /// other processes (strace) gets no signal: it ends after them.
     ///
     /// # Errors
     /// When the leader cannot be waited for.
-    pub fn end(&mut self, grace: Duration, leader_watches: bool) -> io::Result<bool> {
-        if leader_watches {
+    pub fn end(&mut self, grace: Duration, leader_traces: bool) -> io::Result<bool> {
+        if leader_traces {
             // The leader is not reaped yet, so the group's number cannot belong to anyone else.
             for member in usage::members(self.id())
                 .into_iter()
@@ -153,7 +143,7 @@ impl Group {
         // The leader is not reaped yet, so the group's number cannot belong to anyone else.
         let _ = killpg(self.id, Signal::SIGKILL);
         let status = self.child.wait();
-        last_will::remove(self.id);
+        kill_on_exit::unregister(self.id);
         status
     }
 }
@@ -161,16 +151,16 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
-            last_will::remove(self.id);
+            kill_on_exit::unregister(self.id);
         } else {
             let _ = self.kill_and_reap();
         }
     }
 }
 
-/// An exit status as text: `exited with status 1`, `was ended by signal 9`.
+/// An exit status as words: `exited with status 1`, `was ended by signal 9`.
 #[must_use]
-pub fn in_words(status: ExitStatus) -> String {
+pub fn describe_exit(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with status {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),

@@ -8,7 +8,8 @@ use std::process::Stdio;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::measure::own;
+use crate::measure::digest::hex;
+use crate::measure::work_folder;
 
 /// Whether a build command installs packages into the Python environment that is active: `pip install …`.
 #[must_use]
@@ -29,8 +30,9 @@ pub fn installs(words: &[String]) -> bool {
 /// # Errors
 /// When it cannot be made, with what to install.
 pub fn environment(folder: &Path, words: &[String]) -> Result<BTreeMap<String, String>, String> {
-    let own = own::folder(folder).map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
-    let place = own.join("venv");
+    let work_folder =
+        work_folder::make(folder).map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
+    let place = work_folder.join("venv");
     let (mark, filled) = (place.join("wirebench-filled-by"), filled_by(folder, words));
     if fs::read_to_string(&mark).is_ok_and(|before| before == filled) {
         return Ok(variables(&place));
@@ -62,14 +64,14 @@ fn filled_by(folder: &Path, words: &[String]) -> String {
     let mut digest = Sha256::new();
     // If this fails, making the environment will report the error.
     let version = wirebench_spawn::command("python3").arg("-VV").output();
-    digest.update(version.map(|said| said.stdout).unwrap_or_default());
+    digest.update(version.map(|output| output.stdout).unwrap_or_default());
     for word in words {
         digest.update(word.as_bytes());
         digest.update([0]);
         digest.update(fs::read(folder.join(word)).unwrap_or_default());
         digest.update([0]);
     }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest.finalize())
 }
 
 /// What a program needs to use the environment at a place.

@@ -3,8 +3,9 @@
 use std::net::TcpStream;
 use std::path::Path;
 
-use crate::measure::grpc;
-use crate::measure::probe::{PROBE_TIMEOUT, WireRequest, ask, grpc_request};
+use crate::measure::grpc::frame::{frame, unframe};
+use crate::measure::probe::{PROBE_TIMEOUT, send};
+use crate::measure::wire::{WireRequest, grpc_request};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::Ready;
 
@@ -14,31 +15,24 @@ use wirebench_declare::server::Ready;
 /// # Errors
 /// What the check found instead, as a sentence.
 pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> Result<(), String> {
-    let answer = match ready {
+    let request = match ready {
         Ready::Tcp(_) => return TcpStream::connect(address).map(drop).map_err(|error| error.to_string()),
         Ready::AtOnce => return Ok(()),
-        Ready::Http(path) => {
-            let (method, path) = ("GET".into(), path.clone());
-            ask(
-                address,
-                &WireRequest {
-                    // The readiness path of a gRPC-web server is plain HTTP.
-                    protocol: if protocol == Protocol::GrpcWeb {
-                        Protocol::Http
-                    } else {
-                        protocol
-                    },
-                    method,
-                    path,
-                    headers: vec![],
-                    body: vec![],
-                    ca: protocol.has_tls().then(|| ca.to_path_buf()),
-                },
-                PROBE_TIMEOUT,
-            )
-        }
+        Ready::Http(path) => WireRequest {
+            // The readiness path of a gRPC-web server is plain HTTP.
+            protocol: if protocol == Protocol::GrpcWeb {
+                Protocol::Http
+            } else {
+                protocol
+            },
+            method: "GET".into(),
+            path: path.clone(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            ca: protocol.has_tls().then(|| ca.to_path_buf()),
+        },
         Ready::GrpcHealth(service) => {
-            let spoken = match protocol {
+            let protocol = match protocol {
                 Protocol::Grpcs | Protocol::Https => Protocol::Grpcs,
                 Protocol::GrpcWeb => Protocol::GrpcWeb,
                 Protocol::Http | Protocol::H2c | Protocol::Grpc | Protocol::Process => Protocol::Grpc,
@@ -48,25 +42,21 @@ pub fn is_ready(ready: &Ready, address: &str, protocol: Protocol, ca: &Path) -> 
             if !service.is_empty() {
                 prost::encoding::string::encode(1, service, &mut message);
             }
-            ask(
-                address,
-                &grpc_request(spoken, "/grpc.health.v1.Health/Check", grpc::frame(&message), ca),
-                PROBE_TIMEOUT,
-            )
+            grpc_request(protocol, "/grpc.health.v1.Health/Check", frame(&message), ca)
         }
     };
-    let answer = answer.map_err(|error| error.to_string())?;
-    if let Some(fault) = answer.fault {
+    let response = send(address, &request, PROBE_TIMEOUT).map_err(|error| error.to_string())?;
+    if let Some(fault) = response.fault {
         return Err(fault);
     }
     match ready {
-        Ready::GrpcHealth(_) => match grpc::unframe(&answer.body) {
+        Ready::GrpcHealth(_) => match unframe(&response.body) {
             // HealthCheckResponse { status = SERVING }.
             Some([0x08, 0x01]) => Ok(()),
             Some(_) => Err("health status is not SERVING".into()),
-            None => Err(format!("no health answer (grpc-status {:?})", answer.grpc)),
+            None => Err(format!("no health answer (grpc-status {:?})", response.grpc)),
         },
-        _ if (200..300).contains(&answer.status) => Ok(()),
-        _ => Err(format!("status {}", answer.status)),
+        _ if (200..300).contains(&response.status) => Ok(()),
+        _ => Err(format!("status {}", response.status)),
     }
 }

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::measure::dependencies;
 use crate::measure::side::Side;
-use crate::measure::stage::is_native;
+use crate::measure::staging::is_native;
 
 /// Extensions of files that only compilers or people read: a native program does not read them while it runs.
 const COMPILED: [&str; 17] = [
@@ -52,7 +52,7 @@ const COMPILED_NAMES: [&str; 8] = [
 const DERIVED: [&str; 5] = ["__pycache__", "node_modules", ".venv", "venv", "target"];
 /// Sections that identify a build and are never executed or read as data.
 const BUILD_IDS: [&str; 3] = [".note.gnu.build-id", ".note.go.buildid", ".go.buildinfo"];
-/// The section flag of what is loaded into memory.
+/// The flag of sections that are loaded into memory.
 const SHF_ALLOC: u64 = 2;
 
 /// The files of a side's project.
@@ -97,7 +97,7 @@ impl<'a> Compared<'a> {
         let declared = |side: &Side| {
             side.servers
                 .get(server)
-                .map(|one| launch(&serde_json::to_value(one).ok()?))
+                .map(|one| launch_settings(&serde_json::to_value(one).ok()?))
         };
         let (Some(before), Some(after)) = (base.servers.get(server), head.servers.get(server)) else {
             return false;
@@ -134,8 +134,8 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// The declaration of how a server is started, without the origin of its program and without its requests.
-fn launch(server: &Value) -> Option<Value> {
+/// How a server is started, without where its programs come from and without its requests.
+fn launch_settings(server: &Value) -> Option<Value> {
     let mut server = server.as_object()?.clone();
     server.remove("operations");
     server.remove("program");

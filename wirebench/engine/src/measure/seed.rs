@@ -1,34 +1,37 @@
 //! Sends the seeds of a server before its load, and captures values of their responses.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
-use crate::measure::question::Question;
-use crate::measure::reflection::Place;
-use crate::measure::target::TargetError;
+use crate::measure::captured::Captured;
+use crate::measure::endpoint::Endpoint;
+use crate::measure::request::Request;
+use crate::measure::target::error::TargetError;
 use wirebench_declare::seed::Seed;
 use wirebench_declare::server::{Operation, Server};
 
-/// Captured values by name: `{token}` in later requests.
-pub type Captured = BTreeMap<String, String>;
-
-/// Sends the seeds of a server in their order, those that are sent once only if `anew`, and adds what they capture.
+/// Sends the seeds of a server in their order, and adds the values that they capture. Seeds with `once` are sent only if
+/// `first_time` is true.
 ///
 /// # Errors
 /// When a response is not the expected one, or lacks a value; the error names the seed.
-pub fn sow(server: &Server, place: Place, anew: bool, captured: &mut Captured) -> Result<(), TargetError> {
-    for seed in server.seed.iter().filter(|seed| anew || !seed.once) {
+pub fn send_all(
+    server: &Server,
+    endpoint: Endpoint,
+    first_time: bool,
+    captured: &mut Captured,
+) -> Result<(), TargetError> {
+    for seed in server.seed.iter().filter(|seed| first_time || !seed.once) {
         let failed = |why: String| TargetError::Seed {
             server: server.name.clone(),
             request: format!("{} {}", seed.request.method, seed.request.path),
             why,
         };
         let operation = Operation::Http(seed.request.clone());
-        let question = Question::new(Path::new(""), server, &operation, place, captured)?;
-        let response = question
-            .check(place.address)
+        let request = Request::new(Path::new(""), server, &operation, endpoint, captured)?;
+        let response = request
+            .check(endpoint.address)
             .map_err(|error| failed(error.to_string()))?;
         captured.extend(values(seed, &response.body).map_err(failed)?);
     }
@@ -67,19 +70,10 @@ fn values(seed: &Seed, body: &[u8]) -> Result<Captured, String> {
     seed.capture.iter().map(value).collect()
 }
 
-/// Replaces `{name}` of captured values; other braces stay as they are.
-#[must_use]
-pub fn filled(text: &str, captured: &Captured) -> String {
-    let mut filled = text.to_owned();
-    for (name, value) in captured {
-        filled = filled.replace(&format!("{{{name}}}"), value);
-    }
-    filled
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::captured::fill;
     use wirebench_declare::server::HttpOperation;
 
     fn seed(pointer: &str) -> Seed {
@@ -96,7 +90,7 @@ mod tests {
         let captured = values(&seed("/user/token"), body).unwrap();
         assert_eq!(captured["token"], "a.b");
         assert_eq!(values(&seed("/user/id"), body).unwrap()["token"], "7");
-        assert_eq!(filled(r#"{"t":"{token}","x":{}}"#, &captured), r#"{"t":"a.b","x":{}}"#);
+        assert_eq!(fill(r#"{"t":"{token}","x":{}}"#, &captured), r#"{"t":"a.b","x":{}}"#);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::measure::build::{self, Workshop};
+use crate::measure::build::{self, Builder};
 use crate::measure::python;
 use wirebench_declare::args::Arg;
 use wirebench_declare::plan::PlannedSeries;
@@ -19,15 +19,15 @@ pub struct Side {
     pub revision: VariantRevision,
     /// The folder in which its servers are started.
     pub folder: PathBuf,
-    /// The root of the repository that the folder is in; none outside of one.
+    /// The root of the repository that the folder is in; `None` outside of a repository.
     pub repository: Option<PathBuf>,
-    /// How its servers are started, by name.
+    /// The declarations of its servers, by name.
     pub servers: BTreeMap<String, Server>,
     /// Each server's command, program first, by server name; a tier's by `server/tier`.
     pub programs: BTreeMap<String, Vec<String>>,
-    /// Which of `programs` were built as packages of a Cargo workspace; they need no file beside them.
+    /// The keys of `programs` that were built as packages of a Cargo workspace; these programs need no other files.
     pub packages: BTreeSet<String>,
-    /// The folder from which its native programs are started (see [`crate::measure::stage`]); `None` before they are staged.
+    /// The folder from which its native programs are started (see [`crate::measure::staging`]); `None` before they are staged.
     pub stage: Option<PathBuf>,
     /// Environment variables of this side: the Python environment that its build commands fill.
     pub environment: BTreeMap<String, String>,
@@ -38,7 +38,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// A side of which nothing is built yet.
+    /// A side whose servers are not built yet.
     #[must_use]
     pub fn new(revision: VariantRevision, folder: PathBuf, servers: &[Server]) -> Self {
         Self {
@@ -58,12 +58,12 @@ impl Side {
         }
     }
 
-    /// Whether it declares what a series needs: the server, its protocol and its operation.
+    /// Whether it declares the server of a series, with its protocol and its operation.
     #[must_use]
     pub fn declares(&self, series: &PlannedSeries) -> bool {
         self.servers.get(&series.server.name).is_some_and(|server| {
-            let speaks = series.protocol == Protocol::Process || server.protocols.contains(&series.protocol);
-            speaks && server.operations.contains_key(&series.scenario.operation)
+            let has_protocol = series.protocol == Protocol::Process || server.protocols.contains(&series.protocol);
+            has_protocol && server.operations.contains_key(&series.scenario.operation)
         })
     }
 
@@ -79,19 +79,19 @@ impl Side {
         server
     }
 
-    /// Finds the programs of the servers named, building those that are packages or have a build command of their own;
+    /// Finds the programs of servers by name, building those that are packages or have a build command of their own;
     /// failures are recorded in `broken`. Programs that are known already stay, and equal commands run once.
-    pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, workshop: &Workshop) {
-        let mut made = Made::default();
+    pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, builder: &Builder) {
+        let mut cache = BuildCache::default();
         for name in names {
             let Some(server) = self.servers.get(name) else { continue };
             if self.broken.contains_key(name) {
                 continue;
             }
-            let missing = |part: &Part| !self.programs.contains_key(&part.key());
-            let parts = server.behind().chain([server.front()]).filter(missing);
+            let is_missing = |part: &Part| !self.programs.contains_key(&part.key());
+            let parts = server.behind().chain([server.front()]).filter(is_missing);
             let found: Result<Vec<_>, String> = parts
-                .map(|part| match made.program(&part, &self.folder, workshop) {
+                .map(|part| match cache.program(&part, &self.folder, builder) {
                     Ok(program) => Ok((part.key(), matches!(part.program, Program::Package(_)), program)),
                     Err(reason) => Err(part
                         .tier
@@ -112,25 +112,25 @@ impl Side {
                 }
             }
         }
-        self.environment.extend(made.environment);
+        self.environment.extend(cache.environment);
     }
 }
 
 /// What was built so far, so that nothing is built twice.
 #[derive(Default)]
-struct Made {
+struct BuildCache {
     packages: BTreeMap<String, Result<PathBuf, String>>,
     commands: BTreeMap<Vec<String>, Result<(), String>>,
     /// What programs need to run in the Python environment that was made; empty without one.
     environment: BTreeMap<String, String>,
 }
 
-impl Made {
+impl BuildCache {
     /// The command of a process, program first.
-    fn program(&mut self, part: &Part, folder: &Path, workshop: &Workshop) -> Result<Vec<String>, String> {
+    fn program(&mut self, part: &Part, folder: &Path, builder: &Builder) -> Result<Vec<String>, String> {
         match part.program {
             Program::Package(package) => {
-                let build = || workshop.package(package);
+                let build = || builder.package(package);
                 let path = self.packages.entry(package.clone()).or_insert_with(build).clone()?;
                 Ok(vec![path.to_string_lossy().into_owned()])
             }

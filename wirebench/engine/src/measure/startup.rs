@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::measure::cores;
-use crate::measure::probe::{WireRequest, ask};
+use crate::measure::probe::send;
+use crate::measure::wire::WireRequest;
 
 /// Everything needed to start a server and recognise its first good response.
 #[derive(Debug, Serialize, Deserialize)]
@@ -27,9 +28,9 @@ pub struct StartUp {
     pub host: IpAddr,
     /// Its cores; empty means all.
     pub cores: Vec<usize>,
-    /// What is asked.
+    /// The request.
     pub request: WireRequest,
-    /// The status of a good answer.
+    /// The status of a good response.
     pub status: u16,
     /// The expected body; `None` accepts any.
     pub body: Option<Vec<u8>>,
@@ -54,7 +55,7 @@ impl StartUp {
 /// end.
 ///
 /// # Errors
-/// When the file cannot be read, the server ends early, or no good answer comes in time.
+/// When the file cannot be read, the server ends early, or no good response arrives in time.
 pub fn first_answer(file: &Path) -> anyhow::Result<()> {
     let spec: StartUp = serde_json::from_slice(&std::fs::read(file)?)?;
     let port = match spec.port {
@@ -70,24 +71,24 @@ pub fn first_answer(file: &Path) -> anyhow::Result<()> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::inherit());
-    let mut server = cores::born_on(&spec.cores, || command.spawn())?;
-    let answered = wait_for_answer(&spec, &SocketAddr::new(spec.host, port).to_string(), &mut server);
+    let mut server = cores::spawn_on(&spec.cores, || command.spawn())?;
+    let responded = wait_for_response(&spec, &SocketAddr::new(spec.host, port).to_string(), &mut server);
     let _ = server.kill();
     server.wait()?;
-    answered
+    responded
 }
 
-fn wait_for_answer(spec: &StartUp, address: &str, server: &mut std::process::Child) -> anyhow::Result<()> {
+fn wait_for_response(spec: &StartUp, address: &str, server: &mut std::process::Child) -> anyhow::Result<()> {
     let started = Instant::now();
     let timeout = Duration::from_nanos(spec.timeout_ns);
     loop {
-        let outcome = match ask(address, &spec.request, timeout) {
-            Ok(answer)
-                if answer.status == spec.status && spec.body.as_ref().is_none_or(|body| *body == answer.body) =>
+        let outcome = match send(address, &spec.request, timeout) {
+            Ok(response)
+                if response.status == spec.status && spec.body.as_ref().is_none_or(|body| *body == response.body) =>
             {
                 return Ok(());
             }
-            Ok(answer) => format!("a wrong answer, status {}", answer.status),
+            Ok(response) => format!("a wrong answer, status {}", response.status),
             Err(error) => error.to_string(),
         };
         if let Some(status) = server.try_wait()? {

@@ -1,4 +1,4 @@
-//! Reads server streams: opens one after the other on each connection and times every message, for the driver `messages`.
+//! The load generator `messages`: opens server streams one after the other on each connection, and times every message.
 //!
 //! A message is a line of an HTTP response, or a frame of a gRPC response. Its time is the time since the previous
 //! message, or since the request for the first one. A worker's times add up to its running time, so that Little's law
@@ -9,25 +9,24 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
+use hyper::Response;
 use hyper::body::Incoming;
-use hyper::client::conn::{http1, http2};
-use hyper::{Request, Response};
-use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde::Serialize;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::measure::grpc::FRAME_HEADER_BYTES;
+use crate::measure::grpc::frame::FRAME_HEADER_BYTES;
+use crate::measure::http_client::{Connection, Message};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::span::nanos;
 
 /// How long the next message may take.
-const LONGEST: Duration = Duration::from_secs(20);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The request, the connections, and the amount.
+/// The load: the request, the connections, and the amount.
 #[derive(Debug, Clone)]
-pub struct Streams {
+pub struct StreamLoad {
     /// `http` or `grpc`.
     pub protocol: Protocol,
     /// `127.0.0.1:8080`.
@@ -57,12 +56,12 @@ pub enum Until {
     Time(Duration),
 }
 
-/// The result, in the common shape.
+/// The measured times, in the common shape of driver outputs.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Heard {
+pub struct StreamStats {
     /// From before the first connection to the last message.
     pub elapsed_ns: u64,
-    /// Time of every message, ns, under the status of a good answer.
+    /// Time of every message, ns, by the status of a good response.
     pub answers: BTreeMap<&'static str, Vec<u64>>,
     /// Streams that failed, by reason; their worker ends.
     pub errors: BTreeMap<String, u64>,
@@ -72,78 +71,81 @@ pub struct Heard {
 ///
 /// # Errors
 /// When there can be no runtime.
-pub fn read(streams: Streams) -> std::io::Result<Heard> {
+pub fn read(streams: StreamLoad) -> std::io::Result<StreamStats> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     Ok(runtime.block_on(read_all(Arc::new(streams))))
 }
 
-async fn read_all(asked: Arc<Streams>) -> Heard {
+async fn read_all(load: Arc<StreamLoad>) -> StreamStats {
     let began = Instant::now();
     let mut workers = JoinSet::new();
-    let mut heard = Heard::default();
+    let mut stats = StreamStats::default();
     let mut times = Vec::new();
-    for _ in 0..asked.connections {
-        match connect(&asked).await {
-            Ok(Sender::Http1(sender)) => {
-                workers.spawn(worker(Arc::clone(&asked), Sender::Http1(sender), began));
+    for _ in 0..load.connections {
+        match connect(&load).await {
+            Ok(connection @ Connection::Http1(_)) => {
+                workers.spawn(worker(Arc::clone(&load), connection, began));
             }
-            Ok(Sender::Http2(sender)) => {
-                for _ in 0..asked.streams {
-                    workers.spawn(worker(Arc::clone(&asked), Sender::Http2(sender.clone()), began));
+            Ok(Connection::Http2(sender)) => {
+                for _ in 0..load.streams {
+                    workers.spawn(worker(Arc::clone(&load), Connection::Http2(sender.clone()), began));
                 }
             }
-            Err(reason) => *heard.errors.entry(reason).or_default() += 1,
+            Err(reason) => *stats.errors.entry(reason).or_default() += 1,
         }
     }
     let mut last = began;
-    while let Some(part) = workers.join_next().await {
-        let part = match part {
-            Ok(part) => part,
+    while let Some(worker) = workers.join_next().await {
+        let worker = match worker {
+            Ok(worker) => worker,
             Err(error) => {
-                *heard.errors.entry(format!("a reader ended: {error}")).or_default() += 1;
+                *stats.errors.entry(format!("a reader ended: {error}")).or_default() += 1;
                 continue;
             }
         };
-        times.extend(part.times);
-        last = last.max(part.last);
-        if let Some(reason) = part.failed {
-            *heard.errors.entry(reason).or_default() += 1;
+        times.extend(worker.times);
+        last = last.max(worker.last);
+        if let Some(reason) = worker.failed {
+            *stats.errors.entry(reason).or_default() += 1;
         }
     }
-    heard.elapsed_ns = nanos(last - began);
-    let good = if asked.protocol == Protocol::Grpc { "OK" } else { "200" };
-    heard.answers = BTreeMap::from([(good, times)]);
-    heard
+    stats.elapsed_ns = nanos(last - began);
+    let good = if load.protocol == Protocol::Grpc { "OK" } else { "200" };
+    stats.answers = BTreeMap::from([(good, times)]);
+    stats
 }
 
-/// One connection's side that sends.
-enum Sender {
-    Http1(http1::SendRequest<Full<Bytes>>),
-    Http2(http2::SendRequest<Full<Bytes>>),
-}
-
-/// Opens a connection, or returns the error as a sentence.
-async fn connect(asked: &Streams) -> Result<Sender, String> {
-    let stream = TcpStream::connect(&asked.address)
+/// Opens a connection; the error is a sentence.
+async fn connect(load: &StreamLoad) -> Result<Connection, String> {
+    let stream = TcpStream::connect(&load.address)
         .await
-        .map_err(|error| in_words(&error))?;
+        .map_err(|error| root_cause(&error))?;
     let _ = stream.set_nodelay(true);
-    let io = TokioIo::new(stream);
-    if asked.protocol == Protocol::Grpc {
-        let (sender, connection) = http2::handshake(TokioExecutor::new(), io)
-            .await
-            .map_err(|error| in_words(&error))?;
-        tokio::spawn(connection);
-        Ok(Sender::Http2(sender))
-    } else {
-        let (sender, connection) = http1::handshake(io).await.map_err(|error| in_words(&error))?;
-        tokio::spawn(connection);
-        Ok(Sender::Http1(sender))
-    }
+    let connection = Connection::open(stream, load.protocol != Protocol::Grpc).await;
+    connection.map_err(|error| root_cause(&error))
 }
 
-/// An error's innermost cause, free of addresses.
-fn in_words(error: &dyn std::error::Error) -> String {
+/// Opens a stream on a connection; the error is a sentence.
+async fn open_stream(load: &StreamLoad, connection: &mut Connection) -> Result<Response<Incoming>, String> {
+    let grpc_headers: &[&str] = match connection {
+        Connection::Http1(_) => &[],
+        Connection::Http2(_) => &["content-type: application/grpc", "te: trailers"],
+    };
+    let headers = load.headers.iter().map(String::as_str);
+    let message = Message {
+        scheme: "http",
+        address: &load.address,
+        method: &load.method,
+        path: &load.path,
+        headers: headers.chain(grpc_headers.iter().copied()).collect(),
+        body: load.body.clone(),
+    };
+    let request = connection.request(message).map_err(|error| root_cause(&error))?;
+    connection.send(request).await.map_err(|error| root_cause(&error))
+}
+
+/// The innermost cause of an error as text, without addresses.
+fn root_cause(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(cause) = innermost.source() {
         innermost = cause;
@@ -152,58 +154,31 @@ fn in_words(error: &dyn std::error::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-impl Sender {
-    async fn send(&mut self, asked: &Streams) -> Result<Response<Incoming>, String> {
-        let mut build = Request::builder().method(asked.method.as_str());
-        let own: &[&str] = match self {
-            Self::Http1(_) => &[],
-            Self::Http2(_) => &["content-type: application/grpc", "te: trailers"],
-        };
-        let lines = asked.headers.iter().map(String::as_str).chain(own.iter().copied());
-        for (name, value) in lines.filter_map(|line| line.split_once(": ")) {
-            build = build.header(name, value);
-        }
-        let body = Full::new(asked.body.clone());
-        let unwritten = |error: hyper::http::Error| in_words(&error);
-        match self {
-            Self::Http1(sender) => {
-                let request = build.uri(&asked.path).header("host", &asked.address).body(body);
-                sender.ready().await.map_err(|error| in_words(&error))?;
-                sender.send_request(request.map_err(unwritten)?).await
-            }
-            Self::Http2(sender) => {
-                let request = build.uri(format!("http://{}{}", asked.address, asked.path)).body(body);
-                sender.send_request(request.map_err(unwritten)?).await
-            }
-        }
-        .map_err(|error| in_words(&error))
-    }
-}
-
-/// The messages of one worker.
-struct Part {
+/// The measured times of one worker.
+struct WorkerStats {
     times: Vec<u64>,
+    /// When the last message arrived, or its stream was opened.
     last: Instant,
     failed: Option<String>,
     until: Until,
     began: Instant,
 }
 
-impl Part {
+impl WorkerStats {
     /// Records messages that arrived together: all but the first took no time. Returns true if this worker is done.
-    fn note(&mut self, messages: usize) -> bool {
+    fn record(&mut self, messages: usize) -> bool {
         let now = Instant::now();
         for _ in 0..messages {
-            if self.has_enough() {
+            if self.is_done() {
                 return true;
             }
             self.times.push(nanos(now - self.last));
             self.last = now;
         }
-        self.has_enough()
+        self.is_done()
     }
 
-    fn has_enough(&self) -> bool {
+    fn is_done(&self) -> bool {
         match self.until {
             Until::Messages(most) => self.times.len() as u64 >= most,
             Until::Time(length) => self.began.elapsed() >= length,
@@ -212,25 +187,25 @@ impl Part {
 }
 
 /// Reads one stream after the other, until this worker is done or a stream fails.
-async fn worker(asked: Arc<Streams>, mut sender: Sender, began: Instant) -> Part {
-    let mut part = Part {
+async fn worker(load: Arc<StreamLoad>, mut connection: Connection, began: Instant) -> WorkerStats {
+    let mut stats = WorkerStats {
         times: Vec::new(),
         last: began,
         failed: None,
-        until: asked.until,
+        until: load.until,
         began,
     };
-    while part.failed.is_none() && !part.has_enough() {
-        part.last = Instant::now();
-        part.failed = one(&asked, &mut sender, &mut part).await.err();
+    while stats.failed.is_none() && !stats.is_done() {
+        stats.last = Instant::now();
+        stats.failed = read_stream(&load, &mut connection, &mut stats).await.err();
     }
-    part
+    stats
 }
 
 /// Reads one stream to its end, or until this worker is done.
-async fn one(asked: &Streams, sender: &mut Sender, part: &mut Part) -> Result<(), String> {
-    let late = |_| format!("no message within {} s", LONGEST.as_secs());
-    let response = tokio::time::timeout(LONGEST, sender.send(asked))
+async fn read_stream(load: &StreamLoad, connection: &mut Connection, stats: &mut WorkerStats) -> Result<(), String> {
+    let late = |_| format!("no message within {} s", MESSAGE_TIMEOUT.as_secs());
+    let response = tokio::time::timeout(MESSAGE_TIMEOUT, open_stream(load, connection))
         .await
         .map_err(late)??;
     let (head, mut body) = response.into_parts();
@@ -238,19 +213,22 @@ async fn one(asked: &Streams, sender: &mut Sender, part: &mut Part) -> Result<()
         return Err(format!("status {}", head.status.as_u16()));
     }
     let mut status = head.headers.get("grpc-status").cloned();
-    let mut cut = Cut::new(asked.protocol);
-    while let Some(frame) = tokio::time::timeout(LONGEST, body.frame()).await.map_err(late)? {
-        let frame = frame.map_err(|error| in_words(&error))?;
+    let mut counter = MessageCounter::new(load.protocol);
+    while let Some(frame) = tokio::time::timeout(MESSAGE_TIMEOUT, body.frame())
+        .await
+        .map_err(late)?
+    {
+        let frame = frame.map_err(|error| root_cause(&error))?;
         if let Some(data) = frame.data_ref() {
-            if part.note(cut.feed(data)) {
+            if stats.record(counter.feed(data)) {
                 return Ok(());
             }
         } else if let Some(trailers) = frame.trailers_ref() {
             status = trailers.get("grpc-status").cloned().or(status);
         }
     }
-    part.note(cut.finish()?);
-    match (asked.protocol, status) {
+    stats.record(counter.finish()?);
+    match (load.protocol, status) {
         (Protocol::Grpc, None) => Err("a stream without grpc-status".into()),
         (Protocol::Grpc, Some(status)) if status != "0" => {
             Err(format!("grpc-status {}", String::from_utf8_lossy(status.as_bytes())))
@@ -261,14 +239,14 @@ async fn one(asked: &Streams, sender: &mut Sender, part: &mut Part) -> Result<()
 
 /// Counts the messages in a stream of chunks, which may be split anywhere.
 #[derive(Debug)]
-enum Cut {
-    /// Lines: whether the last one has begun.
+enum MessageCounter {
+    /// Lines: whether a line has begun and not ended.
     Lines(bool),
-    /// Frames: bytes of the head seen so far, and bytes of the message still to come.
+    /// Frames: bytes of the header so far, and bytes of the message that are still to come.
     Frames { head: Vec<u8>, rest: usize },
 }
 
-impl Cut {
+impl MessageCounter {
     const fn new(protocol: Protocol) -> Self {
         match protocol {
             Protocol::Grpc => Self::Frames {
@@ -279,7 +257,7 @@ impl Cut {
         }
     }
 
-    /// The number of messages that these bytes complete.
+    /// Returns the number of messages that these bytes complete.
     fn feed(&mut self, mut bytes: &[u8]) -> usize {
         match self {
             Self::Lines(begun) => {
@@ -318,7 +296,7 @@ impl Cut {
         }
     }
 
-    /// The number of messages that the end of the stream completes.
+    /// Returns the number of messages that the end of the stream completes.
     fn finish(self) -> Result<usize, String> {
         match self {
             Self::Lines(begun) => Ok(usize::from(begun)),
@@ -331,19 +309,19 @@ impl Cut {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::grpc::frame;
+    use crate::measure::grpc::frame::frame;
     use proptest::prelude::*;
 
     /// Feeds `whole` in pieces of these lengths; the last length is repeated.
     fn fed(protocol: Protocol, whole: &[u8], lengths: &[usize]) -> Result<usize, String> {
-        let (mut cut, mut count, mut rest) = (Cut::new(protocol), 0, whole);
+        let (mut counter, mut count, mut rest) = (MessageCounter::new(protocol), 0, whole);
         let mut lengths = lengths.iter().copied().chain(std::iter::repeat(7));
         while !rest.is_empty() {
             let length = lengths.next().unwrap_or(1).clamp(1, rest.len());
-            count += cut.feed(&rest[..length]);
+            count += counter.feed(&rest[..length]);
             rest = &rest[length..];
         }
-        Ok(count + cut.finish()?)
+        Ok(count + counter.finish()?)
     }
 
     proptest! {
@@ -377,7 +355,7 @@ mod tests {
             .unwrap()
             .local_addr()
             .unwrap();
-        let heard = read(Streams {
+        let stats = read(StreamLoad {
             protocol: Protocol::Http,
             address: port.to_string(),
             method: "GET".into(),
@@ -389,7 +367,7 @@ mod tests {
             until: Until::Messages(5),
         })
         .unwrap();
-        assert_eq!(heard.errors, BTreeMap::from([("connection refused".to_owned(), 3)]));
-        assert_eq!(heard.answers["200"], Vec::<u64>::new());
+        assert_eq!(stats.errors, BTreeMap::from([("connection refused".to_owned(), 3)]));
+        assert_eq!(stats.answers["200"], Vec::<u64>::new());
     }
 }

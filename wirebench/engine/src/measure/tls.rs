@@ -17,11 +17,11 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// A certificate and its key, as PEM files in a temporary folder that is removed with this value.
 #[derive(Debug)]
-pub struct Pair {
+pub struct TlsFiles {
     folder: TempDir,
 }
 
-impl Pair {
+impl TlsFiles {
     /// Makes a new one.
     ///
     /// # Errors
@@ -35,17 +35,14 @@ impl Pair {
             .push(DnType::CommonName, "wirebench, for one run");
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
-        let pair = Self {
+        let tls = Self {
             folder: tempfile::Builder::new().prefix("wirebench-tls-").tempdir()?,
         };
-        for (file, text) in [
-            (pair.certificate(), certificate.pem()),
-            (pair.key(), key.serialize_pem()),
-        ] {
+        for (file, text) in [(tls.certificate(), certificate.pem()), (tls.key(), key.serialize_pem())] {
             let unwritable = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));
             fs::write(&file, text).map_err(unwritable)?;
         }
-        Ok(pair)
+        Ok(tls)
     }
 
     /// The file with the certificate: what the server shows and clients trust.
@@ -87,12 +84,12 @@ pub(super) fn client(ca: &Path, alpn: &str) -> io::Result<Arc<ClientConfig>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pair, client};
+    use super::{TlsFiles, client};
 
     #[test]
     fn a_pair_is_new_each_time_and_goes_with_its_owner() {
-        let (one, other) = (Pair::make().unwrap(), Pair::make().unwrap());
-        let text = |pair: &Pair| std::fs::read_to_string(pair.certificate()).unwrap();
+        let (one, other) = (TlsFiles::make().unwrap(), TlsFiles::make().unwrap());
+        let text = |tls: &TlsFiles| std::fs::read_to_string(tls.certificate()).unwrap();
         assert_ne!(text(&one), text(&other));
         assert!(std::fs::read_to_string(one.key()).unwrap().contains("PRIVATE KEY"));
         client(&one.certificate(), "h2").unwrap();
@@ -103,8 +100,8 @@ mod tests {
 
     #[test]
     fn a_file_without_a_certificate_is_refused() {
-        let pair = Pair::make().unwrap();
-        let error = client(&pair.key(), "h2").unwrap_err();
+        let tls = TlsFiles::make().unwrap();
+        let error = client(&tls.key(), "h2").unwrap_err();
         assert!(error.to_string().ends_with("key.pem: holds no certificate"), "{error}");
     }
 }

@@ -108,18 +108,18 @@ pub fn check(root: &Path, driver: &Driver) -> Result<Found, ToolError> {
 }
 
 fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
-    let silent = |detail: String| ToolError::NoVersion {
+    let no_version = |detail: String| ToolError::NoVersion {
         program: tool.program.clone(),
         detail,
         install: tool.install.clone(),
     };
     let values = Values::from([("program", Value::One(path.to_string_lossy().into_owned()))]);
     let args: Vec<Arg> = tool.version_command.iter().cloned().map(Arg::One).collect();
-    let argv = expand(&args, &values).map_err(|error| silent(error.to_string()))?;
+    let argv = expand(&args, &values).map_err(|error| no_version(error.to_string()))?;
     let output = wirebench_spawn::command(&argv[0])
         .args(&argv[1..])
         .output()
-        .map_err(|error| silent(format!("{}: {error}", argv[0])))?;
+        .map_err(|error| no_version(format!("{}: {error}", argv[0])))?;
     let text = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
@@ -129,7 +129,7 @@ fn version(tool: &Tool, path: &Path) -> Result<String, ToolError> {
     let found = pattern.captures(&text).and_then(|groups| groups.get(1));
     found.map(|version| version.as_str().to_owned()).ok_or_else(|| {
         let first = text.lines().next().unwrap_or("nothing");
-        silent(format!("\"{}\" printed {first}", argv.join(" ")))
+        no_version(format!("\"{}\" printed {first}", argv.join(" ")))
     })
 }
 

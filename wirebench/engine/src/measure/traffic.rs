@@ -1,9 +1,9 @@
 //! Bytes on the wire by connection, from the kernel's counters; Linux only.
 
-/// TCP payload of connections so far, bytes.
+/// TCP payload bytes of connections so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// That came in.
+    /// Bytes received.
     pub received: u64,
     /// Bytes that the other end acknowledged.
     pub sent: u64,
@@ -45,7 +45,7 @@ mod linux {
     /// A netlink socket to the kernel's table of sockets.
     #[derive(Debug)]
     pub struct Meter {
-        line: Socket,
+        socket: Socket,
     }
 
     impl Meter {
@@ -54,10 +54,10 @@ mod linux {
         /// # Errors
         /// When the kernel does not offer it.
         pub fn open() -> io::Result<Self> {
-            let mut line = Socket::new(NETLINK_SOCK_DIAG)?;
-            line.bind_auto()?;
-            line.connect(&SocketAddr::new(0, 0))?;
-            Ok(Self { line })
+            let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
+            socket.bind_auto()?;
+            socket.connect(&SocketAddr::new(0, 0))?;
+            Ok(Self { socket })
         }
 
         /// Finds the established TCP connections among sockets given by inode. The kernel walks its whole table: this takes
@@ -68,7 +68,7 @@ mod linux {
         pub fn connections(&self, inodes: &HashSet<u64>) -> io::Result<HashMap<u64, Connection>> {
             let mut found = HashMap::new();
             for (family, id) in [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())] {
-                for response in self.ask(family, id, NLM_F_REQUEST | NLM_F_DUMP)? {
+                for response in self.query(family, id, NLM_F_REQUEST | NLM_F_DUMP)? {
                     let inode = u64::from(response.header.inode);
                     if inodes.contains(&inode) {
                         let id = response.header.socket_id;
@@ -84,10 +84,12 @@ mod linux {
         pub fn traffic(&self, connections: &[Connection]) -> Option<Traffic> {
             let mut sum = Traffic::default();
             for connection in connections {
-                let answers = self.ask(connection.family, connection.id.clone(), NLM_F_REQUEST).ok()?;
-                let info = answers
+                let responses = self
+                    .query(connection.family, connection.id.clone(), NLM_F_REQUEST)
+                    .ok()?;
+                let info = responses
                     .into_iter()
-                    .flat_map(|answer| answer.nlas)
+                    .flat_map(|response| response.nlas)
                     .find_map(|nla| match nla {
                         Nla::TcpInfo(info) => Some(info),
                         _ => None,
@@ -98,8 +100,8 @@ mod linux {
             Some(sum)
         }
 
-        /// Asks for one connection, or for all.
-        fn ask(&self, family: u8, socket_id: SocketId, flags: u16) -> io::Result<Vec<InetResponse>> {
+        /// Requests the entries of one connection, or of all.
+        fn query(&self, family: u8, socket_id: SocketId, flags: u16) -> io::Result<Vec<InetResponse>> {
             let all = flags & NLM_F_DUMP == NLM_F_DUMP;
             let extensions = if all {
                 ExtensionFlags::empty()
@@ -119,10 +121,10 @@ mod linux {
             packet.finalize();
             let mut bytes = vec![0; packet.buffer_len()];
             packet.serialize(&mut bytes);
-            self.line.send(&bytes, 0)?;
+            self.socket.send(&bytes, 0)?;
             let mut found = Vec::new();
             loop {
-                let (received, _) = self.line.recv_from_full()?;
+                let (received, _) = self.socket.recv_from_full()?;
                 let mut left = received.as_slice();
                 while !left.is_empty() {
                     let message = NetlinkMessage::<SockDiagMessage>::deserialize(left).map_err(io::Error::other)?;
@@ -156,7 +158,7 @@ mod elsewhere {
 
     use super::Traffic;
 
-    /// Nothing can be asked for on this system.
+    /// Connections are unknown on this system.
     #[derive(Debug, Clone)]
     pub struct Connection;
 
@@ -168,7 +170,7 @@ mod elsewhere {
         }
     }
 
-    /// Nothing can be asked on this system.
+    /// Bytes are not counted on this system.
     #[derive(Debug)]
     pub struct Meter;
 
@@ -202,7 +204,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::measure::usage::Watched;
+    use crate::measure::usage::LocalUsage;
+    use crate::measure::usage_reader::UsageReader as _;
 
     #[test]
     fn the_kernel_counts_every_byte_of_a_connection() {
@@ -212,7 +215,7 @@ mod tests {
             let mut server = listener.accept().unwrap().0;
             drop(listener);
             let meter = Meter::open().unwrap();
-            let own = Watched::leader(std::process::id().try_into().unwrap())
+            let own = LocalUsage::leader(std::process::id().try_into().unwrap())
                 .sockets()
                 .unwrap();
             let ours = server.local_addr().unwrap().port();

@@ -1,57 +1,32 @@
-//! CPU time and memory of a process group, read from /proc; null without /proc.
-
-/// CPU time of a group so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct CpuUsed {
-    /// CPU time in ns: the kernel's clock of each process, which includes threads that have ended, plus the children that
-    /// the processes have waited for (those in steps of the kernel's tick, 10 ms).
-    pub run_ns: u64,
-    /// In user mode, ns, in steps of the tick.
-    pub user_ns: u64,
-    /// In kernel mode, ns, in steps of the tick.
-    pub system_ns: u64,
-}
-
-impl CpuUsed {
-    /// User and system time since `earlier`, ns: the exact sum, divided in the ratio of the ticks.
-    #[must_use]
-    pub fn since(self, earlier: Self) -> (u64, u64) {
-        let total = self.run_ns.saturating_sub(earlier.run_ns);
-        let ticked_user = self.user_ns.saturating_sub(earlier.user_ns);
-        let ticked = ticked_user + self.system_ns.saturating_sub(earlier.system_ns);
-        if ticked == 0 {
-            return (total, 0);
-        }
-        let user = u128::from(total) * u128::from(ticked_user) / u128::from(ticked);
-        let user = u64::try_from(user).unwrap_or(total);
-        (user, total - user)
-    }
-}
+//! CPU time and memory of process groups on this machine, read from /proc; `None` without /proc.
 
 #[cfg(target_os = "linux")]
-pub use linux::{Watched, members, steal_ns};
+pub(super) use linux::sockets_of;
+#[cfg(target_os = "linux")]
+pub use linux::{LocalUsage, members, steal_ns};
 
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::HashSet;
+    use std::ops::Add;
 
     use nix::sys::time::TimeValLike as _;
     use nix::time::{clock_getcpuclockid, clock_gettime};
     use nix::unistd::Pid;
-    use procfs::process::{FDTarget, FDsIter, Process, Status, all_processes};
+    use procfs::process::{FDTarget, Process, Status, all_processes};
     use procfs::{CurrentSI, KernelStats};
 
-    use super::CpuUsed;
+    use crate::measure::usage_reader::{CpuUsed, UsageReader};
 
-    /// The processes of one or more process groups.
+    /// The processes of one or more process groups, whose usage is read.
     #[derive(Debug)]
-    pub struct Watched {
+    pub struct LocalUsage {
         groups: Vec<i32>,
         processes: Vec<Process>,
         tick_ns: u64,
     }
 
-    impl Watched {
+    impl LocalUsage {
         /// Finds the processes of these groups; call it when they are all started.
         #[must_use]
         pub fn groups(ids: &[i32]) -> Self {
@@ -76,28 +51,6 @@ mod linux {
             }
         }
 
-        /// CPU time so far of the processes that were found at the beginning; `None` if it cannot be read. Threads that
-        /// have ended are included.
-        #[must_use]
-        pub fn cpu(&self) -> Option<CpuUsed> {
-            let each = self.processes.iter().filter_map(|process| self.cpu_of(process));
-            each.reduce(|sum, one| CpuUsed {
-                run_ns: sum.run_ns + one.run_ns,
-                user_ns: sum.user_ns + one.user_ns,
-                system_ns: sum.system_ns + one.system_ns,
-            })
-        }
-
-        /// The same, with processes that joined the groups since: workers that were forked during a load. Searches /proc,
-        /// which takes milliseconds.
-        #[must_use]
-        pub fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
-            if self.groups.is_empty() {
-                return self.cpu();
-            }
-            Self::groups(&self.groups).cpu()
-        }
-
         fn cpu_of(&self, process: &Process) -> Option<CpuUsed> {
             let stat = process.stat().ok()?;
             let clock = clock_getcpuclockid(Pid::from_raw(process.pid)).ok()?;
@@ -111,42 +64,52 @@ mod linux {
             })
         }
 
-        /// Inodes of the open sockets; `None` if they cannot be read.
-        #[must_use]
-        pub fn sockets(&self) -> Option<HashSet<u64>> {
-            let tables: Vec<_> = self.processes.iter().filter_map(|process| process.fd().ok()).collect();
-            let inode = |target| {
-                if let FDTarget::Socket(inode) = target {
-                    Some(inode)
-                } else {
-                    None
-                }
-            };
-            let sockets = |table: FDsIter| {
-                table
-                    .flatten()
-                    .filter_map(|info| inode(info.target))
-                    .collect::<Vec<_>>()
-            };
-            (!tables.is_empty()).then(|| tables.into_iter().flat_map(sockets).collect())
-        }
-
-        /// Largest resident memory so far, bytes, summed over the processes.
-        #[must_use]
-        pub fn peak_rss_bytes(&self) -> Option<u64> {
-            self.memory(|status| status.vmhwm)
-        }
-
-        /// Resident memory now, bytes, summed over the processes.
-        #[must_use]
-        pub fn rss_bytes(&self) -> Option<u64> {
-            self.memory(|status| status.vmrss)
-        }
-
         fn memory(&self, kib: impl Fn(Status) -> Option<u64>) -> Option<u64> {
             let sizes = self.processes.iter().filter_map(|process| kib(process.status().ok()?));
             sizes.reduce(|sum, size| sum + size).map(|sum| sum * 1024)
         }
+    }
+
+    impl UsageReader for LocalUsage {
+        fn is_local(&self) -> bool {
+            true
+        }
+
+        fn cpu(&self) -> Option<CpuUsed> {
+            let each = self.processes.iter().filter_map(|process| self.cpu_of(process));
+            each.reduce(Add::add)
+        }
+
+        /// Searches /proc, which takes milliseconds.
+        fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
+            if self.groups.is_empty() {
+                return self.cpu();
+            }
+            Self::groups(&self.groups).cpu()
+        }
+
+        fn sockets(&self) -> Option<HashSet<u64>> {
+            let sockets: Vec<Vec<u64>> = self.processes.iter().filter_map(sockets_of).collect();
+            (!sockets.is_empty()).then(|| sockets.into_iter().flatten().collect())
+        }
+
+        fn peak_rss_bytes(&self) -> Option<u64> {
+            self.memory(|status| status.vmhwm)
+        }
+
+        fn rss_bytes(&self) -> Option<u64> {
+            self.memory(|status| status.vmrss)
+        }
+    }
+
+    /// Inodes of the sockets that a process has open; `None` if they cannot be read.
+    pub(in crate::measure) fn sockets_of(process: &Process) -> Option<Vec<u64>> {
+        let inode = |target| match target {
+            FDTarget::Socket(inode) => Some(inode),
+            _ => None,
+        };
+        let open = process.fd().ok()?.flatten();
+        Some(open.filter_map(|info| inode(info.target)).collect())
     }
 
     fn members_of(groups: &[i32]) -> Vec<i32> {
@@ -177,53 +140,30 @@ mod linux {
 }
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Watched, members, steal_ns};
+pub use elsewhere::{LocalUsage, members, steal_ns};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use super::CpuUsed;
+    use crate::measure::usage_reader::UsageReader;
 
-    /// Nothing can be watched on this system.
+    /// Usage cannot be read on this system.
     #[derive(Debug)]
-    pub struct Watched;
+    pub struct LocalUsage;
 
-    impl Watched {
-        /// Watches nothing.
+    impl LocalUsage {
+        /// Reads nothing.
         #[must_use]
         pub fn groups(_: &[i32]) -> Self {
             Self
         }
-        /// Watches nothing.
+        /// Reads nothing.
         #[must_use]
         pub fn leader(_: i32) -> Self {
             Self
         }
-        /// Not measured.
-        #[must_use]
-        pub fn sockets(&self) -> Option<std::collections::HashSet<u64>> {
-            None
-        }
-        /// Not measured.
-        #[must_use]
-        pub fn cpu(&self) -> Option<CpuUsed> {
-            None
-        }
-        /// Not measured.
-        #[must_use]
-        pub fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
-            None
-        }
-        /// Not measured.
-        #[must_use]
-        pub fn peak_rss_bytes(&self) -> Option<u64> {
-            None
-        }
-        /// Not measured.
-        #[must_use]
-        pub fn rss_bytes(&self) -> Option<u64> {
-            None
-        }
     }
+
+    impl UsageReader for LocalUsage {}
 
     /// Not measured.
     #[must_use]
@@ -240,18 +180,6 @@ mod elsewhere {
 
 #[cfg(test)]
 mod tests {
-    use super::CpuUsed;
-
-    #[test]
-    fn shares_the_exact_time_by_ticks() {
-        let used = CpuUsed {
-            run_ns: 1_003_000_000,
-            user_ns: 300_000_000,
-            system_ns: 700_000_000,
-        };
-        assert_eq!(used.since(CpuUsed::default()), (300_900_000, 702_100_000));
-    }
-
     /// A tenth of a second of work in threads that have ended, in a process of its own.
     #[cfg(target_os = "linux")]
     #[test]
@@ -271,13 +199,15 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut said = String::new();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut said).unwrap();
-        let used = super::Watched::leader(child.id().try_into().unwrap()).cpu().unwrap();
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        use crate::measure::usage_reader::UsageReader as _;
+
+        let used = super::LocalUsage::leader(child.id().try_into().unwrap()).cpu().unwrap();
         drop(child.stdin.take());
         child.wait().unwrap();
         // The kernel's own account: the process's clock, and its children by ticks.
-        let expected = said.trim().parse::<f64>().unwrap();
+        let expected = line.trim().parse::<f64>().unwrap();
         let found = std::time::Duration::from_nanos(used.run_ns).as_secs_f64();
         assert!(
             (found / expected - 1.0).abs() < 0.05,

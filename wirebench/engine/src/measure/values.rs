@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::measure::seed::{self, Captured};
-use crate::measure::{probe, variables};
+use crate::measure::captured::{self, Captured};
+use crate::measure::variables;
+use crate::measure::wire::GRPC_WEB_HEADERS;
 use wirebench_declare::args::{Arg, Value, Values, expand, fill};
 use wirebench_declare::load::{Rate, as_flag};
 use wirebench_declare::plan::PlannedSeries;
@@ -11,16 +12,16 @@ use wirebench_declare::protocol::Protocol;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::server::{Operation, authority};
 
-/// Values that differ between rounds and machines.
+/// The address and the paths that differ between rounds and machines.
 #[derive(Debug)]
-pub struct Places<'a> {
+pub struct Locations<'a> {
     /// `127.0.0.1:port`.
     pub address: &'a str,
     /// The file a driver may write.
     pub raw: &'a str,
     /// The file that holds the request's body.
     pub body_file: &'a str,
-    /// The file with a gRPC method's descriptors, where the server is asked for them.
+    /// The file with a gRPC method's descriptors, if they come from server reflection.
     pub protoset: &'a str,
     /// The driver's own folder.
     pub driver_folder: &'a str,
@@ -35,29 +36,20 @@ const REQUEST_TIMEOUT: &str = "20s";
 
 /// Every placeholder that has a value for this series, except those of the amount.
 #[must_use]
-pub fn of(series: &PlannedSeries, places: &Places) -> Values {
+pub fn of(series: &PlannedSeries, locations: &Locations) -> Values {
     let one = |text: &str| Value::One(text.to_owned());
     let load = &series.load;
-    let path_in_project = |relative: &str| {
-        let joined = if places.project.is_empty() {
-            relative.to_owned()
-        } else {
-            format!("{}/{relative}", places.project)
-        };
-        Value::One(joined)
-    };
-    let scheme = series.protocol.scheme();
-    let (host, port) = places.address.rsplit_once(':').unwrap_or_default();
+    let (host, port) = locations.address.rsplit_once(':').unwrap_or_default();
     let mut values = Values::from([
         ("connections", Value::One(load.connections.to_string())),
         ("streams", Value::One(load.streams.to_string())),
         ("workers", Value::One(load.workers().to_string())),
-        ("origin", Value::One(format!("{scheme}://{}", places.address))),
-        ("address", one(places.address)),
+        ("origin", Value::One(origin(series, locations))),
+        ("address", one(locations.address)),
         ("host", one(host.trim_matches(['[', ']']))),
         ("port", one(port)),
-        ("raw", one(places.raw)),
-        ("driver_folder", one(places.driver_folder)),
+        ("raw", one(locations.raw)),
+        ("driver_folder", one(locations.driver_folder)),
         ("request_timeout", one(REQUEST_TIMEOUT)),
     ]);
     if let Some(Rate::PerSecond(rate)) = load.rate {
@@ -67,53 +59,69 @@ pub fn of(series: &PlannedSeries, places: &Places) -> Values {
         values.insert("pause", Value::One(pause.as_flag()));
     }
     if series.protocol.has_tls() {
-        values.insert("ca", one(places.ca));
+        values.insert("ca", one(locations.ca));
     }
-    match series.operation {
-        Operation::Http(http) => set_lines(&mut values, series.protocol, &http.headers),
-        Operation::Grpc(rpc) => set_lines(&mut values, series.protocol, &rpc.metadata),
-        Operation::Bench(_) => {}
-    }
+    set_operation(&mut values, series, locations);
+    values
+}
+
+/// `http://127.0.0.1:8080`.
+fn origin(series: &PlannedSeries, locations: &Locations) -> String {
+    format!("{}://{}", series.protocol.scheme(), locations.address)
+}
+
+/// Sets the placeholders of the operation: of its request, or of the benchmark.
+fn set_operation(values: &mut Values, series: &PlannedSeries, locations: &Locations) {
+    let one = |text: &str| Value::One(text.to_owned());
+    let url = |path: &String| format!("{}{path}", origin(series, locations));
     let (method, path, has_body) = match series.operation {
+        Operation::Bench(bench) => {
+            values.insert("bench", one(&bench.id));
+            return;
+        }
         Operation::Http(http) => {
+            set_headers(values, series.protocol, &http.headers);
             if !http.more_paths.is_empty() {
-                let url = |path: &String| format!("{scheme}://{}{path}", places.address);
                 values.insert("more_urls", Value::Many(http.more_paths.iter().map(url).collect()));
             }
             (http.method.as_str(), http.path.clone(), http.body.is_some())
         }
-        Operation::Bench(bench) => {
-            values.insert("bench", one(&bench.id));
-            return values;
-        }
         Operation::Grpc(rpc) => {
+            set_headers(values, series.protocol, &rpc.metadata);
             values.insert("call", one(&rpc.call));
             values.insert("message", one(&rpc.message));
             match &rpc.proto {
                 Some(file) => {
-                    values.insert("proto", path_in_project(&file.proto));
-                    values.insert("proto_root", path_in_project(&file.proto_root));
+                    values.insert("proto", in_project(locations, &file.proto));
+                    values.insert("proto_root", in_project(locations, &file.proto_root));
                 }
                 None => {
-                    values.insert("protoset", one(places.protoset));
+                    values.insert("protoset", one(locations.protoset));
                 }
             }
             ("POST", format!("/{}", rpc.call), true)
         }
     };
     values.insert("method", one(method));
-    values.insert("url", Value::One(format!("{scheme}://{}{path}", places.address)));
+    values.insert("url", Value::One(url(&path)));
     values.insert("path", Value::One(path));
     if has_body {
-        values.insert("body_file", one(places.body_file));
+        values.insert("body_file", one(locations.body_file));
     }
-    values
+}
+
+/// A path of the project's folder; relative to it if the folder is not known.
+fn in_project(locations: &Locations, path: &str) -> Value {
+    Value::One(match locations.project {
+        "" => path.to_owned(),
+        project => format!("{project}/{path}"),
+    })
 }
 
 /// Sets the placeholders of HTTP headers or gRPC metadata; for gRPC-web, the headers of its protocol come first.
-fn set_lines(values: &mut Values, protocol: Protocol, lines: &[String]) {
+fn set_headers(values: &mut Values, protocol: Protocol, lines: &[String]) {
     let own: &[&str] = match protocol {
-        Protocol::GrpcWeb => &probe::WEB_HEADERS,
+        Protocol::GrpcWeb => &GRPC_WEB_HEADERS,
         _ => &[],
     };
     let own = own.iter().map(|line| (*line).to_owned());
@@ -134,17 +142,17 @@ pub fn fill_request(values: &mut Values, series: &PlannedSeries, captured: &Capt
         Operation::Grpc(rpc) => &rpc.metadata,
         Operation::Bench(_) => return,
     };
-    let filled = |line: &String| {
-        let line = seed::filled(line, captured);
+    let fill = |line: &String| {
+        let line = captured::fill(line, captured);
         // A variable that is not set was an error when the request was made; here it leaves the line as it is.
-        variables::filled(&line).unwrap_or(line)
+        variables::fill(&line).unwrap_or(line)
     };
-    let lines: Vec<String> = lines.iter().map(filled).collect();
-    set_lines(values, series.protocol, &lines);
+    let lines: Vec<String> = lines.iter().map(fill).collect();
+    set_headers(values, series.protocol, &lines);
     for name in ["path", "url", "more_urls"] {
         match values.get_mut(name) {
-            Some(Value::One(text)) => *text = seed::filled(text, captured),
-            Some(Value::Many(texts)) => texts.iter_mut().for_each(|text| *text = seed::filled(text, captured)),
+            Some(Value::One(text)) => *text = captured::fill(text, captured),
+            Some(Value::Many(texts)) => texts.iter_mut().for_each(|text| *text = captured::fill(text, captured)),
             None => {}
         }
     }
@@ -184,7 +192,7 @@ pub fn environment(series: &PlannedSeries, values: &Values) -> BTreeMap<String, 
 /// The driver's command for the record: values that differ between rounds stay placeholders.
 #[must_use]
 pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
-    let places = Places {
+    let locations = Locations {
         address: &authority(series.server.host, "{port}"),
         raw: "{raw}",
         body_file: "{body_file}",
@@ -193,7 +201,7 @@ pub fn recorded_command(series: &PlannedSeries) -> Vec<String> {
         project: "",
         ca: "{ca}",
     };
-    let mut values = of(series, &places);
+    let mut values = of(series, &locations);
     set_amount(&mut values, &series.load.amount);
     if series.load.is_open() {
         // A rate that is measured first is not known yet.

@@ -13,7 +13,7 @@ static VARIABLE: LazyLock<Regex> =
 ///
 /// # Errors
 /// The name of a variable that is not set and has no default.
-pub fn filled(text: &str) -> Result<String, String> {
+pub fn fill(text: &str) -> Result<String, String> {
     let mut missing = None;
     let filled = VARIABLE.replace_all(text, |found: &Captures| {
         let default = found.get(2).map(|default| default.as_str().to_owned());
@@ -28,24 +28,21 @@ pub fn filled(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::filled;
+    use super::fill;
 
     #[test]
     fn a_variable_a_default_and_a_missing_one() {
         let path = std::env::var("PATH").unwrap();
-        assert_eq!(filled("x: {env:PATH}"), Ok(format!("x: {path}")));
-        assert_eq!(filled("a: {env:WIREBENCH_UNSET:b c}!"), Ok("a: b c!".into()));
-        assert_eq!(filled("a: {env:WIREBENCH_UNSET:}"), Ok("a: ".into()));
-        assert_eq!(filled("a: {env:WIREBENCH_UNSET}"), Err("WIREBENCH_UNSET".into()));
-        assert_eq!(filled("{\"a\":{\"b\":1}}"), Ok("{\"a\":{\"b\":1}}".into()));
+        assert_eq!(fill("x: {env:PATH}"), Ok(format!("x: {path}")));
+        assert_eq!(fill("a: {env:WIREBENCH_UNSET:b c}!"), Ok("a: b c!".into()));
+        assert_eq!(fill("a: {env:WIREBENCH_UNSET:}"), Ok("a: ".into()));
+        assert_eq!(fill("a: {env:WIREBENCH_UNSET}"), Err("WIREBENCH_UNSET".into()));
+        assert_eq!(fill("{\"a\":{\"b\":1}}"), Ok("{\"a\":{\"b\":1}}".into()));
     }
 
     #[test]
     fn what_belongs_to_the_workflow_is_not_given_away() {
-        assert_eq!(filled("{env:GITHUB_TOKEN:none}"), Ok("none".into()));
-        assert_eq!(
-            filled("{env:ACTIONS_RUNTIME_TOKEN}"),
-            Err("ACTIONS_RUNTIME_TOKEN".into())
-        );
+        assert_eq!(fill("{env:GITHUB_TOKEN:none}"), Ok("none".into()));
+        assert_eq!(fill("{env:ACTIONS_RUNTIME_TOKEN}"), Err("ACTIONS_RUNTIME_TOKEN".into()));
     }
 }

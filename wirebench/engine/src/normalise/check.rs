@@ -1,5 +1,6 @@
 //! The checks that every round must pass before its values are used.
 
+use crate::normalise::number::whole;
 use crate::normalise::open_loop;
 use wirebench_declare::driver::{Mode, Opens};
 use wirebench_declare::protocol::Protocol;
@@ -9,7 +10,7 @@ use wirebench_record::check::{Counted, FailedCheck};
 use wirebench_record::run::Round;
 
 /// There cannot be more requests in flight than workers; up to this many ‰ are allowed, for clocks that differ.
-const MOST_IN_FLIGHT_PERMILLE: f64 = 1030.0;
+const MAX_IN_FLIGHT_PERMILLE: f64 = 1030.0;
 /// At the start and the end of a round not every worker is busy; the check allows for this idle time, ns.
 const RAMP_NS: f64 = 50e6;
 
@@ -24,7 +25,7 @@ pub(super) struct Expected<'a> {
     pub(super) mode: &'a Mode,
 }
 
-/// Every failed check of a round; empty if the round is valid.
+/// All failed checks of a round; empty if the round is valid.
 #[must_use]
 pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -> Vec<FailedCheck> {
     let load = expected.load;
@@ -64,7 +65,7 @@ pub(super) fn failed(expected: &Expected, spoken: Option<&str>, round: &Round) -
     found
 }
 
-/// More or less made than asked for, or more than can be kept.
+/// Another amount than requested, or more requests than can be stored.
 fn amount(load: &Load, round: &Round, made: u64) -> Option<FailedCheck> {
     let differs = |what, asked, made| (asked != made).then_some(FailedCheck::AmountDiffers { what, asked, made });
     match &load.amount {
@@ -89,7 +90,7 @@ fn plausible(seen: u32, asked: u32, load: &Load) -> bool {
     (least..=asked.saturating_mul(2)).contains(&seen)
 }
 
-/// Quantiles out of order.
+/// Quantiles that are not in ascending order.
 fn disorder(round: &Round) -> Option<FailedCheck> {
     let l = round.latency_ns?;
     let ordered = [l.min, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].is_sorted() && l.min <= l.mean && l.mean <= l.max;
@@ -115,7 +116,7 @@ fn flow(expected: &Expected, round: &Round, ok: u64) -> Vec<FailedCheck> {
     } else {
         1000.0 * (expected.mode.in_flight_at_least - RAMP_NS / elapsed_ns as f64)
     };
-    if (least..=MOST_IN_FLIGHT_PERMILLE).contains(&found) {
+    if (least..=MAX_IN_FLIGHT_PERMILLE).contains(&found) {
         return Vec::new();
     }
     vec![FailedCheck::InFlight {
@@ -124,18 +125,8 @@ fn flow(expected: &Expected, round: &Round, ok: u64) -> Vec<FailedCheck> {
         permille,
         workers: expected.mode.workers(expected.load),
         at_least_percent: whole(least / 10.0),
-        at_most_percent: whole(MOST_IN_FLIGHT_PERMILLE / 10.0),
+        at_most_percent: whole(MAX_IN_FLIGHT_PERMILLE / 10.0),
     }]
-}
-
-/// Rounded, and within the type's range.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the type's range first"
-)]
-pub(super) fn whole(value: f64) -> u32 {
-    value.round().clamp(0.0, f64::from(u32::MAX)) as u32
 }
 
 /// Requests in flight on average as a share of the workers, ‰: throughput × mean latency ÷ workers. A worker that
@@ -257,17 +248,17 @@ mod tests {
             connections_seen: Some(connections),
             ..round(100_000, 1_000_000)
         };
-        let said = |key: &str| -> Mode { toml::from_str(&format!("args = []\n{key}")).unwrap() };
+        let mode = |key: &str| -> Mode { toml::from_str(&format!("args = []\n{key}")).unwrap() };
         assert_eq!(
-            judged_by(seen(1), &load, &said("connections = 1")),
+            judged_by(seen(1), &load, &mode("connections = 1")),
             Vec::<String>::new()
         );
-        assert!(judged_by(seen(100), &load, &said("connections = 1"))[0].contains("1 connections were asked for"));
-        let each = said("connections = \"one-per-request\"");
+        assert!(judged_by(seen(100), &load, &mode("connections = 1"))[0].contains("1 connections were asked for"));
+        let each = mode("connections = \"one-per-request\"");
         assert_eq!(judged_by(seen(90_000), &load, &each), Vec::<String>::new());
         // With ten requests in flight on each connection, a tenth of the throughput or ten times the latency fulfils
         // the law.
-        let piped = said("streams = 10");
+        let piped = mode("streams = 10");
         assert_eq!(
             judged_by(round(100_000, 10_000_000), &load, &piped),
             Vec::<String>::new()
@@ -291,11 +282,11 @@ mod tests {
             mode: &mode(0.97),
         };
         let found = failed(&expected, Some("http"), &round(100_000, 1_000_000));
-        let said = FailedCheck::ProtocolDiffers {
+        let expected_check = FailedCheck::ProtocolDiffers {
             spoken: "http".into(),
             planned: "h2c".into(),
         };
-        assert_eq!(found, [said]);
+        assert_eq!(found, [expected_check]);
     }
 
     #[test]

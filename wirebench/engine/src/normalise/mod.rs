@@ -1,6 +1,7 @@
 //! Turns raw driver output into a round of the record: runs the driver's jq filter and applies every check.
 
 mod check;
+mod number;
 mod open_loop;
 mod shape;
 
@@ -26,7 +27,7 @@ pub struct Jq {
     pub program: PathBuf,
 }
 
-/// A failed round: no values, only the reason.
+/// A failed round: it has no values, only the reason.
 #[must_use]
 pub fn failed_round(slot: Slot, reason: String) -> Round {
     Round {
@@ -44,7 +45,7 @@ pub fn round(jq: &Jq, series: &PlannedSeries, slot: Slot, measured: &Measured, f
     }
 }
 
-/// What the output of a load says: of one driver run, or of several at the same time together.
+/// The outcome of a load, as read from the output of one driver run, or of several at the same time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     /// Wall time of the load.
@@ -53,7 +54,7 @@ pub struct Outcome {
     pub ok_count: u64,
     /// Every other outcome, by its kind.
     pub errors: BTreeMap<String, u64>,
-    /// Requests that should have started and did not (open loop), when the driver says so.
+    /// Requests that should have started and did not (open loop), if the driver reports them.
     pub dropped: Option<u64>,
     /// Requests that the driver cut off itself, when it reports them.
     pub cut_off: Option<u64>,
@@ -76,7 +77,7 @@ fn outcome(series: &PlannedSeries, shape: Shape) -> Outcome {
     }
 }
 
-/// Makes a round of what a load's output says and what was measured beside it; a round that fails a check is invalid, with the
+/// Makes a round from the outcome of a load and what was measured during it. A round that fails a check is invalid, with the
 /// reason.
 #[must_use]
 pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome: Outcome) -> Round {
@@ -94,7 +95,10 @@ pub fn checked(series: &PlannedSeries, slot: Slot, measured: &Measured, outcome:
         driver_cpu_ns: driven.driver_cpu,
         server_busy_permille: driven.server_busy_permille,
         driver_busy_permille: driven.driver_busy_permille,
-        bound: driven.server_busy_permille.zip(driven.driver_busy_permille).map(bound),
+        bound: driven
+            .server_busy_permille
+            .zip(driven.driver_busy_permille)
+            .map(limited_by),
         server_peak_rss_bytes: measured.peak_rss_bytes,
         processes: driven.processes.clone(),
         connections_seen: driven.connections_seen(),
@@ -125,7 +129,7 @@ pub fn good_and_bad(
     answers: BTreeMap<String, Vec<u64>>,
     errors: BTreeMap<String, u64>,
 ) -> (Vec<u64>, BTreeMap<String, u64>) {
-    sort_out(answers, errors, &good_status(series))
+    split_by_status(answers, errors, &good_status(series))
 }
 
 /// The status, as text, of a good response of this series.
@@ -143,8 +147,8 @@ fn good_status(series: &PlannedSeries) -> String {
     }
 }
 
-/// Splits answers into good latencies and counted failures.
-fn sort_out(
+/// Splits responses into the latencies of good ones and the numbers of failures.
+fn split_by_status(
     mut answers: BTreeMap<String, Vec<u64>>,
     mut errors: BTreeMap<String, u64>,
     good: &str,
@@ -177,7 +181,7 @@ fn summary(mut latencies: Vec<u64>) -> Option<Latency> {
     })
 }
 
-fn bound((server_permille, driver_permille): (u32, u32)) -> Bound {
+fn limited_by((server_permille, driver_permille): (u32, u32)) -> Bound {
     if driver_permille >= Bound::CLIENT_FROM_PERMILLE {
         Bound::Client
     } else if server_permille > Bound::SERVER_ABOVE_PERMILLE {
@@ -206,7 +210,7 @@ mod tests {
             ok in prop::collection::vec(any::<u64>(), 0..50), bad in 0usize..50, refused in 0u64..50
         ) {
             let answers = BTreeMap::from([("200".to_owned(), ok.clone()), ("500".to_owned(), vec![1; bad])]);
-            let (good, errors) = sort_out(answers, BTreeMap::from([("refused".to_owned(), refused)]), "200");
+            let (good, errors) = split_by_status(answers, BTreeMap::from([("refused".to_owned(), refused)]), "200");
             prop_assert_eq!(good, ok);
             prop_assert_eq!(errors.values().sum::<u64>(), bad as u64 + refused);
             prop_assert!(errors.values().all(|count| *count > 0));
@@ -220,8 +224,8 @@ mod tests {
 
     #[test]
     fn the_side_that_is_busy_bounds_the_throughput() {
-        assert_eq!(bound((950, 400)), Bound::Server);
-        assert_eq!(bound((950, 850)), Bound::Client);
-        assert_eq!(bound((400, 400)), Bound::Neither);
+        assert_eq!(limited_by((950, 400)), Bound::Server);
+        assert_eq!(limited_by((950, 850)), Bound::Client);
+        assert_eq!(limited_by((400, 400)), Bound::Neither);
     }
 }

@@ -5,14 +5,14 @@ use wirebench_declare::load::{Load, Rate};
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::Round;
 
-use crate::normalise::check::whole;
+use crate::normalise::number::whole;
 
 /// An open loop must achieve this share of what it offers.
 const ACHIEVED_AT_LEAST: f64 = 0.99;
 /// The largest share of due requests that may be dropped.
 const DROPPED_AT_MOST: f64 = 0.01;
 
-/// What a round missed of its rate; empty if it achieved it.
+/// The failed checks of an open loop; empty if the round achieved its rate.
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
 pub(super) fn failed(load: &Load, round: &Round) -> Vec<FailedCheck> {
     let Some(Rate::PerSecond(rate)) = load.rate else {
@@ -63,11 +63,11 @@ mod tests {
 
     /// What a round missed, in words; `None` if it achieved its rate.
     fn fault(load: &Load, round: &Round) -> Option<String> {
-        let said: Vec<String> = failed(load, round)
+        let messages: Vec<String> = failed(load, round)
             .iter()
             .map(|check| check.sentence(&round.errors))
             .collect();
-        (!said.is_empty()).then(|| said.join("; "))
+        (!messages.is_empty()).then(|| messages.join("; "))
     }
 
     const SECOND: u64 = 1_000_000_000;

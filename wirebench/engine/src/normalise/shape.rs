@@ -15,7 +15,7 @@ use wirebench_declare::driver::Driver;
 pub struct Shape {
     /// Wall time of the load.
     pub elapsed_ns: Option<u64>,
-    /// Latency, ns, of every answered request by status.
+    /// The latency, ns, of every request with a response, by status.
     pub answers: BTreeMap<String, Vec<u64>>,
     /// The same for a driver that keeps no list: pairs of a latency, ns, and the number of responses that took it, by
     /// status.
@@ -23,7 +23,7 @@ pub struct Shape {
     pub histogram: BTreeMap<String, Vec<(u64, u64)>>,
     /// Requests without a response, by reason.
     pub errors: BTreeMap<String, u64>,
-    /// Requests that the driver should have started and did not (open loop), when it says so.
+    /// Requests that the driver should have started and did not (open loop), if it reports them.
     #[serde(default)]
     pub dropped: Option<u64>,
     /// Requests that the driver cut off itself when its time was over, when it reports them.
@@ -34,19 +34,20 @@ pub struct Shape {
     pub protocol: Option<String>,
 }
 
-/// The most responses in a histogram: ten times as many as a round may have.
-const MOST_ANSWERS: u64 = 10_000_000;
+/// The most responses of a histogram: ten times as many as a round may have.
+const MAX_RESPONSES: u64 = 10_000_000;
 
 impl Shape {
     /// Expands the histograms: adds each latency to the list as often as it was counted.
     ///
     /// # Errors
-    /// When a status has both a list and a histogram, or the counts exceed [`MOST_ANSWERS`].
-    fn spread_out(mut self) -> Result<Self, String> {
+    /// When a status has both a list and a histogram, or the counts exceed [`MAX_RESPONSES`].
+    fn expand_histograms(mut self) -> Result<Self, String> {
         for (status, pairs) in std::mem::take(&mut self.histogram) {
-            let most = |sum: u64, (_, count): &(u64, u64)| sum.checked_add(*count).filter(|sum| *sum <= MOST_ANSWERS);
-            if pairs.iter().try_fold(0, most).is_none() {
-                return Err(format!("histogram {status} counts more than {MOST_ANSWERS} answers"));
+            let checked_sum =
+                |sum: u64, (_, count): &(u64, u64)| sum.checked_add(*count).filter(|sum| *sum <= MAX_RESPONSES);
+            if pairs.iter().try_fold(0, checked_sum).is_none() {
+                return Err(format!("histogram {status} counts more than {MAX_RESPONSES} answers"));
             }
             let spread = pairs
                 .iter()
@@ -79,7 +80,7 @@ pub enum NormaliseError {
         /// The operating system's reason.
         source: std::io::Error,
     },
-    /// The filter refused the output.
+    /// The filter failed on the output.
     #[error("drivers/{driver}/normalise.jq: {message}")]
     Filter {
         /// The driver.
@@ -129,9 +130,9 @@ pub fn read(jq: &Jq, driver: &Driver, stdout: &Path, raw: &Path) -> Result<Shape
             message,
         });
     }
-    let other = |what: String| NormaliseError::Shape { driver: name(), what };
-    let shape: Shape = serde_json::from_slice(&output.stdout).map_err(|error| other(error.to_string()))?;
-    shape.spread_out().map_err(other)
+    let wrong_shape = |what: String| NormaliseError::Shape { driver: name(), what };
+    let shape: Shape = serde_json::from_slice(&output.stdout).map_err(|error| wrong_shape(error.to_string()))?;
+    shape.expand_histograms().map_err(wrong_shape)
 }
 
 #[cfg(test)]
@@ -142,7 +143,7 @@ mod tests {
     fn shape(json: &str) -> Result<Shape, String> {
         serde_json::from_str::<Shape>(json)
             .map_err(|error| error.to_string())?
-            .spread_out()
+            .expand_histograms()
     }
 
     proptest! {

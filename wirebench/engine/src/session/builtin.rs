@@ -18,7 +18,7 @@ pub(super) fn place(project: &Project) -> anyhow::Result<()> {
     if !project.uses_builtin_files() {
         return Ok(());
     }
-    let to = git::own(&project.root, &folder().to_string_lossy())?;
+    let to = git::work_path(&project.root, &folder().to_string_lossy())?;
     if is_whole(&to) {
         return Ok(());
     }

@@ -3,31 +3,31 @@
 use std::collections::BTreeMap;
 
 use crate::measure::side::Side;
-use crate::session::lineup::Entry;
 use crate::session::recorder::Recorder;
+use crate::session::variants::SeriesVariants;
 use crate::session::{Session, Setup, StageTime};
 use wirebench_declare::percent::Percent;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Stage, Variant};
 use wirebench_stats::quantile::median;
 
-/// Rounds from which the CPU time per request is taken.
+/// The rounds that measure the CPU time per request.
 const ROUNDS: u32 = 5;
 
-/// CPU time to burn in each request, ns, by series id; nothing for equal code. The rounds measured for it are not kept.
+/// CPU time to burn in each request, ns, by series id; empty if the code is equal. The rounds measured for it are not recorded.
 pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyhow::Result<BTreeMap<String, u64>> {
     if worse.share() <= 0.0 {
         return Ok(BTreeMap::new());
     }
     log::info!("measuring what a request costs, to slow the candidate down by {worse}");
     let folder = tempfile::tempdir()?;
-    let alone: Vec<Entry> = setup.entries.iter().map(candidate_alone).collect();
+    let alone: Vec<SeriesVariants> = setup.entries.iter().map(candidate_alone).collect();
     let mut session = Session::new(
         Setup {
             entries: &alone,
             ..*setup
         },
-        recorder.elsewhere(folder.path()),
+        recorder.in_folder(folder.path()),
     );
     let stage = Stage {
         number: 1,
@@ -37,19 +37,19 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
     };
     session.stage(&stage, StageTime::unlimited())?;
     let measured = session.finish()?;
-    let cost = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse.share()));
+    let burn = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse.share()));
     Ok((measured.run.series.iter())
         .filter_map(|series| {
             let values = series
                 .rounds
                 .iter()
                 .filter_map(|round| Metric::ServerCpu.comparable(round));
-            Some((series.id.clone(), cost(values.collect())?))
+            Some((series.id.clone(), burn(values.collect())?))
         })
         .collect())
 }
 
-/// The sides with a candidate that burns CPU time in each request; the record says how much.
+/// The sides with a candidate that burns CPU time in each request; the record contains the amount.
 pub(super) fn slowed_down(sides: &[Side], recorder: &mut Recorder, burns: &BTreeMap<String, u64>) -> Vec<Side> {
     let mut sides = sides.to_vec();
     for (id, ns) in burns {
@@ -65,8 +65,8 @@ pub(super) fn slowed_down(sides: &[Side], recorder: &mut Recorder, burns: &BTree
     sides
 }
 
-fn candidate_alone(entry: &Entry) -> Entry {
-    Entry {
+fn candidate_alone(entry: &SeriesVariants) -> SeriesVariants {
+    SeriesVariants {
         variants: entry
             .variants
             .iter()

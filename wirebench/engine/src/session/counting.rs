@@ -31,7 +31,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
     }
     let began = Instant::now();
     let counts = if cfg!(target_os = "linux") {
-        let toolbox = Toolbox::look(setup.prepared.bench.root);
+        let toolbox = Toolbox::look(setup.prepared.harness.root);
         for (program, what) in toolbox.missing() {
             log::warn!(
                 "not counted: {what}, as {program} is not installed; run: {}",
@@ -40,7 +40,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         }
         recorder.run.tools.extend(versions(&toolbox));
         let counter = Counter {
-            bench: &setup.prepared.bench,
+            bench: &setup.prepared.harness,
             toolbox: &toolbox,
             jq: setup.jq,
             folder: &recorder.folder,
@@ -61,12 +61,12 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         };
         Some(jobs.iter().map(skipped).collect())
     };
-    let mut own: BTreeMap<Variant, Option<BTreeSet<String>>> = BTreeMap::new();
+    let mut files_of: BTreeMap<Variant, Option<BTreeSet<String>>> = BTreeMap::new();
     for (place, mut counts) in places.into_iter().zip(counts.unwrap_or_default()) {
-        let files = own
+        let files = files_of
             .entry(counts.variant)
             .or_insert_with(|| files(setup, counts.variant));
-        only_own(&mut counts, files.as_ref());
+        keep_own_sources(&mut counts, files.as_ref());
         if let (Some(reason), true) = (&counts.reason, counts.status == CountStatus::Failed) {
             log::error!(
                 "failed: {}: {}: {reason}",
@@ -88,10 +88,10 @@ fn files(setup: &Setup, variant: Variant) -> Option<BTreeSet<String>> {
 }
 
 /// Removes source locations that are no files of the repository, such as generated code.
-fn only_own(counts: &mut Counts, files: Option<&BTreeSet<String>>) {
-    let own = |source: &Source| files.is_some_and(|files| files.contains(&source.file));
+fn keep_own_sources(counts: &mut Counts, files: Option<&BTreeSet<String>>) {
+    let is_own = |source: &Source| files.is_some_and(|files| files.contains(&source.file));
     for function in &mut counts.functions {
-        function.source = function.source.take().filter(own);
+        function.source = function.source.take().filter(is_own);
     }
 }
 
@@ -103,7 +103,7 @@ fn jobs<'a>(setup: &Setup<'a>) -> Vec<(usize, Job<'a>)> {
         let variants = entry.variants.iter().filter(|variant| **variant != Variant::Reference);
         for variant in variants {
             let side = setup.sides.iter().find(|side| side.revision.variant == *variant);
-            let side = side.expect("an entry of the lineup names only variants that have a side");
+            let side = side.expect("a plan names only variants that have a side");
             let broken_driver = setup.prepared.broken_drivers.get(&series.driver.name);
             let broken = broken_driver.or_else(|| side.broken.get(&series.server.name));
             jobs.push((
@@ -256,7 +256,7 @@ mod tests {
         let kept = |files: Option<&BTreeSet<String>>| -> Vec<bool> {
             let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
             counts.functions = ["src/price.rs", made].map(function).into();
-            only_own(&mut counts, files);
+            keep_own_sources(&mut counts, files);
             counts.functions.iter().map(|one| one.source.is_some()).collect()
         };
         assert_eq!(kept(Some(&files)), [true, false]);

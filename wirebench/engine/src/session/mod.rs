@@ -1,12 +1,9 @@
 //! A session measures a run: it prepares tools and sides, then loads or counts series in stages, and writes the record as it goes.
 
-mod asked;
 mod builtin;
 mod calibrate;
-pub mod conclude;
+mod checkout;
 mod counting;
-mod lineup;
-mod opened;
 mod pairs;
 mod pass;
 pub mod prepare;
@@ -14,7 +11,12 @@ mod progress;
 mod rates;
 mod recorder;
 mod run;
+mod series_record;
+mod side_request;
+mod spec;
+pub mod status;
 mod time;
+mod variants;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,20 +28,22 @@ use serde::Serialize;
 
 use crate::measure::side::Side;
 use crate::normalise::Jq;
-use crate::session::lineup::Entry;
 use crate::session::prepare::Prepared;
 use crate::session::progress::{Heading, Progress};
 use crate::session::recorder::Recorder;
 use crate::session::time::StageTime;
+use crate::session::variants::SeriesVariants;
 use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
 use wirebench_record::run::{Stage, Variant};
 
-pub use asked::{Asked, What};
 pub use pairs::given_up;
 pub use progress::remaining;
 pub use rates::achieved;
-pub use recorder::{new_folder, save, unmeasured, unwritable};
-pub use run::{NothingToMeasure, Order, Part, Purpose, Recorded, locked, measure};
+pub use recorder::{new_folder, save, started_run, unwritable};
+pub use run::{NothingToMeasure, Recorded, locked, measure, screen_stage};
+pub use series_record::unmeasured;
+pub use side_request::{CodeSource, SideRequest};
+pub use spec::{Part, Purpose, RunSpec};
 
 /// Everything that a session needs.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +52,7 @@ struct Setup<'a> {
     jq: &'a Jq,
     series: &'a [PlannedSeries<'a>],
     /// What is measured of each series.
-    entries: &'a [Entry],
+    entries: &'a [SeriesVariants],
     /// One for each variant, built.
     sides: &'a [Side],
     keep_raw: bool,
@@ -61,11 +65,11 @@ enum Ending {
     Whole,
     /// The time given was over first.
     OutOfTime,
-    /// The user asked to stop.
+    /// The user requested a stop.
     Interrupted,
 }
 
-/// A run that measures.
+/// A run in progress.
 #[derive(Debug)]
 struct Session<'a> {
     /// What was measured so far.
@@ -99,10 +103,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Measures one stage: as many rounds of its series as it says, and up to four more of those whose pairs the machine
-    /// disturbed or that failed too often. After `time.end` no new round begins; the stage is then recorded with the rounds that
-    /// every series has. A stage that is followed by another one ends earlier, as [`StageTime`] says, and once it is late no
-    /// rounds are measured in place of disturbed ones: the next stage measures such series anew.
+    /// Measures the rounds of one stage, and up to four extra rounds of each series whose pairs were disturbed or failed too
+    /// often. After `time.end` no new round begins, and the stage is recorded with the rounds that every series has. A stage that
+    /// another one follows ends earlier (see [`StageTime`]), and once it is late it has no extra rounds: the next stage measures
+    /// such series anew.
     ///
     /// # Errors
     /// When the results folder cannot be written.
@@ -120,9 +124,9 @@ impl<'a> Session<'a> {
             .map(|(index, (_, entry))| (index, entry.variants.clone()))
             .collect();
         if self.is_paired() {
-            self.progress.say(
+            self.progress.log(
                 Level::Info,
-                &format!("stage {}: {}", self.numbered(stage.number), stage.why),
+                &format!("stage {}: {}", self.stage_number(stage.number), stage.why),
             );
             self.recorder.run.stages.push(stage.clone());
         }
@@ -133,27 +137,27 @@ impl<'a> Session<'a> {
         for round in (first_round..).take(stage.rounds as usize) {
             ending = self.pass(&in_round(&slots, round), deadline)?;
             if ending == Ending::OutOfTime {
-                self.cut(stage, round - first_round, "the time given was over");
+                self.shorten(stage, round - first_round, "the time given was over");
             }
             if ending != Ending::Whole {
                 return Ok(ending);
             }
             let whole = round - first_round + 1;
             if whole < stage.rounds && time.is_enough(whole, members.len(), Instant::now()) {
-                self.cut(stage, whole, "ended to leave time for the second stage,");
+                self.shorten(stage, whole, "ended to leave time for the second stage,");
                 return Ok(Ending::Whole);
             }
         }
         while ending == Ending::Whole && self.is_paired() && !time.is_late(Instant::now()) {
-            let again = self.again(&members, stage);
-            if again.is_empty() {
+            let extra = self.extra_pairs(&members, stage);
+            if extra.is_empty() {
                 break;
             }
-            let slots = self.plan(&again, 1, stage.number)?;
+            let slots = self.plan(&extra, 1, stage.number)?;
             self.enter(stage.number, "extra round", &slots);
             ending = self.pass(&slots, deadline)?;
             if ending == Ending::OutOfTime {
-                self.progress.say(
+                self.progress.log(
                     Level::Info,
                     "the time given was over before every disturbed round was made up for",
                 );
@@ -167,7 +171,8 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When the record cannot be written.
     fn finish(mut self) -> anyhow::Result<Recorder> {
-        self.recorder.conclude(self.setup.prepared.bench.interrupt.asked());
+        self.recorder
+            .conclude(self.setup.prepared.harness.interrupt.is_requested());
         self.recorder.save()?;
         self.progress.finish();
         if !self.setup.keep_raw {
@@ -182,7 +187,7 @@ impl<'a> Session<'a> {
         self.setup.sides.len() > 1
     }
 
-    fn numbered(&self, stage: u32) -> String {
+    fn stage_number(&self, stage: u32) -> String {
         let has_baseline = |side: &Side| side.revision.variant == Variant::Baseline;
         let stages = if self.setup.sides.iter().any(has_baseline) {
             2
@@ -198,7 +203,7 @@ impl<'a> Session<'a> {
         let heading = Heading {
             stage: self
                 .is_paired()
-                .then(|| format!("stage {} {name}", self.numbered(stage))),
+                .then(|| format!("stage {} {name}", self.stage_number(stage))),
             kind,
             first_round,
             rounds: slots.last().map_or(0, |slot| slot.round + 1 - first_round),
@@ -227,19 +232,19 @@ impl<'a> Session<'a> {
         Ok(slots)
     }
 
-    /// The series that get an extra pair.
-    fn again(&self, members: &[(usize, Vec<Variant>)], stage: &Stage) -> Vec<(usize, Vec<Variant>)> {
-        let wanted = |(series, variants): &&(usize, Vec<Variant>)| {
+    /// The series that get an extra pair, with their variants.
+    fn extra_pairs(&self, members: &[(usize, Vec<Variant>)], stage: &Stage) -> Vec<(usize, Vec<Variant>)> {
+        let needs_extra = |(series, variants): &&(usize, Vec<Variant>)| {
             let tally = self.recorder.tally(*series, stage.number, stage.rounds);
             variants.len() > 1 && tally.wants_another() && !self.recorder.given_up(*series, variants[0])
         };
-        members.iter().filter(wanted).cloned().collect()
+        members.iter().filter(needs_extra).cloned().collect()
     }
 
-    /// Records that a stage ended early: with the rounds that every series has.
-    fn cut(&mut self, stage: &Stage, whole: u32, why: &str) {
+    /// Records that a stage ended early, with the number of rounds that every series has.
+    fn shorten(&mut self, stage: &Stage, whole: u32, why: &str) {
         let why = format!("{why} after {whole} of {} rounds", stage.rounds);
-        self.progress.say(Level::Info, &why);
+        self.progress.log(Level::Info, &why);
         if let Some(recorded) = self.recorder.run.stages.last_mut() {
             recorded.rounds = whole;
             recorded.why = format!("{}; {why}", recorded.why);

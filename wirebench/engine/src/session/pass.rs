@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::measure::side::Side;
 use crate::measure::slot::Measured;
-use crate::session::rates::Unmeasured;
+use crate::session::rates::SlotFailure;
 use crate::session::{Ending, Session, Setup};
 use log::Level;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -17,19 +17,19 @@ use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
 /// A measured slot, and the folder of its raw output.
-pub(super) struct Raw<'a> {
+pub(super) struct RawRound<'a> {
     slot: Slot,
     folder: PathBuf,
     /// The series as it was loaded: that of the plan, with a rate that may have been measured first.
     series: PlannedSeries<'a>,
-    taken: Result<Taken, String>,
+    result: Result<SlotResult, String>,
 }
 
 /// The result of a slot.
-pub(super) enum Taken {
+pub(super) enum SlotResult {
     /// One driver run; its output is normalised after the pass.
     Once(Box<Measured>),
-    /// A search, whose steps were normalised one by one: the driver's time, and the round.
+    /// A search for a rate, whose steps were normalised one by one: the driver's time, and the round.
     Searched(Duration, Box<Round>),
 }
 
@@ -37,12 +37,12 @@ impl<'a> Session<'a> {
     /// Measures one round of every series in the pass, then normalises all of them on all cores, while nothing is being
     /// measured. The deadline is checked between pairs, never within one.
     pub(super) fn pass(&mut self, pass: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
-        let interrupt = &self.setup.prepared.bench.interrupt;
-        let mut raws: Vec<Raw<'a>> = Vec::new();
+        let interrupt = &self.setup.prepared.harness.interrupt;
+        let mut raws: Vec<RawRound<'a>> = Vec::new();
         let mut ending = Ending::Whole;
         let mut before = None;
         for slot in pass {
-            if interrupt.asked() {
+            if interrupt.is_requested() {
                 ending = Ending::Interrupted;
                 break;
             }
@@ -61,7 +61,7 @@ impl<'a> Session<'a> {
             };
             raws.push(raw);
         }
-        self.keep(&raws);
+        self.record(&raws);
         self.leave_out_disturbed(&raws);
         self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
         self.recorder.conclude(true);
@@ -70,7 +70,7 @@ impl<'a> Session<'a> {
     }
 
     /// Measures one slot; `None` if the user interrupted it.
-    fn measure(&mut self, slot: Slot) -> Option<Raw<'a>> {
+    fn measure(&mut self, slot: Slot) -> Option<RawRound<'a>> {
         self.progress.begin(slot);
         let started = Instant::now();
         let Setup { prepared, series, .. } = self.setup;
@@ -83,63 +83,63 @@ impl<'a> Session<'a> {
             .get(&series.driver.name)
             .or_else(|| side.broken.get(&series.server.name));
         let mut series = series.clone();
-        let taken = match broken {
+        let result = match broken {
             Some(reason) => Err(reason.clone()),
             None => match self.at_rate(slot.series).and_then(|load| {
                 series.load = load;
-                self.take(&series, slot, &folder)
+                self.measure_or_search(&series, slot, &folder)
             }) {
-                Err(Unmeasured::Interrupted) => return None,
-                Err(Unmeasured::Failed(reason)) => Err(reason),
-                Ok(taken) => Ok(taken),
+                Err(SlotFailure::Interrupted) => return None,
+                Err(SlotFailure::Failed(reason)) => Err(reason),
+                Ok(result) => Ok(result),
             },
         };
-        let named = |reason| {
+        let with_side = |reason| {
             if self.is_paired() {
                 format!("{side}: {reason}")
             } else {
                 reason
             }
         };
-        let taken = taken.map_err(named);
-        if let Err(reason) = &taken {
+        let result = result.map_err(with_side);
+        if let Err(reason) = &result {
             self.progress
-                .say(Level::Error, &format!("failed: {}: {reason}", series.id));
+                .log(Level::Error, &format!("failed: {}: {reason}", series.id));
         }
         self.progress.end(slot, started.elapsed());
-        Some(Raw {
+        Some(RawRound {
             slot,
             folder,
             series,
-            taken,
+            result,
         })
     }
 
-    /// Measures a slot whose rate is known, or searches it.
-    fn take(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<Taken, Unmeasured> {
+    /// Measures a slot whose rate is known, or searches for its rate.
+    fn measure_or_search(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<SlotResult, SlotFailure> {
         if let Some(search) = series.load.search {
             let (loading, round) = self.search(series, search, slot, folder)?;
-            return Ok(Taken::Searched(loading, Box::new(round)));
+            return Ok(SlotResult::Searched(loading, Box::new(round)));
         }
-        let bench = &self.setup.prepared.bench;
-        let measured = bench.measure(series, self.side(slot.variant), folder)?;
-        Ok(Taken::Once(Box::new(measured)))
+        let harness = &self.setup.prepared.harness;
+        let measured = harness.measure(series, self.side(slot.variant), folder)?;
+        Ok(SlotResult::Once(Box::new(measured)))
     }
 
     pub(super) fn side(&self, variant: Variant) -> &'a Side {
         let mut sides = self.setup.sides.iter();
         sides
             .find(|side| side.revision.variant == variant)
-            .expect("an entry of the lineup names only variants that have a side")
+            .expect("a plan names only variants that have a side")
     }
 
-    /// Normalises raw outputs and adds their rounds to the record.
-    fn keep(&mut self, raws: &[Raw]) {
+    /// Normalises raw outputs, and adds their rounds to the record.
+    fn record(&mut self, raws: &[RawRound]) {
         let normalising = Instant::now();
         for (raw, round) in raws.iter().zip(self.normalise(raws)) {
-            let (loading, ready_after) = match &raw.taken {
-                Ok(Taken::Once(measured)) => (measured.loading, measured.ready_after),
-                Ok(Taken::Searched(loading, _)) => (*loading, None),
+            let (loading, ready_after) = match &raw.result {
+                Ok(SlotResult::Once(measured)) => (measured.loading, measured.ready_after),
+                Ok(SlotResult::Searched(loading, _)) => (*loading, None),
                 Err(_) => (Duration::ZERO, None),
             };
             self.recorder.run.spent.load_ns += nanos(loading);
@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
             if round.status == RoundStatus::Invalid {
                 let reason = round.reason.as_deref().unwrap_or_default();
                 let id = &self.setup.series[raw.slot.series].id;
-                self.progress.say(Level::Warn, &format!("invalid: {id}: {reason}"));
+                self.progress.log(Level::Warn, &format!("invalid: {id}: {reason}"));
             }
             if round.status == RoundStatus::Ok && !self.setup.keep_raw {
                 let _ = fs::remove_dir_all(&raw.folder);
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
     }
 
     /// Marks the pairs of a pass that the machine disturbed.
-    fn leave_out_disturbed(&mut self, raws: &[Raw]) {
+    fn leave_out_disturbed(&mut self, raws: &[RawRound]) {
         let mut pairs: Vec<(usize, u32)> = raws.iter().map(|raw| (raw.slot.series, raw.slot.round)).collect();
         pairs.dedup();
         for (series, round) in pairs {
@@ -167,22 +167,22 @@ impl<'a> Session<'a> {
             }
             if let Some(why) = self.recorder.drop_disturbed(series, round) {
                 let id = &self.setup.series[series].id;
-                self.progress.say(Level::Info, &format!("left out: {id}: {why}"));
+                self.progress.log(Level::Info, &format!("left out: {id}: {why}"));
             }
         }
     }
 
     /// One round for each raw output, in the same order.
-    fn normalise(&self, raws: &[Raw]) -> Vec<Round> {
+    fn normalise(&self, raws: &[RawRound]) -> Vec<Round> {
         let jq = self.setup.jq;
         raws.par_iter().map(|raw| round(jq, raw)).collect()
     }
 }
 
-fn round(jq: &Jq, raw: &Raw) -> Round {
-    match &raw.taken {
-        Ok(Taken::Once(measured)) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
-        Ok(Taken::Searched(_, round)) => (**round).clone(),
+fn round(jq: &Jq, raw: &RawRound) -> Round {
+    match &raw.result {
+        Ok(SlotResult::Once(measured)) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
+        Ok(SlotResult::Searched(_, round)) => (**round).clone(),
         Err(reason) => failed_round(raw.slot, reason.clone()),
     }
 }

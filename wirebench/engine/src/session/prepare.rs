@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use crate::install;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::slot::Bench;
-use crate::measure::tls::Pair;
+use crate::measure::slot::Harness;
+use crate::measure::tls::TlsFiles;
 use crate::measure::tools;
 use crate::normalise::Jq;
 use crate::session::builtin;
@@ -23,7 +23,7 @@ use wirebench_record::run::ToolVersion;
 #[derive(Debug)]
 pub struct Prepared<'a> {
     /// What measures.
-    pub bench: Bench<'a>,
+    pub harness: Harness<'a>,
     /// Versions of the programs found.
     pub tools: Vec<ToolVersion>,
     /// Reason by driver name.
@@ -42,11 +42,11 @@ pub fn prepare<'a>(
 ) -> anyhow::Result<Prepared<'a>> {
     let root = &project.root;
     let mut prepared = Prepared {
-        bench: Bench {
+        harness: Harness {
             root,
             cores,
             interrupt,
-            tls: Pair::make().context("no certificate for servers over TLS can be made")?,
+            tls: TlsFiles::make().context("no certificate for servers over TLS can be made")?,
             drivers: BTreeMap::new(),
             kept: Arc::default(),
             host: None,
@@ -67,7 +67,7 @@ pub fn prepare<'a>(
                     name,
                     version: found.version,
                 });
-                prepared.bench.drivers.insert(driver.name.clone(), found.path);
+                prepared.harness.drivers.insert(driver.name.clone(), found.path);
             }
             Err(error) => {
                 prepared.broken_drivers.insert(driver.name.clone(), error.to_string());

@@ -14,7 +14,7 @@ use wirebench_declare::scenario::Amount;
 /// Requests per second assumed before a series was measured.
 const ASSUMED_RATE: f64 = 15_000.0;
 /// Estimated time for starting, probing, stopping and normalising one round.
-const AROUND: Duration = Duration::from_millis(300);
+const OVERHEAD: Duration = Duration::from_millis(300);
 
 /// The heading of a part of the run.
 #[derive(Debug, Default)]
@@ -29,13 +29,13 @@ pub(super) struct Heading {
     pub(super) rounds: u32,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug)]
 pub(super) struct Progress<'a> {
     bar: Option<ProgressBar>,
     series: &'a [PlannedSeries<'a>],
     heading: Heading,
-    to_come: Vec<Slot>,
+    remaining: Vec<Slot>,
     took: BTreeMap<usize, Duration>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Progress<'a> {
             bar,
             series,
             heading: Heading::default(),
-            to_come: Vec::new(),
+            remaining: Vec::new(),
             took: BTreeMap::new(),
         }
     }
@@ -57,7 +57,7 @@ impl<'a> Progress<'a> {
     /// Starts a part of the run.
     pub(super) fn enter(&mut self, heading: Heading, slots: &[Slot]) {
         self.heading = heading;
-        self.to_come = slots.to_vec();
+        self.remaining = slots.to_vec();
         if let Some(bar) = &self.bar {
             bar.set_length(bar.position() + slots.len() as u64);
         }
@@ -65,7 +65,7 @@ impl<'a> Progress<'a> {
 
     /// A slot begins.
     pub(super) fn begin(&self, slot: Slot) {
-        let left = remaining(self.to_come.iter().map(|slot| self.expected(slot.series)).sum());
+        let left = remaining(self.remaining.iter().map(|slot| self.expected(slot.series)).sum());
         let heading = &self.heading;
         let number = slot.round - heading.first_round + 1;
         let round = format!("{} {number}/{}", heading.kind, heading.rounds);
@@ -84,14 +84,14 @@ impl<'a> Progress<'a> {
     /// A slot has ended after `took`.
     pub(super) fn end(&mut self, slot: Slot, took: Duration) {
         self.took.insert(slot.series, took);
-        self.to_come.retain(|other| *other != slot);
+        self.remaining.retain(|other| *other != slot);
         if let Some(bar) = &self.bar {
             bar.inc(1);
         }
     }
 
-    /// Prints a remark above the bar.
-    pub(super) fn say(&self, level: log::Level, text: &str) {
+    /// Logs a message above the bar.
+    pub(super) fn log(&self, level: log::Level, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| log::log!(level, "{text}")),
             None => log::log!(level, "{text}"),
@@ -118,7 +118,7 @@ impl<'a> Progress<'a> {
             Amount::Counted { .. } => Duration::ZERO,
             Amount::Starts(starts) => Duration::from_millis(30) * *starts,
         };
-        let once = length + load.warmup.map_or(Duration::ZERO, |span| span.0) + AROUND;
+        let once = length + load.warmup.map_or(Duration::ZERO, |span| span.0) + OVERHEAD;
         once * if load.search.is_some() { MOST_STEPS } else { 1 }
     }
 }

@@ -1,5 +1,5 @@
-//! Rates that must be measured: the capacity, before the first round of a series that offers a share of it, and the
-//! highest rate that keeps an objective.
+//! Rates that are measured: the capacity, before the first round of a series that offers a share of it, and the highest rate
+//! that keeps an objective.
 
 use std::fs;
 use std::path::Path;
@@ -18,14 +18,14 @@ use wirebench_record::run::{Bound, Round, RoundStatus, SearchStep};
 
 /// Why a slot gave no result.
 #[derive(Debug)]
-pub(super) enum Unmeasured {
-    /// The user asked to stop.
+pub(super) enum SlotFailure {
+    /// The user requested a stop.
     Interrupted,
     /// Server, driver or their declarations are at fault.
     Failed(String),
 }
 
-impl From<SlotError> for Unmeasured {
+impl From<SlotError> for SlotFailure {
     fn from(error: SlotError) -> Self {
         if error.is_interrupt() {
             Self::Interrupted
@@ -38,7 +38,7 @@ impl From<SlotError> for Unmeasured {
 impl Session<'_> {
     /// The load of a series with its rate in requests per second; a share of the capacity is measured once, before the first
     /// round.
-    pub(super) fn at_rate(&mut self, index: usize) -> Result<Load, Unmeasured> {
+    pub(super) fn at_rate(&mut self, index: usize) -> Result<Load, SlotFailure> {
         let load = &self.setup.series[index].load;
         let Some(Rate::OfCapacity(share)) = load.rate else {
             return Ok(load.clone());
@@ -56,9 +56,9 @@ impl Session<'_> {
         Ok(load.at(rate))
     }
 
-    /// Measures the capacity: good responses per second in a closed loop over the same connections; of all variants the
-    /// lowest.
-    fn capacity(&mut self, index: usize) -> Result<(u32, Option<Bound>), Unmeasured> {
+    /// Measures the capacity: good responses per second in a closed loop over the same connections. Returns the lowest of all
+    /// variants.
+    fn capacity(&mut self, index: usize) -> Result<(u32, Option<Bound>), SlotFailure> {
         let series = &self.setup.series[index];
         let closed = PlannedSeries {
             load: series.load.for_capacity(),
@@ -67,9 +67,9 @@ impl Session<'_> {
         let mut least: Option<(u32, Option<Bound>)> = None;
         for variant in &self.setup.entries[index].variants {
             let side = self.side(*variant);
-            let named = |reason: String| Unmeasured::Failed(format!("capacity of the {side}: {reason}"));
+            let with_side = |reason: String| SlotFailure::Failed(format!("capacity of the {side}: {reason}"));
             if let Some(reason) = side.broken.get(&series.server.name) {
-                return Err(named(reason.clone()));
+                return Err(with_side(reason.clone()));
             }
             let slot = Slot {
                 position: 0,
@@ -80,42 +80,42 @@ impl Session<'_> {
             };
             let name = format!("capacity-{}-{}", variant.name(), series.id);
             let folder = self.recorder.folder.join("raw").join(name);
-            let (loading, round) = match self.step(&closed, slot, side, &folder).map_err(Unmeasured::from) {
-                Err(Unmeasured::Failed(reason)) => return Err(named(reason)),
+            let (loading, round) = match self.step(&closed, slot, side, &folder).map_err(SlotFailure::from) {
+                Err(SlotFailure::Failed(reason)) => return Err(with_side(reason)),
                 other => other?,
             };
             self.recorder.run.spent.load_ns += nanos(loading);
             if round.status != RoundStatus::Ok {
-                return Err(named(round.reason.unwrap_or_default()));
+                return Err(with_side(round.reason.unwrap_or_default()));
             }
             let found = achieved(&round).unwrap_or(0);
             if least.is_none_or(|(fewest, _)| found < fewest) {
                 least = Some((found, round.bound));
             }
         }
-        least.ok_or_else(|| Unmeasured::Failed("no variant is there to measure the capacity of".into()))
+        least.ok_or_else(|| SlotFailure::Failed("no variant is there to measure the capacity of".into()))
     }
 
-    /// Tries rate after rate. Returns the driver's time and the round of the highest rate that passed, with every step
-    /// in it.
+    /// Searches for the highest rate that keeps the objective. Returns the driver's time and the round of the highest rate that
+    /// passed, with all steps of the search.
     pub(super) fn search(
         &self,
         series: &PlannedSeries,
         search: Search,
         slot: Slot,
         folder: &Path,
-    ) -> Result<(Duration, Round), Unmeasured> {
+    ) -> Result<(Duration, Round), SlotFailure> {
         let side = self.side(slot.variant);
         let mut bisection = Bisection::new(search.from, search.to);
         let (mut steps, mut loading) = (Vec::new(), Duration::ZERO);
         let (mut best, mut lowest): (Option<Round>, Option<Round>) = (None, None);
         while let Some(rate) = bisection.next_rate() {
-            let asked = PlannedSeries {
+            let at_rate = PlannedSeries {
                 load: series.load.at(rate),
                 ..series.clone()
             };
             let own = folder.join(format!("step-{}-{rate}", steps.len() + 1));
-            let (took, round) = match self.step(&asked, slot, side, &own) {
+            let (took, round) = match self.step(&at_rate, slot, side, &own) {
                 // An overloaded server may keep the driver from ending: this rate is too high.
                 Err(SlotError::Drive(error @ DriveError::TimedOut { .. })) => {
                     (Duration::ZERO, normalise::failed_round(slot, error.to_string()))
@@ -123,7 +123,7 @@ impl Session<'_> {
                 other => other?,
             };
             loading += took;
-            let step = tried(rate, search, &round);
+            let step = search_step(rate, search, &round);
             bisection.answer(step.passed);
             if step.passed {
                 best = Some(round);
@@ -155,7 +155,7 @@ impl Session<'_> {
         side: &Side,
         folder: &Path,
     ) -> Result<(Duration, Round), SlotError> {
-        let measured = self.setup.prepared.bench.measure(series, side, folder)?;
+        let measured = self.setup.prepared.harness.measure(series, side, folder)?;
         let round = normalise::round(self.setup.jq, series, slot, &measured, folder);
         if round.status == RoundStatus::Ok && !self.setup.keep_raw {
             let _ = fs::remove_dir_all(folder);
@@ -165,7 +165,7 @@ impl Session<'_> {
 }
 
 /// The result of one rate: it passes if the round passes every check and its p99 keeps the objective.
-fn tried(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
+fn search_step(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
     let p99_ns = round.latency_ns.map(|latency| latency.p99);
     let bound = nanos(search.p99.0);
     let why = if round.status == RoundStatus::Ok {
@@ -183,7 +183,7 @@ fn tried(rate_per_s: u32, search: Search, round: &Round) -> SearchStep {
     }
 }
 
-/// Good answers per second, rounded down.
+/// Good responses per second, rounded down.
 pub fn achieved(round: &Round) -> Option<u32> {
     let elapsed = u128::from(round.elapsed_ns.filter(|ns| *ns > 0)?);
     let per_second = u128::from(round.ok_count?) * 1_000_000_000 / elapsed;
@@ -224,11 +224,11 @@ mod tests {
             from: 1,
             to: 2,
         };
-        let step = tried(1_000, search, &round(5_000_000, RoundStatus::Ok));
+        let step = search_step(1_000, search, &round(5_000_000, RoundStatus::Ok));
         assert_eq!((step.passed, step.why, step.achieved_per_s), (true, None, Some(1_000)));
-        let slow = tried(1_000, search, &round(5_000_001, RoundStatus::Ok));
+        let slow = search_step(1_000, search, &round(5_000_001, RoundStatus::Ok));
         assert_eq!((slow.passed, slow.why.as_deref()), (false, Some("p99 is over 5ms")));
-        let bad = tried(1_000, search, &round(1, RoundStatus::Invalid));
+        let bad = search_step(1_000, search, &round(1, RoundStatus::Invalid));
         assert_eq!((bad.passed, bad.why.as_deref()), (false, Some("why")));
     }
 }

@@ -1,121 +1,31 @@
-//! A whole run, from its order to its record.
+//! A whole run, from its specification to its record.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::Context as _;
 
 use wirebench_declare::Project;
-use wirebench_declare::percent::Percent;
+use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::plan::rerun::FEWEST_PAIRS;
-use wirebench_declare::plan::{PlannedSeries, Selection};
-use wirebench_declare::project::Profile;
 use wirebench_declare::span::nanos;
-use wirebench_record::run::{self, HostRole, Run, Variant};
+use wirebench_record::run::{self, Dependency, HostRole, Pinning, RemoteHost, Run, Variant};
 
 use crate::git;
-use crate::measure::cores::Cores;
+use crate::measure::host;
 use crate::measure::interrupt::Interrupt;
 use crate::measure::lock::{self, Lock};
 use crate::measure::remote::{self, Address, Host};
 use crate::measure::side::Side;
-use crate::measure::stage::Stage;
-use crate::session::lineup::{self, Lineup};
-use crate::session::opened::{self, Opened};
-use crate::session::recorder::{self, Opening, Recorder};
+use crate::measure::staging::Staging;
+use crate::session::checkout::{self, CheckedOutSide};
+use crate::session::prepare::Prepared;
+use crate::session::recorder::{self, Recorder, started_run};
+use crate::session::spec::{Part, Purpose, RunSpec};
 use crate::session::time::StageTime;
-use crate::session::{Asked, Ending, Session, Setup, calibrate, counting, prepare};
-
-/// What a run is for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Purpose {
-    /// To measure, and to compare when there is a baseline.
-    Measure,
-    /// To record rounds of equal code, or of a candidate that wastes this share of its CPU time per request.
-    SelfTest(Percent),
-}
-
-impl Purpose {
-    /// True if a series is needed for the purpose: a self-test needs timed series only.
-    const fn wants(self, counted: bool) -> bool {
-        !(counted && matches!(self, Self::SelfTest(_)))
-    }
-}
-
-/// The part of a run that one machine measures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// All of it.
-    Whole,
-    /// One of several shards.
-    Shard {
-        /// The ids of its series.
-        series: &'a BTreeSet<String>,
-        /// Whether it also records the series that only the baseline declares, which are in no plan: one shard does.
-        records_removed: bool,
-    },
-}
-
-impl Part<'_> {
-    fn has(self, id: &str) -> bool {
-        match self {
-            Self::Whole => true,
-            Self::Shard { series, .. } => series.contains(id),
-        }
-    }
-
-    const fn records_removed(self) -> bool {
-        match self {
-            Self::Whole => true,
-            Self::Shard { records_removed, .. } => records_removed,
-        }
-    }
-}
-
-/// The order for a run: what is measured, and how.
-pub struct Order<'a> {
-    /// The project, whose folder is the candidate unless `asked` says otherwise.
-    pub project: &'a Project,
-    /// The sides: one candidate, and baseline and reference if there are any.
-    pub asked: &'a [Asked],
-    /// The profile and its name.
-    pub profile: (&'a str, &'a Profile),
-    /// Which series of the profile are measured; also applied to the baseline's declarations.
-    pub selection: &'a Selection,
-    /// The candidate's series.
-    pub series: Vec<PlannedSeries<'a>>,
-    /// Whether a series, by id and by whether it is counted, is measured.
-    pub keeps: &'a dyn Fn(&str, bool) -> bool,
-    /// The part of the run that this machine measures.
-    pub part: Part<'a>,
-    /// Rounds of each series and variant in the first stage.
-    pub rounds: u32,
-    /// Seed of the order of rounds.
-    pub seed: u64,
-    /// The cores of server and driver.
-    pub cores: Cores,
-    /// The host on which the servers run; `None` for this machine. Series that do not [`fit`](remote::fits) are left out.
-    pub server_host: Option<&'a Address>,
-    /// The host on which the load generators run; `None` for this machine. The same series are left out.
-    pub driver_host: Option<&'a Address>,
-    /// What the run is for.
-    pub purpose: Purpose,
-    /// The folder that takes the run's folder.
-    pub out: &'a Path,
-    /// The command that repeats the run.
-    pub repeat: String,
-    /// Whether raw output of good rounds is kept too.
-    pub keep_raw: bool,
-    /// Whether servers that are the same program on both sides are measured too.
-    pub measure_identical: bool,
-    /// Whether to wait until no other measurement runs on this machine; see [`lock`].
-    pub lock: bool,
-    /// Wall time for rounds of load where two variants are compared.
-    pub budget: Duration,
-    /// Chooses the second stage, from the run and the time left after the first one; `None` if no series needs one.
-    pub second_stage: &'a dyn Fn(&Run, Duration) -> Option<run::Stage>,
-}
+use crate::session::variants::{self, VariantPlan};
+use crate::session::{Ending, Session, Setup, calibrate, counting, prepare};
 
 /// A finished run: its record, and the folder that it is in.
 #[derive(Debug)]
@@ -123,7 +33,7 @@ pub struct Recorded {
     /// The record, as run.json has it.
     pub run: Run,
     /// The run's folder.
-    pub folder: std::path::PathBuf,
+    pub folder: PathBuf,
 }
 
 /// The candidate declares none of the chosen series.
@@ -135,89 +45,100 @@ pub struct NothingToMeasure;
 ///
 /// # Errors
 /// [`NothingToMeasure`]; when git cannot check out a revision, jq is missing, or the folder cannot be written.
-pub fn measure(order: &Order) -> anyhow::Result<Recorded> {
-    let project = order.project;
+pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
+    let project = spec.project;
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
-    let lock = locked(order.lock, &interrupt)?;
-    let host = |address: Option<&Address>, role| {
-        let opened = address.map(|address| Host::open(address, role, &interrupt));
-        opened.transpose()
+    let lock = locked(spec.lock, &interrupt)?;
+    let connect = |address: Option<&Address>, role| {
+        let host = address.map(|address| Host::open(address, role, &interrupt));
+        host.transpose()
     };
-    let server_host = host(order.server_host, HostRole::Server)?;
-    let driver_host = host(order.driver_host, HostRole::Driver)?;
-    let mut opened = opened::open(order.asked, project)?;
-    let accepted = opened::newly_accepted(&opened)?;
-    let (series, mut lineup) = lined_up(order, &opened)?;
-    let (id, folder) = recorder::new_folder(&std::path::absolute(order.out)?, order.seed)?;
+    let server_host = connect(spec.server_host, HostRole::Server)?;
+    let driver_host = connect(spec.driver_host, HostRole::Driver)?;
+    let mut checked_out = checkout::all(spec.sides, project)?;
+    let accepted = checkout::newly_accepted(&checked_out)?;
+    let (series, mut plan) = planned(spec, &checked_out)?;
+    let (id, folder) = recorder::new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
     let building = Instant::now();
-    let mut prepared = prepare::prepare(project, &series, order.cores.clone(), interrupt.clone())?;
-    prepared.bench.host = server_host;
-    prepared.bench.driver_host = driver_host;
-    opened::build(&mut opened, &series, &interrupt);
-    let has_baseline = order.asked.iter().any(|side| side.variant == Variant::Baseline);
-    let compares = has_baseline && order.purpose == Purpose::Measure;
+    let mut prepared = prepare::prepare(project, &series, spec.cores.clone(), interrupt.clone())?;
+    prepared.harness.host = server_host;
+    prepared.harness.driver_host = driver_host;
+    checkout::build(&mut checked_out, &series, &interrupt);
+    let has_baseline = spec.sides.iter().any(|side| side.variant == Variant::Baseline);
+    let compares = has_baseline && spec.purpose == Purpose::Measure;
     if compares {
-        lineup.compare(&series, &opened, order.measure_identical);
+        plan.compare(&series, &checked_out, spec.measure_identical);
     }
     let build_ns = nanos(building.elapsed());
     prepared.tools.push(jq_version);
-    prepared
-        .tools
-        .extend(prepare::gnuplot(&project.root).map(|(_, version)| version));
-    let (sides, _places) = placed(project, &opened, compares)?;
-    let opening = Opening {
-        profile: order.profile.0,
-        rounds: order.rounds,
-        seed: order.seed,
-        repeat: order.repeat.clone(),
-        cores: &prepared.bench.cores,
-        unlocked: lock.is_none(),
-        tools: prepared.tools.clone(),
-        revisions: sides.iter().map(|side| side.revision.clone()).collect(),
-        dependencies: opened::different_dependencies(&opened),
-        hosts: [&prepared.bench.host, &prepared.bench.driver_host]
-            .into_iter()
-            .flatten()
-            .map(Host::recorded)
-            .collect(),
-    };
-    let mut recorder = Recorder::begin(id, folder, opening, &series, &lineup);
-    recorder.run.spent.build_ns = build_ns;
-    recorder.run.accepted = accepted;
+    let gnuplot = prepare::gnuplot(&project.root);
+    prepared.tools.extend(gnuplot.map(|(_, version)| version));
+    let (sides, _staging) = staged(project, &checked_out, compares)?;
+    let dependencies = checkout::different_dependencies(&checked_out);
+    let mut run = record(spec, id, &prepared, &sides, dependencies, lock.is_none());
+    run.spent.build_ns = build_ns;
+    run.accepted = accepted;
+    let mut recorder = Recorder::begin(run, folder, &series, &plan);
     let setup = Setup {
         prepared: &prepared,
         jq: &jq,
         series: &series,
-        entries: &lineup.entries,
+        entries: &plan.entries,
         sides: &sides,
-        keep_raw: order.keep_raw,
+        keep_raw: spec.keep_raw,
     };
-    let slowed;
-    let setup = if let Purpose::SelfTest(worse) = order.purpose {
-        recorder.run.trigger = "selftest".into();
-        let burns = calibrate::burns(&setup, &recorder, worse)?;
-        slowed = calibrate::slowed_down(&sides, &mut recorder, &burns);
-        Setup {
-            sides: &slowed,
-            ..setup
-        }
-    } else {
-        setup
+    let slowed_down = slowed_down(spec, &setup, &mut recorder)?;
+    let setup = Setup {
+        sides: slowed_down.as_deref().unwrap_or(&sides),
+        ..setup
     };
     recorder.save()?;
     counting::count(&setup, &mut recorder, &project.config.count)?;
-    let recorder = load(
-        order,
-        setup,
-        recorder,
-        &screen(&series, &lineup, order.rounds),
-        compares,
-    )?;
+    let screen = screen(&series, &plan, spec.rounds);
+    let recorder = load(spec, setup, recorder, &screen, compares)?;
     Ok(Recorded {
         run: recorder.run,
         folder: recorder.folder,
     })
+}
+
+/// For a self-test: the sides with a candidate that wastes CPU time in each request.
+fn slowed_down(spec: &RunSpec, setup: &Setup, recorder: &mut Recorder) -> anyhow::Result<Option<Vec<Side>>> {
+    let Purpose::SelfTest(worse) = spec.purpose else {
+        return Ok(None);
+    };
+    recorder.run.trigger = "selftest".into();
+    let burns = calibrate::burns(setup, recorder, worse)?;
+    Ok(Some(calibrate::slowed_down(setup.sides, recorder, &burns)))
+}
+
+/// The record of the run, without series.
+fn record(
+    spec: &RunSpec,
+    id: String,
+    prepared: &Prepared,
+    sides: &[Side],
+    dependencies: Vec<Dependency>,
+    unlocked: bool,
+) -> Run {
+    let harness = &prepared.harness;
+    let hosts = [&harness.host, &harness.driver_host].into_iter().flatten();
+    let hosts: Vec<RemoteHost> = hosts.map(Host::recorded).collect();
+    let host = host::with_others(host::describe(harness.cores.available), &hosts);
+    Run {
+        repeat: spec.repeat.clone(),
+        hosts,
+        pinning: Pinning {
+            server_cores: harness.cores.server.clone(),
+            driver_cores: harness.cores.driver.clone(),
+            unlocked,
+        },
+        tools: prepared.tools.clone(),
+        variants: sides.iter().map(|side| side.revision.clone()).collect(),
+        dependencies,
+        ..started_run(id, spec.profile.0, spec.seed, spec.rounds, host)
+    }
 }
 
 /// The machine's lock; `None` if the run goes on without it.
@@ -229,7 +150,7 @@ pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock
         return Ok(None);
     }
     let file = lock::file();
-    match lock::hold(&file, interrupt) {
+    match lock::acquire(&file, interrupt) {
         Ok(Some(lock)) => Ok(Some(lock)),
         Ok(None) => anyhow::bail!("interrupted while another measurement held {}", file.display()),
         Err(error) => {
@@ -244,41 +165,41 @@ pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock
 }
 
 /// The series to measure, and the variants of each.
-fn lined_up<'a>(order: &Order<'a>, opened: &[Opened]) -> anyhow::Result<(Vec<PlannedSeries<'a>>, Lineup)> {
-    let elsewhere = order.server_host.is_some() || order.driver_host.is_some();
-    let mut series = order.series.clone();
-    let mut lineup = lineup::of(opened, &series, order.profile.1, order.selection)?;
+fn planned<'a>(spec: &RunSpec<'a>, sides: &[CheckedOutSide]) -> anyhow::Result<(Vec<PlannedSeries<'a>>, VariantPlan)> {
+    let has_hosts = spec.server_host.is_some() || spec.driver_host.is_some();
+    let mut series = spec.series.clone();
+    let mut plan = variants::plan(sides, &series, spec.profile.1, spec.selection)?;
     let unfit: BTreeSet<String> = series
         .iter()
-        .filter(|one| elsewhere && !remote::fits(one))
+        .filter(|one| has_hosts && !remote::fits(one))
         .map(|one| one.id.clone())
         .collect();
-    let wanted = |id: &str, counted| {
-        let is_left_out = unfit.contains(id) || counted && elsewhere;
-        !is_left_out && order.purpose.wants(counted) && (order.keeps)(id, counted)
+    let is_wanted = |id: &str, counted| {
+        let is_left_out = unfit.contains(id) || counted && has_hosts;
+        !is_left_out && spec.purpose.wants(counted) && (spec.includes)(id, counted)
     };
-    lineup.narrow(
+    plan.narrow(
         &mut series,
-        |one| order.part.has(&one.id) && wanted(&one.id, one.load.is_counted()),
-        |one| order.part.records_removed() && wanted(&one.id, one.is_counted()),
+        |one| spec.part.has(&one.id) && is_wanted(&one.id, one.load.is_counted()),
+        |one| spec.part.records_removed() && is_wanted(&one.id, one.is_counted()),
     );
     // A shard may be empty.
-    if order.part == Part::Whole && lineup.entries.iter().all(|entry| entry.variants.is_empty()) {
+    if spec.part == Part::Whole && plan.entries.iter().all(|entry| entry.variants.is_empty()) {
         return Err(NothingToMeasure.into());
     }
-    Ok((series, lineup))
+    Ok((series, plan))
 }
 
 /// Loads the servers in one stage, or in two where variants are compared.
 fn load<'a>(
-    order: &Order,
+    spec: &RunSpec,
     setup: Setup<'a>,
     recorder: Recorder,
     screen: &run::Stage,
     compares: bool,
 ) -> anyhow::Result<Recorder> {
     let time = if compares {
-        StageTime::first(order.budget)
+        StageTime::first(spec.budget)
     } else {
         StageTime::unlimited()
     };
@@ -288,10 +209,10 @@ fn load<'a>(
     }
     let ending = session.stage(screen, time)?;
     // Fewer first rounds than a verdict needs were requested: they are measured, and nothing is decided.
-    let enough = order.rounds >= FEWEST_PAIRS;
+    let enough = spec.rounds >= FEWEST_PAIRS;
     if let Some(deadline) = time.end.filter(|_| ending == Ending::Whole && enough) {
         let left = deadline.saturating_duration_since(Instant::now());
-        if let Some(second) = (order.second_stage)(&session.recorder.run, left) {
+        if let Some(second) = (spec.second_stage)(&session.recorder.run, left) {
             session.stage(&second, StageTime::last(deadline))?;
         }
     }
@@ -299,32 +220,34 @@ fn load<'a>(
 }
 
 /// The sides with their programs staged; the staged files are removed when the second value is dropped.
-fn placed(project: &Project, opened: &[Opened], compares: bool) -> anyhow::Result<(Vec<Side>, Stage)> {
-    let mut sides = opened::sides(opened, compares);
-    let places = Stage::make(&git::own(&project.root, "")?).context("no place for the servers' programs")?;
-    places.place(&mut sides).map_err(|(file, error)| {
+fn staged(project: &Project, checked_out: &[CheckedOutSide], compares: bool) -> anyhow::Result<(Vec<Side>, Staging)> {
+    let mut sides = checkout::measured_sides(checked_out, compares);
+    let folder = git::work_path(&project.root, "")?;
+    let staging = Staging::make(&folder).context("no place for the servers' programs")?;
+    staging.place(&mut sides).map_err(|(file, error)| {
         anyhow::anyhow!(
             "{}: cannot be copied to where it is started from: {error}",
             file.display()
         )
     })?;
-    Ok((sides, places))
+    Ok((sides, staging))
 }
 
-/// The first stage: everything that can be measured.
-fn screen(series: &[PlannedSeries], lineup: &Lineup, rounds: u32) -> run::Stage {
-    let measured = series.iter().zip(&lineup.entries);
-    let ids: Vec<String> = measured
-        .filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty())
-        .map(|(one, _)| one.id.clone())
-        .collect();
+/// The first stage: every series that can be loaded.
+fn screen(series: &[PlannedSeries], plan: &VariantPlan, rounds: u32) -> run::Stage {
+    let loaded = series.iter().zip(&plan.entries);
+    let loaded = loaded.filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty());
+    screen_stage(loaded.map(|(one, _)| one.id.clone()).collect(), rounds)
+}
+
+/// The first stage of a run, for the series with these ids.
+#[must_use]
+pub fn screen_stage(series: Vec<String>, rounds: u32) -> run::Stage {
+    let count = series.len();
     run::Stage {
         number: 1,
         rounds,
-        why: format!(
-            "screen of every series ({}), {rounds} rounds of each variant",
-            ids.len()
-        ),
-        series: ids,
+        why: format!("screen of every series ({count}), {rounds} rounds of each variant"),
+        series,
     }
 }

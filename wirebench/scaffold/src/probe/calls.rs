@@ -11,10 +11,12 @@ use crate::program::slug;
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{GrpcOperation, Operation, ProtoFile, Ready};
-use wirebench_engine::measure::grpc::Call;
-use wirebench_engine::measure::probe::{ask as ask_once, grpc_request};
+use wirebench_engine::measure::endpoint::Endpoint;
+use wirebench_engine::measure::grpc::call::Call;
+use wirebench_engine::measure::grpc::reflection;
+use wirebench_engine::measure::probe::send;
 use wirebench_engine::measure::ready::is_ready;
-use wirebench_engine::measure::reflection::{self, Place};
+use wirebench_engine::measure::wire::grpc_request;
 
 /// Methods that are measured; more only cost time.
 const MOST: usize = 3;
@@ -34,24 +36,24 @@ pub(super) fn ask(scene: &Scene, address: &str, calls: &[proto::Call], seen: &mu
         let words = "it has no gRPC health service; it takes connections";
         seen.because.insert("ready", words.into());
     }
-    let place = Place {
+    let endpoint = Endpoint {
         address,
         protocol: Protocol::Grpc,
         ca: Path::new(""),
     };
-    let reflected = reflection::services(place);
+    let reflected = reflection::services(endpoint);
     for call in calls {
         let call = Method::declared(call);
-        if let Err(question) = ask_for(scene, place, &call, reflected.as_deref(), seen) {
+        if let Err(question) = ask_for(scene, endpoint, &call, reflected.as_deref(), seen) {
             seen.questions.push(question);
         }
     }
     let known = |service: &&String| calls.iter().any(|call| call.call.starts_with(&format!("{service}/")));
     for service in reflected.iter().flatten().filter(|service| !known(service)) {
-        match Method::reflected(place, service) {
+        match Method::reflected(endpoint, service) {
             Ok(methods) => {
                 for method in &methods {
-                    if let Err(question) = ask_for(scene, place, method, reflected.as_deref(), seen) {
+                    if let Err(question) = ask_for(scene, endpoint, method, reflected.as_deref(), seen) {
                         seen.questions.push(question);
                     }
                 }
@@ -88,8 +90,8 @@ impl Method {
     }
 
     /// The unary methods of a service, by the server's reflection.
-    fn reflected(place: Place, service: &str) -> Result<Vec<Self>, String> {
-        let set = reflection::files(place, service)?;
+    fn reflected(endpoint: Endpoint, service: &str) -> Result<Vec<Self>, String> {
+        let set = reflection::files(endpoint, service)?;
         let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| error.to_string())?;
         let found = pool
             .get_service_by_name(service)
@@ -109,7 +111,7 @@ impl Method {
 /// Calls one method; a response that is not good becomes a question.
 fn ask_for(
     scene: &Scene,
-    place: Place,
+    endpoint: Endpoint,
     call: &Method,
     reflected: Option<&[String]>,
     seen: &mut Seen,
@@ -126,8 +128,8 @@ fn ask_for(
         metadata: Vec::new(),
         expected_message: None,
     };
-    let loaded =
-        Call::load(scene.root, &operation, place).map_err(|error| format!("{error}: where do its imports start?"))?;
+    let loaded = Call::load(scene.root, &operation, endpoint)
+        .map_err(|error| format!("{error}: where do its imports start?"))?;
     let made_up = sample(&loaded.input(), 0);
     let mut last = String::new();
     for message in [serde_json::to_string(&made_up).unwrap_or_default(), "{}".to_owned()] {
@@ -135,7 +137,7 @@ fn ask_for(
             continue;
         };
         let request = grpc_request(Protocol::Grpc, &format!("/{}", call.call), frame, Path::new(""));
-        let answer = match ask_once(place.address, &request, PATIENCE) {
+        let answer = match send(endpoint.address, &request, PATIENCE) {
             Ok(answer) => answer,
             Err(error) => {
                 last = error.to_string();
@@ -145,7 +147,10 @@ fn ask_for(
         match answer.grpc {
             Some((status, _)) if status == "0" => {
                 operation.message = message;
-                let first = loaded.answer(&answer.body).ok().and_then(|all| all.into_iter().next());
+                let first = loaded
+                    .response(&answer.body)
+                    .ok()
+                    .and_then(|all| all.into_iter().next());
                 operation.expected_message = first.and_then(|message| serde_json::to_string(&message).ok());
                 declare(call, operation, listed, seen);
                 return Ok(());

@@ -4,9 +4,9 @@ use crate::probe::start::Stage;
 use crate::probe::{Seen, Unseen};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{Operation, Server};
-use wirebench_engine::measure::question::Question;
-use wirebench_engine::measure::reflection::Place;
-use wirebench_engine::measure::seed::Captured;
+use wirebench_engine::measure::captured::Captured;
+use wirebench_engine::measure::endpoint::Endpoint;
+use wirebench_engine::measure::request::Request;
 use wirebench_engine::measure::target::{Target, TargetError};
 
 /// Requests for each operation after the new start.
@@ -19,7 +19,7 @@ const TIMES: usize = 2;
 /// When it does not get ready as declared, or no operation is left.
 pub(super) fn confirm(stage: &Stage, seen: &mut Seen) -> Result<(), Unseen> {
     (stage.scene.say)(&format!("{}: starting it again, as declared", seen.server.name));
-    let target = Target::start(stage.side, &seen.server, &stage.ground()).map_err(|error| error.to_string())?;
+    let target = Target::start(stage.side, &seen.server, &stage.context()).map_err(|error| error.to_string())?;
     let address = target.front.address.clone();
     let names: Vec<String> = seen.server.operations.keys().cloned().collect();
     for name in names {
@@ -73,14 +73,14 @@ fn passes(stage: &Stage, server: &Server, name: &str, address: &str) -> Result<(
     let operation = &server.operations[name];
     let protocol = protocol_of(server, operation);
     let ca = stage.scene.tls.certificate();
-    let place = Place {
+    let endpoint = Endpoint {
         address,
         protocol,
         ca: &ca,
     };
-    let question = Question::new(stage.scene.root, server, operation, place, &Captured::new())?;
+    let request = Request::new(stage.scene.root, server, operation, endpoint, &Captured::new())?;
     for _ in 0..TIMES {
-        question.check(address)?;
+        request.check(address)?;
     }
     Ok(())
 }

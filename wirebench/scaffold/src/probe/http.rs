@@ -15,7 +15,7 @@ use crate::program::{Program, free, slug};
 use crate::routes;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{HttpOperation, Operation, Ready};
-use wirebench_engine::measure::probe::WireAnswer;
+use wirebench_engine::measure::wire::WireResponse;
 
 /// Operations that are measured; more only cost time.
 const MOST: usize = 3;
@@ -59,7 +59,7 @@ struct Good {
     template: String,
     path: String,
     why: String,
-    answer: WireAnswer,
+    answer: WireResponse,
     /// Whether every repetition was the same.
     stable: bool,
 }
@@ -228,7 +228,7 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    fn get(&self, path: &str) -> Option<WireAnswer> {
+    fn get(&self, path: &str) -> Option<WireResponse> {
         get(self.address, self.protocol, path).ok()
     }
 
@@ -396,7 +396,7 @@ mod tests {
             template: path.into(),
             path: path.into(),
             why: "a.rs:1".into(),
-            answer: WireAnswer {
+            answer: WireResponse {
                 status: 200,
                 body: body.into(),
                 grpc: None,

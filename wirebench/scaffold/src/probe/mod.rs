@@ -22,11 +22,11 @@ use wirebench_declare::profiles::Profiles;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{self, Ready, Server};
 use wirebench_declare::span::Span;
-use wirebench_engine::measure::build::Workshop;
+use wirebench_engine::measure::build::Builder;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::side::Side;
-use wirebench_engine::measure::tls::Pair;
+use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_record::run::VariantRevision;
 
 /// The context of a probe.
@@ -36,7 +36,7 @@ pub struct Scene<'a> {
     /// The name of the code, for the messages of a build.
     pub revision: VariantRevision,
     /// The certificate that servers show.
-    pub tls: &'a Pair,
+    pub tls: &'a TlsFiles,
     /// Ctrl-C.
     pub interrupt: &'a Interrupt,
     /// Receives progress lines.
@@ -177,11 +177,11 @@ fn build(scene: &Scene, server: &Server) -> Result<(Side, Duration), Unseen> {
         scene.root.to_path_buf(),
         std::slice::from_ref(server),
     );
-    let workshop = Workshop {
+    let builder = Builder {
         folder: scene.root.to_path_buf(),
-        ..Workshop::default()
+        ..Builder::default()
     };
-    side.build([server.name.as_str()].into_iter(), &workshop);
+    side.build([server.name.as_str()].into_iter(), &builder);
     match side.broken.remove(&server.name) {
         Some(reason) => Err(Unseen::from(format!("it cannot be built: {reason}"))),
         None => Ok((side, began.elapsed())),

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use wirebench_declare::protocol::Protocol;
 use wirebench_engine::measure::grpc;
-use wirebench_engine::measure::probe::{ProbeError, WireAnswer, WireRequest, ask, grpc_request};
-use wirebench_engine::measure::tls::Pair;
+use wirebench_engine::measure::probe::{ProbeError, send};
+use wirebench_engine::measure::tls::TlsFiles;
+use wirebench_engine::measure::wire::{WireRequest, WireResponse, grpc_request};
 
 /// How long one request may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
@@ -31,7 +32,7 @@ pub(super) struct Spoken {
 }
 
 /// Tries one protocol after another.
-pub(super) fn to(address: &str, tls: &Pair) -> Spoken {
+pub(super) fn to(address: &str, tls: &TlsFiles) -> Spoken {
     let mut spoken = Spoken::default();
     if let Ok(answer) = get(address, Protocol::Http, "/") {
         spoken.closes = closes(address);
@@ -39,8 +40,8 @@ pub(super) fn to(address: &str, tls: &Pair) -> Spoken {
         let words = format!("HTTP/1.1: GET / answered {}{then}", answer.status);
         spoken.protocols.push((Protocol::Http, words));
     }
-    let call = grpc_request(Protocol::Grpc, NOBODYS, grpc::frame(&[]), Path::new(""));
-    let called = ask(address, &call, PATIENCE).ok().and_then(|answer| answer.grpc);
+    let call = grpc_request(Protocol::Grpc, NOBODYS, grpc::frame::frame(&[]), Path::new(""));
+    let called = send(address, &call, PATIENCE).ok().and_then(|answer| answer.grpc);
     if let Some((status, _)) = called {
         spoken.grpc = true;
         let words = format!("gRPC: a call of an unknown method answered grpc-status {status}");
@@ -60,7 +61,7 @@ pub(super) fn to(address: &str, tls: &Pair) -> Spoken {
 }
 
 /// A GET without headers.
-pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireAnswer, ProbeError> {
+pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireResponse, ProbeError> {
     let request = WireRequest {
         protocol,
         method: "GET".into(),
@@ -69,7 +70,7 @@ pub(super) fn get(address: &str, protocol: Protocol, path: &str) -> Result<WireA
         body: Vec::new(),
         ca: None,
     };
-    ask(address, &request, PATIENCE)
+    send(address, &request, PATIENCE)
 }
 
 /// True if the server says that it closes the connection after a response to HTTP/1.1, or answers with HTTP/1.0.
@@ -111,7 +112,7 @@ fn says_it_closes(head: &str) -> bool {
 
 /// True if it responds to a TLS handshake. Its certificate is not the one that wirebench made, so the handshake fails
 /// after that.
-fn has_tls(address: &str, tls: &Pair) -> bool {
+fn has_tls(address: &str, tls: &TlsFiles) -> bool {
     let request = WireRequest {
         protocol: Protocol::Https,
         method: "GET".into(),
@@ -120,7 +121,7 @@ fn has_tls(address: &str, tls: &Pair) -> bool {
         body: Vec::new(),
         ca: Some(tls.certificate()),
     };
-    match ask(address, &request, PATIENCE) {
+    match send(address, &request, PATIENCE) {
         Ok(_) => true,
         Err(ProbeError::Tls(error)) => {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());

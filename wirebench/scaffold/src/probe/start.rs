@@ -10,9 +10,9 @@ use crate::ways::Way;
 use wirebench_declare::server::Server;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::listening::{self, Tree};
-use wirebench_engine::measure::process::{in_words, tail};
+use wirebench_engine::measure::process::{describe_exit, tail};
 use wirebench_engine::measure::side::Side;
-use wirebench_engine::measure::target::{Ground, Target};
+use wirebench_engine::measure::target::{LaunchContext, Target};
 
 /// How long a program may take until it listens.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -46,16 +46,16 @@ pub(super) struct Running {
 }
 
 impl Stage<'_> {
-    pub(super) fn ground(&self) -> Ground<'_> {
-        Ground {
+    pub(super) fn context(&self) -> LaunchContext<'_> {
+        LaunchContext {
             folder: self.folder,
             cores: self.cores,
             tls: self.scene.tls,
             interrupt: self.scene.interrupt,
             kept: None,
-            data: None,
+            data_folder: None,
             host: None,
-            reached_at: None,
+            listen_ip: None,
         }
     }
 
@@ -77,7 +77,7 @@ impl Stage<'_> {
                     tried.push(way.names());
                     running.stop();
                 }
-                Err(reason) if self.scene.interrupt.asked() => return Err(reason.into()),
+                Err(reason) if self.scene.interrupt.is_requested() => return Err(reason.into()),
                 Err(reason) => {
                     failed.get_or_insert(reason);
                 }
@@ -108,7 +108,7 @@ impl Stage<'_> {
     /// # Errors
     /// When it cannot be started, ends, or does not listen in time; the error has its last output.
     fn start(&self, server: &Server) -> Result<Running, String> {
-        let target = Target::launch(self.side, server, &self.ground()).map_err(|error| error.to_string())?;
+        let target = Target::launch(self.side, server, &self.context()).map_err(|error| error.to_string())?;
         let port = target
             .front
             .address
@@ -139,10 +139,10 @@ impl Stage<'_> {
                     .front
                     .group
                     .kill_and_reap()
-                    .map_or_else(|error| error.to_string(), in_words);
+                    .map_or_else(|error| error.to_string(), describe_exit);
                 return Err(format!("it {how} before it listened{}", self.last_words()));
             }
-            if began.elapsed() > LONGEST || self.scene.interrupt.asked() {
+            if began.elapsed() > LONGEST || self.scene.interrupt.is_requested() {
                 let elsewhere = listening::only_unix(group).map(|unix| format!(": {unix}"));
                 end(target);
                 return Err(format!(

@@ -1,4 +1,4 @@
-//! The system's ssh: its command line, and what its errors mean.
+//! The system's ssh: its command line, and advice for its errors.
 
 use std::fs::File;
 use std::io;
@@ -17,30 +17,30 @@ pub enum HostError {
     /// There is no ssh.
     #[error("ssh cannot be started: {0}; install it, or name its command in {VARIABLE}")]
     Ssh(io::Error),
-    /// The command that the user names is none.
+    /// The command that the user names cannot be parsed.
     #[error("{VARIABLE}: expected a command in words, such as 'ssh -F config': {0}")]
     Words(shell_words::ParseError),
-    /// ssh does not get there.
+    /// ssh cannot connect.
     #[error("{address}: {why}; {advice}")]
     Unreachable {
-        /// Where.
+        /// The host.
         address: Address,
-        /// ssh's own words.
+        /// ssh's own message.
         why: String,
         /// What to do.
         advice: &'static str,
     },
-    /// It has not what a server needs there.
+    /// The host lacks a program or something else that is needed.
     #[error("{address}: the host lacks {what}; {advice}")]
     Lacks {
-        /// Where.
+        /// The host.
         address: Address,
         /// What.
         what: String,
         /// What to do.
         advice: &'static str,
     },
-    /// A file of this machine cannot be written.
+    /// A temporary folder on this machine cannot be made.
     #[error("a folder for temporary files cannot be made: {0}; free some space, or set TMPDIR")]
     Own(io::Error),
     /// The user stopped the run.
@@ -65,8 +65,8 @@ impl Ssh<'_> {
         Ok(command)
     }
 
-    /// A further command over the same connection, its output and errors piped.
-    pub(super) fn further(&self, script: &str) -> Result<Command, HostError> {
+    /// Another command over the same connection, its output and errors piped.
+    pub(super) fn command_over_connection(&self, script: &str) -> Result<Command, HostError> {
         let mut command = self.command("no", script)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(command)
@@ -80,7 +80,7 @@ impl Ssh<'_> {
             .ok_or_else(|| HostError::Ssh(io::Error::other(format!("{VARIABLE} is empty"))))?;
         let mut command = wirebench_spawn::command(program);
         command.args(args).arg("-T");
-        // Never a question, and the host's key is checked as the user's configuration says.
+        // ssh never prompts, and checks the host's key as the user's configuration says.
         let control = format!("ControlPath={}", self.folder.join("control").display());
         let options = [
             "BatchMode=yes",
@@ -98,7 +98,7 @@ impl Ssh<'_> {
         Ok(command)
     }
 
-    /// Why the connection ended, by what ssh said.
+    /// The error of a connection that ended, from ssh's own messages.
     pub(super) fn unreachable(&self) -> HostError {
         let why = tail(&self.folder.join("errors"));
         HostError::Unreachable {
@@ -115,16 +115,16 @@ impl Ssh<'_> {
 
 /// What to do about an error of ssh. Checks of host keys are never switched off.
 fn advice(why: &str) -> &'static str {
-    let says = |words: &[&str]| words.iter().any(|word| why.contains(word));
-    if says(&["REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
+    let contains = |words: &[&str]| words.iter().any(|word| why.contains(word));
+    if contains(&["REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
         "the host shows another key than before: find out why, and only then remove the old one with ssh-keygen -R"
-    } else if says(&["Host key verification failed"]) {
+    } else if contains(&["Host key verification failed"]) {
         "its key is not known here: connect once by hand with ssh and compare the key's fingerprint, or add the key to known_hosts"
-    } else if says(&["Permission denied", "Too many authentication failures"]) {
+    } else if contains(&["Permission denied", "Too many authentication failures"]) {
         "no key of yours opens it without a question: add one with ssh-copy-id, and load it with ssh-add if it has a passphrase"
-    } else if says(&["Could not resolve hostname"]) {
+    } else if contains(&["Could not resolve hostname"]) {
         "no such name: check it for a typing error"
-    } else if says(&[
+    } else if contains(&[
         "Connection refused",
         "timed out",
         "No route to host",

@@ -16,21 +16,25 @@ use wirebench_declare::scenario::Amount;
 use wirebench_declare::server::Operation;
 use wirebench_record::run::{HostRole, Ping, RemoteHost};
 
+use crate::measure::clock::Clock;
+use crate::measure::digest;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::port::{LOWEST, one_of};
+use crate::measure::port::{LOWEST_PORT, random_in};
 use crate::measure::remote::address::Address;
-use crate::measure::remote::clock::{self, Clock};
+use crate::measure::remote::clock;
 use crate::measure::remote::connection::{HostError, Ssh};
 use crate::measure::remote::facts::Facts;
 use crate::measure::remote::ping;
-use crate::measure::remote::process::{self, Process};
+use crate::measure::remote::process::Process;
 use crate::measure::remote::program::{self, Program};
 use crate::measure::remote::shell::Shell;
+use crate::measure::remote::stat::reaped_ticks;
 
-/// How long ssh may take to say why it failed.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long ssh may take to print why it failed.
+const SSH_ERROR_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A connected host. What was made there is removed when this is dropped, and when the connection ends in another way.
+/// A connected host. The files and processes of the run there are removed when this is dropped, or the connection ends in
+/// another way.
 #[derive(Debug)]
 pub struct Host {
     shell: Arc<Shell>,
@@ -38,10 +42,11 @@ pub struct Host {
     facts: Facts,
     clock: Option<Clock>,
     role: HostRole,
-    /// Paths of copied programs, by the file on this machine.
+    /// Paths of copied programs on the host, by the file on this machine.
     programs: Mutex<BTreeMap<String, String>>,
-    /// SHA-256 of other files that were copied, by their path there.
-    sent: Mutex<BTreeMap<String, String>>,
+    /// SHA-256 of other copied files, by their path on the host.
+    copied_files: Mutex<BTreeMap<String, String>>,
+    /// The number of processes started so far.
     started: AtomicU32,
     /// For the socket of ssh's shared connection.
     folder: TempDir,
@@ -59,7 +64,7 @@ pub fn fits(series: &PlannedSeries) -> bool {
 }
 
 impl Host {
-    /// Connects, and makes a folder there.
+    /// Connects, and makes a folder for the run on the host.
     ///
     /// # Errors
     /// When the host cannot be reached, or lacks something.
@@ -73,28 +78,28 @@ impl Host {
             folder: folder.path(),
         };
         let shell = Shell::open(&mut ssh.master()?).map_err(HostError::Ssh)?;
-        let failed = |shell: &Shell| {
-            shell.has_ended_within(LAST_WORDS);
-            if interrupt.asked() {
+        let connection_error = |shell: &Shell| {
+            shell.has_ended_within(SSH_ERROR_TIMEOUT);
+            if interrupt.is_requested() {
                 HostError::Interrupted
             } else {
                 ssh.unreachable()
             }
         };
-        let said = shell.ask("facts").map_err(|error| match error.kind() {
+        let output = shell.run("facts").map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => HostError::Lacks {
                 address: address.clone(),
-                advice: supply(&error.to_string()),
+                advice: advice_for(&error.to_string()),
                 what: error.to_string(),
             },
-            _ => failed(&shell),
+            _ => connection_error(&shell),
         })?;
-        let facts = Facts::read(&said).map_err(|what| HostError::Lacks {
+        let facts = Facts::parse(&output).map_err(|what| HostError::Lacks {
             address: address.clone(),
             what: what.to_owned(),
             advice: "it must be a Linux host that ssh reaches, with a login that prints nothing else",
         })?;
-        let clock = clock::compare(&shell).map_err(|_| failed(&shell))?;
+        let clock = clock::compare(&shell).map_err(|_| connection_error(&shell))?;
         Ok(Self {
             shell: Arc::new(shell),
             address: address.clone(),
@@ -102,38 +107,38 @@ impl Host {
             clock,
             role,
             programs: Mutex::default(),
-            sent: Mutex::default(),
+            copied_files: Mutex::default(),
             started: AtomicU32::new(0),
             folder,
         })
     }
 
-    /// The address at which servers listen there, that of the connection.
+    /// The host's address in ssh's connection: servers listen there.
     #[must_use]
     pub fn ip(&self) -> IpAddr {
         self.facts.ip
     }
 
-    /// The address of this machine, as that host sees it.
+    /// The address of this machine as the host sees it.
     #[must_use]
-    pub fn ip_here(&self) -> IpAddr {
-        self.facts.ip_here
+    pub fn local_ip(&self) -> IpAddr {
+        self.facts.local_ip
     }
 
-    /// How long the way there and back takes, by TCP connections to a port that nobody listens on.
+    /// Round-trip times to the host, by TCP connections to a port that no program listens on.
     #[must_use]
     pub fn ping(&self) -> Option<Ping> {
         let port = self.free_port(None).ok()?;
         ping::refusals(SocketAddr::new(self.ip(), port))
     }
 
-    /// CPUs that may be used there.
+    /// CPUs that may be used on the host.
     #[must_use]
     pub fn cpus(&self) -> usize {
         self.facts.cpus as usize
     }
 
-    /// The host in a record: without its name and address.
+    /// The host as a record describes it: without its name and address.
     #[must_use]
     pub fn recorded(&self) -> RemoteHost {
         RemoteHost {
@@ -147,15 +152,15 @@ impl Host {
     /// CPU time that the hypervisor gave to others so far, ns over all its CPUs.
     #[must_use]
     pub fn steal_ns(&self) -> Option<u64> {
-        let ticks: u64 = self.shell.ask("steal").ok()?.trim().parse().ok()?;
+        let ticks: u64 = self.shell.run("steal").ok()?.trim().parse().ok()?;
         Some(ticks * self.facts.tick_ns)
     }
 
-    /// Copies a native program, unless the same was copied before. Returns its path there.
+    /// Copies a native program to the host, unless it was copied before. Returns its path there.
     ///
     /// # Errors
-    /// When it cannot be read here, does not run there, or finds no room; a sentence that names no host.
-    pub(super) fn copied(&self, file: &str, interrupt: &Interrupt) -> io::Result<String> {
+    /// When it cannot be read, cannot run on the host, or does not fit on its disk; the message does not name the host.
+    pub(super) fn copy_program(&self, file: &str, interrupt: &Interrupt) -> io::Result<String> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = programs.get(file) {
             return Ok(path.clone());
@@ -163,60 +168,57 @@ impl Host {
         let program = Program::read(Path::new(file))?;
         program.runs_on(&self.facts.arch)?;
         let path = format!("{}/{}", self.facts.folder, program.hash);
-        if !programs.values().any(|known| *known == path) {
-            let mut command = self.further(&program::receive(&path))?;
-            program::send(Path::new(file), &program.hash, &mut command, interrupt)?;
-        }
+        self.upload(Path::new(file), &path, interrupt)?;
         programs.insert(file.to_owned(), path.clone());
         Ok(path)
     }
 
-    /// Copies a file to a path there, unless it is there already.
+    /// Copies a file to a path on the host, unless an equal file was copied there.
     ///
     /// # Errors
-    /// When it cannot be read here, or finds no room there.
-    pub(super) fn put(&self, file: &Path, path: &str, interrupt: &Interrupt) -> io::Result<()> {
-        let hash = program::hash(&fs::read(file)?);
-        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        if sent.get(path) != Some(&hash) {
-            let mut command = self.further(&program::receive(path))?;
-            program::send(file, &hash, &mut command, interrupt)?;
-            sent.insert(path.to_owned(), hash);
+    /// When it cannot be read, or does not fit on the host's disk.
+    pub(super) fn upload(&self, file: &Path, path: &str, interrupt: &Interrupt) -> io::Result<()> {
+        let hash = digest::sha256(&fs::read(file)?);
+        let mut copied = self.copied_files.lock().unwrap_or_else(PoisonError::into_inner);
+        if copied.get(path) != Some(&hash) {
+            let mut command = self.ssh_command(&program::receive_script(path))?;
+            program::upload(file, &hash, &mut command, interrupt)?;
+            copied.insert(path.to_owned(), hash);
         }
         Ok(())
     }
 
-    /// Copies a file from there.
+    /// Copies a file from the host.
     ///
     /// # Errors
-    /// When it is not there, cannot be written here, or the connection is lost.
-    pub(super) fn get(&self, path: &str, file: &Path) -> io::Result<()> {
-        let mut command = self.further(&shell_words::join(["cat", path]))?;
+    /// When it does not exist, cannot be written to this machine, or the connection is lost.
+    pub(super) fn download(&self, path: &str, file: &Path) -> io::Result<()> {
+        let mut command = self.ssh_command(&shell_words::join(["cat", path]))?;
         let output = command.stdout(File::create(file)?).spawn()?.wait_with_output()?;
         if output.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = said.lines().next_back().unwrap_or("the connection is lost");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let last = errors.lines().next_back().unwrap_or("the connection is lost");
         Err(io::Error::other(format!(
             "what the load generator wrote cannot be brought from its host: {last}"
         )))
     }
 
-    fn further(&self, script: &str) -> io::Result<Command> {
+    fn ssh_command(&self, script: &str) -> io::Result<Command> {
         let ssh = Ssh {
             address: &self.address,
             folder: self.folder.path(),
         };
-        ssh.further(script).map_err(io::Error::other)
+        ssh.command_over_connection(script).map_err(io::Error::other)
     }
 
-    /// What the shell's children there used that have ended, in ticks.
-    pub(super) fn children(&self) -> Option<[u64; 2]> {
-        process::children(&self.shell)
+    /// User and system time of the shell's child processes that have ended, in ticks.
+    pub(super) fn reaped_ticks(&self) -> Option<[u64; 2]> {
+        reaped_ticks(&self.shell)
     }
 
-    /// The folder that was made there.
+    /// The run's folder on the host.
     pub(super) fn root(&self) -> &str {
         &self.facts.folder
     }
@@ -225,11 +227,11 @@ impl Host {
     ///
     /// # Errors
     /// When the connection is lost.
-    pub(super) fn ask(&self, words: &[&str]) -> io::Result<String> {
-        self.shell.ask(&shell_words::join(words))
+    pub(super) fn run(&self, words: &[&str]) -> io::Result<String> {
+        self.shell.run(&shell_words::join(words))
     }
 
-    /// Starts a command there.
+    /// Starts a command on the host.
     ///
     /// # Errors
     /// When the connection is lost.
@@ -238,38 +240,38 @@ impl Host {
         Process::start(&self.shell, name, argv, env, self.facts.tick_ns)
     }
 
-    /// Makes an empty folder there, and returns its path.
+    /// Makes an empty folder on the host, and returns its path.
     ///
     /// # Errors
     /// When the connection is lost.
-    pub(super) fn folder(&self) -> io::Result<String> {
+    pub(super) fn make_folder(&self) -> io::Result<String> {
         let number = self.started.load(Ordering::Relaxed);
         let path = format!("{}/data-{number}", self.facts.folder);
-        self.shell.ask(&shell_words::join(["mkdir", "-p", &path]))?;
+        self.run(&["mkdir", "-p", &path])?;
         Ok(path)
     }
 
-    /// A port that nobody uses there: the fixed one, or a random one that is never given to outgoing connections.
+    /// A port that is free on the host: the fixed one, or a random one that is never given to outgoing connections.
     ///
     /// # Errors
-    /// When the connection is lost, or somebody uses the fixed one.
+    /// When the connection is lost, or the fixed port is in use.
     pub(super) fn free_port(&self, fixed: Option<u16>) -> io::Result<u16> {
-        let said = self.shell.ask("ports")?;
-        let (outgoing, used) = ports(&said);
+        let output = self.shell.run("ports")?;
+        let (outgoing, used) = parse_ports(&output);
         if let Some(port) = fixed {
             let taken = || io::Error::new(io::ErrorKind::AddrInUse, "on the other host");
             return if used.contains(&port) { Err(taken()) } else { Ok(port) };
         }
-        let range = LOWEST..outgoing.max(LOWEST + 1_000);
-        let free = std::iter::repeat_with(|| one_of(&range))
+        let range = LOWEST_PORT..outgoing.max(LOWEST_PORT + 1_000);
+        let free = std::iter::repeat_with(|| random_in(&range))
             .take(1_000)
             .find(|port| !used.contains(port));
         free.ok_or_else(|| io::Error::other("no port is free on the other host"))
     }
 }
 
-/// What to do about something that a host lacks, by its name in shell.sh.
-fn supply(what: &str) -> &'static str {
+/// What to do about something that a host lacks, by the name that shell.sh prints.
+fn advice_for(what: &str) -> &'static str {
     match what {
         "/proc" => "servers are measured on Linux only",
         "room" => "free some space there in its folder for temporary files",
@@ -277,14 +279,14 @@ fn supply(what: &str) -> &'static str {
     }
 }
 
-/// The first port of outgoing connections, and the ports in use: of `ip_local_port_range` and the kernel's tables.
-fn ports(said: &str) -> (u16, HashSet<u16>) {
-    let outgoing = said.split_whitespace().next().and_then(|word| word.parse().ok());
+/// The first port of outgoing connections (from `ip_local_port_range`), and the ports in use (from the kernel's tables).
+fn parse_ports(output: &str) -> (u16, HashSet<u16>) {
+    let outgoing = output.split_whitespace().next().and_then(|word| word.parse().ok());
     let port = |line: &str| {
         let local = line.split_whitespace().nth(1)?;
         u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()
     };
-    (outgoing.unwrap_or(32_768), said.lines().filter_map(port).collect())
+    (outgoing.unwrap_or(32_768), output.lines().filter_map(port).collect())
 }
 
 #[cfg(test)]
@@ -293,9 +295,9 @@ mod tests {
 
     #[test]
     fn ports_in_use_are_read_from_the_kernels_tables() {
-        let said = "32768\t60999\n  sl  local_address rem_address   st\n   0: 0100007F:1F90 00000000:0000 0A\n\
+        let output = "32768\t60999\n  sl  local_address rem_address   st\n   0: 0100007F:1F90 00000000:0000 0A\n\
                     \x20  1: 00000000000000000000000000000000:0016 00000000000000000000000000000000:0000 0A";
-        let (outgoing, used) = ports(said);
+        let (outgoing, used) = parse_ports(output);
         assert_eq!(outgoing, 32_768);
         assert_eq!(used, HashSet::from([8080, 22]));
     }

@@ -1,4 +1,4 @@
-//! A load generator on another host: its program and files go there, and what it wrote comes back.
+//! A load generator on another host: its program and files are copied there, and its output is copied back.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,16 +14,16 @@ use crate::measure::remote::process::Process;
 use crate::measure::slot::files;
 
 impl Host {
-    /// The path there of a file that a load generator reads or writes.
-    pub(in crate::measure) fn of_load(&self, name: &str) -> String {
+    /// The path on the host of a file that a load generator reads or writes.
+    pub(in crate::measure) fn load_file(&self, name: &str) -> String {
         format!("{}/load/{name}", self.root())
     }
 
-    /// Copies what the driver of a series reads: the files of the round in `folder`, its own scripts, and the .proto files.
+    /// Copies the files that the driver of a series reads: those of the round in `folder`, its own scripts, and the .proto files.
     ///
     /// # Errors
-    /// When one cannot be read here, or finds no room there.
-    pub(in crate::measure) fn supply(
+    /// When a file cannot be read, or does not fit on the host's disk.
+    pub(in crate::measure) fn upload_inputs(
         &self,
         series: &PlannedSeries,
         project: &Path,
@@ -42,48 +42,52 @@ impl Host {
             )?);
         }
         for (file, name) in all {
-            self.put(&file, &self.of_load(&name), interrupt)?;
+            self.upload(&file, &self.load_file(&name), interrupt)?;
         }
         Ok(())
     }
 
-    /// Starts a load generator there; its program is copied first, and what the one before it wrote is removed.
+    /// Starts a load generator on the host. Its program is copied first, and the raw file of the previous one is removed.
     ///
     /// # Errors
     /// When the program cannot be copied, or the connection is lost.
-    pub(in crate::measure) fn load(
+    pub(in crate::measure) fn start_load(
         &self,
         argv: &[String],
         env: &BTreeMap<String, String>,
         interrupt: &Interrupt,
     ) -> io::Result<Process> {
         let (program, args) = argv.split_first().ok_or_else(|| io::Error::other("an empty command"))?;
-        let program = self.copied(program, interrupt)?;
-        self.ask(&["rm", "-f", &self.of_load(files::RAW)])?;
+        let program = self.copy_program(program, interrupt)?;
+        self.run(&["rm", "-f", &self.load_file(files::RAW)])?;
         let argv: Vec<String> = iter::once(program).chain(args.iter().cloned()).collect();
-        let before = self.children();
-        Ok(self.start(&argv, env)?.counted(before))
+        let before = self.reaped_ticks();
+        Ok(self.start(&argv, env)?.with_ticks_before(before))
     }
 
-    /// Bytes that a load generator has written there so far.
-    pub(in crate::measure) fn written(&self, process: &Process) -> u64 {
-        let raw = self.of_load(files::RAW);
-        let said = self.ask(&["size", &process.output("stdout"), &process.output("stderr"), &raw]);
-        said.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+    /// Bytes that a load generator has written on the host so far.
+    pub(in crate::measure) fn output_bytes(&self, process: &Process) -> u64 {
+        let raw = self.load_file(files::RAW);
+        let output = self.run(&["size", &process.output("stdout"), &process.output("stderr"), &raw]);
+        output.ok().and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)
     }
 
-    /// Brings what a load generator wrote there to files of this machine: its output, its errors, and its raw file.
+    /// Moves the output of a load generator to files of this machine: its standard output, standard error and raw file.
     ///
     /// # Errors
-    /// When a file cannot be written here, or the connection is lost.
-    pub(in crate::measure) fn bring(&self, process: &Process, [stdout, stderr, raw]: [&Path; 3]) -> io::Result<()> {
-        self.get(&format!("{}/{}", self.root(), process.output("stdout")), stdout)?;
-        self.get(&format!("{}/{}", self.root(), process.output("stderr")), stderr)?;
-        let written = self.of_load(files::RAW);
-        if self.ask(&["size", &written])?.trim() != "0" {
-            self.get(&written, raw)?;
-        }
+    /// When a file cannot be written to this machine, or the connection is lost.
+    pub(in crate::measure) fn download_output(
+        &self,
+        process: &Process,
+        [stdout_to, stderr_to, raw_to]: [&Path; 3],
+    ) -> io::Result<()> {
         let [stdout, stderr] = ["stdout", "stderr"].map(|stream| process.output(stream));
-        self.ask(&["rm", "-f", &stdout, &stderr, &written]).map(drop)
+        self.download(&format!("{}/{stdout}", self.root()), stdout_to)?;
+        self.download(&format!("{}/{stderr}", self.root()), stderr_to)?;
+        let raw = self.load_file(files::RAW);
+        if self.run(&["size", &raw])?.trim() != "0" {
+            self.download(&raw, raw_to)?;
+        }
+        self.run(&["rm", "-f", &stdout, &stderr, &raw]).map(drop)
     }
 }

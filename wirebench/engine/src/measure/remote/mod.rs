@@ -1,7 +1,6 @@
-//! Servers on another host: reached by the system's ssh, which needs nothing there but a shell.
+//! Servers and load generators on another host, which is reached by the system's ssh and needs only a shell.
 
 mod address;
-mod born;
 mod clock;
 mod connection;
 mod facts;
@@ -11,8 +10,11 @@ pub mod ping;
 pub mod process;
 mod program;
 mod shell;
+mod spawn;
+mod stat;
+pub mod usage;
 
 pub use address::{Address, NoAddress};
-pub(super) use born::born;
 pub use connection::HostError;
 pub use host::{Host, fits};
+pub(super) use spawn::spawn;

@@ -1,7 +1,7 @@
-//! How long the way to a server and back takes: the times of TCP handshakes with it, while nothing else is sent.
+//! Round-trip times to a server: the times of TCP handshakes with it, while nothing else is sent.
 //!
-//! A handshake is answered by the kernel of the server's host, takes the same way as the load, and needs no right that the
-//! load does not need too.
+//! The kernel of the server's host answers a handshake. It takes the same network path as the load, and needs no permission
+//! that the load does not need too.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -13,17 +13,17 @@ use wirebench_stats::quantile::nearest_rank;
 
 const TIMES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(5);
-/// A lost packet of a handshake is sent again after a second. What takes this long was lost.
+/// A lost packet of a handshake is sent again after a second: a handshake that takes this long lost a packet.
 const LOST_AFTER: Duration = Duration::from_millis(900);
 
-/// Makes some handshakes, one after the other; `None` if nobody listens there.
+/// Times handshakes one after the other; `None` if no program listens at the address.
 #[must_use]
 pub fn handshakes(address: &str) -> Option<Ping> {
     times(address.parse().ok()?, false)
 }
 
-/// The same with a port that nobody listens on: the kernel there refuses at once. `None` where something else happens, as
-/// behind a firewall that keeps silent.
+/// Times refused connections to a port that no program listens on. `None` if they are not refused at once, for example because a
+/// firewall drops the packets.
 #[must_use]
 pub fn refusals(address: SocketAddr) -> Option<Ping> {
     times(address, true).filter(|ping| ping.lost < ping.sent)
@@ -47,7 +47,7 @@ fn times(address: SocketAddr, refused: bool) -> Option<Ping> {
     Some(distribution(times))
 }
 
-/// The distribution of the times of those handshakes that were not lost, ns.
+/// The distribution of handshake times, ns; a handshake without a time was lost.
 fn distribution(mut times: Vec<u64>) -> Ping {
     times.sort_unstable();
     let quantile = |permille| (!times.is_empty()).then(|| nearest_rank(&times, permille));

@@ -1,4 +1,4 @@
-//! A server's program on another host: a file that is called by its hash, so that equal programs are copied once.
+//! A program on another host: its file is called by its hash, so that equal programs are copied once.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,13 +7,13 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use object::{Architecture, Object as _};
-use sha2::{Digest as _, Sha256};
 
+use crate::measure::digest;
 use crate::measure::interrupt::Interrupt;
 
 const POLL: Duration = Duration::from_millis(10);
 
-/// What a program is, as far as another host cares.
+/// A native program to be copied to another host.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Program {
     /// SHA-256, hex digits.
@@ -38,15 +38,15 @@ impl Program {
             )
         })?;
         Ok(Self {
-            hash: hash(&bytes),
+            hash: digest::sha256(&bytes),
             arch: native.architecture(),
         })
     }
 
-    /// Refuses a host of another architecture, `uname -m` there.
+    /// Checks that it runs on a host, by the output of `uname -m` there.
     ///
     /// # Errors
-    /// When the program does not run there.
+    /// When it is built for another architecture.
     pub(super) fn runs_on(&self, machine: &str) -> io::Result<()> {
         let names: &[&str] = match self.arch {
             Architecture::X86_64 => &["x86_64", "amd64"],
@@ -54,7 +54,7 @@ impl Program {
             Architecture::Riscv64 => &["riscv64"],
             Architecture::PowerPc64 => &["ppc64", "ppc64le"],
             Architecture::S390x => &["s390x"],
-            // Of others the kernel there decides.
+            // Other architectures are not checked: the host's kernel refuses programs that it cannot run.
             _ => return Ok(()),
         };
         if names.contains(&machine) {
@@ -67,13 +67,8 @@ impl Program {
     }
 }
 
-/// SHA-256, hex digits.
-pub(super) fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// What a shell there runs to take a file from its input: it prints the hash of what arrived.
-pub(super) fn receive(path: &str) -> String {
+/// The script that stores its standard input in a file, and prints the hash of the bytes that arrived.
+pub(super) fn receive_script(path: &str) -> String {
     let whole = shell_words::quote(path).into_owned();
     let part = shell_words::quote(&format!("{path}.part")).into_owned();
     format!(
@@ -81,14 +76,15 @@ pub(super) fn receive(path: &str) -> String {
     )
 }
 
-/// Sends a file to a command, and checks that it arrived whole.
+/// Sends a file to the command that runs [`receive_script`], and checks the hash of the bytes that arrived.
 ///
 /// # Errors
-/// When it did not: the last words of the other side, such as that there is no room; or the user interrupts.
-pub(super) fn send(file: &Path, hash: &str, command: &mut Command, interrupt: &Interrupt) -> io::Result<()> {
+/// When the file did not arrive whole, with the last line of the command's errors, such as "No space left"; or the user
+/// interrupts.
+pub(super) fn upload(file: &Path, hash: &str, command: &mut Command, interrupt: &Interrupt) -> io::Result<()> {
     let mut child = command.stdin(File::open(file)?).spawn()?;
     while child.try_wait()?.is_none() {
-        if interrupt.asked() {
+        if interrupt.is_requested() {
             let _ = child.kill();
             let _ = child.wait();
             return Err(io::Error::other(
@@ -102,8 +98,8 @@ pub(super) fn send(file: &Path, hash: &str, command: &mut Command, interrupt: &I
     if status.success() && arrived.split_whitespace().next() == Some(hash) {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&stderr);
-    let last = said.lines().next_back().unwrap_or("it arrived damaged");
+    let errors = String::from_utf8_lossy(&stderr);
+    let last = errors.lines().next_back().unwrap_or("it arrived damaged");
     Err(io::Error::other(format!(
         "{} cannot be copied to the other host: {last}; free some space there in its folder for temporary files, or measure again",
         file.file_name().unwrap_or_default().to_string_lossy()
@@ -130,9 +126,9 @@ mod tests {
         let program = Program::read(&own).unwrap();
         let place = folder.path().join("it's here");
         fs::create_dir(&place).unwrap();
-        let script = receive(&place.join(&program.hash).to_string_lossy());
+        let script = receive_script(&place.join(&program.hash).to_string_lossy());
         let interrupt = Interrupt::default();
-        send(&own, &program.hash, &mut shell(&script), &interrupt).unwrap();
+        upload(&own, &program.hash, &mut shell(&script), &interrupt).unwrap();
         assert_eq!(fs::read(place.join(&program.hash)).unwrap(), fs::read(&own).unwrap());
         assert!(program.runs_on(std::env::consts::ARCH).is_ok());
         let error = program.runs_on("sparc64").unwrap_err().to_string();
@@ -146,14 +142,14 @@ mod tests {
     fn no_room_and_damage_are_errors() {
         let own = std::env::current_exe().unwrap();
         let interrupt = Interrupt::default();
-        let full = send(
+        let full = upload(
             &own,
             "00",
             &mut shell("cat >/dev/full && sha256sum /dev/null"),
             &interrupt,
         );
         assert!(full.unwrap_err().to_string().contains("No space left"));
-        let damaged = send(
+        let damaged = upload(
             &own,
             "00",
             &mut shell("cat >/dev/null && sha256sum /dev/null"),

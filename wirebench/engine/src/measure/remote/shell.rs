@@ -1,94 +1,90 @@
-//! A shell on another host: commands go to its input, and their output comes back.
+//! A shell on another host: commands are written to its standard input, and their output is read back.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The functions that every shell is told first.
+/// The functions that every shell gets first.
 const FUNCTIONS: &str = include_str!("shell.sh");
-/// How long an answer may take. ssh itself gives a dead connection up after 15 s.
-const LONGEST_ANSWER: Duration = Duration::from_secs(20);
-/// How often the shell is told that wirebench still runs. It ends by itself after half a minute without.
-const BEAT: Duration = Duration::from_secs(5);
-/// How long the shell may take to remove what was made.
-const LONGEST_END: Duration = Duration::from_secs(10);
+/// The time limit of a command. ssh itself gives a dead connection up after 15 s.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often the shell gets a heartbeat. It ends by itself after 30 s without one.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// The time limit for the shell to remove the run's files and processes.
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(5);
 
-/// A shell that runs until this is dropped; what was made through it is then removed.
+/// A shell that runs until this is dropped; the files and processes that were made through it are then removed.
 #[derive(Debug)]
 pub struct Shell {
-    talk: Arc<Mutex<Talk>>,
+    session: Arc<Mutex<Session>>,
     child: Mutex<Child>,
-    /// Ends the thread that sends beats, when it is dropped.
-    _alive: Sender<()>,
+    /// Ends the thread that sends heartbeats, when it is dropped.
+    _heartbeat: Sender<()>,
 }
 
 #[derive(Debug)]
-struct Talk {
+struct Session {
     /// `None` once the connection is lost.
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// The first part of the line that ends every answer.
-    mark: String,
-    asked: u64,
+    /// The first part of the line that ends the output of every command.
+    end_mark: String,
+    /// The number of commands so far.
+    commands: u64,
 }
 
 impl Shell {
-    /// Starts a command that runs a shell, and tells it the functions. Its errors go where the command says.
+    /// Starts a command that runs a shell, and sends it the functions. Its standard error goes to where `command` sends it.
     ///
     /// # Errors
     /// When the command cannot be started.
     pub fn open(command: &mut Command) -> io::Result<Self> {
-        // A group of its own: Ctrl-C in a terminal must not end it before what was made is removed.
+        // A group of its own: Ctrl-C in a terminal must not end it before the run's files are removed.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let piped = || io::Error::other("the pipe to it is missing");
         let input = child.stdin.take().ok_or_else(piped)?;
         let lines = lines_of(child.stdout.take().ok_or_else(piped)?);
-        let talk = Arc::new(Mutex::new(Talk {
+        let session = Arc::new(Mutex::new(Session {
             input: Some(input),
             lines,
-            mark: format!("answered-{:016x}", RandomState::new().hash_one(std::process::id())),
-            asked: 0,
+            end_mark: format!("answered-{:016x}", RandomState::new().hash_one(std::process::id())),
+            commands: 0,
         }));
-        let (alive, end) = mpsc::channel();
-        let beaten = Arc::downgrade(&talk);
+        let (heartbeat, end) = mpsc::channel();
+        let receiver = Arc::downgrade(&session);
         std::thread::spawn(move || {
-            while end.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                let Some(talk) = beaten.upgrade() else { return };
-                let _ = talk.lock().unwrap_or_else(PoisonError::into_inner).tell("beat\n");
+            while end.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
+                let Some(session) = receiver.upgrade() else { return };
+                let _ = lock(&session).write("beat\n");
             }
         });
-        let shell = Self {
-            talk,
+        // An error is found by the first command: the connection was refused.
+        let _ = lock(&session).write(FUNCTIONS);
+        Ok(Self {
+            session,
             child: Mutex::new(child),
-            _alive: alive,
-        };
-        // A connection that is refused is found by the first question.
-        let _ = shell
-            .talk
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .tell(FUNCTIONS);
-        Ok(shell)
+            _heartbeat: heartbeat,
+        })
     }
 
-    /// Runs a command and returns what it prints, without its last line break.
+    /// Runs a command and returns its output, without its last line break.
     ///
     /// # Errors
     /// When the connection is lost. `Unsupported`: the host lacks what the error names, and the shell has ended.
-    pub fn ask(&self, command: &str) -> io::Result<String> {
-        self.talk.lock().unwrap_or_else(PoisonError::into_inner).ask(command)
+    pub fn run(&self, command: &str) -> io::Result<String> {
+        lock(&self.session).run(command)
     }
 
     /// Waits until the shell has ended, as it does after a lost connection; true if it has within the time.
     pub fn has_ended_within(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
-        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut child = lock(&self.child);
         while matches!(child.try_wait(), Ok(None)) {
             if Instant::now() >= end {
                 return false;
@@ -101,8 +97,8 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        self.talk.lock().unwrap_or_else(PoisonError::into_inner).input = None;
-        if !self.has_ended_within(LONGEST_END) {
+        lock(&self.session).input = None;
+        if !self.has_ended_within(CLEANUP_TIMEOUT) {
             let child = self.child.get_mut().unwrap_or_else(PoisonError::into_inner);
             let _ = child.kill();
             let _ = child.wait();
@@ -110,38 +106,42 @@ impl Drop for Shell {
     }
 }
 
-impl Talk {
-    fn tell(&mut self, text: &str) -> io::Result<()> {
-        let input = self.input.as_mut().ok_or_else(lost)?;
-        let told = input.write_all(text.as_bytes()).and_then(|()| input.flush());
-        told.map_err(|_| {
+impl Session {
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        let input = self.input.as_mut().ok_or_else(connection_lost)?;
+        let written = input.write_all(text.as_bytes()).and_then(|()| input.flush());
+        written.map_err(|_| {
             self.input = None;
-            lost()
+            connection_lost()
         })
     }
 
-    fn ask(&mut self, command: &str) -> io::Result<String> {
-        self.asked += 1;
-        let mark = format!("{}-{}", self.mark, self.asked);
-        self.tell(&format!("{command}\nprintf '\\n%s\\n' {mark}\n"))?;
-        let deadline = Instant::now() + LONGEST_ANSWER;
-        let mut answer = String::new();
+    fn run(&mut self, command: &str) -> io::Result<String> {
+        self.commands += 1;
+        let end_mark = format!("{}-{}", self.end_mark, self.commands);
+        self.write(&format!("{command}\nprintf '\\n%s\\n' {end_mark}\n"))?;
+        let deadline = Instant::now() + COMMAND_TIMEOUT;
+        let mut output = String::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let Ok(line) = self.lines.recv_timeout(left) else {
-                // A late answer would be taken for that to the next question.
+                // Late output would be taken for that of the next command.
                 self.input = None;
-                return Err(lacking(&answer).unwrap_or_else(lost));
+                return Err(missing_program(&output).unwrap_or_else(connection_lost));
             };
-            if line == mark {
-                let end = answer.trim_end_matches('\n').len();
-                answer.truncate(end);
-                return Ok(answer);
+            if line == end_mark {
+                let end = output.trim_end_matches('\n').len();
+                output.truncate(end);
+                return Ok(output);
             }
-            answer.push_str(&line);
-            answer.push('\n');
+            output.push_str(&line);
+            output.push('\n');
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The lines that a shell prints, as they come.
@@ -157,14 +157,14 @@ fn lines_of(output: ChildStdout) -> Receiver<String> {
     lines
 }
 
-/// What the functions miss on a host, if they said so before they ended.
-fn lacking(said: &str) -> Option<io::Error> {
-    let what = said.lines().find_map(|line| line.strip_prefix("lacks "))?;
-    Some(io::Error::new(io::ErrorKind::Unsupported, what.to_owned()))
+/// The error of a host that lacks a program, if the functions printed one before they ended.
+fn missing_program(output: &str) -> Option<io::Error> {
+    let name = output.lines().find_map(|line| line.strip_prefix("lacks "))?;
+    Some(io::Error::new(io::ErrorKind::Unsupported, name.to_owned()))
 }
 
-/// Names no host: the sentence gets into records.
-fn lost() -> io::Error {
+/// The message names no host, because it gets into records.
+fn connection_lost() -> io::Error {
     io::Error::new(
         io::ErrorKind::ConnectionAborted,
         "the connection to the other host is lost; look whether it still runs, and measure again",
@@ -184,7 +184,7 @@ mod tests {
     }
 
     fn folder(shell: &Shell) -> String {
-        let facts = shell.ask("facts").unwrap();
+        let facts = shell.run("facts").unwrap();
         let line = facts.lines().find_map(|line| line.strip_prefix("dir "));
         line.expect("a folder").to_owned()
     }
@@ -205,35 +205,35 @@ mod tests {
     #[test]
     fn answers_are_what_a_command_prints() {
         let shell = here();
-        assert_eq!(shell.ask("echo one; echo; printf two").unwrap(), "one\n\ntwo");
-        assert_eq!(shell.ask(":").unwrap(), "");
+        assert_eq!(shell.run("echo one; echo; printf two").unwrap(), "one\n\ntwo");
+        assert_eq!(shell.run(":").unwrap(), "");
         let word = "it's\na $word";
-        let said = shell.ask(&shell_words::join(["printf", "%s", word])).unwrap();
-        assert_eq!(said, word);
+        let output = shell.run(&shell_words::join(["printf", "%s", word])).unwrap();
+        assert_eq!(output, word);
     }
 
     #[test]
     fn a_process_is_started_seen_and_ended() {
         let shell = here();
         let pid = shell
-            .ask("start one env NUMBER=5 sh -c 'echo $NUMBER >&2; sleep 100 & wait'")
+            .run("start one env NUMBER=5 sh -c 'echo $NUMBER >&2; sleep 100 & wait'")
             .unwrap();
-        assert!(soon(|| shell.ask("cat one.stderr").unwrap() == "5"));
-        assert_eq!(shell.ask(&format!("state {pid}")).unwrap(), "run");
+        assert!(soon(|| shell.run("cat one.stderr").unwrap() == "5"));
+        assert_eq!(shell.run(&format!("state {pid}")).unwrap(), "run");
         assert!(soon(
-            || shell.ask(&format!("members {pid}")).unwrap().lines().count() == 2
+            || shell.run(&format!("members {pid}")).unwrap().lines().count() == 2
         ));
-        assert!(shell.ask(&format!("memory {pid}")).unwrap().contains("VmRSS:"));
-        assert!(shell.ask(&format!("cpu {pid}")).unwrap().starts_with(&pid));
-        shell.ask(&format!("kill -TERM -{pid}")).unwrap();
-        assert!(soon(|| shell.ask(&format!("state {pid}")).unwrap() == "end 143"));
+        assert!(shell.run(&format!("memory {pid}")).unwrap().contains("VmRSS:"));
+        assert!(shell.run(&format!("cpu {pid}")).unwrap().starts_with(&pid));
+        shell.run(&format!("kill -TERM -{pid}")).unwrap();
+        assert!(soon(|| shell.run(&format!("state {pid}")).unwrap() == "end 143"));
     }
 
     #[test]
     fn nothing_is_left_when_the_shell_ends() {
         let shell = here();
         let folder = folder(&shell);
-        let pid = shell.ask("start one sleep 100").unwrap();
+        let pid = shell.run("start one sleep 100").unwrap();
         assert!(Path::new(&folder).is_dir() && !is_gone(&pid));
         drop(shell);
         assert!(!Path::new(&folder).exists());
@@ -245,7 +245,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut command = wirebench_spawn::command("/bin/sh");
         command.env("PATH", folder.path());
-        let error = Shell::open(&mut command).unwrap().ask("facts").unwrap_err();
+        let error = Shell::open(&mut command).unwrap().run("facts").unwrap_err();
         assert_eq!(
             (error.kind(), &*error.to_string()),
             (io::ErrorKind::Unsupported, "setsid")
@@ -256,13 +256,13 @@ mod tests {
     fn nor_when_it_is_killed() {
         let shell = here();
         let folder = folder(&shell);
-        let pid = shell.ask("start one sleep 100").unwrap();
-        let asked = Instant::now();
-        let _ = shell.ask("kill -KILL $$");
-        assert!(asked.elapsed() < LONGEST_ANSWER, "its end is seen, not waited for");
+        let pid = shell.run("start one sleep 100").unwrap();
+        let started = Instant::now();
+        let _ = shell.run("kill -KILL $$");
+        assert!(started.elapsed() < COMMAND_TIMEOUT, "its end is seen, not waited for");
         // Here it is a child of this test, which has to be waited for before its id is free.
-        assert!(shell.has_ended_within(LONGEST_END));
+        assert!(shell.has_ended_within(CLEANUP_TIMEOUT));
         assert!(soon(|| !Path::new(&folder).exists() && is_gone(&pid)));
-        assert_eq!(shell.ask("echo").unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+        assert_eq!(shell.run("echo").unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
     }
 }

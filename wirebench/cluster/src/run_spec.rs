@@ -1,0 +1,166 @@
+//! The specification of a run on a cluster, and its preparation: the drivers' input files, and servers that are ready.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+
+use wirebench_declare::Project;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::server::{GrpcOperation, Operation};
+use wirebench_engine::measure::captured::Captured;
+use wirebench_engine::measure::endpoint::Endpoint;
+use wirebench_engine::measure::request::Request;
+use wirebench_record::run::{Run, Stage, Variant};
+
+use crate::api::Cluster;
+use crate::deploy::Target;
+use crate::load;
+use crate::overlay::Overlay;
+use crate::place::Inputs;
+use crate::probe::Forward;
+
+/// How long the first right response may take after the pods are ready.
+const FIRST_RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(100);
+
+/// The pods that send requests.
+#[derive(Debug, Clone)]
+pub struct LoadPods {
+    /// How many there are.
+    pub pods: u32,
+    /// Their image: a shell, and the drivers' programs.
+    pub image: String,
+}
+
+/// The image of a variant, as the user named it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// Which variant.
+    pub variant: Variant,
+    /// The image of its servers; `None` for the overlay's own.
+    pub image: Option<String>,
+}
+
+/// What a run on a cluster measures, and how.
+pub struct RunSpec<'a> {
+    /// The project.
+    pub project: &'a Project,
+    /// The profile's name.
+    pub profile: &'a str,
+    /// The series, all of which fit; their servers are those of the overlays.
+    pub series: Vec<PlannedSeries<'a>>,
+    /// The overlays to apply.
+    pub overlays: Vec<Overlay>,
+    /// The variants: a candidate, and a baseline if two are compared.
+    pub sides: Vec<Side>,
+    /// The context of the kubeconfig; `None` for the current one.
+    pub context: Option<String>,
+    /// The namespace; `None` for the context's.
+    pub namespace: Option<String>,
+    /// The load pods.
+    pub load: LoadPods,
+    /// Replicas of each Deployment; `None` for the overlay's own.
+    pub replicas: Option<u32>,
+    /// Rounds of each series and variant in the first stage.
+    pub rounds: u32,
+    /// Seed of the order of rounds.
+    pub seed: u64,
+    /// The folder that takes the run's folder.
+    pub out: &'a Path,
+    /// The command that repeats the run.
+    pub repeat: String,
+    /// Whether raw output of good rounds is kept too.
+    pub keep_raw: bool,
+    /// Wall time for rounds of load where two variants are compared.
+    pub budget: Duration,
+    /// Chooses the second stage, from the run and the time left after the first one; `None` if no series needs one.
+    pub second_stage: &'a dyn Fn(&Run, Duration) -> Option<Stage>,
+}
+
+/// Waits until every pod of a target is ready, and until a first response is right: it takes a moment until every node knows the
+/// addresses of Services.
+///
+/// # Errors
+/// When that takes too long; the message contains the reason.
+pub(crate) async fn wait_until_ready(
+    cluster: &Cluster,
+    root: &Path,
+    target: &Target,
+    series: Option<&PlannedSeries<'_>>,
+) -> anyhow::Result<()> {
+    target.wait(cluster).await?;
+    let Some(series) = series else {
+        return Ok(());
+    };
+    let request = request(root, series)?;
+    let pods = target.ready_pods(cluster).await?;
+    let front = pods
+        .iter()
+        .find(|pod| pod.starts_with(&target.front.0))
+        .context("no front pod is ready")?;
+    let forward = Forward::open(cluster, front, target.front.1).await?;
+    let deadline = Instant::now() + FIRST_RESPONSE_TIMEOUT;
+    loop {
+        match forward.check(&request) {
+            Ok(_) => return Ok(()),
+            Err(error) if Instant::now() > deadline => {
+                anyhow::bail!(
+                    "the pods are ready, and after {FIRST_RESPONSE_TIMEOUT:?} there was no right response: {error}"
+                );
+            }
+            Err(_) => tokio::time::sleep(POLL).await,
+        }
+    }
+}
+
+/// The request of a series.
+///
+/// # Errors
+/// When it needs seeds or server reflection, which only servers on this machine support.
+pub(crate) fn request<'q>(root: &Path, series: &PlannedSeries<'q>) -> anyhow::Result<Request<'q>> {
+    let name = &series.server.name;
+    anyhow::ensure!(
+        series.server.seed.is_empty(),
+        "server {name}: its seeds are not sent in a cluster; measure it on one machine, or declare it without seeds"
+    );
+    if let Operation::Grpc(GrpcOperation { proto: None, call, .. }) = series.operation {
+        anyhow::bail!(
+            "server {name}: {call} has no .proto file; a cluster needs one: name it with proto and proto_root"
+        );
+    }
+    let endpoint = Endpoint {
+        address: "",
+        protocol: series.protocol,
+        ca: Path::new(""),
+    };
+    Ok(Request::new(
+        root,
+        series.server,
+        series.operation,
+        endpoint,
+        &Captured::new(),
+    )?)
+}
+
+/// The files that the drivers of all series read.
+pub(crate) fn inputs(spec: &RunSpec) -> anyhow::Result<Inputs> {
+    let root = &spec.project.root;
+    let mut inputs = Inputs::default();
+    for (number, series) in spec.series.iter().enumerate() {
+        let request = request(root, series)?;
+        inputs.add(load::body(number), request.wire.body.clone());
+        if let Operation::Grpc(GrpcOperation { proto: Some(file), .. }) = series.operation {
+            inputs.add_folder(
+                &root.join(&file.proto_root),
+                ".proto",
+                &format!("project/{}", file.proto_root),
+            )?;
+        }
+        let folder = series.driver.folder.clone();
+        inputs
+            .add_folder(&folder, ".js", &format!("drivers/{}", series.driver.name))
+            .with_context(|| format!("driver {}", series.driver.name))?;
+    }
+    Ok(inputs)
+}

@@ -1,0 +1,242 @@
+//! The project's git repository: resolves revisions, and checks their files out into worktrees of wirebench's own. The
+//! user's working tree, index and branches are only read.
+
+mod checkout;
+mod command;
+mod submodules;
+mod worktree;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::git::command::command;
+use wirebench_record::history::Told;
+use wirebench_record::run::{Variant, VariantRevision};
+
+pub use checkout::{checkout, work_path};
+pub use command::{output, top};
+
+/// Why a revision cannot be resolved.
+#[derive(Debug, thiserror::Error)]
+pub enum Unresolved {
+    /// No git, or no repository.
+    #[error("the project is not in a git repository")]
+    NoRepository,
+    /// There is a repository, and git refuses to read it.
+    #[error("git refuses the project's repository: {0}")]
+    Refused(String),
+    /// The repository has no such commit.
+    #[error("the repository has no commit of that name")]
+    Unknown,
+    /// The commit may exist, but was not fetched.
+    #[error("this clone is shallow and has no commit of that name; run: {fetch}")]
+    Shallow {
+        /// The command that fetches it.
+        fetch: String,
+    },
+}
+
+/// `owner/name` on GitHub, if the remote `origin` is there.
+pub fn github(root: &Path) -> Option<String> {
+    owner_and_name(&output(root, &["remote", "get-url", "origin"])?)
+}
+
+/// Parses `owner/name` from a remote's URL on GitHub: `https://github.com/owner/name.git`, `git@github.com:owner/name`.
+fn owner_and_name(url: &str) -> Option<String> {
+    let (_, path) = url.split_once("github.com")?;
+    let path = path.trim_start_matches([':', '/']).trim_end_matches('/');
+    let name = path.strip_suffix(".git").unwrap_or(path);
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+    (name.split('/').count() == 2 && name.chars().all(is_allowed)).then(|| name.to_owned())
+}
+
+/// Tags that look like versions, each with its commit.
+pub fn versions(root: &Path) -> Vec<(String, String)> {
+    // An annotated tag names its commit in the second field.
+    let format = "--format=%(refname:short) %(*objectname) %(objectname)";
+    let listed = output(root, &["for-each-ref", format, "refs/tags/v[0-9]*"]).unwrap_or_default();
+    let tag = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some((words.next()?.to_owned(), words.next()?.to_owned()))
+    };
+    listed.lines().filter_map(tag).collect()
+}
+
+/// Author and first line of the message of each of these commits that the repository has.
+pub fn told(root: &Path, commits: &[&str]) -> Vec<Told> {
+    let hex = |commit: &&str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let known: Vec<&str> = commits.iter().copied().filter(hex).collect();
+    let line = |line: &str| {
+        let mut parts = line.splitn(3, '\t');
+        Some(Told {
+            commit: parts.next()?.to_owned(),
+            author: parts.next()?.to_owned(),
+            message: parts.next()?.to_owned(),
+        })
+    };
+    let log_of = |some: &[&str]| {
+        let log = [
+            "log",
+            "--no-walk=unsorted",
+            "--ignore-missing",
+            "--format=%H%x09%an%x09%s",
+        ];
+        let text = output(root, &[&log, some].concat()).unwrap_or_default();
+        text.lines().filter_map(line).collect::<Vec<Told>>()
+    };
+    // The length of a command line is limited.
+    known.chunks(1_000).flat_map(log_of).collect()
+}
+
+/// Why git refuses the repository around a folder, in git's own words: for example because another user owns it. `None` if
+/// git reads the repository, or there is none.
+pub fn refusal(root: &Path) -> Option<String> {
+    let result = command(root, &["rev-parse", "--show-toplevel"]).output().ok()?;
+    let errors = String::from_utf8_lossy(&result.stderr);
+    let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let refused = !result.status.success() && !lines.is_empty() && !errors.contains("not a git repository");
+    refused.then(|| lines.join(" "))
+}
+
+/// Every file of the repository at `top`, with paths relative to it: tracked, or new and not ignored; `None` if git
+/// fails.
+pub fn files(top: &Path) -> Option<BTreeSet<String>> {
+    let listed = output(top, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
+    Some(
+        listed
+            .split('\0')
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned)
+            .collect(),
+    )
+}
+
+/// The diff of a file between two commits, without context; the path is relative to the repository's root `top`. Empty
+/// if the file is equal or git fails.
+pub fn patch(top: &Path, baseline: &str, candidate: &str, file: &str) -> String {
+    let plain = [
+        "--unified=0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+    ];
+    let mut args = vec!["--literal-pathspecs", "diff"];
+    args.extend(plain);
+    args.extend([baseline, candidate, "--", file]);
+    output(top, &args).unwrap_or_default()
+}
+
+/// The number of commits after one commit in the project's history; `None` if it is not in that history.
+pub fn commits_since(root: &Path, commit: &str) -> Option<usize> {
+    output(root, &["merge-base", "--is-ancestor", commit, "HEAD"])?;
+    output(root, &["rev-list", "--count", &format!("{commit}..HEAD")])?
+        .parse()
+        .ok()
+}
+
+/// The commit that a revision names, 40 hex digits.
+///
+/// # Errors
+/// When there is no such commit; the error says how to fetch it, if that may help.
+pub fn resolve(root: &Path, revision: &str) -> Result<String, Unresolved> {
+    let shallow = output(root, &["rev-parse", "--is-shallow-repository"])
+        .ok_or_else(|| refusal(root).map_or(Unresolved::NoRepository, Unresolved::Refused))?;
+    let peeled = format!("{revision}^{{commit}}");
+    let found = output(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]);
+    found.ok_or_else(|| match shallow.as_str() {
+        "true" => Unresolved::Shallow { fetch: fetch(revision) },
+        _ => Unresolved::Unknown,
+    })
+}
+
+/// The command that fetches a revision into a shallow clone.
+fn fetch(revision: &str) -> String {
+    let is_commit = revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if revision.contains(['~', '^', '@']) {
+        "git fetch --depth 100".into()
+    } else if is_commit {
+        format!("git fetch --depth 1 origin {revision}")
+    } else {
+        let revision = revision.strip_prefix("origin/").unwrap_or(revision);
+        format!("git fetch --depth 1 origin {revision}:{revision}")
+    }
+}
+
+/// The commit that is checked out in a folder, for the candidate of a run.
+pub fn state(folder: &Path) -> VariantRevision {
+    let commit = output(folder, &["rev-parse", "--verify", "--quiet", "HEAD"]);
+    let modified = commit
+        .as_ref()
+        .and_then(|_| output(folder, &["status", "--porcelain", "--untracked-files=no"]))
+        .map(|text| !text.is_empty());
+    VariantRevision {
+        variant: Variant::Candidate,
+        committed_at: commit.as_deref().and_then(|commit| committed_at(folder, commit)),
+        commit,
+        modified,
+        name: None,
+    }
+}
+
+/// True if a folder's repository has exactly its commit's files, and no untracked files that are not ignored.
+pub fn is_clean(folder: &Path) -> bool {
+    output(folder, &["status", "--porcelain"]).is_some_and(|text| text.is_empty())
+}
+
+/// When a commit was made, RFC 3339.
+pub fn committed_at(folder: &Path, commit: &str) -> Option<String> {
+    output(folder, &["show", "--no-patch", "--format=%cI", commit])
+}
+
+/// The commits after `good` up to `bad` along first parents, oldest first; empty when `bad` does not come after `good`.
+///
+/// # Errors
+/// When git cannot list them.
+pub fn first_parents(root: &Path, good: &str, bad: &str) -> anyhow::Result<Vec<String>> {
+    let range = format!("{good}..{bad}");
+    let args = [
+        "rev-list",
+        "--first-parent",
+        "--ancestry-path",
+        "--reverse",
+        &range,
+        "--",
+    ];
+    let listed = output(root, &args).with_context(|| format!("git cannot list the commits of {range}"))?;
+    Ok(listed.lines().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fetch, owner_and_name};
+
+    #[test]
+    fn a_remote_on_github_names_a_repository() {
+        for url in [
+            "https://github.com/owner/name.git",
+            "git@github.com:owner/name.git",
+            "ssh://git@github.com/owner/name",
+        ] {
+            assert_eq!(owner_and_name(url).as_deref(), Some("owner/name"), "{url}");
+        }
+        for url in [
+            "https://example.org/owner/name",
+            "/srv/name.git",
+            "https://github.com/owner",
+        ] {
+            assert_eq!(owner_and_name(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_in_a_shallow_clone_is_fetched_by_its_kind() {
+        assert_eq!(fetch("HEAD~1"), "git fetch --depth 100");
+        assert_eq!(fetch("v1"), "git fetch --depth 1 origin v1:v1");
+        assert_eq!(fetch("origin/main"), "git fetch --depth 1 origin main:main");
+        let commit = "1a2b3c4d5e6f1a2b3c4d5e6f1a2b3c4d5e6f1a2b";
+        assert_eq!(fetch(commit), format!("git fetch --depth 1 origin {commit}"));
+    }
+}

@@ -1,0 +1,182 @@
+//! A gRPC method: encodes its request from JSON and decodes its response, by the .proto file that a server declares or by
+//! server reflection; no generated code.
+
+use std::path::Path;
+
+use prost::Message;
+use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor, MethodDescriptor};
+
+use crate::measure::endpoint::Endpoint;
+use crate::measure::grpc::frame::{self, Frame};
+use crate::measure::grpc::reflection;
+use wirebench_declare::server::{GrpcOperation, ProtoFile};
+
+/// Why a gRPC request cannot be made, or its response cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum GrpcError {
+    /// The .proto file does not compile.
+    #[error("{file}: {source}")]
+    Proto {
+        /// The file as declared.
+        file: String,
+        /// Where and what.
+        source: protox::Error,
+    },
+    /// Server reflection does not describe the method.
+    #[error("{call}: server reflection does not tell its messages: {why}; name its file with proto and proto_root")]
+    Reflection {
+        /// The method as declared.
+        call: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// The method is not in the file.
+    #[error("{file}: declares no method {call}; write \"package.Service/Method\"")]
+    NoMethod {
+        /// The file as declared.
+        file: String,
+        /// The method as declared.
+        call: String,
+    },
+    /// JSON that does not fit the message type.
+    #[error("message {json} is not a {kind}: {source}")]
+    Json {
+        /// The JSON as declared.
+        json: String,
+        /// The message type.
+        kind: String,
+        /// Where and what.
+        source: serde_json::Error,
+    },
+    /// The body is not one message, or at least one of a stream.
+    #[error("the answer is not one {kind} message, or of a stream several: {what}")]
+    Wire {
+        /// The message type.
+        kind: String,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// A method with its message types: unary, or with a stream of responses.
+#[derive(Debug, Clone)]
+pub struct Call {
+    method: MethodDescriptor,
+    protoset: Option<Vec<u8>>,
+}
+
+impl Call {
+    /// Finds the operation's method: in its .proto file, or without one by reflection of the server at `endpoint`.
+    ///
+    /// # Errors
+    /// When the file does not compile, the server has no reflection, or there is no such method.
+    pub fn load(root: &Path, operation: &GrpcOperation, endpoint: Endpoint) -> Result<Self, GrpcError> {
+        let (service, _) = operation.call.split_once('/').unwrap_or((&operation.call, ""));
+        let Some(ProtoFile { proto, proto_root }) = &operation.proto else {
+            let reflection_error = |why: String| GrpcError::Reflection {
+                call: operation.call.clone(),
+                why,
+            };
+            let set = reflection::files(endpoint, service).map_err(reflection_error)?;
+            let bytes = set.encode_to_vec();
+            let pool =
+                DescriptorPool::from_file_descriptor_set(set).map_err(|error| reflection_error(error.to_string()))?;
+            let call = Self::of(&pool, &operation.call).ok_or_else(|| {
+                reflection_error("the service has no such method; write \"package.Service/Method\"".into())
+            })?;
+            return Ok(Self {
+                protoset: Some(bytes),
+                ..call
+            });
+        };
+        let files =
+            protox::compile([root.join(proto)], [root.join(proto_root)]).map_err(|source| GrpcError::Proto {
+                file: proto.clone(),
+                source,
+            })?;
+        let pool =
+            DescriptorPool::from_file_descriptor_set(files).expect("protox only returns sets that it has resolved");
+        Self::of(&pool, &operation.call).ok_or_else(|| GrpcError::NoMethod {
+            file: proto.clone(),
+            call: operation.call.clone(),
+        })
+    }
+
+    /// The method `package.Service/Method` of a descriptor pool; `None` if it has no such method.
+    #[must_use]
+    pub fn of(pool: &DescriptorPool, call: &str) -> Option<Self> {
+        let (service, name) = call.split_once('/')?;
+        let service = pool.get_service_by_name(service)?;
+        let method = service.methods().find(|method| method.name() == name)?;
+        Some(Self { method, protoset: None })
+    }
+
+    /// A `FileDescriptorSet` with the method's file and its imports, if it comes from server reflection.
+    #[must_use]
+    pub fn protoset(&self) -> Option<&[u8]> {
+        self.protoset.as_deref()
+    }
+
+    /// The type of its request message.
+    #[must_use]
+    pub fn input(&self) -> MessageDescriptor {
+        self.method.input()
+    }
+
+    /// A request message in a frame.
+    ///
+    /// # Errors
+    /// When the JSON does not fit the method's input type.
+    pub fn request_frame(&self, json: &str) -> Result<Vec<u8>, GrpcError> {
+        Ok(frame::frame(&parse(self.method.input(), json)?.encode_to_vec()))
+    }
+
+    /// Compares the first message of a response body with `json`. Returns the actual message as JSON if it differs.
+    ///
+    /// # Errors
+    /// When the JSON does not fit, or the bytes are not a response.
+    pub fn response_differs(&self, body: &[u8], json: &str) -> Result<Option<String>, GrpcError> {
+        let expected = parse(self.method.output(), json)?;
+        let found = self.response(body)?;
+        if found.first() == Some(&expected) {
+            return Ok(None);
+        }
+        Ok(Some(
+            serde_json::to_string(&found[0]).unwrap_or_else(|error| error.to_string()),
+        ))
+    }
+
+    /// Decodes a response body: one message, or at least one if the method streams its responses.
+    ///
+    /// # Errors
+    /// When the bytes are not exactly that many messages of the method's output type.
+    pub fn response(&self, body: &[u8]) -> Result<Vec<DynamicMessage>, GrpcError> {
+        let kind = self.method.output();
+        let wire = |what: String| GrpcError::Wire {
+            kind: kind.full_name().to_owned(),
+            what,
+        };
+        let broken = || wire(format!("{} bytes that are not whole frames", body.len()));
+        let frames = frame::split(body).ok_or_else(broken)?;
+        if frames.is_empty() || (frames.len() > 1 && !self.method.is_server_streaming()) {
+            return Err(wire(format!("{} messages", frames.len())));
+        }
+        let decode = |frame: Frame| {
+            let message = frame.message().map_err(&wire)?;
+            DynamicMessage::decode(kind.clone(), message.as_ref()).map_err(|error| wire(error.to_string()))
+        };
+        frames.into_iter().map(decode).collect()
+    }
+}
+
+fn parse(kind: MessageDescriptor, json: &str) -> Result<DynamicMessage, GrpcError> {
+    let name = kind.full_name().to_owned();
+    let mut from = serde_json::Deserializer::from_str(json);
+    DynamicMessage::deserialize(kind, &mut from)
+        .and_then(|message| from.end().map(|()| message))
+        .map_err(|source| GrpcError::Json {
+            json: json.to_owned(),
+            kind: name,
+            source,
+        })
+}

@@ -1,0 +1,153 @@
+//! CPU time and memory of processes on another host, read by its shell from /proc.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Add;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::measure::remote::process::Process;
+use crate::measure::remote::shell::Shell;
+use crate::measure::remote::stat::cpu_ticks;
+use crate::measure::usage_reader::{CpuUsed, UsageReader};
+
+/// User and system time are each cut to ticks of 10 ms: a smaller difference than this does not prove that a thread ended.
+const TICK_ERROR_NS: u64 = 30_000_000;
+
+/// The processes of one or more groups on another host, whose usage is read.
+#[derive(Debug)]
+pub struct RemoteUsage {
+    shell: Arc<Shell>,
+    groups: Vec<i32>,
+    pids: Vec<i32>,
+    tick_ns: u64,
+    /// CPU time of threads that have ended, ns by process. It is contained only in the process's ticks.
+    ended_threads: Mutex<HashMap<i32, u64>>,
+}
+
+impl RemoteUsage {
+    /// Finds the processes of these groups, which are on the host of `first`; call it when they are started.
+    #[must_use]
+    pub fn of(first: &Process, groups: &[&Process]) -> Self {
+        let groups = groups.iter().map(|group| group.pid).collect();
+        Self::find(Arc::clone(&first.shell), groups, first.tick_ns)
+    }
+
+    fn find(shell: Arc<Shell>, groups: Vec<i32>, tick_ns: u64) -> Self {
+        let mut usage = Self {
+            shell,
+            pids: groups.clone(),
+            groups,
+            tick_ns,
+            ended_threads: Mutex::default(),
+        };
+        let output = usage.query("members", &usage.groups).unwrap_or_default();
+        let others = output.lines().filter_map(|line| line.parse().ok());
+        let others: Vec<i32> = others.filter(|pid| !usage.groups.contains(pid)).collect();
+        usage.pids.extend(others);
+        usage
+    }
+
+    fn query(&self, command: &str, ids: &[i32]) -> Option<String> {
+        let ids = ids.iter().map(|id| format!(" {id}"));
+        self.shell
+            .run(&std::iter::once(command.to_owned()).chain(ids).collect::<String>())
+            .ok()
+    }
+
+    fn memory(&self, key: &str) -> Option<u64> {
+        let output = self.query("memory", &self.pids)?;
+        let kib = |line: &str| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok();
+        output
+            .lines()
+            .filter_map(kib)
+            .reduce(|sum, size| sum + size)
+            .map(|sum| sum * 1024)
+    }
+}
+
+impl UsageReader for RemoteUsage {
+    /// Running threads are read in ns, ended threads in ticks.
+    fn cpu(&self) -> Option<CpuUsed> {
+        let output = self.query("cpu", &self.pids)?;
+        let mut ended = self.ended_threads.lock().unwrap_or_else(PoisonError::into_inner);
+        let each = output.lines().filter_map(|line| cpu_of(line, self.tick_ns, &mut ended));
+        each.reduce(Add::add)
+    }
+
+    fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
+        let all = Self::find(Arc::clone(&self.shell), self.groups.clone(), self.tick_ns);
+        let known = self
+            .ended_threads
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        *all.ended_threads.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        all.cpu()
+    }
+
+    fn sockets(&self) -> Option<HashSet<u64>> {
+        let output = self.query("sockets", &self.pids)?;
+        let inode = |line: &str| line.split_once("socket:[")?.1.strip_suffix(']')?.parse().ok();
+        (!output.is_empty()).then(|| output.lines().filter_map(inode).collect())
+    }
+
+    fn peak_rss_bytes(&self) -> Option<u64> {
+        self.memory("VmHWM:")
+    }
+
+    fn rss_bytes(&self) -> Option<u64> {
+        self.memory("VmRSS:")
+    }
+}
+
+/// Parses one line of `cpu`: the process id, the ns that its running threads used, and the fields of `/proc/PID/stat` from the
+/// state on. `ended` is updated with the time of threads that have ended.
+fn cpu_of(line: &str, tick_ns: u64, ended: &mut HashMap<i32, u64>) -> Option<CpuUsed> {
+    let (pid, rest) = line.trim_start().split_once(' ')?;
+    let (threads_ns, fields) = rest.split_once(' ')?;
+    let (pid, threads_ns): (i32, u64) = (pid.parse().ok()?, threads_ns.parse().ok()?);
+    let [user, system, child_user, child_system] = cpu_ticks(fields)?;
+    let own_ns = (user + system) * tick_ns;
+    let before = ended.entry(pid).or_default();
+    let missing = own_ns.saturating_sub(threads_ns);
+    if missing > *before + TICK_ERROR_NS {
+        *before = missing;
+    }
+    Some(CpuUsed {
+        run_ns: threads_ns + *before + (child_user + child_system) * tick_ns,
+        user_ns: (user + child_user) * tick_ns,
+        system_ns: (system + child_system) * tick_ns,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TICK: u64 = 10_000_000;
+
+    fn line(threads_ns: u64, user: u64, system: u64) -> String {
+        format!("7 {threads_ns} S 1 7 7 0 -1 4194304 225 0 0 0 {user} {system} 1 2 20 0 1 0 4132253")
+    }
+
+    #[test]
+    fn threads_that_run_are_exact_and_those_that_ended_are_not_lost() {
+        let mut ended = HashMap::new();
+        let mut run = |line: &str| cpu_of(line, TICK, &mut ended).unwrap().run_ns - 30_000_000;
+        assert_eq!(run(&line(123_456_789, 10, 2)), 123_456_789);
+        // Two ticks more than the threads: within what the ticks are off.
+        assert_eq!(run(&line(123_456_789, 12, 2)), 123_456_789);
+        // A thread that ran 200 ms has ended.
+        assert_eq!(run(&line(50_000_000, 20, 5)), 250_000_000);
+        assert_eq!(run(&line(60_000_001, 21, 5)), 260_000_001);
+    }
+
+    #[test]
+    fn without_the_times_of_threads_the_ticks_are_used() {
+        let used = cpu_of(&line(0, 30, 10), TICK, &mut HashMap::new()).unwrap();
+        assert_eq!(
+            (used.run_ns, used.user_ns, used.system_ns),
+            (430_000_000, 310_000_000, 120_000_000)
+        );
+        assert_eq!(cpu_of("7 12 S 1", TICK, &mut HashMap::new()), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! One operation as a request on the wire, and the check of its response.
+
+use std::path::Path;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::measure::captured::{self, Captured};
+use crate::measure::endpoint::Endpoint;
+use crate::measure::grpc::call::{Call, GrpcError};
+use crate::measure::grpc::frame;
+use crate::measure::probe::{PROBE_TIMEOUT, send};
+use crate::measure::target::error::TargetError;
+use crate::measure::variables;
+use crate::measure::wire::{WireRequest, WireResponse, grpc_request};
+use wirebench_declare::protocol::Protocol;
+use wirebench_declare::server::{GrpcOperation, HttpOperation, Operation, Server};
+
+/// One operation of a server: the request to send, and the check of the response.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    server: &'a str,
+    operation: &'a Operation,
+    call: Option<Call>,
+    /// The request as it is sent; the first one, if several paths are requested in turn.
+    pub wire: WireRequest,
+    /// The other paths that are requested in turn.
+    more_paths: Vec<String>,
+}
+
+impl<'a> Request<'a> {
+    /// Prepares an operation of a server, with the values that seeds captured. Process starts use the first protocol that the
+    /// server declares.
+    ///
+    /// # Errors
+    /// When a gRPC message does not fit its method, server reflection does not describe the method, or an environment variable
+    /// is not set.
+    ///
+    /// # Panics
+    /// For a benchmark, which has no request.
+    pub fn new(
+        root: &Path,
+        server: &'a Server,
+        operation: &'a Operation,
+        endpoint: Endpoint,
+        captured: &Captured,
+    ) -> Result<Self, TargetError> {
+        let endpoint = match endpoint.protocol {
+            Protocol::Process => Endpoint {
+                protocol: server.protocols[0],
+                ..endpoint
+            },
+            _ => endpoint,
+        };
+        let mut request = Self {
+            server: &server.name,
+            operation,
+            call: None,
+            wire: WireRequest {
+                protocol: endpoint.protocol,
+                method: String::new(),
+                path: String::new(),
+                headers: Vec::new(),
+                body: Vec::new(),
+                ca: endpoint.protocol.has_tls().then(|| endpoint.ca.to_path_buf()),
+            },
+            more_paths: Vec::new(),
+        };
+        match operation {
+            Operation::Http(http) => request.set_http(http, captured)?,
+            Operation::Grpc(rpc) => request.set_grpc(rpc, root, endpoint, captured)?,
+            Operation::Bench(_) => unreachable!("benchmarks have no server to send requests to"),
+        }
+        Ok(request)
+    }
+
+    fn set_http(&mut self, http: &HttpOperation, captured: &Captured) -> Result<(), TargetError> {
+        self.wire.method.clone_from(&http.method);
+        self.wire.path = captured::fill(&http.path, captured);
+        self.wire.headers = self.fill_all(&http.headers, captured)?;
+        let body = http.body.as_deref().unwrap_or_default();
+        self.wire.body = self.fill(body, captured)?.into_bytes();
+        let more_paths = http.more_paths.iter();
+        self.more_paths = more_paths.map(|path| captured::fill(path, captured)).collect();
+        Ok(())
+    }
+
+    fn set_grpc(
+        &mut self,
+        rpc: &GrpcOperation,
+        root: &Path,
+        endpoint: Endpoint,
+        captured: &Captured,
+    ) -> Result<(), TargetError> {
+        let call = Call::load(root, rpc, endpoint).map_err(|source| self.operation_error(source))?;
+        let body = call
+            .request_frame(&rpc.message)
+            .map_err(|source| self.operation_error(source))?;
+        self.wire = grpc_request(endpoint.protocol, &format!("/{}", rpc.call), body, endpoint.ca);
+        let metadata = self.fill_all(&rpc.metadata, captured)?;
+        self.wire.headers.extend(metadata);
+        self.call = Some(call);
+        Ok(())
+    }
+
+    /// Replaces captured values and environment variables in a text.
+    fn fill(&self, text: &str, captured: &Captured) -> Result<String, TargetError> {
+        variables::fill(&captured::fill(text, captured)).map_err(|variable| TargetError::Variable {
+            server: self.server.to_owned(),
+            variable,
+        })
+    }
+
+    fn fill_all(&self, lines: &[String], captured: &Captured) -> Result<Vec<String>, TargetError> {
+        lines.iter().map(|line| self.fill(line, captured)).collect()
+    }
+
+    fn operation_error(&self, source: GrpcError) -> TargetError {
+        TargetError::Operation {
+            server: self.server.to_owned(),
+            source,
+        }
+    }
+
+    /// A gRPC method's descriptors, if they come from server reflection.
+    #[must_use]
+    pub fn protoset(&self) -> Option<&[u8]> {
+        self.call.as_ref().and_then(Call::protoset)
+    }
+
+    /// Sends one request for each path and checks the responses against `expect` in `server.toml`. Returns the first
+    /// response.
+    ///
+    /// # Errors
+    /// When there is no response, or a wrong one.
+    pub fn check(&self, address: &str) -> Result<WireResponse, TargetError> {
+        let first = self.check_one(address, &self.wire)?;
+        for path in &self.more_paths {
+            let request = WireRequest {
+                path: path.clone(),
+                ..self.wire.clone()
+            };
+            self.check_one(address, &request)?;
+        }
+        Ok(first)
+    }
+
+    fn check_one(&self, address: &str, request: &WireRequest) -> Result<WireResponse, TargetError> {
+        let response = send(address, request, PROBE_TIMEOUT).map_err(|source| TargetError::NoResponse {
+            server: self.server.to_owned(),
+            source,
+        })?;
+        let Some((expected, found)) = self.mismatch(&response)? else {
+            return Ok(response);
+        };
+        let path = if self.more_paths.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", request.path)
+        };
+        Err(TargetError::WrongResponse {
+            server: self.server.to_owned(),
+            expected: short(&expected) + &path,
+            found: short(&found),
+        })
+    }
+
+    /// The expected and the found part of a wrong response; `None` if it is right.
+    fn mismatch(&self, response: &WireResponse) -> Result<Option<(String, String)>, TargetError> {
+        if let Some(fault) = &response.fault {
+            return Ok(Some(("a gRPC-web answer".into(), fault.clone())));
+        }
+        match (self.operation, &self.call) {
+            (Operation::Http(http), _) => Ok(http_mismatch(http, response)),
+            (Operation::Grpc(rpc), Some(call)) => {
+                grpc_mismatch(rpc, call, response).map_err(|source| self.operation_error(source))
+            }
+            (Operation::Grpc(_), None) | (Operation::Bench(_), _) => {
+                unreachable!("new() loads the call of every gRPC operation, and takes no benchmark")
+            }
+        }
+    }
+
+    /// Bytes of the body (HTTP) or of the messages (gRPC) in a response.
+    #[must_use]
+    pub fn payload_bytes(&self, response: &WireResponse) -> u64 {
+        let messages = self.call.as_ref().and_then(|_| frame::message_bytes(&response.body));
+        messages.unwrap_or(response.body.len()) as u64
+    }
+}
+
+fn http_mismatch(http: &HttpOperation, response: &WireResponse) -> Option<(String, String)> {
+    let body = String::from_utf8_lossy(&response.body);
+    if response.status != http.status {
+        let found = format!("status {} with body {body}", response.status);
+        return Some((format!("status {}", http.status), found));
+    }
+    let expected = body_mismatch(http, &response.body)?;
+    Some((expected, format!("body {body}")))
+}
+
+fn grpc_mismatch(
+    rpc: &GrpcOperation,
+    call: &Call,
+    response: &WireResponse,
+) -> Result<Option<(String, String)>, GrpcError> {
+    let status_mismatch = |found: String| Ok(Some(("grpc-status 0".into(), found)));
+    match &response.grpc {
+        Some((status, _)) if status == "0" => {}
+        Some((status, message)) => return status_mismatch(format!("grpc-status {status}: {message}")),
+        None => return status_mismatch(format!("HTTP status {} without grpc-status", response.status)),
+    }
+    let Some(json) = &rpc.expected_message else {
+        return call.response(&response.body).map(|_| None);
+    };
+    let found = call.response_differs(&response.body, json)?;
+    Ok(found.map(|found| (format!("message {json}"), found)))
+}
+
+/// What the body should be; `None` if it is right.
+fn body_mismatch(http: &HttpOperation, body: &[u8]) -> Option<String> {
+    if let Some(expected) = http
+        .expected_body
+        .as_ref()
+        .filter(|expected| expected.as_bytes() != body)
+    {
+        return Some(format!("body {expected}"));
+    }
+    if let Some(pattern) = &http.expected_pattern {
+        let matches = Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(&String::from_utf8_lossy(body)));
+        if !matches {
+            return Some(format!("a body that matches {pattern}"));
+        }
+    }
+    if http.expected_json.is_empty() && !http.graphql {
+        return None;
+    }
+    let Ok(json) = serde_json::from_slice::<Value>(body) else {
+        return Some("a body in JSON".into());
+    };
+    if http.graphql && (json.get("errors").is_some() || json.get("data").is_none_or(Value::is_null)) {
+        return Some("a GraphQL response with data and without errors".into());
+    }
+    let wrong = http
+        .expected_json
+        .iter()
+        .find(|(pointer, value)| json.pointer(pointer) != Some(value));
+    wrong.map(|(pointer, value)| format!("{value} at {pointer} of the body"))
+}
+
+/// At most 200 characters of a text, and its length if it is longer.
+fn short(text: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((cut, _)) => format!("{}… ({} bytes)", &text[..cut], text.len()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_a_part_of_the_json_and_graphql_say_what_they_miss() {
+        let plain = HttpOperation::new("GET", "/".into(), 200, None);
+        let check = |http: &HttpOperation, body: &str| body_mismatch(http, body.as_bytes());
+        let pattern = HttpOperation {
+            expected_pattern: Some("id\":[0-9]+,".into()),
+            ..plain.clone()
+        };
+        assert_eq!(check(&pattern, "{\"id\":17,}"), None);
+        assert!(check(&pattern, "{}").unwrap().starts_with("a body that matches"));
+        let json = HttpOperation {
+            expected_json: [("/data/0/name".to_owned(), "Lviv".into())].into(),
+            ..plain.clone()
+        };
+        assert_eq!(check(&json, "{\"data\":[{\"name\":\"Lviv\",\"at\":1}]}"), None);
+        let expected = check(&json, "{\"data\":[]}").unwrap();
+        assert_eq!(expected, "\"Lviv\" at /data/0/name of the body");
+        assert_eq!(check(&json, "<p>").unwrap(), "a body in JSON");
+        let graphql = HttpOperation { graphql: true, ..plain };
+        assert_eq!(check(&graphql, "{\"data\":{\"a\":1}}"), None);
+        for body in ["{\"data\":{\"a\":1},\"errors\":[]}", "{\"data\":null}", "{}"] {
+            assert!(check(&graphql, body).unwrap().contains("without errors"), "{body}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! One slot of the plan: a fresh target, a probe, a warm-up, the load, and a probe again.
+
+mod error;
+pub mod files;
+mod harness;
+mod measured;
+mod starts;
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::measure::drive::DriveError;
+use crate::measure::load_monitor::LoadMonitor;
+use crate::measure::remote::{Host, ping};
+use crate::measure::request::Request;
+use crate::measure::side::Side;
+use crate::measure::target::Target;
+use crate::measure::values;
+use wirebench_declare::args::Values;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::scenario::Amount;
+use wirebench_declare::server::Operation;
+
+pub use error::SlotError;
+pub(super) use error::written;
+pub use harness::{Harness, timeout};
+pub use measured::Measured;
+
+impl Harness<'_> {
+    /// Measures one slot: loads a side's server with the series' load. All its files are in `folder`. The side must
+    /// declare the series and have built its server.
+    ///
+    /// # Errors
+    /// When server or driver fail, or the user interrupts. Nothing keeps running.
+    ///
+    /// # Panics
+    /// When the side does not declare the series' server, or has not built it.
+    pub fn measure(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
+        written(folder, fs::create_dir_all(folder))?;
+        if matches!(series.operation, Operation::Bench(_)) {
+            return self.measure_benchmark(series, side, folder);
+        }
+        let target = self.start(side, &side.server_of(series), folder)?;
+        let request = self.request(series, &target)?;
+        let response = request.check(&target.front.address)?;
+        let ready_after = Some(target.ready_after);
+        let payload_bytes = Some(request.payload_bytes(&response));
+        let measured = if matches!(series.load.amount, Amount::Starts(_)) {
+            self.measure_starts(series, side, folder, &request, response.body, target)?
+        } else {
+            self.measure_load(series, folder, &request, target)?
+        };
+        Ok(Measured {
+            ready_after,
+            payload_bytes,
+            ..measured
+        })
+    }
+
+    /// Warm-up, load and a last probe against a target that is ready.
+    fn measure_load(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        request: &Request,
+        mut target: Target,
+    ) -> Result<Measured, SlotError> {
+        written(folder, files::write(request, folder))?;
+        if let Some(host) = &self.driver_host {
+            let uploaded = host.upload_inputs(series, self.root, folder, &self.interrupt);
+            uploaded.map_err(|source| DriveError::Start {
+                driver: series.driver.name.clone(),
+                source,
+            })?;
+        }
+        let values = self.values(series, &target, folder);
+        let ping = match (&self.host, &self.driver_host) {
+            (Some(_), None) => ping::handshakes(&target.front.address),
+            (None, Some(host)) => host.ping(),
+            // The network between two other hosts cannot be measured from here.
+            (Some(_), Some(_)) | (None, None) => None,
+        };
+        let warmed = self.warm_up(series, folder, &values, &mut target)?;
+        let monitor = LoadMonitor::of(&target);
+        let remote_steal_before = self.remote_steal_ns();
+        let mut driven = self.drive(series, folder, &values, Some(&mut target), Some(monitor))?;
+        if let (Some(before), Some(after)) = (remote_steal_before, self.remote_steal_ns()) {
+            driven.steal_ns = Some(driven.steal_ns.unwrap_or(0) + after.saturating_sub(before));
+        }
+        let wrong = request.check(&target.front.address).err();
+        let peak_rss_bytes = target.usage.peak_rss_bytes();
+        written(folder, target.stop())?;
+        Ok(Measured {
+            loading: warmed + driven.wall,
+            driven,
+            peak_rss_bytes,
+            wrong_afterwards: wrong.map(|error| error.to_string()),
+            ping,
+            ..Measured::default()
+        })
+    }
+
+    /// Runs the driver for the warm-up of a series, if it has one; returns how long it ran.
+    fn warm_up(
+        &self,
+        series: &PlannedSeries,
+        folder: &Path,
+        values: &Values,
+        target: &mut Target,
+    ) -> Result<Duration, SlotError> {
+        let Some(length) = series.load.warmup else {
+            return Ok(Duration::ZERO);
+        };
+        let mut values = values.clone();
+        values::set_amount(&mut values, &Amount::Duration(length));
+        Ok(self.drive(series, folder, &values, Some(target), None)?.wall)
+    }
+
+    /// CPU time that the hypervisors of other hosts gave to others so far, ns; `None` without other hosts.
+    fn remote_steal_ns(&self) -> Option<u64> {
+        let mut hosts = [&self.host, &self.driver_host].into_iter().flatten().peekable();
+        hosts.peek()?;
+        hosts.map(Host::steal_ns).sum()
+    }
+}

@@ -1,0 +1,220 @@
+//! Stages programs: every variant is started from a path of the same length.
+//!
+//! The length of a program's path is part of its arguments, shifts its first heap blocks, and moves its instructions per
+//! request by about 1 %. So no variant is started from where it was built. A package is copied, because Cargo's programs need
+//! no other file; another native program gets a symbolic link, so that it still finds the files in its own folder. Scripts and
+//! interpreters are started as they are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read as _};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::measure::side::Side;
+
+/// How many characters the path of each start layout is longer than the first one's. The values are far apart: the heap
+/// of a server stays in one state over several neighbouring lengths.
+pub const LAYOUTS: [usize; 3] = [0, 23, 57];
+
+/// The prefix of the names of staging folders.
+const PREFIX: &str = "stage-";
+/// The age from which a staging folder is removed: no run takes so long, so its run was killed.
+const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A folder that holds the programs of every variant and is removed with this value.
+#[derive(Debug)]
+pub struct Staging {
+    folder: TempDir,
+}
+
+impl Staging {
+    /// Makes the folder below `own`, or below the system's folder for temporary files where that cannot be written. Folders
+    /// that a killed run left a day ago or earlier are removed.
+    ///
+    /// # Errors
+    /// When it can be made in neither place.
+    pub fn make(own: &Path) -> io::Result<Self> {
+        let make = |parent: &Path| {
+            fs::create_dir_all(parent)?;
+            tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)
+        };
+        remove_old(own);
+        let folder = make(own).or_else(|_| make(&std::env::temp_dir()))?;
+        Ok(Self { folder })
+    }
+
+    /// Stages the native programs of all sides, and makes the sides start them from there. Afterwards, the command of a
+    /// server has the same length on every side, unless one side runs a script.
+    ///
+    /// # Errors
+    /// When a program cannot be copied: the file and the operating system's reason.
+    pub fn place(&self, sides: &mut [Side]) -> Result<(), (PathBuf, io::Error)> {
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        for (key, command) in sides.iter().flat_map(|side| &side.programs) {
+            let longest = names.entry(key.clone()).or_default();
+            *longest = (*longest).max(file_name(command).len());
+        }
+        for (place, side) in sides.iter_mut().enumerate() {
+            // One letter for each side.
+            let letter = char::from(b"abcdefgh"[place.min(7)]);
+            let home = self.folder.path().join(letter.to_string());
+            side.stage = Some(home.clone());
+            for (number, (key, longest)) in names.iter().enumerate() {
+                let Some(command) = side.programs.get_mut(key) else {
+                    continue;
+                };
+                let program = PathBuf::from(command.first().map_or("", String::as_str));
+                if !is_native(&program) {
+                    continue;
+                }
+                let name = file_name(command);
+                // `0003`, padded by the number of characters that the name is shorter than the other side's.
+                let folder = home.join(format!("{number:04}{}", "_".repeat(longest - name.len())));
+                let staged = folder.join(&name);
+                let placed = fs::create_dir_all(&folder).and_then(|()| {
+                    if side.packages.contains(key) {
+                        fs::copy(&program, &staged).map(drop)
+                    } else {
+                        symlink(fs::canonicalize(&program)?, &staged)
+                    }
+                });
+                placed.map_err(|error| (program, error))?;
+                command[0] = staged.to_string_lossy().into_owned();
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Removes staging folders older than [`OLD`]; ignores errors.
+fn remove_old(own: &Path) {
+    for entry in fs::read_dir(own).into_iter().flatten().flatten() {
+        let is_staging = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        let made = entry.metadata().and_then(|folder| folder.modified());
+        let age = made.ok().and_then(|made| made.elapsed().ok());
+        if is_staging && age.is_some_and(|age| age > OLD) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Links a staged program at the path length of a layout, an index into [`LAYOUTS`]. A program that is not staged stays
+/// where it is.
+///
+/// # Errors
+/// When the operating system refuses a link.
+pub fn at_layout(program: &str, home: Option<&Path>, layout: usize) -> io::Result<String> {
+    let longer = LAYOUTS.get(layout).copied().unwrap_or(0);
+    let inside = home.and_then(|home| Some((home, Path::new(program).strip_prefix(home).ok()?)));
+    let Some((home, inside)) = inside.filter(|_| longer > 0) else {
+        return Ok(program.to_owned());
+    };
+    let mut folder = home.as_os_str().to_owned();
+    folder.push("_".repeat(longer));
+    let path = PathBuf::from(folder).join(inside);
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let linked = match fs::read_link(program) {
+        Ok(target) => symlink(target, &path),
+        Err(_) => fs::hard_link(program, &path),
+    };
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(path.to_string_lossy().into_owned()),
+    }
+}
+
+/// Whether a file is a native program: ELF or Mach-O, known by its first bytes.
+#[must_use]
+pub fn is_native(program: &Path) -> bool {
+    let mut magic = [0; 4];
+    let read = fs::File::open(program).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && (magic == *b"\x7fELF" || matches!(u32::from_le_bytes(magic), 0xfeed_facf | 0xbeba_feca))
+}
+
+fn file_name(command: &[String]) -> String {
+    let program = Path::new(command.first().map_or("", String::as_str));
+    program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::run::{Variant, VariantRevision};
+
+    fn side(variant: Variant, programs: &[(&str, &Path)], packages: &[&str]) -> Side {
+        let revision = VariantRevision {
+            variant,
+            commit: None,
+            modified: None,
+            name: None,
+            committed_at: None,
+        };
+        let mut side = Side::new(revision, PathBuf::from("."), &[]);
+        for (key, program) in programs {
+            let command = vec![program.to_string_lossy().into_owned(), "--fast".into()];
+            side.programs.insert((*key).to_owned(), command);
+        }
+        side.packages = packages.iter().map(|key| (*key).to_owned()).collect();
+        side
+    }
+
+    #[test]
+    fn only_what_a_killed_run_left_long_ago_is_removed() {
+        let own = tempfile::tempdir().unwrap();
+        let folder = |name: &str, days: u64| {
+            let path = own.path().join(name);
+            fs::create_dir(&path).unwrap();
+            let made = std::time::SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60 + 60);
+            fs::File::open(&path).unwrap().set_modified(made).unwrap();
+            path
+        };
+        let (old, new, other) = (folder("stage-old", 1), folder("stage-new", 0), folder("trees", 9));
+        let staging = Staging::make(own.path()).unwrap();
+        assert_eq!([&old, &new, &other].map(|one| one.exists()), [false, true, true]);
+        drop(staging);
+        assert_eq!(fs::read_dir(own.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn both_sides_start_from_paths_of_one_length_and_scripts_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, content: &[u8]| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, content).unwrap();
+            path
+        };
+        let old = file("a/very/long/folder/old-server", b"\x7fELF old");
+        let new = file("new", b"\x7fELF new");
+        let script = file("script.sh", b"#!/bin/sh\n");
+        let own = folder.path().join("own");
+        let staging = Staging::make(&own).unwrap();
+        let mut sides = [
+            side(Variant::Baseline, &[("http", &old), ("script", &script)], &["http"]),
+            side(Variant::Candidate, &[("http", &new), ("script", &script)], &[]),
+        ];
+        staging.place(&mut sides).unwrap();
+        let program = |side: &Side, key: &str| side.programs[key][0].clone();
+        let (before, after) = (program(&sides[0], "http"), program(&sides[1], "http"));
+        assert_eq!(before.len(), after.len(), "{before} {after}");
+        assert_eq!(fs::read(&before).unwrap(), b"\x7fELF old");
+        assert_eq!(fs::read_link(&after).unwrap(), new.canonicalize().unwrap());
+        assert_eq!(program(&sides[0], "script"), script.to_string_lossy());
+        for (layout, longer) in LAYOUTS.into_iter().enumerate() {
+            let place = |side: &Side| at_layout(&program(side, "http"), side.stage.as_deref(), layout).unwrap();
+            let (before, after) = (place(&sides[0]), place(&sides[1]));
+            assert_eq!(before.len(), after.len());
+            assert_eq!(before.len(), program(&sides[0], "http").len() + longer);
+            assert_eq!(fs::read(&after).unwrap(), b"\x7fELF new");
+            assert_eq!(place(&sides[0]), before, "a second time it is there already");
+        }
+        drop(staging);
+        assert_eq!(fs::read_dir(own).unwrap().count(), 0, "nothing is left");
+    }
+}

@@ -1,0 +1,87 @@
+//! The command line and the environment of a server's process.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::measure::remote::Host;
+use crate::measure::side::Side;
+use crate::measure::target::context::LaunchContext;
+use crate::measure::target::instance::Instance;
+use wirebench_declare::args::{Arg, Value, expand, fill};
+use wirebench_declare::server::authority;
+use wirebench_declare::tier::{DATA, Part};
+
+/// The values of a process's placeholders: its own address, and the addresses of the tiers that run already. `port` is a port
+/// or a placeholder for one.
+pub(super) fn values(ip: IpAddr, context: &LaunchContext, port: &str, tiers: &[Instance]) -> BTreeMap<String, Value> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let threads = context.host.map_or_else(|| context.cores.server_threads(), Host::cpus);
+    let own = [
+        ("address", authority(ip, port)),
+        ("host", ip.to_string()),
+        ("port", port.to_owned()),
+        ("threads", threads.to_string()),
+        ("tls_cert", text(&context.tls.certificate())),
+        ("tls_key", text(&context.tls.key())),
+    ];
+    let tiers = tiers.iter().map(|tier| (tier.name.clone(), tier.address.clone()));
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    let data = context.data_folder.map(|folder| (DATA.to_owned(), text(folder)));
+    own.chain(tiers)
+        .chain(data)
+        .map(|(name, value)| (name, Value::One(value)))
+        .collect()
+}
+
+/// The command line of one process on one side, program first, for a given port (or a placeholder for one).
+///
+/// # Panics
+/// Never for a server that `Server::check` accepted, as it rejects unknown placeholders, and that the side has built.
+#[must_use]
+pub(in crate::measure) fn argv(
+    side: &Side,
+    part: &Part,
+    context: &LaunchContext,
+    port: &str,
+    tiers: &[Instance],
+) -> Vec<String> {
+    let args = expand(part.args, &values(context.ip_of(part), context, port, tiers))
+        .expect("Server::check refuses unknown placeholders");
+    let program = side.programs[&part.key()].iter().cloned();
+    program.chain(args).collect()
+}
+
+/// The environment of one process for a given port (or a placeholder for one). Braces that name no placeholder stay as they
+/// are.
+#[must_use]
+pub(in crate::measure) fn environment(
+    side: &Side,
+    part: &Part,
+    context: &LaunchContext,
+    port: &str,
+    tiers: &[Instance],
+) -> BTreeMap<String, String> {
+    let values = values(context.ip_of(part), context, port, tiers);
+    let declared = part
+        .env
+        .iter()
+        .map(|(name, text)| (name.clone(), fill(text, &values, 0)));
+    let own = side.environment.clone().into_iter();
+    own.chain(declared).collect()
+}
+
+/// True if a process is a tier whose arguments or environment name `{data}`, so that it gets an empty folder.
+pub(in crate::measure) fn names_data_folder(part: &Part) -> bool {
+    let in_env = |text: &String| text.contains(&format!("{{{DATA}}}"));
+    let in_args = part.args.iter().flat_map(Arg::placeholders).any(|name| name == DATA);
+    part.tier.is_some() && (in_args || part.env.values().any(in_env))
+}
+
+/// The name of the file that takes `stdout` or `stderr` of a process.
+pub(in crate::measure) fn output_file(part: &Part, stream: &str) -> String {
+    match part.tier {
+        None => format!("server.{stream}"),
+        Some(tier) => format!("tier-{tier}.{stream}"),
+    }
+}

@@ -1,0 +1,164 @@
+//! An instance: one process of a target, with the child processes that it started.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::measure::interrupt::Interrupt;
+use crate::measure::listening;
+use crate::measure::process::{Group, describe_exit, tail};
+use crate::measure::process_group::ProcessGroup;
+use crate::measure::target::error::{TargetError, last_words};
+use crate::measure::usage::LocalUsage;
+use crate::measure::usage_reader::UsageReader;
+use wirebench_declare::tier::Part;
+
+const STOP_GRACE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(1);
+
+/// One process of a server, running.
+#[derive(Debug)]
+pub struct Instance {
+    /// The tier's name, or the server's.
+    pub name: String,
+    /// Its process group.
+    pub group: ProcessGroup,
+    /// `127.0.0.1:port`.
+    pub address: String,
+    /// Reads the usage of its processes that ran when it was ready.
+    pub usage: Arc<dyn UsageReader>,
+    /// Whether it keeps running between rounds.
+    pub(super) keep: bool,
+    label: String,
+    /// The file that takes its standard error.
+    stderr: PathBuf,
+    /// The folder for its own files and output, if it has one; removed with it.
+    _folder: Option<TempDir>,
+}
+
+impl Instance {
+    /// A process that has just been started for one round.
+    #[must_use]
+    pub fn new(part: &Part, group: ProcessGroup, address: String, stderr: PathBuf) -> Self {
+        Self {
+            name: part.name().to_owned(),
+            group,
+            address,
+            usage: Arc::new(LocalUsage::groups(&[])),
+            keep: false,
+            label: part.label(),
+            stderr,
+            _folder: None,
+        }
+    }
+
+    /// The same with a folder of its own; if `keep`, it keeps running between rounds.
+    #[must_use]
+    pub(super) fn with(self, folder: Option<TempDir>, keep: bool) -> Self {
+        Self {
+            _folder: folder,
+            keep,
+            ..self
+        }
+    }
+
+    /// Finds the processes of its group, whose usage is read from now on.
+    pub(super) fn find_processes(&mut self) {
+        self.usage = ProcessGroup::usage_reader(&[&self.group]);
+    }
+
+    /// Polls until it is ready; the error of `check` says what it found instead.
+    ///
+    /// # Errors
+    /// When it ends early or is not ready in time.
+    pub fn wait_until_ready(
+        &mut self,
+        timeout: Duration,
+        interrupt: &Interrupt,
+        check: impl Fn() -> Result<(), String>,
+    ) -> Result<(), TargetError> {
+        loop {
+            let result = check();
+            let waited = self.group.started().elapsed();
+            if self.group.has_ended() {
+                let (how, output) = self.reap();
+                return Err(TargetError::Died {
+                    server: self.label.clone(),
+                    how,
+                    output,
+                });
+            }
+            match result {
+                Ok(()) => {
+                    self.find_processes();
+                    return Ok(());
+                }
+                Err(last) if waited > timeout => {
+                    return Err(TargetError::NotReady {
+                        server: self.label.clone(),
+                        timeout,
+                        last: self.with_listen_addresses(last),
+                        output: self.last_output(),
+                    });
+                }
+                Err(_) if interrupt.is_requested() => return Err(TargetError::Interrupted),
+                Err(_) => std::thread::sleep(POLL),
+            }
+        }
+    }
+
+    /// Adds to the result of the last check the address at which it listens instead, if known.
+    fn with_listen_addresses(&self, last: String) -> String {
+        let own = self.address.rsplit(':').next().and_then(|port| port.parse().ok());
+        let group = self.group.local().map(Group::id);
+        if let Some(unix) = group.and_then(listening::only_unix) {
+            return format!("{last}; {unix}");
+        }
+        let all = group.map(listening::of).unwrap_or_default();
+        if all.is_empty() || all.iter().any(|one| Some(one.port()) == own) {
+            return last;
+        }
+        let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+        format!(
+            "{last}; it listens on {}, not on {}: tell it {{port}} in args or env, or declare its own as port",
+            all.join(" and "),
+            self.address
+        )
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Errors
+    /// When it has ended: how, under load, and its last output.
+    pub fn still_runs(&mut self) -> Result<(), String> {
+        if !self.group.has_ended() {
+            return Ok(());
+        }
+        let (how, output) = self.reap();
+        Err(format!("{how} under load{}", last_words(&output)))
+    }
+
+    /// Reaps it after its end; returns how it ended, and its last output.
+    fn reap(&mut self) -> (String, String) {
+        let output = self.last_output();
+        let status = self.group.kill_and_reap();
+        (status.map_or_else(|error| error.to_string(), describe_exit), output)
+    }
+
+    /// The end of its standard error.
+    fn last_output(&self) -> String {
+        self.group.fetch_stderr(&self.stderr);
+        tail(&self.stderr)
+    }
+
+    /// Stops it: SIGTERM, then SIGKILL after two seconds.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub(super) fn stop(mut self) -> io::Result<()> {
+        self.group.stop(STOP_GRACE).map(drop)
+    }
+}

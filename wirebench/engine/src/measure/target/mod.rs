@@ -1,0 +1,169 @@
+//! A target: a running server with the tiers behind it. Starts it, waits until it is ready, watches and stops it.
+
+mod before;
+mod command;
+mod context;
+pub(super) mod error;
+mod instance;
+mod kept;
+mod spawn;
+mod tiers;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::measure::captured::Captured;
+use crate::measure::endpoint::Endpoint;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::process_group::ProcessGroup;
+use crate::measure::ready::is_ready;
+use crate::measure::seed;
+use crate::measure::side::Side;
+use crate::measure::target::spawn::spawn;
+use crate::measure::tls::TlsFiles;
+use crate::measure::usage_reader::UsageReader;
+use wirebench_declare::server::Server;
+
+pub(super) use command::{argv, environment, names_data_folder, output_file};
+pub use context::LaunchContext;
+pub use error::TargetError;
+pub use instance::Instance;
+pub use kept::KeptTiers;
+pub use tiers::Tiers;
+
+/// A running server: the front, and the tiers behind it.
+#[derive(Debug)]
+pub struct Target {
+    /// The front.
+    pub front: Instance,
+    /// The tiers.
+    pub tiers: Tiers,
+    /// From the first exec to ready.
+    pub ready_after: Duration,
+    /// Reads the usage of all processes that ran when it was ready.
+    pub usage: Arc<dyn UsageReader>,
+    /// The file with the certificate that the front must show over TLS, or with its issuer's.
+    pub ca: PathBuf,
+    /// The values that its seeds captured.
+    pub captured: Captured,
+}
+
+impl Target {
+    /// Starts one of a side's servers on a free port, its tiers before it, and waits until it is ready.
+    ///
+    /// # Errors
+    /// When one of its processes cannot be started, ends early, or is not ready in time, or a seed fails.
+    pub fn start(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, TargetError> {
+        let mut target = Self::launch(side, server, context)?;
+        let (address, ca) = (target.front.address.clone(), target.ca.clone());
+        let check = || is_ready(&server.ready, &address, server.protocols[0], &ca);
+        target.wait_until_ready(server, context.interrupt, check)?;
+        target.send_seeds(server)?;
+        Ok(target)
+    }
+
+    /// Sends the seeds of the server, which is ready.
+    ///
+    /// # Errors
+    /// When a seed fails.
+    pub fn send_seeds(&mut self, server: &Server) -> Result<(), TargetError> {
+        let endpoint = Endpoint {
+            address: &self.front.address,
+            protocol: server.protocols[0],
+            ca: &self.ca,
+        };
+        seed::send_all(server, endpoint, self.tiers.is_new, &mut self.captured)?;
+        self.tiers.store_captured(server, &self.captured);
+        Ok(())
+    }
+
+    /// Starts a server as [`Target::start`] does, but does not wait until the front is ready; its tiers are.
+    ///
+    /// # Errors
+    /// When the front cannot be started, or a tier does not get ready.
+    pub fn launch(side: &Side, server: &Server, context: &LaunchContext) -> Result<Self, TargetError> {
+        let (tiers, captured) = Tiers::start(side, server, context)?;
+        before::run(side, server, context, &tiers.list, tiers.is_new)?;
+        let front = spawn(side, &server.front(), context, &tiers.list)?;
+        let usage = front.group.leader_usage_reader();
+        Ok(Self {
+            front,
+            tiers,
+            ready_after: Duration::ZERO,
+            usage,
+            ca: certificate(side, server, context.tls),
+            captured,
+        })
+    }
+
+    /// Polls until the front is ready; the error of `check` says what it found instead.
+    ///
+    /// # Errors
+    /// When it ends early or is not ready in time.
+    pub fn wait_until_ready(
+        &mut self,
+        server: &Server,
+        interrupt: &Interrupt,
+        check: impl Fn() -> Result<(), String>,
+    ) -> Result<(), TargetError> {
+        self.front.wait_until_ready(server.ready_timeout.0, interrupt, check)?;
+        let first = self.tiers.list.first().unwrap_or(&self.front);
+        self.ready_after = first.group.started().elapsed();
+        let groups: Vec<&ProcessGroup> = self.instances().map(|one| &one.group).collect();
+        self.usage = ProcessGroup::usage_reader(&groups);
+        Ok(())
+    }
+
+    /// The front, then the tiers, the nearest first.
+    pub fn instances(&self) -> impl Iterator<Item = &Instance> {
+        [&self.front].into_iter().chain(self.tiers.list.iter().rev())
+    }
+
+    /// Checks that every process still runs.
+    ///
+    /// # Errors
+    /// When one has ended: which, how, and its last output.
+    pub fn still_runs(&mut self) -> Result<(), String> {
+        // When a tier ends, processes in front of it may end too: checks the deepest one first.
+        for tier in &mut self.tiers.list {
+            tier.still_runs().map_err(|how| format!("tier {} {how}", tier.name))?;
+        }
+        self.front.still_runs().map_err(|how| format!("the server {how}"))
+    }
+
+    /// Sends SIGTERM to the front, SIGKILL after `grace`, and returns whether it ended by itself. If the leader of its group
+    /// only traces the server (`leader_traces`), it gets no signal. The tiers are stopped afterwards.
+    ///
+    /// # Errors
+    /// When one cannot be waited for.
+    pub fn end(mut self, grace: Duration, leader_traces: bool) -> io::Result<bool> {
+        let ended = self.front.group.end(grace, leader_traces);
+        self.tiers.stop()?;
+        ended
+    }
+
+    /// Stops only the front: SIGTERM, then SIGKILL after two seconds. The tiers keep running.
+    ///
+    /// # Errors
+    /// When it cannot be waited for.
+    pub fn stop_front(self) -> io::Result<Tiers> {
+        self.front.stop()?;
+        Ok(self.tiers)
+    }
+
+    /// Stops everything, the front first.
+    ///
+    /// # Errors
+    /// When a process cannot be waited for.
+    pub fn stop(self) -> io::Result<()> {
+        self.stop_front()?.stop()
+    }
+}
+
+/// The file with the certificate that clients of a server trust: its own, or that of the run.
+fn certificate(side: &Side, server: &Server, tls: &TlsFiles) -> PathBuf {
+    let own = server.ca.as_ref().map(|file| side.folder.join(file));
+    own.unwrap_or_else(|| tls.certificate())
+}

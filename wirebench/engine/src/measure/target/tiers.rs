@@ -1,0 +1,85 @@
+//! The tiers behind a server's front: started before it, stopped after it, or kept for the next round.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::measure::captured::Captured;
+use crate::measure::ready::is_ready;
+use crate::measure::side::Side;
+use crate::measure::target::context::LaunchContext;
+use crate::measure::target::error::TargetError;
+use crate::measure::target::instance::Instance;
+use crate::measure::target::kept::KeptTiers;
+use crate::measure::target::spawn::spawn;
+use wirebench_declare::server::Server;
+
+/// The running tiers of one server.
+#[derive(Debug)]
+pub struct Tiers {
+    /// In the order in which they were started.
+    pub list: Vec<Instance>,
+    /// Takes those with `keep` between rounds; `None` if all are stopped.
+    kept: Option<Arc<KeptTiers>>,
+    /// The key of side and server there.
+    key: String,
+    /// Whether they were started for this round, so that commands and seeds with `once` are run.
+    pub(super) is_new: bool,
+}
+
+impl Tiers {
+    /// Takes the kept tiers of a server and starts the others, each when the one before is ready. Returns the values that seeds
+    /// with `once` captured in an earlier round, too.
+    ///
+    /// # Errors
+    /// When a tier cannot be started or does not get ready.
+    pub(super) fn start(
+        side: &Side,
+        server: &Server,
+        context: &LaunchContext,
+    ) -> Result<(Self, Captured), TargetError> {
+        let key = format!("{} {}", side.revision.variant.name(), server.name);
+        let (mut kept, captured) = context.kept.and_then(|kept| kept.take(&key)).unwrap_or_default();
+        let is_new = kept.is_empty();
+        let mut list: Vec<Instance> = Vec::new();
+        for part in server.behind() {
+            if let Some(index) = kept.iter().position(|tier| tier.name == part.name()) {
+                list.push(kept.swap_remove(index));
+                continue;
+            }
+            let mut tier = spawn(side, &part, context, &list)?;
+            let (address, ca) = (tier.address.clone(), context.tls.certificate());
+            let check = || is_ready(part.ready, &address, part.protocol, &ca);
+            tier.wait_until_ready(part.ready_timeout.0, context.interrupt, check)?;
+            list.push(tier);
+        }
+        let tiers = Self {
+            list,
+            kept: context.kept.cloned(),
+            key,
+            is_new,
+        };
+        Ok((tiers, captured))
+    }
+
+    /// Stores the values that seeds captured in the round in which the kept tiers were started.
+    pub(super) fn store_captured(&self, server: &Server, captured: &Captured) {
+        if let (Some(kept), true) = (&self.kept, self.is_new && server.tiers.iter().any(|tier| tier.keep)) {
+            kept.store_captured(&self.key, captured.clone());
+        }
+    }
+
+    /// Stops them, the tier started last first; those with `keep` go on running until the next round.
+    ///
+    /// # Errors
+    /// When one cannot be waited for; the others are stopped all the same.
+    pub fn stop(self) -> io::Result<()> {
+        let mut stopped = Ok(());
+        for tier in self.list.into_iter().rev() {
+            match &self.kept {
+                Some(kept) if tier.keep => kept.store(&self.key, tier),
+                _ => stopped = stopped.and(tier.stop()),
+            }
+        }
+        stopped
+    }
+}

@@ -1,0 +1,244 @@
+//! A side whose files are checked out and whose declarations are read: builds its servers, and compares it with the other side.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::git;
+use crate::measure::build::{Builder, active_toolchain};
+use crate::measure::dependencies;
+use crate::measure::digest;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::same_program::{Compared, Files};
+use crate::measure::side::Side;
+use crate::session::side_request::{CodeSource, SideRequest};
+use wirebench_declare::Project;
+use wirebench_declare::accepted;
+use wirebench_declare::plan::PlannedSeries;
+use wirebench_declare::read::DeclareError;
+use wirebench_record::accepted::Accepted;
+use wirebench_record::run::{Dependency, Variant};
+
+/// A side whose declarations were read.
+#[derive(Debug)]
+pub(super) struct CheckedOutSide {
+    pub(super) side: Side,
+    /// The side's own declarations, if they are not the project's.
+    pub(super) declares: Option<Project>,
+    builder: Builder,
+}
+
+impl CheckedOutSide {
+    /// Checks out the side's files if needed, and reads its declarations.
+    ///
+    /// # Errors
+    /// When git cannot check a revision out.
+    fn new(request: &SideRequest, project: &Project, toolchain: Option<&str>) -> anyhow::Result<Self> {
+        let root = &project.root;
+        let work_path = |below: &str| git::work_path(root, below);
+        let mut builder = Builder {
+            folder: root.clone(),
+            toolchain: toolchain.map(str::to_owned),
+            ..Builder::default()
+        };
+        let mut revision = git::state(root);
+        match &request.source {
+            CodeSource::Project => {
+                if let Some(commit) = revision.commit.as_ref().filter(|_| git::is_clean(root)) {
+                    builder.cache = Some(builder.cache_below(&work_path("programs")?, commit));
+                }
+            }
+            CodeSource::Folder(folder) => {
+                builder.folder.clone_from(folder);
+                builder.target = Some(work_path("target")?.join(target_name(folder)));
+                revision = git::state(folder);
+            }
+            CodeSource::Revision(commit) => {
+                builder.folder = git::checkout(root, commit)?;
+                builder.target = Some(work_path("target")?.join(&commit[..12]));
+                builder.cache = Some(builder.cache_below(&work_path("programs")?, commit));
+                builder.reuse = true;
+                revision.commit = Some(commit.clone());
+                revision.modified = Some(false);
+                revision.committed_at = git::committed_at(root, commit);
+            }
+            CodeSource::Commands(_) => {
+                revision.commit = None;
+                revision.modified = None;
+                revision.committed_at = None;
+            }
+        }
+        revision.variant = request.variant;
+        revision.name = (!request.words.is_empty()).then(|| request.words.join(", "));
+        let folder = builder.folder.clone();
+        let repository = git::top(&folder);
+        let mut checked_out = Self {
+            side: Side::new(revision, folder.clone(), &project.servers),
+            declares: None,
+            builder,
+        };
+        checked_out.side.repository = repository;
+        match &request.source {
+            CodeSource::Project => {}
+            CodeSource::Commands(commands) => checked_out.side.programs.clone_from(commands),
+            CodeSource::Folder(_) | CodeSource::Revision(_) if !folder.join("wirebench.toml").is_file() => {
+                checked_out.side.servers.clear();
+            }
+            CodeSource::Folder(_) | CodeSource::Revision(_) => checked_out.read(),
+        }
+        if checked_out.side.servers.is_empty() {
+            log::warn!("{}: declares no servers yet", checked_out.side);
+        }
+        Ok(checked_out)
+    }
+
+    /// Reads the declarations in the side's own folder. If its servers cannot be read the side is broken; if other
+    /// declarations cannot be read, only the load that it declares is unknown.
+    fn read(&mut self) {
+        match Project::servers_in(&self.side.folder) {
+            Ok(servers) => {
+                let named = servers.into_iter().map(|server| (server.name.clone(), server));
+                self.side.servers = named.collect();
+            }
+            Err(error) => {
+                let broken = self.side.servers.keys().map(|name| (name.clone(), error.to_string()));
+                self.side.broken = broken.collect();
+                return;
+            }
+        }
+        match Project::read(&self.side.folder) {
+            Ok(project) => self.declares = Some(project),
+            Err(error) => log::warn!("{}: what it asks is unknown: {error}", self.side),
+        }
+    }
+
+    /// Builds the servers that the series need.
+    fn build(&mut self, series: &[PlannedSeries]) {
+        let needed: Vec<&str> = series
+            .iter()
+            .filter(|one| self.side.declares(one))
+            .map(|one| one.server.name.as_str())
+            .collect();
+        self.side.build(needed.into_iter(), &self.builder);
+    }
+}
+
+/// Checks out every side. Two or more are built with one toolchain, the one active in the project's folder, where rustup
+/// chooses it.
+///
+/// # Errors
+/// When git cannot check a revision out.
+pub(super) fn all(requests: &[SideRequest], project: &Project) -> anyhow::Result<Vec<CheckedOutSide>> {
+    let toolchain = if requests.len() > 1 {
+        active_toolchain(&project.root)
+    } else {
+        None
+    };
+    requests
+        .iter()
+        .map(|request| CheckedOutSide::new(request, project, toolchain.as_deref()))
+        .collect()
+}
+
+/// Builds every side, until the user requests a stop. The project's own folder comes first: a revision of the same commit
+/// then reuses its programs.
+pub(super) fn build(sides: &mut [CheckedOutSide], series: &[PlannedSeries], interrupt: &Interrupt) {
+    let several = sides.len() > 1;
+    let mut order: Vec<&mut CheckedOutSide> = sides.iter_mut().collect();
+    order.sort_by_key(|one| one.builder.reuse);
+    for one in order {
+        if interrupt.is_requested() {
+            break;
+        }
+        if several {
+            log::info!("building {}", one.side);
+        }
+        one.build(series);
+    }
+}
+
+/// The sides to measure, with the null where sides are compared.
+pub(super) fn measured_sides(sides: &[CheckedOutSide], compares: bool) -> Vec<Side> {
+    let mut measured: Vec<Side> = sides.iter().map(|one| one.side.clone()).collect();
+    if let Some([base, _]) = both(sides).filter(|_| compares) {
+        let mut null = base.clone();
+        null.revision.variant = Variant::Null;
+        measured.push(null);
+    }
+    measured
+}
+
+/// Baseline and candidate, where both are measured.
+fn both(sides: &[CheckedOutSide]) -> Option<[&Side; 2]> {
+    let side = |variant| {
+        let mut all = sides.iter().map(|one| &one.side);
+        all.find(|side| side.revision.variant == variant)
+    };
+    Some([side(Variant::Baseline)?, side(Variant::Candidate)?])
+}
+
+/// The servers that are the same program on both sides, once built; empty without a baseline.
+pub(super) fn same_programs(sides: &[CheckedOutSide]) -> BTreeSet<String> {
+    let Some(compared) = both(sides) else {
+        return BTreeSet::new();
+    };
+    let files = compared.map(|side| {
+        let root = side.repository.clone().unwrap_or_else(|| side.folder.clone());
+        Files {
+            names: git::files(&root),
+            root,
+        }
+    });
+    let programs = Compared::new(compared, [&files[0], &files[1]]);
+    let servers = compared[1].servers.keys();
+    servers.filter(|server| programs.is_same(server)).cloned().collect()
+}
+
+/// The packages of which the two sides run different versions; empty without a baseline.
+pub(super) fn different_dependencies(sides: &[CheckedOutSide]) -> Vec<Dependency> {
+    let Some([base, head]) = both(sides).map(|sides| sides.map(dependencies::of)) else {
+        return Vec::new();
+    };
+    let version_in =
+        |packages: &BTreeMap<&str, &str>, name: &str| packages.get(name).map(|version| (*version).to_owned());
+    let only_base: BTreeMap<&str, &str> = base
+        .difference(&head)
+        .map(|(name, version)| (&**name, &**version))
+        .collect();
+    let only_head: BTreeMap<&str, &str> = head
+        .difference(&base)
+        .map(|(name, version)| (&**name, &**version))
+        .collect();
+    let names: BTreeSet<&str> = only_base.keys().chain(only_head.keys()).copied().collect();
+    let dependency = |name: &str| Dependency {
+        name: name.to_owned(),
+        baseline: version_in(&only_base, name),
+        candidate: version_in(&only_head, name),
+    };
+    names.into_iter().map(dependency).collect()
+}
+
+/// The entries of the candidate's accepted.toml that the baseline's does not have: they come with the change that they
+/// accept. Empty without a baseline.
+///
+/// # Errors
+/// When one of the files is wrong.
+pub(super) fn newly_accepted(sides: &[CheckedOutSide]) -> Result<Vec<Accepted>, DeclareError> {
+    let entries = |variant| {
+        let side = sides
+            .iter()
+            .map(|one| &one.side)
+            .find(|side| side.revision.variant == variant);
+        side.map(|side| accepted::read(&side.folder)).transpose()
+    };
+    let Some(known) = entries(Variant::Baseline)? else {
+        return Ok(Vec::new());
+    };
+    let mut new = entries(Variant::Candidate)?.unwrap_or_default();
+    new.retain(|entry| !known.contains(entry));
+    Ok(new)
+}
+
+/// The name of a folder's Cargo target folder: each side needs its own, even if Cargo is configured to share one.
+fn target_name(folder: &Path) -> String {
+    format!("folder-{}", digest::short(&folder.to_string_lossy()))
+}

@@ -1,0 +1,154 @@
+//! The variants that are measured of each series, and the series that only one side has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::session::checkout::{self, CheckedOutSide};
+use crate::session::series_record::unmeasured;
+use wirebench_declare::plan::{PlanError, PlannedSeries, Selection};
+use wirebench_declare::project::Profile;
+use wirebench_record::run::{Series, Variant};
+
+/// The variants to measure.
+#[derive(Debug)]
+pub(super) struct VariantPlan {
+    /// One entry for each series of the plan, in the plan's order.
+    pub(super) entries: Vec<SeriesVariants>,
+    /// Series that only the baseline declares.
+    pub(super) removed: Vec<Series>,
+}
+
+/// The variants to measure of one series.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SeriesVariants {
+    /// Variants to measure; empty when the candidate does not have the series.
+    pub(super) variants: Vec<Variant>,
+    /// The side that lacks it.
+    pub(super) missing_in: Option<Variant>,
+    /// The digest of the baseline's own load, if it differs.
+    pub(super) baseline_digest: Option<String>,
+    /// Whether baseline and candidate run the same program, so that they are not measured against each other.
+    pub(super) same_program: bool,
+}
+
+impl SeriesVariants {
+    /// The record of the series before its first round.
+    pub(super) fn record(&self, series: &PlannedSeries) -> Series {
+        Series {
+            missing_in: self.missing_in,
+            same_program: self.same_program,
+            baseline_digest: self.baseline_digest.clone(),
+            ..unmeasured(series)
+        }
+    }
+
+    fn compares(&self) -> bool {
+        let both = [Variant::Baseline, Variant::Candidate];
+        both.iter().all(|variant| self.variants.contains(variant))
+    }
+}
+
+impl VariantPlan {
+    /// Prepares the comparison of sides that have been built: leaves out identical programs unless `measure_identical`, and adds
+    /// the null.
+    pub(super) fn compare(&mut self, series: &[PlannedSeries], sides: &[CheckedOutSide], measure_identical: bool) {
+        if !measure_identical {
+            self.leave_out(series, &checkout::same_programs(sides));
+        }
+        self.add_null();
+    }
+
+    /// Skips series whose server is the same program on both sides. With a reference, candidate and reference are still
+    /// measured, for the trend.
+    fn leave_out(&mut self, series: &[PlannedSeries], same: &BTreeSet<String>) {
+        for (one, entry) in series.iter().zip(&mut self.entries) {
+            if same.contains(&one.server.name) && entry.compares() {
+                entry.same_program = true;
+                entry.variants.retain(|variant| *variant != Variant::Baseline);
+                if entry.variants == [Variant::Candidate] {
+                    entry.variants.clear();
+                }
+            }
+        }
+    }
+
+    /// Adds the null wherever a baseline is measured against a candidate.
+    fn add_null(&mut self) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.compares()) {
+            entry.variants.push(Variant::Null);
+        }
+    }
+
+    /// Keeps only the selected series; `keep_removed` selects those that only the baseline declares.
+    pub(super) fn narrow(
+        &mut self,
+        series: &mut Vec<PlannedSeries>,
+        keep: impl Fn(&PlannedSeries) -> bool,
+        keep_removed: impl Fn(&Series) -> bool,
+    ) {
+        let mut kept = series.iter().map(&keep).collect::<Vec<bool>>().into_iter();
+        self.entries.retain(|_| kept.next().unwrap_or(false));
+        series.retain(keep);
+        self.removed.retain(keep_removed);
+    }
+}
+
+/// Plans the variants of every series by what the sides declare.
+///
+/// # Errors
+/// When a pattern is wrong.
+pub(super) fn plan(
+    sides: &[CheckedOutSide],
+    series: &[PlannedSeries],
+    profile: &Profile,
+    selection: &Selection,
+) -> Result<VariantPlan, PlanError> {
+    let baseline = sides.iter().find(|one| one.side.revision.variant == Variant::Baseline);
+    let declared_by_baseline = match baseline.and_then(|one| one.declares.as_ref()) {
+        Some(project) => wirebench_declare::plan::declared(project, profile, selection)?,
+        None => Vec::new(),
+    };
+    let digests: BTreeMap<&str, &str> = declared_by_baseline
+        .iter()
+        .map(|one| (one.id.as_str(), one.digest.as_str()))
+        .collect();
+    let entries = series
+        .iter()
+        .map(|one| {
+            let mut entry = entry(sides, one);
+            let baseline = digests.get(one.id.as_str()).filter(|digest| **digest != one.digest);
+            entry.baseline_digest = baseline.map(|digest| (*digest).to_owned());
+            entry
+        })
+        .collect();
+    let without_candidate = SeriesVariants {
+        variants: Vec::new(),
+        missing_in: Some(Variant::Candidate),
+        baseline_digest: None,
+        same_program: false,
+    };
+    let removed = declared_by_baseline
+        .iter()
+        .filter(|declared| series.iter().all(|planned| planned.id != declared.id))
+        .map(|declared| without_candidate.record(declared))
+        .collect();
+    Ok(VariantPlan { entries, removed })
+}
+
+fn entry(sides: &[CheckedOutSide], series: &PlannedSeries) -> SeriesVariants {
+    let lacks = |variant| {
+        let mut of_variant = sides.iter().filter(|one| one.side.revision.variant == variant);
+        of_variant.any(|one| !one.side.declares(series))
+    };
+    let missing_in = [Variant::Candidate, Variant::Baseline].into_iter().find(|v| lacks(*v));
+    let variants = sides
+        .iter()
+        .filter(|one| missing_in != Some(Variant::Candidate) && one.side.declares(series))
+        .map(|one| one.side.revision.variant)
+        .collect();
+    SeriesVariants {
+        variants,
+        missing_in,
+        baseline_digest: None,
+        same_program: false,
+    }
+}
