@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 
-use crate::Outcome;
-use crate::selection::SelectionArgs;
-use wirebench_declare::Project;
+use crate::flags::selection::SelectionArgs;
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_declare::load::{Rate, Search, as_flag};
 use wirebench_declare::plan;
 use wirebench_declare::scenario::{Amount, Load};
 
+/// Lists every series (scenario@server@driver).
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
     /// One JSON object a line instead of a table.
@@ -27,7 +28,8 @@ struct Line<'a> {
     about: &'a str,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
     let width = series.iter().map(|one| one.id.len()).max().unwrap_or(0);

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use wirebench::{Cli, Outcome, in_words, is_usage, printable};
+use wirebench::{Outcome, in_words, is_usage, printable};
 use wirebench_engine::measure::interrupt;
 
 fn main() -> ExitCode {
-    let ended = Cli::from_arguments().execute();
+    let ended = wirebench::execute();
     let code = match &ended {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Failed) => 1,

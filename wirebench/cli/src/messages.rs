@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::Outcome;
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_declare::protocol::Protocol;
 use wirebench_engine::measure::stream::{self, Streams, Until};
 
+/// Reads server streams and prints the time of every message; the driver `messages` runs this.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The server's protocol.
     #[arg(long, value_parser = ["http", "grpc"])]
     protocol: String,
@@ -43,7 +45,7 @@ pub(super) struct Args {
     duration: Option<Duration>,
 }
 
-pub(super) fn execute(args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let body = match &args.body {
         Some(file) => std::fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?,
         None => Vec::new(),
@@ -53,21 +55,21 @@ pub(super) fn execute(args: Args) -> anyhow::Result<Outcome> {
         (Some(messages), _) => Until::Messages(messages / workers.max(1)),
         (None, length) => Until::Time(length.unwrap_or_default()),
     };
-    let heard = stream::read(Streams {
+    let stats = stream::read(Streams {
         protocol: if args.protocol == "grpc" {
             Protocol::Grpc
         } else {
             Protocol::Http
         },
-        address: args.address,
-        method: args.method,
-        path: args.path,
-        headers: args.header,
+        address: args.address.clone(),
+        method: args.method.clone(),
+        path: args.path.clone(),
+        headers: args.header.clone(),
         body: body.into(),
         connections: args.connections,
         streams: args.streams,
         until,
     })?;
-    println!("{}", serde_json::to_string(&heard)?);
+    println!("{}", serde_json::to_string(&stats)?);
     Ok(Outcome::Done)
 }

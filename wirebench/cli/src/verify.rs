@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::Outcome;
-use crate::selection::SelectionArgs;
-use wirebench_declare::Project;
+use crate::flags::selection::SelectionArgs;
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_declare::plan::{self, PlannedSeries};
 use wirebench_declare::server::Operation;
 use wirebench_engine::git;
@@ -18,8 +18,9 @@ use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::target::TargetError;
 use wirebench_engine::session::prepare;
 
+/// Checks tools, builds servers, and sends each one a request for each operation, without load.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
     /// One JSON object a line instead of text.
@@ -35,7 +36,8 @@ struct Line<'a> {
     detail: &'a str,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
     let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?)?;
@@ -111,7 +113,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
             }
         }
     }
-    Ok(if faults == 0 { Outcome::Done } else { Outcome::Failed })
+    Ok(Outcome::of(faults == 0))
 }
 
 /// Starts the server, sends one probe and stops it; prints how fast it was ready and how large the response is.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Refusal;
 use crate::annotations::Note;
-use crate::api::{Again, Api};
+use crate::api::{Api, Repeat};
 use wirebench_record::comparison::Verdict;
 
 /// Its name, which reviewers see and rules may ask for.
@@ -120,9 +120,9 @@ pub fn write(api: &Api, commit: &str, said: &Said) -> Result<u64, Refusal> {
             "PATCH",
             &format!("/check-runs/{}", run.id),
             &body(commit, said),
-            Again::Yes,
+            Repeat::Yes,
         )?,
-        None => api.send("POST", "/check-runs", &body(commit, said), Again::Yes)?,
+        None => api.send("POST", "/check-runs", &body(commit, said), Repeat::Yes)?,
     };
     Ok(written.get("id").and_then(Value::as_u64).unwrap_or_default())
 }

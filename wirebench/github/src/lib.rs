@@ -18,6 +18,7 @@ pub mod names;
 pub mod place;
 pub mod pull;
 pub mod said;
+pub mod second_stage;
 pub mod sticky;
 pub mod strict;
 

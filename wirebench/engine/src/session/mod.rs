@@ -5,6 +5,7 @@ mod builtin;
 mod calibrate;
 pub mod conclude;
 mod counting;
+mod join;
 mod lineup;
 mod opened;
 mod pairs;
@@ -35,6 +36,7 @@ use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
 use wirebench_record::run::{Stage, Variant};
 
 pub use asked::{Asked, What};
+pub use join::join_shards;
 pub use pairs::given_up;
 pub use progress::remaining;
 pub use rates::achieved;
