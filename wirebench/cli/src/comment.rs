@@ -118,7 +118,7 @@ fn write(api: &Api, admitted: &Admitted, workflow: &str, notes: Vec<Note>, other
     };
     log::info!("pull request {}: comment {id} {what}", pull.number);
     let count = notes.len();
-    let said = check::Said {
+    let content = check::CheckContent {
         verdict: comparison.verdict,
         breaks_limit: limits::broken(&comparison.limits) > 0,
         title: comment::title(comparison),
@@ -129,8 +129,8 @@ fn write(api: &Api, admitted: &Admitted, workflow: &str, notes: Vec<Note>, other
         others,
         notes,
     };
-    let id = check::write(api, &run.head_sha, &said)?;
-    let (head, conclusion) = (&run.head_sha, said.conclusion());
+    let id = check::write(api, &run.head_sha, &content)?;
+    let (head, conclusion) = (&run.head_sha, content.conclusion());
     log::info!("commit {head}: check run {id}: {conclusion}, lines noted: {count}");
     Ok(())
 }

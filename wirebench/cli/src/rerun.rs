@@ -11,10 +11,10 @@ use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use crate::workflow::{environment_file, workflow_file};
 use wirebench_github::api::{Api, Repeat};
-use wirebench_github::ask::{self, Commented, PullRequest};
 use wirebench_github::place::Place;
 use wirebench_github::pull::Pull;
-use wirebench_github::{Refusal, event, mention, sticky};
+use wirebench_github::rerun::{self, Commented, PullRequest};
+use wirebench_github::{Refusal, bench_command, event, sticky};
 
 /// Answers a `/bench` comment on a pull request: measures its head again.
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
         let event: PullRequest = event::read(&file)?;
         event::ours(&event.repository, &api)?;
         let comments = sticky::comments(&api, event.number).map_err(Refusal::from)?;
-        for glob in ask::newest(&comments) {
+        for glob in rerun::newest(&comments) {
             println!("{glob}");
         }
         return Ok(Outcome::Done);
@@ -54,12 +54,12 @@ pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
 
 fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcome> {
     let comment = &event.comment;
-    let asked = mention::asked(comment.body.as_deref().unwrap_or_default());
+    let asked = bench_command::globs(comment.body.as_deref().unwrap_or_default());
     let Some(asked) = asked.filter(|_| event.action == "created" && event.issue.pull_request.is_some()) else {
         log::info!("nothing to do: no new comment on a pull request that begins with /bench");
         return Ok(Outcome::Done);
     };
-    if !ask::may_write(api, comment.user.as_ref())? {
+    if !rerun::may_write(api, comment.user.as_ref())? {
         log::info!("nothing to do: /bench is answered for those who may write to the repository");
         return Ok(Outcome::Done);
     }
@@ -87,8 +87,8 @@ fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcom
 /// Restarts the run and returns its number.
 fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
     let pull: Pull = api.get(&format!("/pulls/{}", event.issue.number))?;
-    let runs = ask::runs(api, workflow, &pull.head.sha)?;
-    let run = ask::choose(&runs, &pull, workflow, &event.comment.created_at)?;
+    let runs = rerun::runs(api, workflow, &pull.head.sha)?;
+    let run = rerun::choose(&runs, &pull, workflow, &event.comment.created_at)?;
     api.send::<Value>(
         "POST",
         &format!("/actions/runs/{}/rerun", run.id),

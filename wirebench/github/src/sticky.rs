@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::Refusal;
 use crate::api::{Api, ApiError, Repeat};
-use crate::ask::Comment;
+use crate::rerun::Comment;
 
 /// Who writes with a workflow's token.
 pub(super) const AUTHOR: &str = "github-actions[bot]";

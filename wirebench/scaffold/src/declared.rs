@@ -281,7 +281,7 @@ pub(super) fn found(program: &Program) -> String {
     };
     format!("{} ({}: {how}{port})", program.name, program.about)
 }
-/// The keys of a .proto file; none where the server is asked by reflection.
+/// The keys that name a .proto file; empty if the server's reflection is used.
 fn file(proto: Option<&ProtoFile>) -> String {
     proto.map_or_else(String::new, |ProtoFile { proto, proto_root }| {
         format!("proto = {}, proto_root = {}, ", text(proto), text(proto_root))

@@ -1,4 +1,4 @@
-//! The search itself: which commits are compared, and what is said of the one that is found.
+//! Compares one commit after the other with the good one, and words the result.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl<'a> Followed<'a> {
     }
 }
 
-/// What was found, for stdout.
+/// The result of a bisection: the text for stdout, and the exit code.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) outcome: Outcome,

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use crate::outcome::UsageError;
 use wirebench_declare::Project;
 
-/// What was asked for.
+/// The value of --only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Only {
     /// Counts only; as `wirebench count`.
@@ -41,7 +41,7 @@ impl Display for Only {
     }
 }
 
-/// The series that are left.
+/// The series that --only leaves.
 #[derive(Debug)]
 pub(crate) enum Chosen {
     /// Every counted series, or every timed one.

@@ -30,7 +30,7 @@ pub(crate) struct OwnShard {
 }
 
 impl ShardArgs {
-    /// True if one shard of a plan was asked for.
+    /// True if --plan and --shard are given.
     pub(crate) const fn is_given(&self) -> bool {
         self.plan.is_some()
     }

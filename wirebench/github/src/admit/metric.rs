@@ -18,7 +18,7 @@ const ROUNDING: f64 = 1e-6;
 /// How far a timed change may be from its two values, as a factor.
 const FACTOR_APART: f64 = 1.5;
 
-/// Admits the metrics of a series that stands at `place`.
+/// Admits the metrics of the series at `place`.
 ///
 /// `open_percent` is from where a worsening that is not excluded leaves a verdict open.
 pub(super) fn all(given: Vec<ComparedMetric>, open_percent: f64, place: &str) -> Result<Vec<ComparedMetric>, Refusal> {

@@ -20,8 +20,8 @@ use crate::api::error::{advice, message, no_response};
 use crate::api::response::{RESPONSE_WITHIN, Response};
 pub use crate::api::retry::Repeat;
 use crate::api::retry::wait_before_retry;
+use crate::log_text::log_safe;
 use crate::place::{Place, is_loopback};
-use crate::said::said;
 
 /// The most attempts of one request.
 const TRIES: u32 = 5;
@@ -168,7 +168,7 @@ impl Api {
                     match body {
                         Ok(_) if status == 200 => Ok(bytes),
                         Ok(_) => Err(format!("status {status}")),
-                        Err(error) => Err(said(&error.to_string())),
+                        Err(error) => Err(log_safe(&error.to_string())),
                     }
                 });
             match read {
@@ -304,9 +304,9 @@ impl Api {
     fn error(&self, method: &str, path: &str, status: Option<u16>, text: &str, advice: &str) -> ApiError {
         let shown = path.split('?').next().unwrap_or_default();
         ApiError {
-            request: said(&format!("{method} {shown}")),
+            request: log_safe(&format!("{method} {shown}")),
             status,
-            message: said(&text.replace(&self.place.token, "(token)")),
+            message: log_safe(&text.replace(&self.place.token, "(token)")),
             advice: advice.to_owned(),
         }
     }

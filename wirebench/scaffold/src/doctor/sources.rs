@@ -1,4 +1,4 @@
-//! Checks of what builds read beside the sources: lock files, installed packages, protoc, submodules.
+//! Checks of the files that builds need besides the sources: lock files, installed packages, protoc, submodules.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -195,7 +195,7 @@ fn local(value: &str, services: &[Service]) -> String {
     HOST.replace_all(value, one).into_owned()
 }
 
-/// The folder itself, what its manifests above have beside them, and the workflow: only where all of it lies below the top.
+/// The examined folder, the folders of manifests above it, and the workflow; empty if one of them is the repository's top.
 fn paths(files: &Files, programs: &[Program], composed: &Composed, config: &str) -> Vec<String> {
     let place = Place { files, config };
     let mut folders: BTreeSet<String> = programs

@@ -12,7 +12,7 @@ use wirebench_engine::measure::tls::Pair;
 
 /// How long one request may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// What is said of a server that closes connections.
+/// The end of the evidence for a server that closes connections.
 const CLOSES: &str = ", and the connection was closed";
 /// A method that should not exist.
 const UNKNOWN_METHOD: &str = "/wirebench.Probe/Nothing";

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::api::Api;
 use crate::event::{Account, Repository, Run, is_file};
 use crate::pull::Pull;
-use crate::{Refusal, mention, names, refuse};
+use crate::{Refusal, bench_command, names, refuse};
 
 /// A comment as events and API give it alike.
 #[derive(Debug, Clone, Deserialize)]
@@ -139,7 +139,7 @@ pub fn newest(comments: &[Comment]) -> Vec<String> {
     let may_ask =
         |comment: &&Comment| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&comment.author_association.as_str());
     let globs = |comment: &Comment| {
-        let globs = mention::asked(comment.body.as_deref()?)?.ok()?;
+        let globs = bench_command::globs(comment.body.as_deref()?)?.ok()?;
         Some((comment.created_at.clone(), comment.id, globs))
     };
     let asked = comments.iter().filter(may_ask).filter_map(globs);

@@ -7,7 +7,7 @@ const MOST: usize = 200;
 
 /// One line that no runner takes for a command: letters, digits and few signs; `?` in place of every other one.
 #[must_use]
-pub fn said(text: &str) -> String {
+pub fn log_safe(text: &str) -> String {
     let mut out = String::new();
     for c in text.trim().chars().take(MOST) {
         out.push(match c {
@@ -32,17 +32,17 @@ mod tests {
     #[test]
     fn ordinary_words_stay_and_commands_do_not() {
         assert_eq!(
-            said("Resource not accessible by integration"),
+            log_safe("Resource not accessible by integration"),
             "Resource not accessible by integration"
         );
-        assert_eq!(said("::set-output name=a::b"), "?:set-output name=a:?b");
-        assert_eq!(said("a\n::error::b\r%0A##[group]"), "a :?error:?b ?0A???group?");
+        assert_eq!(log_safe("::set-output name=a::b"), "?:set-output name=a:?b");
+        assert_eq!(log_safe("a\n::error::b\r%0A##[group]"), "a :?error:?b ?0A???group?");
     }
 
     proptest! {
         #[test]
         fn no_text_becomes_a_command(text in any::<String>(), tail in "[:%#\\[\r\n a]{0,20}") {
-            let shown = said(&(text + &tail));
+            let shown = log_safe(&(text + &tail));
             prop_assert!(!shown.contains("::") && !shown.contains("##") && !shown.contains('%'));
             prop_assert!(shown.chars().all(|c| c.is_ascii() && !c.is_control()));
         }

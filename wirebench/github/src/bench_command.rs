@@ -14,13 +14,13 @@ const LONGEST: usize = 100;
 /// # Errors
 /// When it asks for something that no scenario can be called.
 #[must_use]
-pub fn asked(comment: &str) -> Option<Result<Vec<String>, Refusal>> {
+pub fn globs(comment: &str) -> Option<Result<Vec<String>, Refusal>> {
     let line = comment.lines().next().unwrap_or_default();
     let mut words = line.split_ascii_whitespace();
-    (line.starts_with("/bench") && words.next() == Some("/bench")).then(|| globs(words))
+    (line.starts_with("/bench") && words.next() == Some("/bench")).then(|| parse(words))
 }
 
-fn globs<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<String>, Refusal> {
+fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<String>, Refusal> {
     let globs: Vec<String> = words.map(str::to_owned).collect();
     if globs.len() > MOST {
         refuse!("/bench takes at most {MOST} globs");
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_first_line_asks_and_nothing_else_does() {
-        let globs = |text: &str| asked(text).map(Result::unwrap);
+        let globs = |text: &str| globs(text).map(Result::unwrap);
         assert_eq!(globs("/bench"), Some(vec![]));
         assert_eq!(
             globs("/bench weather-* count-{a,b}\r\nrm -rf /"),
@@ -63,7 +63,7 @@ mod tests {
             "/Bench",
             "/bench\u{a0}x",
         ] {
-            assert_eq!(asked(not), None, "{not:?}");
+            assert_eq!(globs(not), None, "{not:?}");
         }
     }
 
@@ -87,17 +87,17 @@ mod tests {
             "A",
             &"a".repeat(101),
         ] {
-            assert!(asked(&format!("/bench {nasty}")).unwrap().is_err(), "{nasty}");
+            assert!(globs(&format!("/bench {nasty}")).unwrap().is_err(), "{nasty}");
         }
-        assert!(asked(&format!("/bench{}", " a".repeat(11))).unwrap().is_err());
-        assert!(asked(&format!("/bench{}", " a".repeat(10))).unwrap().is_ok());
+        assert!(globs(&format!("/bench{}", " a".repeat(11))).unwrap().is_err());
+        assert!(globs(&format!("/bench{}", " a".repeat(10))).unwrap().is_ok());
     }
 
     proptest! {
         #[test]
         fn a_glob_that_is_taken_is_one_harmless_word(text in any::<String>(), word in "[-a-c*?{}\\[\\],;$ ]{0,12}") {
             for comment in [format!("/bench {text}"), format!("/bench {word}")] {
-                for glob in asked(&comment).into_iter().flatten().flatten() {
+                for glob in globs(&comment).into_iter().flatten().flatten() {
                     prop_assert!(!glob.starts_with('-') && glob.is_ascii() && !glob.contains([' ', ';', '$', '\n', '`', '\'', '"', '/']));
                 }
             }
