@@ -120,15 +120,7 @@ fn server(out: &mut String, probed: &ProbedServer) {
         .map(|one| one.name().to_owned())
         .collect();
     line(out, "protocols", &list(&protocols), evidence("protocols"));
-    match &probed.server.program {
-        Started::Package(package) => line(out, "package", &text(package), evidence("build")),
-        Started::Command(command) => {
-            if let Some(build) = &probed.server.build {
-                line(out, "build", &list(build), evidence("build"));
-            }
-            line(out, "command", &list(command), None);
-        }
-    }
+    program_lines(out, probed);
     let args = args(probed);
     if !args.is_empty() {
         line(out, "args", &list(&args), evidence("args"));
@@ -170,6 +162,19 @@ fn server(out: &mut String, probed: &ProbedServer) {
             "\n# {name} answers these too; they are not measured: {}",
             plain(&probed.more.join(", "))
         );
+    }
+}
+
+fn program_lines(out: &mut String, probed: &ProbedServer) {
+    let evidence = probed.evidence.get("build").map(String::as_str);
+    match &probed.server.program {
+        Started::Package(package) => line(out, "package", &text(package), evidence),
+        Started::Command(command) => {
+            if let Some(build) = &probed.server.build {
+                line(out, "build", &list(build), evidence);
+            }
+            line(out, "command", &list(command), None);
+        }
     }
 }
 

@@ -112,16 +112,7 @@ pub(super) fn repository(root: &Path) -> Vec<Check> {
             how,
         )];
     };
-    let mut checks = vec![match clone::depth(root) {
-        None => Check::warning("git", "no commit yet: no --baseline by revision", "git commit"),
-        Some((1, true)) => Check::warning(
-            "git",
-            "a shallow clone of 1 commit: HEAD^1 is not there",
-            "git fetch --depth 2, or fetch-depth: 2 for actions/checkout",
-        ),
-        Some((commits, true)) => Check::ok("git", format!("a shallow clone of {commits} commits")),
-        Some((commits, false)) => Check::ok("git", format!("{commits} commits")),
-    }];
+    let mut checks = vec![commits(root)];
     // .wirebench/ has a .gitignore of its own once it exists.
     for path in [".wirebench/", "results/"] {
         let kept_on_purpose = path == "results/" && has_own_results(root);
@@ -152,6 +143,20 @@ pub(super) fn repository(root: &Path) -> Vec<Check> {
         Check::warning("branch data", "not known here: no history yet", how)
     });
     checks
+}
+
+/// Checks that the clone has the commits that a baseline needs.
+fn commits(root: &Path) -> Check {
+    match clone::depth(root) {
+        None => Check::warning("git", "no commit yet: no --baseline by revision", "git commit"),
+        Some((1, true)) => Check::warning(
+            "git",
+            "a shallow clone of 1 commit: HEAD^1 is not there",
+            "git fetch --depth 2, or fetch-depth: 2 for actions/checkout",
+        ),
+        Some((commits, true)) => Check::ok("git", format!("a shallow clone of {commits} commits")),
+        Some((commits, false)) => Check::ok("git", format!("{commits} commits")),
+    }
 }
 
 /// True if the repository keeps results of its own: results/README.md exists.

@@ -70,31 +70,34 @@ pub(super) fn candidates(
         if listed.contains(&openapi_spelling(&route.path)) {
             continue;
         }
-        let mut paths: Vec<String> = VALUES.iter().map(|value| routes::filled(&route.path, value)).collect();
-        if route.path.ends_with('/') && route.path != "/" {
-            // A handler that matches a prefix of the path.
-            paths.extend(VALUES.iter().map(|value| format!("{}{value}", route.path)));
-        }
-        paths.dedup();
         found.push(Candidate {
             template: openapi_spelling(&route.path),
-            paths,
+            paths: with_sample_values(&route.path),
             why: route.place,
         });
     }
-    for path in USUAL_HEALTH.into_iter().chain(["/"]) {
-        found.push(Candidate {
-            template: path.to_owned(),
-            paths: vec![path.to_owned()],
-            why: USUAL.into(),
-        });
-    }
+    found.extend(USUAL_HEALTH.into_iter().chain(["/"]).map(|path| Candidate {
+        template: path.to_owned(),
+        paths: vec![path.to_owned()],
+        why: USUAL.into(),
+    }));
     questions.extend(changing.into_iter().map(|what| {
         format!(
             "{what} was not asked, as it may change data: is it to be measured? Then declare it with method and body"
         )
     }));
     found
+}
+
+/// A path of the sources with each of the sample values in place of its parameters.
+fn with_sample_values(path: &str) -> Vec<String> {
+    let mut paths: Vec<String> = VALUES.iter().map(|value| routes::filled(path, value)).collect();
+    if path.ends_with('/') && path != "/" {
+        // A handler that matches a prefix of the path.
+        paths.extend(VALUES.iter().map(|value| format!("{path}{value}")));
+    }
+    paths.dedup();
+    paths
 }
 
 /// A path with its parameters as OpenAPI spells them.
