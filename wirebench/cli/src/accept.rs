@@ -4,15 +4,17 @@ use std::collections::BTreeSet;
 
 use globset::Glob;
 
-use crate::metric::metric;
-use crate::selection::SelectionArgs;
-use crate::{Outcome, UsageError};
+use crate::flags::metric::metric;
+use crate::flags::selection::SelectionArgs;
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
 use wirebench_declare::percent::Percent;
 use wirebench_declare::plan;
 use wirebench_declare::{Project, accepted};
 use wirebench_record::accepted::Accepted;
 use wirebench_record::metric::Metric;
 
+/// Records that a worsening is intended.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench accept --series '*@http@*' --metric server_cpu --at-most 8% --reason 'answers are compressed now'
@@ -20,7 +22,7 @@ use wirebench_record::metric::Metric;
   wirebench accept --series 'weather@*' --at-most 5% --commit 1a2b3c4d5e6f --reason 'fixes #12'
     afterwards: names the commit that brought it
 The entry is added to accepted.toml in the project's folder; commit it like code.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Glob over series ids, `scenario@server@driver`.
     #[arg(long, value_name = "GLOB")]
     series: String,
@@ -38,7 +40,8 @@ pub(super) struct Args {
     reason: String,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     matches_a_series(project, &args.series)?;
     let entry = Accepted {
         series: args.series.clone(),

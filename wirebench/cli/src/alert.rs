@@ -1,9 +1,9 @@
 //! `wirebench alert`: keeps one GitHub issue that lists what got worse on the default branch.
 
-use std::path::PathBuf;
-
-use crate::Outcome;
-use crate::history::{Location, acceptances};
+use crate::folders::Root;
+use crate::histories::acceptances;
+use crate::location::Location;
+use crate::outcome::Outcome;
 use wirebench_github::alert::{Done, MARKER, Wanted, write};
 use wirebench_github::api::Api;
 use wirebench_github::place::Place;
@@ -12,13 +12,14 @@ use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::alert::{body, nothing, title};
 use wirebench_record::trend::Group;
 
+/// Keeps one GitHub issue that lists what got worse on the default branch.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow, after a push was published:
   wirebench alert DIR             opens, updates or closes the issue
   wirebench alert DIR --dry-run   prints what the issue would say
 Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN. An issue is opened for a step that was first
 reported at one of the newest pushes; it is closed when every step is taken back or accepted.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The history's folder, or s3://BUCKET/PREFIX.
     #[arg(value_parser = Location::parser())]
     history: Location,
@@ -30,7 +31,7 @@ pub(super) struct Args {
     dry_run: bool,
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let question = TrendQuery {
         series: None,
         metric: None,

@@ -5,19 +5,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::{Outcome, UsageError, runs};
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
+use crate::runs;
 use wirebench_declare::Project;
 use wirebench_declare::prices::Prices;
 use wirebench_present::claims::document::{self, Told};
-use wirebench_record::run::Run;
 
+/// Compares a run with published comparisons, claim by claim.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench claims                                       of the newest run, printed
   wirebench claims results/20260101T000000Z-abcdef --out COMPARISONS.md
   wirebench claims results/claims/A results/claims/B      of several runs, one for each comparison
   wirebench claims --cost prices.toml                    with published monthly estimates in your prices")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Folders of runs or their run.json, such as one for each comparison; without them, the newest run under results/. Each
     /// comparison is judged by the newest of them that measured it.
     run: Vec<PathBuf>,
@@ -29,7 +31,8 @@ pub(super) struct Args {
     cost: Option<PathBuf>,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     if project.claims.is_empty() {
         let message = "the project has no claims/*.toml; docs/EXTENDING.md says how one is written";
         return Err(UsageError(message.into()).into());
@@ -64,23 +67,6 @@ fn told(project: &Project, args: &Args) -> anyhow::Result<Vec<Told>> {
         return Ok(vec![named(None)?]);
     }
     args.run.iter().map(|run| named(Some(run))).collect()
-}
-
-/// Writes claims.md into the folder of a run whose profile is for claims, and prints its path.
-pub(super) fn leave(project: &Project, run: &Run, folder: &Path) -> anyhow::Result<()> {
-    let made_for = project.config.profiles.get(&run.profile);
-    if !made_for.is_some_and(|profile| profile.claims) {
-        return Ok(());
-    }
-    let file = folder.join("claims.md");
-    let told = Told {
-        run: run.clone(),
-        link: "run.json".into(),
-    };
-    fs::write(&file, document::render(&project.claims, &[told], None))
-        .with_context(|| format!("{}: cannot be written", file.display()))?;
-    log::info!("claims   {}", file.display());
-    Ok(())
 }
 
 /// The relative path from a document to a file, for a link; the file's own path if they have no folder in common.

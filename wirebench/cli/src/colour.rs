@@ -23,7 +23,7 @@ static WANTED: LazyLock<bool> = LazyLock::new(|| {
 });
 
 /// The text with colour if standard output shows it.
-pub(super) fn for_stdout(text: &str) -> Cow<'_, str> {
+pub(crate) fn for_stdout(text: &str) -> Cow<'_, str> {
     if *WANTED { coloured(text) } else { Cow::Borrowed(text) }
 }
 

@@ -5,31 +5,30 @@
 
 use std::time::Instant;
 
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
 use crate::workflow::{environment_file, workflow_file};
-use crate::{Outcome, UsageError};
-use wirebench_github::admit::{self, Of};
+use wirebench_github::annotations::{self, Note};
 use wirebench_github::api::{Api, seconds_since};
-use wirebench_github::event::{Checked, Repository, Run};
+use wirebench_github::event::{self, Run};
 use wirebench_github::place::Place;
-use wirebench_github::pull::{Pull, Resolved};
-use wirebench_github::sticky::Written;
-use wirebench_github::{Refusal, annotations, archive, artifact, check, event, names, pull, sticky, strict};
+use wirebench_github::second_stage::{self, Admitted, Stage};
+use wirebench_github::sticky::{self, Written};
+use wirebench_github::{Refusal, check, names, pull};
 use wirebench_judge::limits;
 use wirebench_judge::summary::comparison::contradiction;
 use wirebench_present::report::comparison::comment::{self, About};
 use wirebench_present::report::comparison::functions;
 use wirebench_record::comparison::{Comparison, FunctionChange};
 
-/// The one file of the artifact.
-const FILE: &str = "comparison.json";
-
+/// The second stage of a pull request: checks its run's artifact, and writes a comment and a check.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
   wirebench comment                on: workflow_run, after the workflow that measures has ended
   wirebench comment --run 1234567  any of its runs again
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
 Exit codes: 0 written, or the pull request has moved on; 1 refused, and why: nothing is written then.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The number of the workflow run whose comparison is shown; without it, the run of the event in GITHUB_EVENT_PATH.
     #[arg(long, value_name = "ID")]
     run: Option<u64>,
@@ -41,7 +40,7 @@ pub(super) struct Args {
     artifact: String,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let start = Instant::now();
     let workflow = workflow_file(&args.workflow)?;
     if !names::is_artifact(&args.artifact) {
@@ -57,43 +56,27 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
 
 fn stage(api: &Api, args: &Args, workflow: &str) -> Result<(), Refusal> {
     let run = started_by(api, args.run)?;
-    let repository: Repository = api.get("")?;
-    let run = event::check(run, workflow, repository.id)?;
-    let pull = match pull::resolve(&run, &pull::candidates(api, &run)?)? {
-        Resolved::Pull(pull) => pull,
-        Resolved::Stale(number) => {
-            moved(&run, number);
+    let admitted = match second_stage::admitted(api, run, workflow, &args.artifact)? {
+        Stage::Current(admitted) => *admitted,
+        Stage::Stale { pull, head } => {
+            log_stale(pull, &head);
             return Ok(());
         }
     };
-    if !names::is_commit(&pull.base.sha) {
-        return Err(Refusal::new(format!(
-            "pull request {}: names no commit it is for",
-            pull.number
-        )));
+    let (run, pull, comparison) = (&admitted.run, &admitted.pull, &admitted.comparison);
+    if let Some(which) = contradiction(comparison) {
+        return Err(Refusal::new(format!("the comparison contradicts itself: {which}")));
     }
-    let artifacts = artifact::all(api, run.id)?;
-    let artifact = artifact::choose(&artifacts, &run, &args.artifact)?;
-    let zip = artifact::download(api, artifact)?;
-    let comparison = read(&zip, &run, &pull)?;
-    let notes = notes(api, &comparison, pull.number)?;
-    // The head of the pull request may have changed while the artifact was read.
-    let now: Pull = api.get(&format!("/pulls/{}", pull.number))?;
-    if now.head.sha != run.head_sha {
-        moved(&run, pull.number);
+    let notes = notes(api, comparison, pull.number)?;
+    if !admitted.is_current(api)? {
+        log_stale(pull.number, &run.head_sha);
         return Ok(());
     }
     let others = pull::others_at(api, pull.number, &run.head_sha)?;
-    let said = Found {
-        comparison,
-        notes,
-        others,
-    };
-    write(api, &run, &pull, workflow, said)
+    write(api, &admitted, workflow, notes, others)
 }
 
-fn moved(run: &Checked, pull: u64) {
-    let head = &run.head_sha;
+fn log_stale(pull: u64, head: &str) {
     log::info!("pull request {pull} has moved on from {head}: nothing is written, the run of its new head will say it");
 }
 
@@ -106,21 +89,8 @@ fn started_by(api: &Api, run: Option<u64>) -> Result<Run, Refusal> {
     event::completed(&file, api)
 }
 
-fn read(zip: &[u8], run: &Checked, pull: &Pull) -> Result<Comparison, Refusal> {
-    let value = strict::parse(&archive::only_file(zip, FILE)?)?;
-    let of = Of {
-        head: &run.head_sha,
-        base: &pull.base.sha,
-    };
-    let comparison = admit::admit(value, &of)?;
-    match contradiction(&comparison) {
-        Some(which) => Err(Refusal::new(format!("the comparison contradicts itself: {which}"))),
-        None => Ok(comparison),
-    }
-}
-
 /// Annotations on lines of the diff. The diff is requested only if there can be an annotation.
-fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<annotations::Note>, Refusal> {
+fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<Note>, Refusal> {
     if !annotations::possible(comparison) {
         return Ok(Vec::new());
     }
@@ -131,16 +101,9 @@ fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<annotation
     Ok(annotations::notes(comparison, &files, message))
 }
 
-/// What is written to the pull request.
-struct Found {
-    comparison: Comparison,
-    notes: Vec<annotations::Note>,
-    /// Numbers of other pull requests with the same head commit.
-    others: Vec<u64>,
-}
-
-fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) -> Result<(), Refusal> {
-    let comparison = &found.comparison;
+/// Writes the comment and the check; `others` are the numbers of other pull requests with the same head commit.
+fn write(api: &Api, admitted: &Admitted, workflow: &str, notes: Vec<Note>, others: Vec<u64>) -> Result<(), Refusal> {
+    let Admitted { run, pull, comparison } = admitted;
     let (marker, page) = (sticky::marker(workflow), api.place().run_page(run.id));
     let about = About {
         marker: &marker,
@@ -154,8 +117,8 @@ fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) ->
         Written::Updated(id) => ("updated", id),
     };
     log::info!("pull request {}: comment {id} {what}", pull.number);
-    let count = found.notes.len();
-    let said = check::Said {
+    let count = notes.len();
+    let content = check::CheckContent {
         verdict: comparison.verdict,
         breaks_limit: limits::broken(&comparison.limits) > 0,
         title: comment::title(comparison),
@@ -163,11 +126,11 @@ fn write(api: &Api, run: &Checked, pull: &Pull, workflow: &str, found: Found) ->
         page: &page,
         marker: &marker,
         pull: pull.number,
-        others: found.others,
-        notes: found.notes,
+        others,
+        notes,
     };
-    let id = check::write(api, &run.head_sha, &said)?;
-    let (head, conclusion) = (&run.head_sha, said.conclusion());
+    let id = check::write(api, &run.head_sha, &content)?;
+    let (head, conclusion) = (&run.head_sha, content.conclusion());
     log::info!("commit {head}: check run {id}: {conclusion}, lines noted: {count}");
     Ok(())
 }

@@ -3,13 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::{Outcome, UsageError, project, report, runs, stored, verdict};
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
+use crate::{comparisons, judging, reports, runs};
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_engine::git;
 use wirebench_history::newest_run;
 use wirebench_judge::compare::{self, Rules};
 use wirebench_record::run::Run;
 
+/// Judges a stored run again, or shows two stored runs next to each other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench compare                               the newest run, judged again by today's margins
@@ -17,7 +20,7 @@ use wirebench_record::run::Run;
   wirebench compare results/<before> results/<after>        two runs: shown beside each other, not judged
   wirebench compare --history ../data v1.0 v1.1   the newest stored runs of two releases
 To judge two revisions, measure them side by side: wirebench run --baseline REV --candidate REV.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// One run that has a baseline, or two runs, the baseline first: folders, run.json files, or with --history revisions;
     /// without any, the newest run under results/.
     #[arg(num_args = 0..=2)]
@@ -33,10 +36,10 @@ pub(super) struct Args {
     json: bool,
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     // Judging needs only records. Outside a project the default margins apply.
-    let here = project(root);
-    let (compare, margins) = match &here {
+    let project = root.project();
+    let (compare, margins) = match &project {
         Ok(project) => (project.config.compare.clone(), project.config.margins.clone()),
         Err(_) => (Compare::default(), Margins::default()),
     };
@@ -44,7 +47,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         compare: &compare,
         margins: &margins,
     };
-    let root = match here {
+    let root = match project {
         Ok(project) => project.root,
         Err(error) if args.runs.is_empty() || !error.is::<UsageError>() => return Err(error),
         Err(_) => std::env::current_dir()?,
@@ -58,21 +61,19 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         given => {
             let folder = runs::folder_of(&root, given.first().map(Path::new))?;
             let run = runs::read(&folder.join("run.json"))?;
-            let comparison = verdict::write(&run, &rules, &folder)?;
-            report::write_comparison(&comparison, &folder)?;
-            report::write_page(&run, Some(&comparison), &folder)?;
-            log::info!("comparison  {}", folder.join(stored::FILE).display());
+            let comparison = judging::judge(&run, &rules, &folder)?;
+            log::info!("comparison  {}", folder.join(comparisons::FILE).display());
             comparison
         }
     };
     if let Some(file) = &args.out {
-        verdict::save(&comparison, file)?;
+        comparisons::write(&comparison, file)?;
         log::info!("comparison  {}", file.display());
     }
     if args.json {
         println!("{}", serde_json::to_string(&comparison)?);
     } else {
-        report::show_comparison(&comparison);
+        reports::print_comparison(&comparison);
     }
     Ok(Outcome::Done)
 }

@@ -5,19 +5,20 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::hosts::HostArgs;
-use crate::lock::LockArgs;
-use crate::only::Only;
-use crate::run::{self, Pin};
-use crate::selection::SelectionArgs;
-use crate::shards::ShardArgs;
-use crate::sides::SideArgs;
-use crate::{Outcome, UsageError};
-use wirebench_declare::Project;
+use crate::flags::hosts::Pin;
+use crate::flags::lock::LockArgs;
+use crate::flags::only::Only;
+use crate::flags::selection::SelectionArgs;
+use crate::flags::sides::SideArgs;
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
+use crate::run;
+use wirebench_engine::session::Recorded;
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Series, Variant};
 
+/// Counts the cost of a request: instructions, allocations, system calls, bytes on the wire.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench count                                 every operation of every server
@@ -25,7 +26,7 @@ use wirebench_record::run::{Series, Variant};
   wirebench count --server http --driver hey --json
 Each server is run under callgrind, DHAT and strace for few and for many requests, one at a time; the slope is the cost of
 a request. `[count]` in wirebench.toml says how many, by which drivers, and with what spread a figure is given.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     sides: SideArgs,
     #[command(flatten)]
@@ -43,37 +44,29 @@ pub(super) struct Args {
     keep_raw: bool,
 }
 
-pub(super) fn execute(project: &Project, args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = root.project()?;
     if !project.config.count.enabled {
         let message = "counting is switched off in wirebench.toml: set enabled = true in [count]";
         return Err(UsageError(message.into()).into());
     }
-    let json = args.json;
     let run = run::Args {
-        sides: args.sides,
-        selection: args.selection,
-        shard: ShardArgs::default(),
-        lock: args.lock,
         only: Some(Only::Counts),
-        rounds: None,
-        budget: None,
-        seed: None,
         pin: Pin::Off,
-        out: args.out,
+        out: args.out.clone(),
         keep_raw: args.keep_raw,
-        json,
-        cluster: Box::default(),
-        hosts: HostArgs::default(),
+        json: args.json,
+        ..run::Args::new(args.sides.clone(), args.selection.clone(), args.lock)
     };
-    if !json {
-        return run::execute(project, &run);
+    if !args.json {
+        return run::run(&project, &run);
     }
-    let recorder = run::judged(project, &run)?.0;
-    for series in recorder.run.series.iter().filter(|series| !series.counts.is_empty()) {
+    let Recorded { run, folder } = run::measure_and_judge(&project, &run)?.0;
+    for series in run.series.iter().filter(|series| !series.counts.is_empty()) {
         println!("{}", serde_json::to_string(&line(series))?);
     }
-    log::info!("record   {}", recorder.folder.join("run.json").display());
-    Ok(run::outcome(&recorder.run))
+    log::info!("record   {}", folder.join("run.json").display());
+    Ok(Outcome::of_run(&run))
 }
 
 /// One series as `--json` prints it: the candidate's figures, and under `baseline` those of the baseline.

@@ -1,21 +1,24 @@
 //! `wirebench export`: a stored run in another program's format.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::ValueEnum;
 
-use crate::{Outcome, runs};
+use crate::folders::Root;
+use crate::outcome::Outcome;
+use crate::runs;
 use wirebench_present::report::github_action_benchmark::suite;
 use wirebench_record::metric::Better;
 
+/// Writes a stored run in another program's format.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench export --format github-action-benchmark --out _export
     writes _export/bigger-is-better.json (tool: customBiggerIsBetter)
     and    _export/smaller-is-better.json (tool: customSmallerIsBetter)")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,
     /// Whose format.
@@ -32,8 +35,9 @@ enum Format {
     GithubActionBenchmark,
 }
 
-pub(super) fn execute(root: &Path, args: &Args) -> anyhow::Result<Outcome> {
-    let run = runs::read_at(root, args.run.as_deref())?;
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let root = root.folder()?;
+    let run = runs::read_at(&root, args.run.as_deref())?;
     let Format::GithubActionBenchmark = args.format;
     fs::create_dir_all(&args.out).with_context(|| format!("{}: cannot be made", args.out.display()))?;
     for (name, better) in [

@@ -3,16 +3,18 @@
 
 use std::path::PathBuf;
 
-use crate::Outcome;
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_engine::measure::startup;
 
+/// Starts a server, waits for its first good response and stops it; drivers of protocol `process` time this.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The JSON file that describes the server and the expected response.
     file: PathBuf,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
     startup::first_answer(&args.file)?;
     Ok(Outcome::Done)
 }

@@ -9,7 +9,7 @@ use wirebench_record::run::{Run, Series, Variant};
 
 /// Draws the graphs of the metrics that regressed or improved and whose stacks were kept. A graph that cannot be drawn
 /// is left out with a warning: the verdict does not need it.
-pub(super) fn draw(run: &Run, comparison: &mut Comparison, folder: &Path) {
+pub(crate) fn draw(run: &Run, comparison: &mut Comparison, folder: &Path) {
     for compared in &mut comparison.series {
         let Some(series) = run.series.iter().find(|series| series.id == compared.id) else {
             continue;

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
 use clap_complete::ArgValueCandidates;
 
-use crate::{Outcome, completions, folder, report, runs, stored};
+use crate::flags::fail_on::FailOn;
+use crate::folders::Root;
+use crate::outcome::Outcome;
+use crate::{candidates, comparisons, reports, runs};
 use wirebench_judge::limits as judge;
 use wirebench_judge::summary::comparison::{Standing, contradiction};
 use wirebench_present::report::comparison::terminal;
@@ -13,6 +15,7 @@ use wirebench_present::report::limits;
 use wirebench_record::comparison::{Comparison, Verdict};
 use wirebench_record::run::Run;
 
+/// Exits with 3 if a comparison regressed, and prints which metrics did.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench gate                                  the newest run that has a comparison
@@ -21,9 +24,9 @@ use wirebench_record::run::Run;
 A run without a baseline is judged by the limits of its scenarios, if they set any.
 Exit codes: 3 regressed, a broken limit, or another verdict that --fail-on names; 4 not judged (no gating metric is on both sides), unless
 --fail-on leaves it out; 1 invalid, two runs beside each other, or not readable; 0 anything else.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// A comparison.json or the folder it lies in; without it, the newest run under results/ that has one.
-    #[arg(add = ArgValueCandidates::new(completions::runs))]
+    #[arg(add = ArgValueCandidates::new(candidates::runs))]
     comparison: Option<PathBuf>,
     /// Overall verdicts that fail: with exit code 3, not-judged with 4; regressed always does.
     #[arg(
@@ -39,37 +42,18 @@ pub(super) struct Args {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FailOn {
-    /// A gating metric got worse by more than its margin.
-    Regressed,
-    /// A relevant worsening can be neither shown nor excluded.
-    Inconclusive,
-    /// A gating metric cannot be judged.
-    Invalid,
-    /// No gating metric is on both sides: a renamed server, or everything skipped.
-    NotJudged,
-}
-
-impl FailOn {
-    const fn verdict(self) -> Verdict {
-        match self {
-            Self::Regressed => Verdict::Regressed,
-            Self::Inconclusive => Verdict::Inconclusive,
-            Self::Invalid => Verdict::Invalid,
-            Self::NotJudged => Verdict::NotJudged,
-        }
-    }
-}
-
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let file = match found(root, args)? {
         Found::Comparison(file) => file,
         Found::Run(run, file) => return limits_alone(&run, &file, args.json),
     };
-    let comparison = stored::read(&file)?;
+    let comparison = comparisons::read(&file)?;
     if let Some(which) = contradiction(&comparison) {
-        anyhow::bail!("{}: contradicts itself: {which}; {}", file.display(), stored::MAKE);
+        anyhow::bail!(
+            "{}: contradicts itself: {which}; {}",
+            file.display(),
+            comparisons::MAKE_ONE
+        );
     }
     let fail_on: Vec<Verdict> = args.fail_on.iter().map(|one| one.verdict()).collect();
     if args.json {
@@ -81,7 +65,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     offending.extend(fail_on.iter().copied().map(Standing::from));
     print!(
         "{}",
-        terminal::offenders(&comparison, &offending, report::terminal_width())
+        terminal::offenders(&comparison, &offending, reports::terminal_width())
     );
     print!("{}", limits::terminal(&comparison.limits));
     log::info!("\ncomparison  {}", file.display());
@@ -96,15 +80,14 @@ enum Found {
 }
 
 /// The comparison that was named or is the newest; without one, the run if it has limits.
-fn found(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Found> {
-    let root = || folder(root);
+fn found(root: &Root, args: &Args) -> anyhow::Result<Found> {
     let (comparison, run) = match &args.comparison {
         Some(path) => (
-            stored::file_at(path).map_err(Into::into),
+            comparisons::file_at(path).map_err(Into::into),
             runs::folder_of(path, Some(path)),
         ),
         None => {
-            let root = root()?;
+            let root = root.folder()?;
             (runs::newest_comparison(&root), runs::folder_of(&root, None))
         }
     };

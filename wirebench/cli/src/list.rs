@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 
-use crate::Outcome;
-use crate::selection::SelectionArgs;
-use wirebench_declare::Project;
+use crate::flags::selection::SelectionArgs;
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_declare::load::{Rate, Search, as_flag};
 use wirebench_declare::plan;
 use wirebench_declare::scenario::{Amount, Load};
 
+/// Lists every series (scenario@server@driver).
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
     /// One JSON object a line instead of a table.
@@ -27,12 +28,13 @@ struct Line<'a> {
     about: &'a str,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
     let width = series.iter().map(|one| one.id.len()).max().unwrap_or(0);
     for one in &series {
-        let load = in_words(&one.load);
+        let load = describe_exit(&one.load);
         let protocol = one.protocol.name();
         if args.json {
             let line = Line {
@@ -51,7 +53,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 }
 
 /// A load as text: `100,000 requests, 100 × 1`.
-fn in_words(load: &Load) -> String {
+fn describe_exit(load: &Load) -> String {
     let over = format!("{} connections × {} streams", load.connections, load.streams);
     let paced = match (load.rate, load.search, load.pause) {
         (Some(Rate::PerSecond(rate)), ..) => format!(", {rate} requests/s"),

@@ -2,18 +2,18 @@
 
 use std::process::ExitCode;
 
-use wirebench::{Cli, Outcome, in_words, is_usage, printable};
+use wirebench::{Outcome, describe_exit, is_usage, printable};
 use wirebench_engine::measure::interrupt;
 
 fn main() -> ExitCode {
-    let ended = Cli::from_arguments().execute();
+    let ended = wirebench::execute();
     let code = match &ended {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Failed) => 1,
         Ok(Outcome::Regressed) => 3,
         Ok(Outcome::NotJudged) => 4,
         Err(error) => {
-            eprintln!("error: {}", printable(&in_words(error)));
+            eprintln!("error: {}", printable(&describe_exit(error)));
             if is_usage(error) { 2 } else { 1 }
         }
     };

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::Outcome;
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_declare::protocol::Protocol;
 use wirebench_engine::measure::stream::{self, StreamLoad, Until};
 
+/// Reads server streams and prints the time of every message; the driver `messages` runs this.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The server's protocol.
     #[arg(long, value_parser = ["http", "grpc"])]
     protocol: String,
@@ -43,7 +45,7 @@ pub(super) struct Args {
     duration: Option<Duration>,
 }
 
-pub(super) fn execute(args: Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let body = match &args.body {
         Some(file) => std::fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?,
         None => Vec::new(),
@@ -59,10 +61,10 @@ pub(super) fn execute(args: Args) -> anyhow::Result<Outcome> {
         } else {
             Protocol::Http
         },
-        address: args.address,
-        method: args.method,
-        path: args.path,
-        headers: args.header,
+        address: args.address.clone(),
+        method: args.method.clone(),
+        path: args.path.clone(),
+        headers: args.header.clone(),
         body: body.into(),
         connections: args.connections,
         streams: args.streams,

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::{Outcome, UsageError};
-use wirebench_declare::Project;
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
 use wirebench_engine::normalise;
 use wirebench_engine::session::prepare;
 
+/// Converts recorded output of a driver to the common shape; for writing a driver.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The driver's name.
     driver: String,
     /// What the driver printed.
@@ -19,7 +20,8 @@ pub(super) struct Args {
     raw: Option<PathBuf>,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     let unknown = || {
         UsageError(format!(
             "no driver \"{}\", neither under drivers/ nor built in",

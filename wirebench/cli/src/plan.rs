@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::selection::{Scope, SelectionArgs};
-use crate::{Outcome, UsageError, runs, shards};
+use crate::flags::selection::{Scope, SelectionArgs};
+use crate::flags::shards;
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
+use crate::runs;
 use wirebench_declare::Project;
 use wirebench_declare::plan;
 use wirebench_declare::plan::expected::{Experience, Repeats};
@@ -14,6 +17,7 @@ use wirebench_declare::plan::shards::{Item, split};
 use wirebench_record::run::Variant;
 use wirebench_record::shards::{SCHEMA, ShardPlan};
 
+/// Splits the series of a run over several machines.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench plan --shards 2                       shows who would measure what, and for how long
@@ -22,7 +26,7 @@ use wirebench_record::shards::{SCHEMA, ShardPlan};
 Then on each machine: wirebench run --plan FILE --shard N …; and on one of them: wirebench merge DIR…
 How long a series takes is read off a stored run (--from); without one, 20,000 answers a second, 50 ms a start and 20 s to count
 a variant are assumed. What is compared with each other stays on one machine where that makes no machine wait.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The number of machines.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), required_unless_present = "check")]
     shards: Option<u32>,
@@ -43,7 +47,8 @@ pub(super) struct Args {
     check: Option<PathBuf>,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     if let Some(file) = &args.check {
         return check(project, file);
     }

@@ -7,21 +7,23 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
 use crate::workflow::{environment_file, workflow_file};
-use crate::{Outcome, UsageError};
-use wirebench_github::api::{Again, Api};
-use wirebench_github::ask::{self, Commented, PullRequest};
+use wirebench_github::api::{Api, Repeat};
 use wirebench_github::place::Place;
 use wirebench_github::pull::Pull;
-use wirebench_github::{Refusal, event, mention, sticky};
+use wirebench_github::rerun::{self, Commented, PullRequest};
+use wirebench_github::{Refusal, bench_command, event, sticky};
 
+/// Answers a `/bench` comment on a pull request: measures its head again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
   wirebench rerun             on: issue_comment; the first line of the comment is /bench, or /bench 'weather-*' …
   wirebench rerun --asked     on: pull_request, from the second attempt on: the globs of the newest such comment
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN.
 Exit codes: 0 started, or nothing to answer; 1 not started, and why.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The workflow that measures pull requests.
     #[arg(long, value_name = "FILE", default_value = ".github/workflows/bench.yml")]
     workflow: String,
@@ -31,7 +33,7 @@ pub(super) struct Args {
     asked: bool,
 }
 
-pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let workflow = workflow_file(&args.workflow)?;
     let api = Api::new(Place::from_environment()?);
     let file: PathBuf = environment_file("GITHUB_EVENT_PATH")
@@ -40,7 +42,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
         let event: PullRequest = event::read(&file)?;
         event::ours(&event.repository, &api)?;
         let comments = sticky::comments(&api, event.number).map_err(Refusal::from)?;
-        for glob in ask::newest(&comments) {
+        for glob in rerun::newest(&comments) {
             println!("{glob}");
         }
         return Ok(Outcome::Done);
@@ -52,12 +54,12 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
 
 fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcome> {
     let comment = &event.comment;
-    let asked = mention::asked(comment.body.as_deref().unwrap_or_default());
+    let asked = bench_command::globs(comment.body.as_deref().unwrap_or_default());
     let Some(asked) = asked.filter(|_| event.action == "created" && event.issue.pull_request.is_some()) else {
         log::info!("nothing to do: no new comment on a pull request that begins with /bench");
         return Ok(Outcome::Done);
     };
-    if !ask::may_write(api, comment.user.as_ref())? {
+    if !rerun::may_write(api, comment.user.as_ref())? {
         log::info!("nothing to do: /bench is answered for those who may write to the repository");
         return Ok(Outcome::Done);
     }
@@ -85,13 +87,13 @@ fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcom
 /// Restarts the run and returns its number.
 fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
     let pull: Pull = api.get(&format!("/pulls/{}", event.issue.number))?;
-    let runs = ask::runs(api, workflow, &pull.head.sha)?;
-    let run = ask::choose(&runs, &pull, workflow, &event.comment.created_at)?;
+    let runs = rerun::runs(api, workflow, &pull.head.sha)?;
+    let run = rerun::choose(&runs, &pull, workflow, &event.comment.created_at)?;
     api.send::<Value>(
         "POST",
         &format!("/actions/runs/{}/rerun", run.id),
         &json!({}),
-        Again::No,
+        Repeat::No,
     )?;
     Ok(run.id)
 }
@@ -99,7 +101,7 @@ fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
 /// Adds a reaction to the comment. Failing to do so is no error.
 fn react(api: &Api, comment: u64, sign: &str) {
     let path = format!("/issues/comments/{comment}/reactions");
-    if let Err(error) = api.send::<Value>("POST", &path, &json!({ "content": sign }), Again::Yes) {
+    if let Err(error) = api.send::<Value>("POST", &path, &json!({ "content": sign }), Repeat::Yes) {
         log::warn!("warning: no reaction on the comment: {error}");
     }
 }

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::hosts::HostArgs;
-use crate::lock::LockArgs;
-use crate::run::{self, Pin};
-use crate::selection::SelectionArgs;
-use crate::shards::ShardArgs;
-use crate::sides::SideArgs;
-use crate::{Outcome, project, report, runs};
+use crate::flags::lock::LockArgs;
+use crate::flags::selection::SelectionArgs;
+use crate::flags::sides::SideArgs;
+use crate::folders::Root;
+use crate::outcome::Outcome;
+use crate::{reports, run, runs};
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::percent::Percent;
 use wirebench_engine::session::Purpose;
@@ -19,6 +18,7 @@ use wirebench_judge::compare::Rules;
 use wirebench_judge::selftest::{Model, Replay, Tally, Totals, compare_once};
 use wirebench_record::run::{Run, RunStatus};
 
+/// Measures how often the verdict is wrong: equal code that is flagged, slower code that is not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench selftest --profile quick --driver h2load --rounds 60     equal code, measured here
@@ -26,7 +26,7 @@ use wirebench_record::run::{Run, RunStatus};
   wirebench selftest --from results/selftest                         rounds recorded before
   wirebench selftest --simulate 3% --inject 5% --runs 2000           a model of a noisy machine
 Prints one JSON line for each source: comparisons, flagged, rate and its exact 95 % interval, c by metric, minutes.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(super) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let worse = args.inject.map_or(0.0, Percent::share);
     let (compare, margins) = (Compare::default(), Margins::default());
     let mut rules = Rules {
@@ -71,14 +71,14 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
             print(&replayed(args, &runs::read(&file)?, worse, &rules)?)?;
         }
     } else {
-        let project = project(root)?;
+        let project = root.project()?;
         rules = Rules::from(&project.config);
         let measured = run::measure(
             &project,
-            &measuring(args, &project.root),
+            &run_args(args, &project.root),
             Purpose::SelfTest(args.inject.unwrap_or_default()),
         )?;
-        report::write(&project.root, &measured.run, &measured.folder)?;
+        reports::write(&project.root, &measured.run, &measured.folder)?;
         log::info!("record   {}", measured.folder.join("run.json").display());
         if measured.run.status != RunStatus::Complete {
             let why = measured.run.reason.unwrap_or_default();
@@ -100,30 +100,21 @@ fn print(totals: &Totals) -> anyhow::Result<()> {
 }
 
 /// Baseline and candidate are both the project's folder: the same program twice.
-fn measuring(args: &Args, root: &Path) -> run::Args {
+fn run_args(args: &Args, root: &Path) -> run::Args {
     let within = std::env::current_dir().is_ok_and(|folder| folder == root);
     let folder = if within { Path::new(".") } else { root };
     let here = || vec![folder.to_string_lossy().into_owned()];
+    let sides = SideArgs {
+        baseline: here(),
+        candidate: here(),
+        reference: Vec::new(),
+        measure_identical: true,
+    };
     run::Args {
-        shard: ShardArgs::default(),
-        lock: args.lock,
-        only: None,
-        sides: SideArgs {
-            baseline: here(),
-            candidate: here(),
-            reference: Vec::new(),
-            measure_identical: true,
-        },
-        selection: args.selection.clone(),
         rounds: Some(args.rounds),
-        budget: None,
         seed: Some(args.seed),
-        pin: Pin::Auto,
         out: args.out.clone(),
-        keep_raw: false,
-        json: false,
-        cluster: Box::default(),
-        hosts: HostArgs::default(),
+        ..run::Args::new(sides, args.selection.clone(), args.lock)
     }
 }
 

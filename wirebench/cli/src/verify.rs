@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::Outcome;
-use crate::selection::SelectionArgs;
+use crate::flags::selection::SelectionArgs;
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_declare::Project;
 use wirebench_declare::plan::{self, PlannedSeries};
 use wirebench_declare::server::Operation;
@@ -18,8 +19,9 @@ use wirebench_engine::measure::side::Side;
 use wirebench_engine::measure::target::TargetError;
 use wirebench_engine::session::prepare;
 
+/// Checks tools, builds servers, and sends each one a request for each operation, without load.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
     /// One JSON object a line instead of text.
@@ -35,7 +37,8 @@ struct Line<'a> {
     detail: &'a str,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
     let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?)?;
@@ -45,46 +48,65 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         ..Builder::default()
     };
     side.build(series.iter().map(|one| one.server.name.as_str()), &builder);
-    let mut faults = 0;
-    let mut say = |good: bool, what: &str, detail: &str| {
-        faults += u32::from(!good);
-        if args.json {
-            let ok = good;
-            println!(
-                "{}",
-                serde_json::to_string(&Line { ok, what, detail }).unwrap_or_default()
-            );
+    let mut output = Output {
+        json: args.json,
+        failed: 0,
+    };
+    print_tools(project, &prepared, &mut output);
+    for (server, reason) in &side.broken {
+        output.print(false, &format!("server {server}"), reason);
+    }
+    print_operations(&prepared, &side, &series, &mut output);
+    Ok(Outcome::of(output.failed == 0))
+}
+
+/// Prints checks.
+struct Output {
+    json: bool,
+    /// How many checks failed.
+    failed: u32,
+}
+
+impl Output {
+    fn print(&mut self, ok: bool, what: &str, detail: &str) {
+        self.failed += u32::from(!ok);
+        if self.json {
+            let line = serde_json::to_string(&Line { ok, what, detail });
+            println!("{}", line.unwrap_or_default());
             return;
         }
-        println!(
-            "{} {what}{}{detail}",
-            if good { "ok    " } else { "FAILED" },
-            if detail.is_empty() { "" } else { ": " }
-        );
-    };
+        let word = if ok { "ok    " } else { "FAILED" };
+        let colon = if detail.is_empty() { "" } else { ": " };
+        println!("{word} {what}{colon}{detail}");
+    }
+}
+
+/// Checks jq, gnuplot and the drivers.
+fn print_tools(project: &Project, prepared: &prepare::Prepared, output: &mut Output) {
     match prepare::jq(project) {
-        Ok((_, tool)) => say(true, &format!("jq {}", tool.version), ""),
-        Err(error) => say(false, "jq", &error.to_string()),
+        Ok((_, tool)) => output.print(true, &format!("jq {}", tool.version), ""),
+        Err(error) => output.print(false, "jq", &error.to_string()),
     }
     match prepare::gnuplot(&project.root) {
-        Some((_, tool)) => say(true, &format!("gnuplot {}", tool.version), ""),
+        Some((_, tool)) => output.print(true, &format!("gnuplot {}", tool.version), ""),
         // Only charts need gnuplot, so a missing one fails nothing.
-        None => say(
+        None => output.print(
             true,
             "gnuplot",
             &format!("is not installed: runs have no charts; run: {}", install::of("gnuplot")),
         ),
     }
     for tool in &prepared.tools {
-        say(true, &format!("{} {}", tool.name, tool.version), "");
+        output.print(true, &format!("{} {}", tool.name, tool.version), "");
     }
     for (driver, reason) in &prepared.broken_drivers {
-        say(false, &format!("driver {driver}"), reason);
+        output.print(false, &format!("driver {driver}"), reason);
     }
-    for (server, reason) in &side.broken {
-        say(false, &format!("server {server}"), reason);
-    }
-    let mut asked = BTreeSet::new();
+}
+
+/// Sends each server a request for each of its operations.
+fn print_operations(prepared: &prepare::Prepared, side: &Side, series: &[PlannedSeries], output: &mut Output) {
+    let mut checked = BTreeSet::new();
     for one in series.iter().filter(|one| !side.broken.contains_key(&one.server.name)) {
         let what = format!(
             "{} · {} · {}",
@@ -96,26 +118,25 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
                 one.protocol.label()
             }
         );
-        if asked.insert(what.clone()) {
+        if checked.insert(what.clone()) {
             if let Operation::Bench(bench) = one.operation {
-                say(
+                output.print(
                     true,
                     &what,
                     &format!("{} is built; there is no server to ask", bench.id),
                 );
                 continue;
             }
-            match ask(&prepared, &side, one) {
-                Ok(detail) => say(true, &what, &detail),
-                Err(error) => say(false, &what, &error.to_string()),
+            match probe(prepared, side, one) {
+                Ok(detail) => output.print(true, &what, &detail),
+                Err(error) => output.print(false, &what, &error.to_string()),
             }
         }
     }
-    Ok(if faults == 0 { Outcome::Done } else { Outcome::Failed })
 }
 
 /// Starts the server, sends one probe and stops it; prints how fast it was ready and how large the response is.
-fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, TargetError> {
+fn probe(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Result<String, TargetError> {
     let harness = &prepared.harness;
     let server = series.server;
     let write = |source| TargetError::Start {
@@ -126,11 +147,11 @@ fn ask(prepared: &prepare::Prepared, side: &Side, series: &PlannedSeries) -> Res
     let folder = tempfile::tempdir().map_err(write)?;
     let target = harness.start(side, server, folder.path())?;
     let request = harness.request(series, &target)?;
-    let answer = request.check(&target.front.address)?;
+    let response = request.check(&target.front.address)?;
     let ready_ms = target.ready_after.as_secs_f64() * 1e3;
     target.stop().map_err(write)?;
     Ok(format!(
         "ready after {ready_ms:.1} ms, {} bytes of payload",
-        request.payload_bytes(&answer)
+        request.payload_bytes(&response)
     ))
 }

@@ -11,12 +11,12 @@ const BUILT_FROM: Option<&str> = option_env!("WIREBENCH_COMMIT");
 static VERSION: LazyLock<String> = LazyLock::new(|| with(commit()));
 
 /// The full commit that this program was built from, in lower case; `None` if unknown.
-pub(super) fn commit() -> Option<String> {
+pub(crate) fn commit() -> Option<String> {
     BUILT_FROM.filter(|text| is_commit(text)).map(str::to_ascii_lowercase)
 }
 
 /// What `--version` prints.
-pub(super) fn text() -> &'static str {
+pub(crate) fn text() -> &'static str {
     &VERSION
 }
 

@@ -1,12 +1,12 @@
-//! What verbs that run in a workflow are told by it.
+//! Values that a workflow passes to its verbs.
 
 use std::path::PathBuf;
 
-use crate::UsageError;
+use crate::outcome::UsageError;
 use wirebench_github::names;
 
 /// The path in an environment variable of the workflow.
-pub(super) fn environment_file(variable: &str) -> Option<PathBuf> {
+pub(crate) fn environment_file(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable)
         .filter(|value| !value.is_empty())
         .map(PathBuf::from)
@@ -16,7 +16,7 @@ pub(super) fn environment_file(variable: &str) -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it is not below `.github/workflows/`.
-pub(super) fn workflow_file(text: &str) -> Result<&str, UsageError> {
+pub(crate) fn workflow_file(text: &str) -> Result<&str, UsageError> {
     if names::is_workflow(text) {
         return Ok(text);
     }

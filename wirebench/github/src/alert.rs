@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Refusal;
-use crate::api::{Again, Api};
+use crate::api::{Api, Repeat};
 use crate::event::Account;
 use crate::sticky::AUTHOR;
 
@@ -75,7 +75,7 @@ pub fn write(api: &Api, wanted: Wanted) -> Result<Done, Refusal> {
             Ok(Done::Updated(number))
         }
         (None, Wanted::Worse { title, body, new: true }) => {
-            let made: Made = api.send("POST", "/issues", &json!({ "title": title, "body": body }), Again::No)?;
+            let made: Made = api.send("POST", "/issues", &json!({ "title": title, "body": body }), Repeat::No)?;
             Ok(Done::Opened(made.number))
         }
         (Some(number), Wanted::Nothing { body }) => {
@@ -88,7 +88,7 @@ pub fn write(api: &Api, wanted: Wanted) -> Result<Done, Refusal> {
 }
 
 fn patch(api: &Api, number: u64, body: &Value) -> Result<(), Refusal> {
-    let _: Made = api.send("PATCH", &format!("/issues/{number}"), body, Again::Yes)?;
+    let _: Made = api.send("PATCH", &format!("/issues/{number}"), body, Repeat::Yes)?;
     Ok(())
 }
 

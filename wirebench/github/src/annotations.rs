@@ -8,7 +8,7 @@ use wirebench_record::comparison::{ComparedMetric, Comparison, FunctionChange, V
 /// Notes on one pull request, at most.
 pub const MOST: usize = 5;
 
-/// What is said of a line.
+/// An annotation on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// The file, as the API names it.

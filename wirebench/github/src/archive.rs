@@ -108,7 +108,7 @@ fn check(zip: &[u8], name: &str) -> Option<Result<u64, Refusal>> {
     Some(Ok(size.into()))
 }
 
-/// What stands at the start of an entry.
+/// The header of an entry.
 struct Local<'a> {
     flags: u16,
     method: u16,

@@ -76,7 +76,7 @@ pub fn choose<'a>(artifacts: &'a [Artifact], run: &Checked, name: &str) -> Resul
 /// The artifact's bytes, a zip.
 ///
 /// # Errors
-/// When it cannot be had, or is larger than it was said to be.
+/// When it cannot be downloaded, or is larger than GitHub announced.
 pub fn download(api: &Api, artifact: &Artifact) -> Result<Vec<u8>, Refusal> {
     let address = api.redirect(&format!("/actions/artifacts/{}/zip", artifact.id))?;
     let bytes = api.download(&address, LARGEST)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::Refusal;
 use crate::annotations::Note;
-use crate::api::{Again, Api};
+use crate::api::{Api, Repeat};
 use wirebench_record::comparison::Verdict;
 
 /// Its name, which reviewers see and rules may ask for.
@@ -16,9 +16,9 @@ pub const NAME: &str = "wirebench";
 /// Other pull requests that are named, at most.
 const MOST_OTHERS: usize = 5;
 
-/// What a check run says.
+/// The content of a check run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said<'a> {
+pub struct CheckContent<'a> {
     /// The verdict.
     pub verdict: Verdict,
     /// Whether a limit is broken.
@@ -35,7 +35,7 @@ pub struct Said<'a> {
     pub pull: u64,
     /// Other open pull requests with the same head commit.
     pub others: Vec<u64>,
-    /// Lines of the diff and what is said of each.
+    /// Lines of the diff and the message for each.
     pub notes: Vec<Note>,
 }
 
@@ -58,7 +58,7 @@ struct Output {
     annotations_count: u64,
 }
 
-impl Said<'_> {
+impl CheckContent<'_> {
     /// The conclusion of a verdict: neutral if nothing was decided, or if the check run is also visible on other pull
     /// requests.
     #[must_use]
@@ -105,12 +105,12 @@ impl Said<'_> {
 ///
 /// # Errors
 /// When GitHub does not take it.
-pub fn write(api: &Api, commit: &str, said: &Said) -> Result<u64, Refusal> {
+pub fn write(api: &Api, commit: &str, content: &CheckContent) -> Result<u64, Refusal> {
     let path = format!("/commits/{commit}/check-runs?check_name={NAME}&filter=all");
     let all: Vec<CheckRun> = api.list(&path, Some("check_runs"))?;
     let ours = |run: &&CheckRun| {
         let app = run.app.as_ref().and_then(|app| app.slug.as_deref());
-        app == Some("github-actions") && run.external_id.as_deref() == Some(&said.known_by())
+        app == Some("github-actions") && run.external_id.as_deref() == Some(&content.known_by())
     };
     // The newest is the one that is shown.
     let newest = all.iter().filter(ours).max_by_key(|run| run.id);
@@ -119,15 +119,15 @@ pub fn write(api: &Api, commit: &str, said: &Said) -> Result<u64, Refusal> {
         Some(run) => api.send(
             "PATCH",
             &format!("/check-runs/{}", run.id),
-            &body(commit, said),
-            Again::Yes,
+            &body(commit, content),
+            Repeat::Yes,
         )?,
-        None => api.send("POST", "/check-runs", &body(commit, said), Again::Yes)?,
+        None => api.send("POST", "/check-runs", &body(commit, content), Repeat::Yes)?,
     };
     Ok(written.get("id").and_then(Value::as_u64).unwrap_or_default())
 }
 
-fn body(commit: &str, said: &Said) -> Value {
+fn body(commit: &str, content: &CheckContent) -> Value {
     let note = |note: &Note| {
         json!({
             "path": note.path, "start_line": note.line, "end_line": note.line,
@@ -138,13 +138,13 @@ fn body(commit: &str, said: &Said) -> Value {
         "name": NAME,
         "head_sha": commit,
         "status": "completed",
-        "conclusion": said.conclusion(),
-        "external_id": said.known_by(),
-        "details_url": said.page,
+        "conclusion": content.conclusion(),
+        "external_id": content.known_by(),
+        "details_url": content.page,
         "output": {
-            "title": said.title(),
-            "summary": said.summary(),
-            "annotations": said.notes.iter().map(note).collect::<Vec<_>>(),
+            "title": content.title(),
+            "summary": content.summary(),
+            "annotations": content.notes.iter().map(note).collect::<Vec<_>>(),
         },
     })
 }

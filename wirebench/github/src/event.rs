@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::api::Api;
+use crate::log_text::log_safe;
 use crate::names;
-use crate::said::said;
 use crate::{Refusal, refuse};
 
 /// The longest event that is read.
@@ -97,7 +97,7 @@ struct Completed {
 /// When it cannot be read, or is not such an event.
 pub fn read<T: DeserializeOwned>(file: &Path) -> Result<T, Refusal> {
     let unreadable = |why: &dyn std::fmt::Display| {
-        let why = said(&why.to_string());
+        let why = log_safe(&why.to_string());
         Refusal::new(format!(
             "GITHUB_EVENT_PATH: the event cannot be read: {why}; see what starts this workflow"
         ))
@@ -120,7 +120,7 @@ pub fn completed(file: &Path, api: &Api) -> Result<Run, Refusal> {
     if event.action != "completed" {
         refuse!(
             "the event is not about a run that has ended, but: {}",
-            said(&event.action)
+            log_safe(&event.action)
         );
     }
     ours(&event.repository, api)?;
@@ -136,7 +136,7 @@ pub fn ours(repository: &Repository, api: &Api) -> Result<(), Refusal> {
     if !repository.full_name.eq_ignore_ascii_case(&expected) {
         refuse!(
             "the event is about another repository than {expected}: {}",
-            said(&repository.full_name)
+            log_safe(&repository.full_name)
         );
     }
     Ok(())
@@ -149,19 +149,28 @@ pub fn ours(repository: &Repository, api: &Api) -> Result<(), Refusal> {
 pub fn check(run: Run, workflow: &str, repository: u64) -> Result<Checked, Refusal> {
     let id = run.id;
     if run.repository.id != repository {
-        refuse!("run {id} is another repository's: {}", said(&run.repository.full_name));
+        refuse!(
+            "run {id} is another repository's: {}",
+            log_safe(&run.repository.full_name)
+        );
     }
     if run.event != "pull_request" {
-        refuse!("run {id} was not started by pull_request, but by {}", said(&run.event));
+        refuse!(
+            "run {id} was not started by pull_request, but by {}",
+            log_safe(&run.event)
+        );
     }
     if !is_file(&run.path, workflow) {
-        refuse!("run {id} is of another workflow than {workflow}: {}", said(&run.path));
+        refuse!(
+            "run {id} is of another workflow than {workflow}: {}",
+            log_safe(&run.path)
+        );
     }
     if run.status != "completed" {
-        refuse!("run {id} has not ended: {}; wait for it", said(&run.status));
+        refuse!("run {id} has not ended: {}; wait for it", log_safe(&run.status));
     }
     if !names::is_commit(&run.head_sha) {
-        refuse!("run {id} names no commit: {}", said(&run.head_sha));
+        refuse!("run {id} names no commit: {}", log_safe(&run.head_sha));
     }
     let Some(head) = run.head_repository else {
         refuse!("run {id}: the repository that the pull request came from is gone");
@@ -171,7 +180,7 @@ pub fn check(run: Run, workflow: &str, repository: u64) -> Result<Checked, Refus
         refuse!("run {id} names no branch that a pull request could be from");
     }
     if !names::is_login(&head.owner.login) {
-        refuse!("run {id}: {} is nobody's name", said(&head.owner.login));
+        refuse!("run {id}: {} is nobody's name", log_safe(&head.owner.login));
     }
     Ok(Checked {
         id,
@@ -181,7 +190,7 @@ pub fn check(run: Run, workflow: &str, repository: u64) -> Result<Checked, Refus
         head_owner: head.owner.login,
         repository,
         attempt_started_at: run.run_started_at.unwrap_or(run.created_at),
-        conclusion: said(&run.conclusion.unwrap_or_else(|| "no conclusion".into())),
+        conclusion: log_safe(&run.conclusion.unwrap_or_else(|| "no conclusion".into())),
     })
 }
 

@@ -10,7 +10,7 @@ const COMMAS: usize = 3;
 /// The replacement for an invalid name.
 pub const OTHER: &str = "a function of this file";
 
-/// Words of a language beside which a blank may stand within brackets.
+/// Keywords next to which a blank is allowed within brackets.
 const IN_BRACKETS: [&str; 16] = [
     "as",
     "const",
@@ -29,7 +29,7 @@ const IN_BRACKETS: [&str; 16] = [
     "extern",
     "enum",
 ];
-/// Types that stand before a name, as C++ names what it returns.
+/// Return types, which C++ writes before a function's name.
 const RETURNED: [&str; 12] = [
     "void", "bool", "char", "int", "long", "short", "signed", "unsigned", "float", "double", "const", "auto",
 ];
@@ -41,7 +41,7 @@ const OPERATORS: [&str; 39] = [
     "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+", "-", "*", "/", "%", "^", "&", "|", "~", "!", "=", "<", ">", ",",
 ];
 
-/// A function's name as it may be shown: as it is, or without what stands in its brackets, or [`OTHER`].
+/// A function's name that is safe to show: unchanged, or without the text in its brackets, or [`OTHER`].
 #[must_use]
 pub fn function(text: &str) -> String {
     if text == "???" {
@@ -54,7 +54,7 @@ pub fn function(text: &str) -> String {
         .unwrap_or_else(|| OTHER.to_owned())
 }
 
-/// The name without what stands in brackets of that depth, and deeper: `Compound<..>` for `Compound<W, F>`.
+/// The name without the text in brackets of that depth and deeper: `Compound<..>` for `Compound<W, F>`.
 fn without_inner(text: &str, depth: usize) -> String {
     let mut out = String::new();
     let mut open = 0_usize;

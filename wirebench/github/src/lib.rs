@@ -9,15 +9,16 @@ pub mod annotations;
 pub mod api;
 pub mod archive;
 pub mod artifact;
-pub mod ask;
+pub mod bench_command;
 pub mod check;
 pub mod event;
 pub mod function_name;
-pub mod mention;
+pub mod log_text;
 pub mod names;
 pub mod place;
 pub mod pull;
-pub mod said;
+pub mod rerun;
+pub mod second_stage;
 pub mod sticky;
 pub mod strict;
 
@@ -27,7 +28,7 @@ pub mod strict;
 pub struct Refusal(String);
 
 impl Refusal {
-    /// The reason. Foreign text in it must be escaped by [`said::said`].
+    /// The reason. Foreign text in it must be escaped by [`log_text::log_safe`].
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())
     }

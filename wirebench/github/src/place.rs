@@ -2,7 +2,7 @@
 
 use std::env;
 
-use crate::said::said;
+use crate::log_text::log_safe;
 use crate::{Refusal, refuse};
 
 /// Where things are and who asks.
@@ -36,7 +36,10 @@ impl Place {
             .split_once('/')
             .filter(|(owner, name)| is_word(owner) && is_word(name))
         else {
-            refuse!("GITHUB_REPOSITORY: expected owner/name, found {}", said(&repository));
+            refuse!(
+                "GITHUB_REPOSITORY: expected owner/name, found {}",
+                log_safe(&repository)
+            );
         };
         let Some(token) = given("GITHUB_TOKEN") else {
             refuse!("GITHUB_TOKEN is not set; give the step: env: GITHUB_TOKEN: github.token");
@@ -80,7 +83,7 @@ fn address(variable: &str, text: &str) -> Result<String, Refusal> {
     if text.len() <= 200 && text.chars().all(allowed) && (secret || is_loopback(text)) {
         return Ok(text.to_owned());
     }
-    refuse!("{variable}: expected https://HOST, found {}", said(text))
+    refuse!("{variable}: expected https://HOST, found {}", log_safe(text))
 }
 
 /// Whether an address is on this machine, where tests and `act` have their own API.

@@ -92,8 +92,8 @@ pub fn resolve(run: &Checked, pulls: &[Pull]) -> Result<Resolved, Refusal> {
     }
 }
 
-/// The numbers of other open pull requests whose head is the same commit, wherever it is from: what is written on a commit
-/// is seen on all of them.
+/// The numbers of other open pull requests with the same head commit, from any repository: a check run on the commit is
+/// shown on all of them.
 ///
 /// # Errors
 /// When the API does not say.

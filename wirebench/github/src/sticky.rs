@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::Refusal;
-use crate::api::{Again, Api, ApiError};
-use crate::ask::Comment;
+use crate::api::{Api, ApiError, Repeat};
+use crate::rerun::Comment;
 
 /// Who writes with a workflow's token.
 pub(super) const AUTHOR: &str = "github-actions[bot]";
@@ -69,7 +69,7 @@ pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, 
         let mut all = comments(api, pull)?;
         all.retain(|comment| !gone.contains(&comment.id));
         if let Some(id) = ours(&all, marker) {
-            match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Again::Yes) {
+            match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Repeat::Yes) {
                 Ok(made) => return Ok(Written::Updated(made.id)),
                 // Deleted between looking and writing.
                 Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
@@ -77,7 +77,7 @@ pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, 
             }
             continue;
         }
-        match api.send::<Made>("POST", &format!("/issues/{pull}/comments"), &body, Again::No) {
+        match api.send::<Made>("POST", &format!("/issues/{pull}/comments"), &body, Repeat::No) {
             Ok(made) => return Ok(Written::Created(made.id)),
             // It may have been made all the same: look before trying again.
             Err(error) if error.may_be_done() && tries < TRIES => {}

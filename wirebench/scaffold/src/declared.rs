@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::hints::Port;
-use crate::probe::{Because, Seen, Unseen};
+use crate::probe::{Evidence, ProbeFailure, ProbedServer};
 use crate::program::{Made, Program};
 use crate::proto::Call;
 use crate::write::{self, FOOT, list, scenarios, text};
@@ -23,14 +23,20 @@ const COMMENT_AT: usize = 44;
 
 /// The whole file: tables for the probed servers; then, as comments, programs that could not be probed, and the open
 /// questions.
-pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], exposed: Option<u16>) -> String {
+pub(super) fn toml(
+    probed: &[ProbedServer],
+    failures: &[(Program, ProbeFailure)],
+    calls: &[Call],
+    exposed: Option<u16>,
+) -> String {
     let mut out = HEAD.to_owned();
     let speaks = |grpc: bool| {
-        seen.iter()
+        probed
+            .iter()
             .any(|one| one.server.protocols.iter().any(|protocol| protocol.is_grpc() == grpc))
     };
-    let closes = seen.iter().any(|one| one.closes);
-    let keeps = speaks(false) && seen.iter().any(|one| !one.closes);
+    let closes = probed.iter().any(|one| one.closes);
+    let keeps = speaks(false) && probed.iter().any(|one| !one.closes);
     let drivers = [("hey", keeps), ("ab", closes), ("ghz", speaks(true))];
     let drivers: Vec<String> = drivers
         .iter()
@@ -48,7 +54,7 @@ pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], 
         list(&drivers)
     );
     let mut operations: BTreeMap<String, Option<&str>> = BTreeMap::new();
-    for one in seen {
+    for one in probed {
         server(&mut out, one);
         // Each to its load generator, where servers differ.
         let driver = (closes && drivers.len() > 1).then(|| driver(one)).flatten();
@@ -58,7 +64,7 @@ pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], 
         }
     }
     scenarios(&mut out, &operations);
-    for (program, why) in unseen {
+    for (program, why) in failures {
         let _ = writeln!(out, "\n# {}: not declared: {}", program.name, plain(&why.reason));
         let mut guessed = String::new();
         write::server(&mut guessed, program, calls, exposed, &mut BTreeSet::new());
@@ -66,20 +72,20 @@ pub(super) fn toml(seen: &[Seen], unseen: &[(Program, Unseen)], calls: &[Call], 
             let _ = writeln!(out, "# {line}");
         }
     }
-    out.push_str(&questions(seen, unseen));
+    out.push_str(&questions(probed, failures));
     out + FOOT
 }
 
 /// The load generator of a server that speaks HTTP alone.
-fn driver(seen: &Seen) -> Option<&'static str> {
-    let is_http = seen.server.protocols.iter().all(|protocol| !protocol.is_grpc());
-    is_http.then_some(if seen.closes { "ab" } else { "hey" })
+fn driver(probed: &ProbedServer) -> Option<&'static str> {
+    let is_http = probed.server.protocols.iter().all(|protocol| !protocol.is_grpc());
+    is_http.then_some(if probed.closes { "ab" } else { "hey" })
 }
 
 /// Every question, one a line.
-pub(super) fn asked(seen: &[Seen], unseen: &[(Program, Unseen)]) -> Vec<String> {
-    let of_seen = seen.iter().map(|one| (&one.server.name, &one.questions));
-    let of_unseen = unseen.iter().map(|(program, why)| (&program.name, &why.questions));
+pub(super) fn asked(probed: &[ProbedServer], failures: &[(Program, ProbeFailure)]) -> Vec<String> {
+    let of_seen = probed.iter().map(|one| (&one.server.name, &one.questions));
+    let of_unseen = failures.iter().map(|(program, why)| (&program.name, &why.questions));
     of_seen
         .chain(of_unseen)
         .flat_map(|(name, questions)| {
@@ -90,8 +96,8 @@ pub(super) fn asked(seen: &[Seen], unseen: &[(Program, Unseen)]) -> Vec<String> 
         .collect()
 }
 
-fn questions(seen: &[Seen], unseen: &[(Program, Unseen)]) -> String {
-    let all = asked(seen, unseen);
+fn questions(probed: &[ProbedServer], failures: &[(Program, ProbeFailure)]) -> String {
+    let all = asked(probed, failures);
     if all.is_empty() {
         return String::new();
     }
@@ -102,45 +108,42 @@ fn questions(seen: &[Seen], unseen: &[(Program, Unseen)]) -> String {
     )
 }
 
-fn server(out: &mut String, seen: &Seen) {
-    let Server { name, .. } = &seen.server;
-    let because = |key: &str| seen.because.get(key).map(String::as_str);
+fn server(out: &mut String, probed: &ProbedServer) {
+    let Server { name, .. } = &probed.server;
+    let evidence = |key: &str| probed.evidence.get(key).map(String::as_str);
     let _ = writeln!(out, "\n[servers.{name}]");
-    line(out, "about", &text(&seen.server.about), None);
-    let protocols: Vec<String> = seen.server.protocols.iter().map(|one| one.name().to_owned()).collect();
-    line(out, "protocols", &list(&protocols), because("protocols"));
-    match &seen.server.program {
-        Started::Package(package) => line(out, "package", &text(package), because("build")),
-        Started::Command(command) => {
-            if let Some(build) = &seen.server.build {
-                line(out, "build", &list(build), because("build"));
-            }
-            line(out, "command", &list(command), None);
-        }
-    }
-    let args = args(seen);
+    line(out, "about", &text(&probed.server.about), None);
+    let protocols: Vec<String> = probed
+        .server
+        .protocols
+        .iter()
+        .map(|one| one.name().to_owned())
+        .collect();
+    line(out, "protocols", &list(&protocols), evidence("protocols"));
+    program_lines(out, probed);
+    let args = args(probed);
     if !args.is_empty() {
-        line(out, "args", &list(&args), because("args"));
+        line(out, "args", &list(&args), evidence("args"));
     }
-    if !seen.server.env.is_empty() {
-        let pairs = seen
+    if !probed.server.env.is_empty() {
+        let pairs = probed
             .server
             .env
             .iter()
             .map(|(name, value)| format!("{name} = {}", text(value)));
         let table = format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "));
-        line(out, "env", &table, because("env"));
+        line(out, "env", &table, evidence("env"));
     }
-    if let Some(port) = seen.server.port {
-        line(out, "port", &port.to_string(), because("port"));
+    if let Some(port) = probed.server.port {
+        line(out, "port", &port.to_string(), evidence("port"));
     }
-    let ready = match &seen.server.ready {
+    let ready = match &probed.server.ready {
         Ready::Http(path) => format!("{{ http = {} }}", text(path)),
         Ready::GrpcHealth(service) => format!("{{ grpc_health = {} }}", text(service)),
         Ready::Tcp(_) | Ready::AtOnce => "{ tcp = true }".to_owned(),
     };
-    line(out, "ready", &ready, because("ready"));
-    let timeout = seen.server.ready_timeout.0.as_secs();
+    line(out, "ready", &ready, evidence("ready"));
+    let timeout = probed.server.ready_timeout.0.as_secs();
     if timeout > 10 {
         line(
             out,
@@ -149,20 +152,33 @@ fn server(out: &mut String, seen: &Seen) {
             Some("four times what its start took here"),
         );
     }
-    for (operation, declared) in &seen.server.operations {
+    for (operation, declared) in &probed.server.operations {
         let _ = writeln!(out, "\n[servers.{name}.operations.{operation}]");
-        self::operation(out, declared, &seen.operations[operation]);
+        self::operation(out, declared, &probed.operations[operation]);
     }
-    if !seen.more.is_empty() {
+    if !probed.more.is_empty() {
         let _ = writeln!(
             out,
             "\n# {name} answers these too; they are not measured: {}",
-            plain(&seen.more.join(", "))
+            plain(&probed.more.join(", "))
         );
     }
 }
 
-fn operation(out: &mut String, operation: &Operation, because: &Because) {
+fn program_lines(out: &mut String, probed: &ProbedServer) {
+    let evidence = probed.evidence.get("build").map(String::as_str);
+    match &probed.server.program {
+        Started::Package(package) => line(out, "package", &text(package), evidence),
+        Started::Command(command) => {
+            if let Some(build) = &probed.server.build {
+                line(out, "build", &list(build), evidence);
+            }
+            line(out, "command", &list(command), None);
+        }
+    }
+}
+
+fn operation(out: &mut String, operation: &Operation, evidence: &Evidence) {
     let (request, expect) = match operation {
         Operation::Http(HttpOperation {
             path,
@@ -196,8 +212,8 @@ fn operation(out: &mut String, operation: &Operation, because: &Because) {
         ),
         Operation::Bench(_) => return,
     };
-    line(out, "request", &request, Some(&because.request));
-    line(out, "expect", &expect, Some(&because.expect));
+    line(out, "request", &request, Some(&evidence.request));
+    line(out, "expect", &expect, Some(&evidence.expect));
 }
 
 /// `key = value   # why`.
@@ -220,8 +236,9 @@ fn plain(text: &str) -> String {
 }
 
 /// The arguments that a server is started with.
-fn args(seen: &Seen) -> Vec<String> {
-    seen.server
+fn args(probed: &ProbedServer) -> Vec<String> {
+    probed
+        .server
         .args
         .iter()
         .filter_map(Arg::one)
@@ -230,17 +247,17 @@ fn args(seen: &Seen) -> Vec<String> {
 }
 
 /// A server in one line: `HTTP/1.1, port by PORT, 3 operations`.
-pub(super) fn summary(seen: &Seen) -> String {
-    let protocols: Vec<&str> = seen.server.protocols.iter().copied().map(Protocol::label).collect();
-    let args = args(seen);
-    let env = seen.server.env.iter().map(|(name, value)| format!("{name}={value}"));
+pub(super) fn summary(probed: &ProbedServer) -> String {
+    let protocols: Vec<&str> = probed.server.protocols.iter().copied().map(Protocol::label).collect();
+    let args = args(probed);
+    let env = probed.server.env.iter().map(|(name, value)| format!("{name}={value}"));
     let told: Vec<String> = env.chain(args).collect();
-    let port = match seen.server.port {
+    let port = match probed.server.port {
         Some(port) => format!("port {port}, its own choice"),
         None => format!("port by {}", told.join(" ")),
     };
-    let many = seen.server.operations.len();
-    let operations: Vec<&str> = seen.server.operations.keys().map(String::as_str).collect();
+    let many = probed.server.operations.len();
+    let operations: Vec<&str> = probed.server.operations.keys().map(String::as_str).collect();
     let word = if many == 1 { "operation" } else { "operations" };
     format!(
         "{}, {port}, {many} {word}: {}",
@@ -269,7 +286,7 @@ pub(super) fn found(program: &Program) -> String {
     };
     format!("{} ({}: {how}{port})", program.name, program.about)
 }
-/// The keys of a .proto file; none where the server is asked by reflection.
+/// The keys that name a .proto file; empty if the server's reflection is used.
 fn file(proto: Option<&ProtoFile>) -> String {
     proto.map_or_else(String::new, |ProtoFile { proto, proto_root }| {
         format!("proto = {}, proto_root = {}, ", text(proto), text(proto_root))

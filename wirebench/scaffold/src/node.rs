@@ -80,33 +80,41 @@ fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<P
             let command = words(&["node", &main]);
             found.extend(program(files, (folder, installed), &called, about, command, &main));
         } else if scripts.contains_key("start") {
-            // Programs that are started by another command than node, such as a framework's own.
-            let sources: Vec<&str> = files
-                .below(folder, &["js", "mjs", "cjs", "ts"])
-                .map(|(_, text)| text)
-                .collect();
-            let prefix = if folder.is_empty() {
-                "."
-            } else {
-                folder.trim_end_matches('/')
-            };
             found.push(Program {
-                name: called,
-                about: format!("{folder}package.json, script start"),
                 http,
                 grpc: grpc && !http,
-                made: Made::Command {
-                    build: install(files, installed),
-                    command: words(&["npm", "--prefix", prefix, "run", "--silent", "start"]),
-                },
-                hints: hints::of(&sources),
-                sources: below(files, folder, ""),
-                language: Language::Node,
-                manifest: installed.to_owned(),
+                ..by_start_script(files, folder, installed, called)
             });
         }
     }
     found
+}
+
+/// A program that its script `start` starts by another command than node, such as a framework's own.
+fn by_start_script(files: &Files, folder: &str, installed: &str, name: String) -> Program {
+    let sources: Vec<&str> = files
+        .below(folder, &["js", "mjs", "cjs", "ts"])
+        .map(|(_, text)| text)
+        .collect();
+    let prefix = if folder.is_empty() {
+        "."
+    } else {
+        folder.trim_end_matches('/')
+    };
+    Program {
+        name,
+        about: format!("{folder}package.json, script start"),
+        http: false,
+        grpc: false,
+        made: Made::Command {
+            build: install(files, installed),
+            command: words(&["npm", "--prefix", prefix, "run", "--silent", "start"]),
+        },
+        hints: hints::of(&sources),
+        sources: below(files, folder, ""),
+        language: Language::Node,
+        manifest: installed.to_owned(),
+    }
 }
 
 fn is_start(script: &str) -> bool {

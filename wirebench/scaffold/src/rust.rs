@@ -55,42 +55,12 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
                 .filter(|(path, _)| *path != main && !path.starts_with(&bins) && **path != *format!("{sources}main.rs"))
         };
         let others = libraries().map(|(_, text)| text);
-        let made = match (folder.is_empty() || files.has("Cargo.toml"), alone) {
-            (true, true) => Made::Package(name.to_owned()),
-            (true, false) => Made::Command {
-                build: Some(words(&[
-                    "cargo",
-                    "build",
-                    "--release",
-                    "--locked",
-                    "--package",
-                    name,
-                    "--bin",
-                    &binary,
-                ])),
-                command: vec![format!("target/release/{binary}")],
-            },
-            // A package of its own below a top that is not Cargo's.
-            (false, _) => Made::Command {
-                build: Some(words(&[
-                    "cargo",
-                    "build",
-                    "--release",
-                    "--locked",
-                    "--manifest-path",
-                    &format!("{folder}Cargo.toml"),
-                    "--bin",
-                    &binary,
-                ])),
-                command: vec![format!("{folder}target/release/{binary}")],
-            },
-        };
         Program {
             name: slug(&binary),
             about: format!("{folder}Cargo.toml, binary {binary}"),
             http,
             grpc,
-            made,
+            made: made(files, folder, name, &binary, alone),
             hints: hints::of(&own.chain(others).collect::<Vec<_>>()),
             sources: std::iter::once(main.clone())
                 .chain(libraries().map(|(path, _)| path.to_owned()))
@@ -104,6 +74,30 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
         }
     };
     Some(binaries.into_iter().map(program).collect())
+}
+
+/// How a binary of a package is built and started; `alone` if the package has no other binary.
+fn made(files: &Files, folder: &str, package: &str, binary: &str, alone: bool) -> Made {
+    let in_workspace = folder.is_empty() || files.has("Cargo.toml");
+    if in_workspace && alone {
+        return Made::Package(package.to_owned());
+    }
+    // A package of its own may lie below a top that is not Cargo's.
+    let manifest = format!("{folder}Cargo.toml");
+    let (which, target) = if in_workspace {
+        (["--package", package], "")
+    } else {
+        (["--manifest-path", manifest.as_str()], folder)
+    };
+    let build = [
+        &["cargo", "build", "--release", "--locked"][..],
+        &which,
+        &["--bin", binary],
+    ];
+    Made::Command {
+        build: Some(words(&build.concat())),
+        command: vec![format!("{target}target/release/{binary}")],
+    }
 }
 
 /// Each binary's name and main file.

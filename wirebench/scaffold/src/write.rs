@@ -129,6 +129,12 @@ pub(super) fn server(
         (_, true, true) => line(out, "ready     = { grpc_health = \"\" }", false),
         _ => line(out, "ready     = { tcp = true }", false),
     }
+    guessed_operations(out, program, calls, operations);
+}
+
+/// Guesses of an operation for each protocol; their names are added to `operations`.
+fn guessed_operations(out: &mut String, program: &Program, calls: &[Call], operations: &mut BTreeSet<String>) {
+    let Program { name, hints, .. } = program;
     if program.http {
         let path = hints.path.as_deref().unwrap_or("/");
         let operation = Some(slug(path))

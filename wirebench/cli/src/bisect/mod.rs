@@ -1,26 +1,27 @@
 //! `wirebench bisect`: which commit brought a worsening, by comparing commits with the rule that judges a pull request.
 
-mod scope;
 mod search;
+mod step;
 mod walk;
 
-use self::scope::Scope;
-use self::walk::walk;
-use crate::metric::metric;
-use crate::{Outcome, UsageError};
-use wirebench_declare::Project;
-use wirebench_declare::count::PREFIX;
+use self::step::Steps;
+use self::walk::{Followed, walk};
+use crate::flags::metric::metric;
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
+use crate::separate_run::{profile_and_budget, resolve};
 use wirebench_declare::span::Span;
 use wirebench_engine::git;
 use wirebench_record::metric::Metric;
 
+/// Finds the commit that brought a worsening.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench bisect v1 main --series weather-fixed-count@http@hey
   wirebench bisect 1a2b3c4 HEAD --series weather-fixed-count@http@hey --metric throughput --budget 5m
   wirebench bisect v1 main --series count-weather@http@hey --metric allocations
 Every step measures GOOD beside a commit; its run is kept under results/bisect/. Exit code 1 when BAD is not worse.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// A revision before the worsening.
     good: String,
     /// A later revision that has it; only first parents between the two are searched.
@@ -39,32 +40,19 @@ pub(super) struct Args {
     budget: Option<Span>,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     let root = &project.root;
-    let resolve = |revision: &str| {
-        git::resolve(root, revision).map_err(|why| UsageError(format!("{revision:?} is no revision: {why}")))
-    };
-    let (good, bad) = (resolve(&args.good)?, resolve(&args.bad)?);
+    let (good, bad) = (resolve(root, &args.good)?, resolve(root, &args.bad)?);
     let commits = git::first_parents(root, &good, &bad)?;
     if commits.last() != Some(&bad) {
         let message = format!("{} does not come after {} along first parents", args.bad, args.good);
         return Err(UsageError(message).into());
     }
-    let scope = Scope::new(root, args)?;
-    let answer = walk(&good, &commits, args, |commit| scope.compare_revisions(&good, commit))?;
+    let same_flags = profile_and_budget(args.profile.as_deref(), args.budget);
+    let steps = Steps::new(root, &args.series, same_flags)?;
+    let followed = Followed::new(&args.series, args.metric);
+    let answer = walk(&good, &commits, &followed, |commit| steps.compare(&good, commit))?;
     print!("{}", answer.text);
     Ok(answer.outcome)
-}
-
-impl Args {
-    /// The metric to follow.
-    fn followed(&self) -> Metric {
-        let counted = self.series.starts_with(PREFIX);
-        let otherwise = if counted {
-            Metric::Instructions
-        } else {
-            Metric::ServerCpu
-        };
-        self.metric.unwrap_or(otherwise)
-    }
 }

@@ -1,10 +1,10 @@
-//! The search itself: which commits are compared, and what is said of the one that is found.
+//! Compares one commit after the other with the good one, and words the result.
 
 use std::collections::BTreeMap;
 
-use super::Args;
 use super::search::{Found, search};
-use crate::Outcome;
+use crate::outcome::Outcome;
+use wirebench_declare::count::PREFIX;
 use wirebench_present::report::comparison::reasons;
 use wirebench_present::report::comparison::words::{effect, word};
 use wirebench_present::report::format::plain;
@@ -12,7 +12,29 @@ use wirebench_record::comparison::{ComparedMetric, Comparison, Verdict};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 
-/// What was found, for stdout.
+/// What a bisection follows.
+pub(super) struct Followed<'a> {
+    pub(super) series: &'a str,
+    pub(super) metric: Metric,
+}
+
+impl<'a> Followed<'a> {
+    /// One metric of a series; without a metric, server CPU, or the instructions of a counted series.
+    pub(super) fn new(series: &'a str, metric: Option<Metric>) -> Self {
+        let counted = series.starts_with(PREFIX);
+        let default = if counted {
+            Metric::Instructions
+        } else {
+            Metric::ServerCpu
+        };
+        Self {
+            series,
+            metric: metric.unwrap_or(default),
+        }
+    }
+}
+
+/// The result of a bisection: the text for stdout, and the exit code.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Answer {
     pub(super) outcome: Outcome,
@@ -23,16 +45,16 @@ pub(super) struct Answer {
 pub(super) fn walk(
     good: &str,
     commits: &[String],
-    args: &Args,
+    followed: &Followed,
     mut compare: impl FnMut(&str) -> anyhow::Result<Comparison>,
 ) -> anyhow::Result<Answer> {
     let mut seen = BTreeMap::new();
-    let what = format!("{} {}", args.series, args.followed().label());
+    let what = format!("{} {}", followed.series, followed.metric.label());
     let found = search(commits.len(), |place| {
         let (step, commit) = (seen.len() + 1, short_commit(&commits[place]));
         let of = format!("commit {} of {}", place + 1, commits.len());
         log::info!("step {step}: {commit} ({of}) beside {}", short_commit(good));
-        let (verdict, why) = judged(&compare(&commits[place])?, &args.series, args.followed());
+        let (verdict, why) = judged(&compare(&commits[place])?, followed.series, followed.metric);
         log::info!("step {step}: {commit} is {}: {why}", word(verdict.into()));
         seen.insert(place, why);
         anyhow::Ok(verdict)
@@ -102,7 +124,7 @@ fn judged(comparison: &Comparison, series: &str, metric: Metric) -> (Verdict, St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::metric;
+    use crate::flags::metric::metric;
     use wirebench_testing::golden;
 
     #[test]
@@ -145,35 +167,20 @@ mod tests {
             judged(&golden("counted-refused"), counted, Metric::Instructions).0,
             Verdict::Invalid
         );
-        let args = |series: &str, metric| Args {
-            good: "g".into(),
-            bad: "b".into(),
-            series: series.into(),
-            metric,
-            profile: None,
-            budget: None,
-        };
-        assert_eq!(args(counted, None).followed(), Metric::Instructions);
-        assert_eq!(args("weather@http@hey", None).followed(), Metric::ServerCpu);
-        assert_eq!(args(counted, Some(Metric::Syscalls)).followed(), Metric::Syscalls);
+        assert_eq!(Followed::new(counted, None).metric, Metric::Instructions);
+        assert_eq!(Followed::new("weather@http@hey", None).metric, Metric::ServerCpu);
+        assert_eq!(Followed::new(counted, Some(Metric::Syscalls)).metric, Metric::Syscalls);
     }
 
     /// Searches six commits, named by digits: some give a golden comparison, the others are unchanged.
     fn walked(told: &[(&str, &str)]) -> Answer {
-        let args = Args {
-            good: "g".into(),
-            bad: "6".into(),
-            series: "weather-fixed-count@http@hey".into(),
-            metric: None,
-            profile: None,
-            budget: None,
-        };
+        let followed = Followed::new("weather-fixed-count@http@hey", None);
         let commits: Vec<String> = (1..=6).map(|digit| digit.to_string().repeat(40)).collect();
         let compare = |commit: &str| {
             let known = told.iter().find(|(digit, _)| commit.starts_with(digit));
             Ok(golden(known.map_or("unchanged", |(_, name)| name)))
         };
-        walk(&"0".repeat(40), &commits, &args, compare).unwrap()
+        walk(&"0".repeat(40), &commits, &followed, compare).unwrap()
     }
 
     #[test]

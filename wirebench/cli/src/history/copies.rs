@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::{MAKE_ONE, say};
-use crate::{Outcome, there};
+use crate::folders::check_exists;
+use crate::location::MAKE_ONE;
+use crate::outcome::Outcome;
 use wirebench_history::append::Written;
 use wirebench_store::{Address, Bucket, Published, Wanted};
 
@@ -27,7 +28,7 @@ pub(crate) struct FetchArgs {
 }
 
 pub(super) fn publish(args: &PublishArgs) -> anyhow::Result<Outcome> {
-    there(&args.history, "HISTORY", MAKE_ONE)?;
+    check_exists(&args.history, "HISTORY", MAKE_ONE)?;
     let published = Bucket::open(&args.to)?.publish(&args.history)?;
     let new: Vec<&Published> = published.iter().filter(|one| one.written == Written::New).collect();
     for one in &new {
@@ -52,16 +53,4 @@ pub(super) fn fetch(args: &FetchArgs) -> anyhow::Result<Outcome> {
         );
     }
     Ok(Outcome::Done)
-}
-
-/// Publishes what a command has put into a temporary folder, and prints the addresses.
-///
-/// # Errors
-/// When an object is there with other content, or cannot be written.
-pub(super) fn publish_made(made: &std::path::Path, address: &Address) -> anyhow::Result<()> {
-    for one in Bucket::open(address)?.publish(made)? {
-        println!("{}", one.address);
-        say(one.written);
-    }
-    Ok(())
 }

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 
-use super::{Location, copies, say, text_of};
-use crate::{Outcome, UsageError};
+use crate::histories::read_text;
+use crate::location::{Location, log_written, publish_folder};
+use crate::outcome::{Outcome, UsageError};
 use wirebench_history::import::{is_name, keep, name_of, parse};
 use wirebench_present::report::imported;
 
@@ -27,19 +28,19 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
         let message = format!("--name {name}: expected lower-case letters, digits and hyphens");
         return Err(UsageError(message).into());
     }
-    let imported = parse(&text_of(&args.file)?).with_context(|| args.file.display().to_string())?;
+    let imported = parse(&read_text(&args.file)?).with_context(|| args.file.display().to_string())?;
     match &args.to {
         Location::Folder(folder) => {
             let (file, written) = keep(folder, &name, &imported)?;
             print!("{}", imported::render(&imported));
             log::info!("{}", file.display());
-            say(written);
+            log_written(written);
         }
         Location::Store(address) => {
             let folder = tempfile::tempdir()?;
             keep(folder.path(), &name, &imported)?;
             print!("{}", imported::render(&imported));
-            copies::publish_made(folder.path(), address)?;
+            publish_folder(folder.path(), address)?;
         }
     }
     Ok(Outcome::Done)

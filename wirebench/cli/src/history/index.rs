@@ -1,7 +1,9 @@
 //! `wirebench history index`: the monthly summaries.
 
-use super::{Location, MAKE_ONE, named};
-use crate::{Outcome, there};
+use crate::folders::check_exists;
+use crate::histories::report_skipped;
+use crate::location::{Location, MAKE_ONE};
+use crate::outcome::Outcome;
 use wirebench_history::index::{Months, index};
 use wirebench_store::Bucket;
 
@@ -19,7 +21,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     let which = if args.rebuild { Months::All } else { Months::Changed };
     let done = match &args.history {
         Location::Folder(folder) => {
-            there(folder, "HISTORY", MAKE_ONE)?;
+            check_exists(folder, "HISTORY", MAKE_ONE)?;
             index(folder, which)?
         }
         Location::Store(address) => Bucket::open(address)?.index(which)?,
@@ -31,5 +33,5 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
     for month in &done.orphans {
         log::warn!("warning: months/{month}.json has no run files any more and is left as it is");
     }
-    Ok(named(done.skipped))
+    Ok(report_skipped(done.skipped))
 }

@@ -1,12 +1,12 @@
 //! `wirebench history trend`: the steps of each series.
 
-use std::path::PathBuf;
-
 use globset::Glob;
 
-use super::{Location, acceptances, named};
-use crate::Outcome;
-use crate::metric::metric;
+use crate::flags::metric::metric;
+use crate::folders::Root;
+use crate::histories::{acceptances, report_skipped};
+use crate::location::Location;
+use crate::outcome::Outcome;
 use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::trend as text;
 use wirebench_record::metric::Metric;
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     newest: usize,
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let question = TrendQuery {
         series: args.series.as_ref().map(Glob::compile_matcher),
         metric: args.metric,
@@ -54,7 +54,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
             args.history
         );
     }
-    let outcome = named(answer.trend.skipped.iter().map(|one| opened.in_words(one)));
+    let outcome = report_skipped(answer.trend.skipped.iter().map(|one| opened.describe_exit(one)));
     if args.fail_on_alert && answer.trend.recent_alerts > 0 {
         log::info!(
             "alerts at {} of the newest {} pushes",

@@ -1,19 +1,24 @@
 //! `wirebench init`: writes wirebench.toml and the workflows into a repository.
 
-mod files;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use self::files::{IGNORED, files, shown, write_new};
-use crate::{Outcome, UsageError, repository, version};
+use self::texts::{print_next_steps, print_result};
+use crate::folders::Root;
+use crate::outcome::{Outcome, UsageError};
+use crate::version;
 use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
-use wirebench_scaffold::workflows::{Action, Told, is_commit, is_pinned};
-use wirebench_scaffold::{CHANGE_THIS, Found, Programs, Scene};
+use wirebench_scaffold::repository;
+use wirebench_scaffold::setup_files::files;
+use wirebench_scaffold::workflows::{Action, Told, is_commit};
+use wirebench_scaffold::{Found, ProbeContext, Programs};
 
+/// Writes wirebench.toml and the workflows into a repository, with what can be found out about it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench init                    builds, starts and asks the servers of this folder, and writes what it saw
@@ -25,7 +30,7 @@ Programs run on this machine as their build and start commands say; a server is 
 GET and with gRPC calls that the repository's .proto files declare.
 It writes wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and a .gitignore where there is none. A file that
 is there already is left as it is; then the exit code is 1.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The folder of the servers to measure; without it, the current folder.
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
@@ -63,8 +68,12 @@ fn commit_of(args: &Args) -> Option<String> {
     args.commit.clone().or_else(|| version::commit().filter(|_| own))
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
-    let folder = args.folder.clone().or(root).unwrap_or_else(|| PathBuf::from("."));
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let folder = args
+        .folder
+        .clone()
+        .or(root.given.clone())
+        .unwrap_or_else(|| PathBuf::from("."));
     let folder = std::path::absolute(folder)?;
     if !folder.is_dir() {
         return Err(UsageError(format!("{}: no such folder", folder.display())).into());
@@ -77,9 +86,9 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     }
     programs.only(&args.only).map_err(UsageError)?;
     let found = if args.no_probe || !cfg!(target_os = "linux") {
-        programs.guessed()
+        programs.guess()
     } else {
-        probed(&programs, &folder)?
+        probe(&programs, &folder)?
     };
     let config = repository::below_top(&folder);
     let told = Told {
@@ -91,84 +100,42 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     };
     let files = files(&folder, &found, &told);
     if args.print {
-        for made in &files {
-            println!("# {}\n{}", shown(&made.file, &folder), made.text);
+        for file in &files {
+            println!("# {}\n{}", file.shown(&folder), file.text);
         }
         return Ok(Outcome::Done);
     }
     let mut kept = 0;
-    for made in &files {
-        let name = shown(&made.file, &folder);
-        if write_new(made)? {
+    for file in &files {
+        let name = file.shown(&folder);
+        if file
+            .write_new()
+            .with_context(|| format!("{}: cannot be written", file.file.display()))?
+        {
             println!("wrote     {name}");
         } else {
             kept += 1;
             println!("left      {name}: it is there already");
         }
     }
-    summarise(&found);
-    advise(&found, &told, &folder);
-    Ok(if kept == 0 { Outcome::Done } else { Outcome::Failed })
+    print_result(&found);
+    print_next_steps(&found, &told, &folder);
+    Ok(Outcome::of(kept == 0))
 }
 
 /// Starts the programs and probes them; progress goes to stderr.
-fn probed(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
+fn probe(programs: &Programs, folder: &Path) -> anyhow::Result<Found> {
     let interrupt = Interrupt::watch()?;
-    let scene = Scene {
+    let context = ProbeContext {
         root: folder,
         revision: git::state(folder),
         tls: &TlsFiles::make().context("no certificate for servers over TLS can be made")?,
         interrupt: &interrupt,
         say: &|line| log::info!("{line}"),
     };
-    let found = programs.probed(&scene);
+    let found = programs.probe(&context);
     if interrupt.is_requested() {
         anyhow::bail!("interrupted; nothing was written");
     }
     Ok(found)
-}
-
-/// Prints what is declared, what is not, and the open questions.
-fn summarise(found: &Found) {
-    if found.servers.is_empty() {
-        println!("no server was found; wirebench.toml has a made-up one");
-    }
-    for server in &found.servers {
-        println!("{}  {server}", if found.seen { "declared" } else { "guessed " });
-    }
-    for program in &found.unseen {
-        println!("not seen  {program}");
-    }
-    for question in &found.questions {
-        println!("question  {question}");
-    }
-}
-
-/// Prints what to do next.
-fn advise(found: &Found, told: &Told, folder: &Path) {
-    println!("\nNext:");
-    match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
-        0 => println!("  1. wirebench doctor"),
-        guesses => println!(
-            "  1. look at the {guesses} lines of wirebench.toml that end in \"{CHANGE_THIS}\"; then: wirebench doctor"
-        ),
-    }
-    println!("  2. wirebench verify && wirebench run --profile quick");
-    println!("  3. commit what was written, and open a pull request");
-    if !is_pinned(told) {
-        let Action { repository, revision } = &told.action;
-        println!(
-            "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
-        );
-    }
-    for path in IGNORED
-        .iter()
-        .filter(|path| git::top(folder).is_some() && !is_ignored(folder, path))
-    {
-        println!("Add to .gitignore: {path}");
-    }
-}
-
-fn is_ignored(folder: &Path, path: &str) -> bool {
-    repository::is_ignored(folder, &format!("{}file", path.trim_start_matches('/')))
 }

@@ -1,6 +1,5 @@
 //! `wirebench merge`: the shards of a run joined into one, judged as a whole.
 
-mod join;
 #[cfg(test)]
 mod tests;
 
@@ -11,18 +10,21 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::Context as _;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use crate::{Outcome, UsageError, report, results, run, runs, shards};
-use wirebench_declare::Project;
+use crate::flags::shards;
+use crate::folders::{Root, results};
+use crate::outcome::{Outcome, UsageError};
+use crate::{judging, reports, runs};
 use wirebench_engine::session;
 use wirebench_record::run::Run;
 
+/// Joins the runs of several machines into one, and judges it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench merge shard-1 shard-2 --plan .github/shards.json
   wirebench merge results/20261121T091544Z-00002a results/20261121T091550Z-00002b --out merged
 Refused are shards of different commits, profiles, loads or rounds, and a series that two of them have; with --plan also one that none
 has. The verdict is drawn anew over all series. A shard that did not reach its end leaves the whole incomplete (exit code 1).")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Folders of the shards' runs.
     #[arg(required = true, value_name = "DIR")]
     shards: Vec<PathBuf>,
@@ -43,12 +45,13 @@ pub(super) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let project = &root.project()?;
     let mut runs = Vec::new();
     for folder in &args.shards {
         runs.push((runs::read(&folder.join("run.json"))?, folder.as_path()));
     }
-    let whole = join::join(runs.iter().map(|(run, _)| run)).map_err(anyhow::Error::msg)?;
+    let whole = session::join_shards(runs.iter().map(|(run, _)| run)).map_err(anyhow::Error::msg)?;
     if let Some(file) = &args.plan {
         gaps(args, file, &whole)?;
     }
@@ -64,12 +67,12 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         stacks(run, from, &folder)?;
     }
     session::save(&whole, &folder)?;
-    let comparison = run::judge(project, &whole, &folder)?;
-    report::print(&whole, &folder);
+    let comparison = judging::judge_and_report(project, &whole, &folder)?;
+    reports::print(&whole, &folder);
     if let Some(comparison) = comparison {
-        report::print_comparison(&comparison, &folder);
+        reports::print_comparison_of_run(&comparison, &folder);
     }
-    Ok(run::outcome(&whole))
+    Ok(Outcome::of_run(&whole))
 }
 
 /// Checks a run against the plan that its shards followed.

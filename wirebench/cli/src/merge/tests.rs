@@ -2,9 +2,9 @@
 
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
-use super::join::join;
 use wirebench_declare::Project;
 use wirebench_declare::plan::shards::{Item, split};
+use wirebench_engine::session::join_shards;
 use wirebench_judge::compare::{Rules, paired};
 use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::{Round, Run, RunStatus, Series, SeriesStatus, Stage, Variant};
@@ -91,7 +91,7 @@ proptest! {
         let mut parts = parts(&whole, count);
         let turn = turn % parts.len();
         parts.rotate_left(turn);
-        let joined = join(parts.iter()).unwrap();
+        let joined = join_shards(parts.iter()).unwrap();
         prop_assert!(joined.series == whole.series);
         prop_assert_eq!(&joined.stages, &whole.stages);
         prop_assert_eq!(&joined.repeat, &whole.repeat);
@@ -113,7 +113,7 @@ proptest! {
             prop_assert!(joined.shard_of(&series.id).is_some());
         }
         parts.rotate_right(turn);
-        prop_assert_eq!(join(parts.iter()).unwrap().id, joined.id);
+        prop_assert_eq!(join_shards(parts.iter()).unwrap().id, joined.id);
     }
 }
 
@@ -125,7 +125,7 @@ fn what_is_not_of_one_measurement_is_refused_by_name() {
     let refused = |change: &dyn Fn(&mut Run)| {
         let mut parts = parts.clone();
         change(&mut parts[1]);
-        join(parts.iter()).unwrap_err()
+        join_shards(parts.iter()).unwrap_err()
     };
     let with: [(Change, &str); 8] = [
         (&|run| run.variants[1].commit = Some("c".repeat(40)), "candidate is"),
@@ -136,7 +136,7 @@ fn what_is_not_of_one_measurement_is_refused_by_name() {
         (&|run| run.rounds_planned = 3, "number of rounds is 12"),
         (&|run| run.series[0] = parts[0].series[0].clone(), "another shard has"),
         (
-            &|run| run.shards = join(parts.iter()).unwrap().shards,
+            &|run| run.shards = join_shards(parts.iter()).unwrap().shards,
             "is joined already",
         ),
     ];
@@ -150,21 +150,21 @@ fn what_is_not_of_one_measurement_is_refused_by_name() {
         series.scenario.clone_from(&scenario);
         series.load.warmup_ns = Some(7);
     }
-    assert!(join(other_load.iter()).unwrap_err().contains("different loads"));
-    assert!(join(std::iter::empty()).is_err());
+    assert!(join_shards(other_load.iter()).unwrap_err().contains("different loads"));
+    assert!(join_shards(std::iter::empty()).is_err());
 }
 
 #[test]
 fn a_shard_that_did_not_end_leaves_the_whole_incomplete() {
     let mut parts = parts(&whole(), 3);
     (parts[1].status, parts[1].reason) = (RunStatus::Incomplete, Some("interrupted".into()));
-    let joined = join(parts.iter()).unwrap();
+    let joined = join_shards(parts.iter()).unwrap();
     assert_eq!(joined.status, RunStatus::Incomplete);
     assert_eq!(joined.reason.as_deref(), Some("shard 2 of 3: interrupted"));
     assert_eq!(joined.shards[1].status, RunStatus::Incomplete);
     parts[1].status = RunStatus::Failed;
     parts[1].series[0].status = SeriesStatus::Failed;
-    let joined = join(parts.iter()).unwrap();
+    let joined = join_shards(parts.iter()).unwrap();
     assert_eq!(joined.status, RunStatus::Failed);
     assert!(joined.reason.unwrap().starts_with("1 of "));
 }
@@ -181,7 +181,7 @@ fn rounds_of_second_stages_are_kept_apart() {
         };
         part.stages.push(stage);
     }
-    let stages = join(parts.iter()).unwrap().stages;
+    let stages = join_shards(parts.iter()).unwrap().stages;
     let found: Vec<(u32, u32)> = stages.iter().map(|stage| (stage.number, stage.rounds)).collect();
     assert_eq!(found, [(1, 12), (2, 20), (2, 31)]);
 }

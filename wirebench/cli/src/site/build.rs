@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::{histories, pages, project};
-use crate::history::{self, Location};
-use crate::{Outcome, UsageError, folder, runs, there};
+use super::{pages, project, sources};
+use crate::folders::{Root, check_exists};
+use crate::histories::report_skipped;
+use crate::location::Location;
+use crate::outcome::{Outcome, UsageError};
+use crate::runs;
 use wirebench_engine::git;
 use wirebench_engine::install;
 use wirebench_engine::session::prepare;
@@ -49,13 +52,13 @@ pub(crate) struct Args {
     no_stills: bool,
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     if args.history.is_none() && args.from.is_empty() && args.runs.is_none() {
         let message = "nothing to build from: give a history's folder, --from data.js or --runs results";
         return Err(UsageError(message.into()).into());
     }
     if let Some(folder) = &args.runs {
-        there(folder, "--runs", "make a run with: wirebench run")?;
+        check_exists(folder, "--runs", "make a run with: wirebench run")?;
     }
     let (followed, built) = make(root, args)?;
     println!("{}", args.out.join("index.html").display());
@@ -68,19 +71,15 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
         built.bytes / 1000,
         args.out.display()
     );
-    Ok(history::named(followed.trend.skipped))
+    Ok(report_skipped(followed.trend.skipped))
 }
 
-fn make(root: Option<PathBuf>, args: &Args) -> anyhow::Result<(Followed, Built)> {
-    let wanted = root.is_some();
-    let project = match folder(root.clone()) {
-        Err(_) if !wanted => None,
-        other => Some(other?),
-    };
+fn make(root: &Root, args: &Args) -> anyhow::Result<(Followed, Built)> {
+    let project = root.folder_if_any()?;
     let project = project.as_deref();
     let below = args.runs.as_deref().map(pages::below).transpose()?.unwrap_or_default();
     let opened = args.history.as_ref().map(Location::open).transpose()?;
-    let mut followed = histories::all(root, &args.from, opened.as_ref(), &below)?;
+    let mut followed = sources::all(root, &args.from, opened.as_ref(), &below)?;
     project::tell(&mut followed, project);
     let runs = pages::paged(opened.as_ref(), &below, &followed, project, args.run_pages)?;
     let repository = repository_of(args, &followed, project);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use crate::history::Opened;
-use crate::{runs, stored};
+use crate::opened_history::Opened;
+use crate::{comparisons, runs};
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
 use wirebench_history::follow::Followed;
@@ -29,21 +29,13 @@ pub(super) struct Local {
 
 /// Every complete run of a folder of runs, by name.
 pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<Local>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|folder| runs::is_run(folder, "run.json"))
-        .map(|folder| folder.join("run.json"))
-        .collect();
-    files.sort();
+    fs::read_dir(folder).with_context(|| format!("{}: cannot be read", folder.display()))?;
+    let mut folders: Vec<PathBuf> = runs::below(folder, "run.json").collect();
+    folders.sort();
     let mut runs = Vec::new();
-    for file in files {
-        match runs::read(&file) {
-            Ok(run) => runs.push(Local {
-                run,
-                folder: file.parent().unwrap_or(folder).to_path_buf(),
-            }),
+    for folder in folders {
+        match runs::read(&folder.join("run.json")) {
+            Ok(run) => runs.push(Local { run, folder }),
             Err(error) => log::error!("warning: left out: {error:#}"),
         }
     }
@@ -97,7 +89,7 @@ fn one(history: Option<&Path>, local: &[Local], known: &StoredRun, rules: &Rules
     let folder = folder.or_else(|| kept.filter(|folder| folder.is_dir()));
     let judged = folder
         .as_ref()
-        .and_then(|folder| stored::read(&folder.join(stored::FILE)).ok());
+        .and_then(|folder| comparisons::read(&folder.join(comparisons::FILE)).ok());
     let has_baseline = run.variants.iter().any(|one| one.variant == Variant::Baseline);
     let comparison = judged.or_else(|| has_baseline.then(|| paired(&run, rules).ok()).flatten());
     Some(PagedRun {

@@ -12,7 +12,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
 use tower_http::services::ServeDir;
 
-use crate::{Outcome, UsageError};
+use crate::outcome::{Outcome, UsageError};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:

@@ -5,9 +5,11 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
+use super::args::Args;
 use super::found::Soak;
 use super::memory::drift;
-use super::{Args, keeps_a_rate, slices};
+use super::series::keeps_a_rate;
+use super::slices;
 use wirebench_declare::load::Amount;
 use wirebench_declare::plan::rates::of_capacity;
 use wirebench_declare::plan::{PlannedSeries, Slot};

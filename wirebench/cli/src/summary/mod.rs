@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::{Outcome, folder, runs, stored};
+use crate::folders::Root;
+use crate::outcome::Outcome;
+use crate::{comparisons, runs};
 use wirebench_present::report::{comparison, cut, markdown};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
@@ -20,6 +22,7 @@ use wirebench_record::run::Run;
 /// Bytes of a job's summary; GitHub shows up to 1 MiB for each step.
 const LIMIT: usize = 256 * 1024;
 
+/// Writes a run's results into a workflow: job summary, outputs, warnings at the changed lines.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench summary                               the newest run under results/
@@ -27,7 +30,7 @@ const LIMIT: usize = 256 * 1024;
 In a workflow the Markdown goes to the job's summary, and verdict=, run= and report= to the step's outputs; verdict is one of
 regressed, invalid, inconclusive, improved, unchanged, not_judged, none (no baseline). Anywhere else the Markdown is printed.
 Exit code 0 when the run could be read, whatever it says: `wirebench gate` draws exit codes.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,
     /// A new or empty folder that takes a copy of comparison.json, and nothing else, for the second stage.
@@ -35,12 +38,11 @@ pub(super) struct Args {
     artifact: Option<PathBuf>,
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
-    let root = folder(root)?;
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
+    let root = root.folder()?;
     let folder = std::path::absolute(runs::folder_of(&root, args.run.as_deref())?)?;
     let run = runs::read(&folder.join("run.json"))?;
-    let file = folder.join(stored::FILE);
-    let comparison = file.is_file().then(|| stored::read(&file)).transpose()?;
+    let comparison = comparisons::read_if_any(&folder)?;
     show(&text(&run, comparison.as_ref()))?;
     if let Some(file) = variable("GITHUB_OUTPUT") {
         let lines = outputs::lines(comparison.as_ref(), &folder)?;
@@ -109,12 +111,12 @@ fn hand_on(comparison: &Comparison, to: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(to).with_context(|| format!("{}: cannot be read", to.display()))? {
         let name = entry?.file_name();
         anyhow::ensure!(
-            name == stored::FILE,
+            name == comparisons::FILE,
             "{}: holds {} already; the second stage takes exactly one file: give --artifact a new folder",
             to.display(),
             Path::new(&name).display()
         );
     }
-    let file = to.join(stored::FILE);
+    let file = to.join(comparisons::FILE);
     fs::write(&file, serde_json::to_vec(comparison)?).with_context(|| format!("{}: cannot be written", file.display()))
 }

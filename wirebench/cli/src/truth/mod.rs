@@ -10,7 +10,8 @@ use anyhow::Context as _;
 
 use self::rows::{list, rows};
 use self::table::{FILE, begun, keep, left, read, session};
-use crate::{Outcome, folder};
+use crate::folders::Root;
+use crate::outcome::Outcome;
 use wirebench_declare::span::Span;
 use wirebench_engine::git;
 use wirebench_engine::measure::interrupt::Interrupt;
@@ -18,6 +19,7 @@ use wirebench_engine::session::remaining;
 use wirebench_record::truth::{Finding, TruthTable};
 use wirebench_truth::{Case, Row, Settings, Work, document};
 
+/// Compares changes whose right verdict is known, and shows how often the verdict is right.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench truth --list                                  the rows there are
@@ -28,7 +30,7 @@ use wirebench_truth::{Case, Row, Settings, Work, document};
   wirebench truth --from results/truth/20260101T000000Z > docs/TRUTH.md
 Rows are compared at HEAD of the repository, in a clone of it; what is not committed takes no part, except truth/ itself.
 Exit code 1 when a row is missed, false, unclear or an error.")]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Only rows whose name matches this glob; may be given several times.
     #[arg(long, value_name = "GLOB")]
     row: Vec<String>,
@@ -49,16 +51,16 @@ pub(super) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outcome> {
+pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     if let Some(from) = &args.from {
         let table = read(from)?;
         print!(
             "{}",
-            document::render(&table, &left(&rows(&folder(root)?, &[])?, &table))
+            document::render(&table, &left(&rows(&root.folder()?, &[])?, &table))
         );
         return Ok(Outcome::Done);
     }
-    let root = folder(root)?;
+    let root = root.folder()?;
     let rows = rows(&root, &args.row)?;
     if args.list {
         list(&rows)?;
@@ -67,7 +69,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     let interrupt = Interrupt::watch()?;
     let session = session(&root)?;
     let commit = session.commit.clone();
-    let (mut table, out) = begun(&root, args, session)?;
+    let (mut table, out) = begun(&root, args.resume.as_deref(), args.out.as_deref(), session)?;
     let mut work = open(&root, args, &commit, &out, interrupt)?;
     let cases: Vec<Case> = rows.iter().flat_map(Row::cases).collect();
     let complete = compare(&mut work, &cases, &mut table, &out)?;
@@ -76,11 +78,7 @@ pub(super) fn execute(root: Option<PathBuf>, args: &Args) -> anyhow::Result<Outc
     print!("{text}");
     log::info!("table    {}", out.join(FILE).display());
     let right = table.outcomes.iter().all(|one| one.finding == Finding::Right);
-    Ok(if complete && right {
-        Outcome::Done
-    } else {
-        Outcome::Failed
-    })
+    Ok(Outcome::of(complete && right))
 }
 
 fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt) -> anyhow::Result<Work> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use crate::UsageError;
+use crate::outcome::UsageError;
 use wirebench_record::truth::Expect;
 use wirebench_truth::Row;
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use jiff::Timestamp;
 
-use super::Args;
-use crate::{UsageError, results};
+use crate::folders::results;
+use crate::outcome::UsageError;
 use wirebench_engine::git;
 use wirebench_engine::measure::host;
 use wirebench_record::truth::{SCHEMA, Session, TruthTable};
@@ -36,15 +36,20 @@ pub(super) fn session(root: &Path) -> anyhow::Result<Session> {
 ///
 /// # Errors
 /// When the table to continue cannot be read, or the folder cannot be written.
-pub(super) fn begun(root: &Path, args: &Args, session: Session) -> anyhow::Result<(TruthTable, PathBuf)> {
-    let table = match &args.resume {
+pub(super) fn begun(
+    root: &Path,
+    resume: Option<&Path>,
+    out: Option<&Path>,
+    session: Session,
+) -> anyhow::Result<(TruthTable, PathBuf)> {
+    let table = match resume {
         Some(from) => {
             let mut table = read(from)?;
             if !table.later.last().is_some_and(|last| last.is_like(&session)) {
                 table.later.push(session);
             }
             if from.is_dir() {
-                if args.out.is_some() {
+                if out.is_some() {
                     return Err(
                         UsageError("--out: a table that goes on in its own folder has one already".into()).into(),
                     );
@@ -63,7 +68,7 @@ pub(super) fn begun(root: &Path, args: &Args, session: Session) -> anyhow::Resul
             outcomes: Vec::new(),
         },
     };
-    let base = args.out.clone().unwrap_or_else(|| results(root).join("truth"));
+    let base = out.map_or_else(|| results(root).join("truth"), Path::to_path_buf);
     let folder = std::path::absolute(base)?.join(Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string());
     fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
     keep(&table, &folder)?;

@@ -4,6 +4,7 @@ mod builtin;
 mod calibrate;
 mod checkout;
 mod counting;
+mod join;
 mod pairs;
 mod pass;
 pub mod prepare;
@@ -36,6 +37,7 @@ use crate::session::variants::SeriesVariants;
 use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
 use wirebench_record::run::{Stage, Variant};
 
+pub use join::join_shards;
 pub use pairs::given_up;
 pub use progress::remaining;
 pub use rates::achieved;

@@ -1,14 +1,12 @@
 //! One metric of a comparison out of an artifact: its numbers must be possible, and its verdict must fit them.
 
-use crate::admit::reasons;
+use crate::admit::reasons::{self, LARGEST_PERCENT};
 use crate::{Refusal, refuse};
 use wirebench_record::comparison::{ComparedMetric, LARGEST_MARGIN_PERCENT, Verdict};
 use wirebench_record::metric::{Better, Metric};
 
 /// Values of metrics: nothing measured is larger.
 const LARGEST: f64 = 1e18;
-/// Changes, percent: nothing grows by more.
-pub(super) const LARGEST_PERCENT: f64 = 1e12;
 /// Pairs of rounds of one metric.
 const PAIRS: u32 = 100_000;
 /// How far a counted change may be from its two figures, percent.
@@ -20,7 +18,7 @@ const ROUNDING: f64 = 1e-6;
 /// How far a timed change may be from its two values, as a factor.
 const FACTOR_APART: f64 = 1.5;
 
-/// Admits the metrics of a series that stands at `place`.
+/// Admits the metrics of the series at `place`.
 ///
 /// `open_percent` is from where a worsening that is not excluded leaves a verdict open.
 pub(super) fn all(given: Vec<ComparedMetric>, open_percent: f64, place: &str) -> Result<Vec<ComparedMetric>, Refusal> {

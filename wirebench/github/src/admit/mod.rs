@@ -10,7 +10,7 @@ mod tests;
 
 use serde_json::Value;
 
-use crate::said::said;
+use crate::log_text::log_safe;
 use crate::{Refusal, refuse};
 use crate::{function_name, names};
 use wirebench_record::comparison::{
@@ -44,14 +44,14 @@ pub struct Of<'a> {
 /// Admits what [`crate::strict::parse`] read.
 ///
 /// # Errors
-/// At the first value that this program would not have written; the error names its place and repeats nothing of it.
+/// At the first value that this program would not have written; the error names its place in the JSON, and does not repeat the value.
 pub fn admit(value: Value, of: &Of) -> Result<Comparison, Refusal> {
     let schema = value.get("schema").and_then(Value::as_str);
     if schema != Some(SCHEMA) && schema != Some(SCHEMA_V1) {
         refuse!("the artifact's file is no {SCHEMA}");
     }
     let comparison: Comparison = serde_path_to_error::deserialize(value).map_err(|error| {
-        let place = said(&error.path().to_string());
+        let place = log_safe(&error.path().to_string());
         Refusal::new(format!(
             "the artifact's file is no {SCHEMA}: {place} is not as the schema says"
         ))

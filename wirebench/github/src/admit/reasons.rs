@@ -4,9 +4,10 @@ use wirebench_record::comparison::{ComparedMetric, Verdict};
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
 
-use crate::admit::metric::LARGEST_PERCENT;
 use crate::{Refusal, names, refuse};
 
+/// Changes, percent: nothing grows by more.
+pub(super) const LARGEST_PERCENT: f64 = 1e12;
 /// What gates, without the names that the record adds.
 pub(super) const GATES: &str =
     "counts gate where there are any, and server CPU per request informs then, unless wirebench.toml says otherwise";

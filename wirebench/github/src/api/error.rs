@@ -5,18 +5,17 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::Refusal;
-use crate::api::ANSWER_WITHIN;
-use crate::api::patience::{Answer, wants_patience};
+use crate::api::response::{RESPONSE_WITHIN, Response};
 
-/// A question that had no good answer.
+/// A request without a good response.
 #[derive(Debug)]
 pub struct ApiError {
     /// `GET /repos/…`.
-    pub(super) asked: String,
+    pub(super) request: String,
     /// The response's status; `None` without a response.
     pub(super) status: Option<u16>,
     /// The message of GitHub or of the network, escaped.
-    pub(super) said: String,
+    pub(super) message: String,
     /// What to do about it.
     pub(super) advice: String,
 }
@@ -38,11 +37,14 @@ impl ApiError {
 impl fmt::Display for ApiError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
-            asked, said, advice, ..
+            request,
+            message,
+            advice,
+            ..
         } = self;
         match self.status {
-            Some(status) => write!(out, "{asked}: status {status}: {said}; {advice}"),
-            None => write!(out, "{asked}: {said}; {advice}"),
+            Some(status) => write!(out, "{request}: status {status}: {message}; {advice}"),
+            None => write!(out, "{request}: {message}; {advice}"),
         }
     }
 }
@@ -55,11 +57,11 @@ impl From<ApiError> for Refusal {
     }
 }
 
-/// Why there was no answer at all; never with the address, which may hold a secret.
-pub(super) fn no_answer(error: &ureq::Error) -> String {
+/// Why there was no response at all; never with the address, which may hold a secret.
+pub(super) fn no_response(error: &ureq::Error) -> String {
     match error {
         // Others may hold the address.
-        ureq::Error::Timeout(_) => format!("no answer within {} s", ANSWER_WITHIN.as_secs()),
+        ureq::Error::Timeout(_) => format!("no answer within {} s", RESPONSE_WITHIN.as_secs()),
         ureq::Error::Io(error) => format!("no answer: {}", error.kind()),
         ureq::Error::HostNotFound => "no answer: no such host".into(),
         _ => "no answer".into(),
@@ -67,8 +69,8 @@ pub(super) fn no_answer(error: &ureq::Error) -> String {
 }
 
 /// GitHub's message for a request that it refuses.
-pub(super) fn message(answer: &Answer) -> String {
-    let value: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+pub(super) fn message(response: &Response) -> String {
+    let value: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     let text = |value: &Value| value.as_str().map(ToOwned::to_owned);
     let message = value
         .get("message")
@@ -81,10 +83,10 @@ pub(super) fn message(answer: &Answer) -> String {
 }
 
 /// Advice for a request that GitHub refuses.
-pub(super) fn advice(method: &str, path: &str, answer: &Answer) -> String {
-    match answer.status {
+pub(super) fn advice(method: &str, path: &str, response: &Response) -> String {
+    match response.status {
         401 => "GITHUB_TOKEN is wrong or has expired; give the step: env: GITHUB_TOKEN: github.token".to_owned(),
-        403 | 429 if wants_patience(answer).is_some() => "GitHub asks for a long pause; run this again later".into(),
+        403 | 429 if response.requested_wait().is_some() => "GitHub asks for a long pause; run this again later".into(),
         403 | 404 => format!(
             "give the job the permission {}, and see that what is asked for exists",
             permission(method, path)

@@ -2,7 +2,8 @@
 //! host only.
 
 mod error;
-mod patience;
+mod response;
+mod retry;
 
 use std::io::Read as _;
 use std::thread::sleep;
@@ -14,10 +15,13 @@ use ureq::http::Request;
 use ureq::{Agent, Body};
 
 pub use crate::api::error::ApiError;
-use crate::api::error::{advice, message, no_answer};
-use crate::api::patience::{Answer, must_wait};
+use crate::api::error::{advice, message, no_response};
+
+use crate::api::response::{RESPONSE_WITHIN, Response};
+pub use crate::api::retry::Repeat;
+use crate::api::retry::wait_before_retry;
+use crate::log_text::log_safe;
 use crate::place::{Place, is_loopback};
-use crate::said::said;
 
 /// The most attempts of one request.
 const TRIES: u32 = 5;
@@ -27,10 +31,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(250);
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// The most time that one command waits in total.
 const ALL_WAITS: Duration = Duration::from_secs(60);
-/// One question with its answer.
-const ANSWER_WITHIN: Duration = Duration::from_secs(20);
-/// The longest answer that is read.
-const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
+/// The longest response that is read.
+const LONGEST_RESPONSE: u64 = 16 * 1024 * 1024;
 /// Entries on a page, the most that GitHub gives.
 const PAGE: usize = 100;
 /// Pages that are read of one list.
@@ -43,15 +45,6 @@ pub struct Api {
     waited: std::cell::Cell<Duration>,
 }
 
-/// Whether a request may be repeated if it is unknown whether it was received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// Asking twice is asking once.
-    Yes,
-    /// It would be done twice.
-    No,
-}
-
 impl Api {
     /// Asks the API of a place.
     #[must_use]
@@ -59,7 +52,7 @@ impl Api {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
-            .timeout_global(Some(ANSWER_WITHIN))
+            .timeout_global(Some(RESPONSE_WITHIN))
             .user_agent(concat!("wirebench/", env!("CARGO_PKG_VERSION")));
         if is_loopback(&place.api) {
             config = config.proxy(None);
@@ -80,12 +73,12 @@ impl Api {
     /// GET `path` below the repository, such as `/pulls/7`.
     ///
     /// # Errors
-    /// When there is no good answer, or one that is not as GitHub documents it.
+    /// When there is no good response, or one that is not as GitHub documents it.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
-        self.typed("GET", path, None, Again::Yes)
+        self.typed("GET", path, None, Repeat::Yes)
     }
 
-    /// Every entry of the list at `path`, over all its pages; `key` names the list where the answer is an object.
+    /// Every entry of the list at `path`, over all its pages; `key` names the list where the response is an object.
     ///
     /// # Errors
     /// As [`Self::get`], and when the list is longer than any that is read.
@@ -94,10 +87,10 @@ impl Api {
         let mut all = Vec::new();
         for page in 1..=PAGES {
             let path = format!("{path}{sign}per_page={PAGE}&page={page}");
-            let mut answer: Value = self.get(&path)?;
+            let mut response: Value = self.get(&path)?;
             let list = match key {
-                Some(key) => answer.get_mut(key).map(Value::take).unwrap_or_default(),
-                None => answer,
+                Some(key) => response.get_mut(key).map(Value::take).unwrap_or_default(),
+                None => response,
             };
             let list: Vec<T> = serde_json::from_value(list).map_err(|error| self.odd("GET", &path, &error))?;
             let short = list.len() < PAGE;
@@ -125,9 +118,9 @@ impl Api {
         method: &str,
         path: &str,
         body: &Value,
-        again: Again,
+        repeat: Repeat,
     ) -> Result<T, ApiError> {
-        self.typed(method, path, Some(body), again)
+        self.typed(method, path, Some(body), repeat)
     }
 
     /// The address to which the API redirects `path`.
@@ -135,14 +128,16 @@ impl Api {
     /// # Errors
     /// When it does not redirect, or not to an https address.
     pub fn redirect(&self, path: &str) -> Result<String, ApiError> {
-        let answer = self.answer("GET", path, None, Again::Yes)?;
-        let to = answer.headers.get("location").and_then(|to| to.to_str().ok());
+        let response = self.answer("GET", path, None, Repeat::Yes)?;
+        let to = response.headers.get("location").and_then(|to| to.to_str().ok());
         match to {
-            Some(to) if answer.status == 302 && (to.starts_with("https://") || self.both_here(to)) => Ok(to.to_owned()),
+            Some(to) if response.status == 302 && (to.starts_with("https://") || self.both_here(to)) => {
+                Ok(to.to_owned())
+            }
             _ => Err(self.error(
                 "GET",
                 path,
-                Some(answer.status),
+                Some(response.status),
                 "no address to download from",
                 "try again; when it stays, GitHub has changed and wirebench needs to",
             )),
@@ -161,7 +156,7 @@ impl Api {
                 .agent
                 .get(address)
                 .call()
-                .map_err(|error| no_answer(&error))
+                .map_err(|error| no_response(&error))
                 .and_then(|response| {
                     let status = response.status().as_u16();
                     let mut bytes = Vec::new();
@@ -173,7 +168,7 @@ impl Api {
                     match body {
                         Ok(_) if status == 200 => Ok(bytes),
                         Ok(_) => Err(format!("status {status}")),
-                        Err(error) => Err(said(&error.to_string())),
+                        Err(error) => Err(log_safe(&error.to_string())),
                     }
                 });
             match read {
@@ -195,38 +190,48 @@ impl Api {
         method: &str,
         path: &str,
         body: Option<&Value>,
-        again: Again,
+        repeat: Repeat,
     ) -> Result<T, ApiError> {
-        let answer = self.answer(method, path, body, again)?;
-        if !(200..300).contains(&answer.status) {
-            let status = Some(answer.status);
-            return Err(self.error(method, path, status, &message(&answer), &advice(method, path, &answer)));
+        let response = self.answer(method, path, body, repeat)?;
+        if !(200..300).contains(&response.status) {
+            let status = Some(response.status);
+            return Err(self.error(
+                method,
+                path,
+                status,
+                &message(&response),
+                &advice(method, path, &response),
+            ));
         }
-        let text: &[u8] = if answer.body.is_empty() { b"null" } else { &answer.body };
+        let text: &[u8] = if response.body.is_empty() {
+            b"null"
+        } else {
+            &response.body
+        };
         serde_json::from_slice(text).map_err(|error| self.odd(method, path, &error))
     }
 
-    /// Asks until there is an answer that asking again would not change.
-    fn answer(&self, method: &str, path: &str, body: Option<&Value>, again: Again) -> Result<Answer, ApiError> {
+    /// Sends the request until there is a response that a repetition would not change.
+    fn answer(&self, method: &str, path: &str, body: Option<&Value>, repeat: Repeat) -> Result<Response, ApiError> {
         let mut tries = 0;
         loop {
             tries += 1;
             let backoff = FIRST_WAIT * 2_u32.pow(tries - 1);
-            let (wait, answer) = match self.once(method, path, body) {
-                Ok(answer) => match must_wait(&answer, again, backoff) {
-                    None => return Ok(answer),
-                    Some(wait) => (wait, Ok(answer)),
+            let (wait, response) = match self.once(method, path, body) {
+                Ok(response) => match wait_before_retry(&response, repeat, backoff) {
+                    None => return Ok(response),
+                    Some(wait) => (wait, Ok(response)),
                 },
-                Err(error) if again == Again::No => return Err(error),
+                Err(error) if repeat == Repeat::No => return Err(error),
                 Err(error) => (backoff, Err(error)),
             };
             if tries == TRIES || !self.wait(wait) {
-                return answer;
+                return response;
             }
         }
     }
 
-    fn once(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Answer, ApiError> {
+    fn once(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Response, ApiError> {
         let Place {
             api,
             owner,
@@ -234,12 +239,12 @@ impl Api {
             token,
             ..
         } = &self.place;
-        let no_answer = |error: &ureq::Error| {
+        let no_response = |error: &ureq::Error| {
             self.error(
                 method,
                 path,
                 None,
-                &no_answer(error),
+                &no_response(error),
                 "see whether the API can be reached, then run this again",
             )
         };
@@ -263,11 +268,11 @@ impl Api {
                 .map_err(ureq::Error::Http)
                 .and_then(|request| self.agent.run(request)),
         };
-        let (parts, body): (_, Body) = response.map_err(|error| no_answer(&error))?.into_parts();
+        let (parts, body): (_, Body) = response.map_err(|error| no_response(&error))?.into_parts();
         let mut bytes = Vec::new();
-        let read = body.into_reader().take(LONGEST_ANSWER).read_to_end(&mut bytes);
-        read.map_err(|error| no_answer(&ureq::Error::Io(error)))?;
-        Ok(Answer {
+        let read = body.into_reader().take(LONGEST_RESPONSE).read_to_end(&mut bytes);
+        read.map_err(|error| no_response(&ureq::Error::Io(error)))?;
+        Ok(Response {
             status: parts.status.as_u16(),
             headers: parts.headers,
             body: bytes,
@@ -299,9 +304,9 @@ impl Api {
     fn error(&self, method: &str, path: &str, status: Option<u16>, text: &str, advice: &str) -> ApiError {
         let shown = path.split('?').next().unwrap_or_default();
         ApiError {
-            asked: said(&format!("{method} {shown}")),
+            request: log_safe(&format!("{method} {shown}")),
             status,
-            said: said(&text.replace(&self.place.token, "(token)")),
+            message: log_safe(&text.replace(&self.place.token, "(token)")),
             advice: advice.to_owned(),
         }
     }

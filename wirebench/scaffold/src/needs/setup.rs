@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Place, quoted};
+use super::place::{Place, quoted};
 
 const GO: &str = "actions/setup-go@b7ad1dad31e06c5925ef5d2fc7ad053ef454303e # v7.0.0";
 const NODE: &str = "actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0";

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, Value};
 
+use super::probed::{Evidence, ProbeContext, ProbedServer};
 use crate::probe::speak::PATIENCE;
-use crate::probe::{Because, Scene, Seen};
 use crate::program::slug;
 use crate::proto;
 use wirebench_declare::protocol::Protocol;
@@ -26,15 +26,15 @@ const DEEPEST: usize = 4;
 const UNIMPLEMENTED: &str = "12";
 
 /// Calls each method, and declares readiness.
-pub(super) fn ask(scene: &Scene, address: &str, calls: &[proto::Call], seen: &mut Seen) {
+pub(super) fn ask(context: &ProbeContext, address: &str, calls: &[proto::Call], probed: &mut ProbedServer) {
     let health = Ready::GrpcHealth(String::new());
     if is_ready(&health, address, Protocol::Grpc, Path::new("")).is_ok() {
-        seen.server.ready = health;
+        probed.server.ready = health;
         let words = "grpc.health.v1.Health/Check answered SERVING";
-        seen.because.insert("ready", words.into());
+        probed.evidence.insert("ready", words.into());
     } else {
         let words = "it has no gRPC health service; it takes connections";
-        seen.because.insert("ready", words.into());
+        probed.evidence.insert("ready", words.into());
     }
     let endpoint = Endpoint {
         address,
@@ -44,8 +44,8 @@ pub(super) fn ask(scene: &Scene, address: &str, calls: &[proto::Call], seen: &mu
     let reflected = reflection::services(endpoint);
     for call in calls {
         let call = Method::declared(call);
-        if let Err(question) = ask_for(scene, endpoint, &call, reflected.as_deref(), seen) {
-            seen.questions.push(question);
+        if let Err(question) = ask_for(context, endpoint, &call, reflected.as_deref(), probed) {
+            probed.questions.push(question);
         }
     }
     let known = |service: &&String| calls.iter().any(|call| call.call.starts_with(&format!("{service}/")));
@@ -53,12 +53,12 @@ pub(super) fn ask(scene: &Scene, address: &str, calls: &[proto::Call], seen: &mu
         match Method::reflected(endpoint, service) {
             Ok(methods) => {
                 for method in &methods {
-                    if let Err(question) = ask_for(scene, endpoint, method, reflected.as_deref(), seen) {
-                        seen.questions.push(question);
+                    if let Err(question) = ask_for(context, endpoint, method, reflected.as_deref(), probed) {
+                        probed.questions.push(question);
                     }
                 }
             }
-            Err(why) => seen.questions.push(format!(
+            Err(why) => probed.questions.push(format!(
                 "it serves {service} (server reflection says so), but no .proto file here declares a unary method of it, and {why}: where \
                  is that file? Give its path as proto"
             )),
@@ -110,11 +110,11 @@ impl Method {
 
 /// Calls one method; a response that is not good becomes a question.
 fn ask_for(
-    scene: &Scene,
+    context: &ProbeContext,
     endpoint: Endpoint,
     call: &Method,
     reflected: Option<&[String]>,
-    seen: &mut Seen,
+    probed: &mut ProbedServer,
 ) -> Result<(), String> {
     let service = call.call.split('/').next().unwrap_or_default();
     let listed = reflected.map(|all| all.iter().any(|one| one == service));
@@ -128,7 +128,7 @@ fn ask_for(
         metadata: Vec::new(),
         expected_message: None,
     };
-    let loaded = Call::load(scene.root, &operation, endpoint)
+    let loaded = Call::load(context.root, &operation, endpoint)
         .map_err(|error| format!("{error}: where do its imports start?"))?;
     let made_up = sample(&loaded.input(), 0);
     let mut last = String::new();
@@ -152,7 +152,7 @@ fn ask_for(
                     .ok()
                     .and_then(|all| all.into_iter().next());
                 operation.expected_message = first.and_then(|message| serde_json::to_string(&message).ok());
-                declare(call, operation, listed, seen);
+                declare(call, operation, listed, probed);
                 return Ok(());
             }
             Some((status, _)) if status == UNIMPLEMENTED && listed.is_none() => return Ok(()),
@@ -166,24 +166,24 @@ fn ask_for(
     ))
 }
 
-fn declare(call: &Method, operation: GrpcOperation, listed: Option<bool>, seen: &mut Seen) {
-    if seen.operations.len() >= MOST {
-        seen.more.push(call.call.clone());
+fn declare(call: &Method, operation: GrpcOperation, listed: Option<bool>, probed: &mut ProbedServer) {
+    if probed.operations.len() >= MOST {
+        probed.more.push(call.call.clone());
         return;
     }
-    let mut taken = seen.operations.keys().cloned().collect();
+    let mut taken = probed.operations.keys().cloned().collect();
     let name = crate::program::free(&slug(&call.name), &mut taken);
     let by = match (&call.file, listed) {
         (Some(file), Some(_)) => format!("{}, and server reflection", file.proto),
         (Some(file), None) => file.proto.clone(),
         (None, _) => "server reflection".to_owned(),
     };
-    let because = Because {
+    let evidence = Evidence {
         request: format!("{by}; a made-up message"),
         expect: String::new(),
     };
-    seen.operations.insert(name.clone(), because);
-    seen.server.operations.insert(name, Operation::Grpc(operation));
+    probed.operations.insert(name.clone(), evidence);
+    probed.server.operations.insert(name, Operation::Grpc(operation));
 }
 
 /// A message with a value in every field: texts "world", numbers 1; of a oneof only the first.

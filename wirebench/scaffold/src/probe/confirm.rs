@@ -1,7 +1,7 @@
 //! Starts the server as declared and checks it as `verify` does, so that the declaration passes `verify`.
 
-use crate::probe::start::Stage;
-use crate::probe::{Seen, Unseen};
+use super::probed::{ProbeFailure, ProbedServer};
+use super::start::Launcher;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{Operation, Server};
 use wirebench_engine::measure::captured::Captured;
@@ -17,68 +17,69 @@ const TIMES: usize = 2;
 ///
 /// # Errors
 /// When it does not get ready as declared, or no operation is left.
-pub(super) fn confirm(stage: &Stage, seen: &mut Seen) -> Result<(), Unseen> {
-    (stage.scene.say)(&format!("{}: starting it again, as declared", seen.server.name));
-    let target = Target::start(stage.side, &seen.server, &stage.context()).map_err(|error| error.to_string())?;
+pub(super) fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<(), ProbeFailure> {
+    (launcher.context.say)(&format!("{}: starting it again, as declared", probed.server.name));
+    let target =
+        Target::start(launcher.side, &probed.server, &launcher.launch_context()).map_err(|error| error.to_string())?;
     let address = target.front.address.clone();
-    let names: Vec<String> = seen.server.operations.keys().cloned().collect();
+    let names: Vec<String> = probed.server.operations.keys().cloned().collect();
     for name in names {
-        if let Err(error) = passes(stage, &seen.server, &name, &address) {
-            amend(stage, seen, &name, &address, &error.to_string());
-        } else if let Some(because) = seen.operations.get_mut(&name) {
-            let words = match &seen.server.operations[&name] {
+        if let Err(error) = passes(launcher, &probed.server, &name, &address) {
+            amend(launcher, probed, &name, &address, &error.to_string());
+        } else if let Some(evidence) = probed.operations.get_mut(&name) {
+            let words = match &probed.server.operations[&name] {
                 Operation::Http(http) if http.expected_body.is_some() => {
-                    format!("{}, and after a new start", because.expect)
+                    format!("{}, and after a new start", evidence.expect)
                 }
                 Operation::Grpc(grpc) if grpc.expected_message.is_some() => {
                     "the same before and after a new start".to_owned()
                 }
-                _ => because.expect.clone(),
+                _ => evidence.expect.clone(),
             };
-            because.expect = words;
+            evidence.expect = words;
         }
     }
     // An error means that it has ended already.
     let _ = target.stop();
-    if seen.server.operations.is_empty() {
-        return Err(Unseen {
+    if probed.server.operations.is_empty() {
+        return Err(ProbeFailure {
             reason: "no operation answered again after a new start".into(),
-            questions: std::mem::take(&mut seen.questions),
+            questions: std::mem::take(&mut probed.questions),
         });
     }
     Ok(())
 }
 
 /// Removes what does not hold.
-fn amend(stage: &Stage, seen: &mut Seen, name: &str, address: &str, why: &str) {
-    match seen.server.operations.get_mut(name) {
+fn amend(launcher: &Launcher, probed: &mut ProbedServer, name: &str, address: &str, why: &str) {
+    match probed.server.operations.get_mut(name) {
         Some(Operation::Http(http)) => http.expected_body = None,
         Some(Operation::Grpc(grpc)) => grpc.expected_message = None,
         Some(Operation::Bench(_)) | None => {}
     }
-    if passes(stage, &seen.server, name, address).is_ok() {
-        if let Some(because) = seen.operations.get_mut(name) {
-            because.expect = "the response differs between requests or starts, so only the status is checked".into();
+    if passes(launcher, &probed.server, name, address).is_ok() {
+        if let Some(evidence) = probed.operations.get_mut(name) {
+            evidence.expect = "the response differs between requests or starts, so only the status is checked".into();
         }
         return;
     }
-    seen.server.operations.remove(name);
-    seen.operations.remove(name);
-    seen.questions.push(format!(
+    probed.server.operations.remove(name);
+    probed.operations.remove(name);
+    probed.questions.push(format!(
         "{name} did not answer again after a new start ({why}): what does it need?"
     ));
 }
 
-fn passes(stage: &Stage, server: &Server, name: &str, address: &str) -> Result<(), TargetError> {
+fn passes(launcher: &Launcher, server: &Server, name: &str, address: &str) -> Result<(), TargetError> {
     let operation = &server.operations[name];
     let protocol = protocol_of(server, operation);
-    let ca = stage.scene.tls.certificate();
+    let ca = launcher.context.tls.certificate();
     let endpoint = Endpoint {
         address,
         protocol,
         ca: &ca,
     };
-    let request = Request::new(stage.scene.root, server, operation, endpoint, &Captured::new())?;
+    let request = Request::new(launcher.context.root, server, operation, endpoint, &Captured::new())?;
     for _ in 0..TIMES {
         request.check(address)?;
     }

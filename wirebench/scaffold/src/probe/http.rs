@@ -1,16 +1,16 @@
 //! Requests the routes of a running HTTP server's sources and OpenAPI document, and declares those with a good
 //! response.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use regex::Regex;
-use serde_json::{Map, Value};
 
+use super::candidates::{Candidate, USUAL, candidates, values, with_values};
+use super::probed::{Evidence, ProbedServer};
+use super::speak::get;
 use crate::files::Files;
-use crate::probe::speak::get;
-use crate::probe::{Because, Seen, openapi};
 use crate::program::{Program, free, slug};
 use crate::routes;
 use wirebench_declare::protocol::Protocol;
@@ -27,10 +27,7 @@ const LONGEST_BODY: usize = 4096;
 const REPEATS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(400);
 /// A path that should not exist.
-const NOBODYS: &str = "/wirebench-asks-for-nothing";
-/// Values for parameters of a path.
-const VALUES: [&str; 3] = ["1", "world", "0"];
-
+const UNKNOWN_PATH: &str = "/wirebench-asks-for-nothing";
 static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)/_?(?:healthz|healthcheck|health|readyz|readiness|ready|livez|ping)(?:/(?:live|ready))?$")
         .expect("a constant pattern")
@@ -39,21 +36,6 @@ static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)/(?:metrics|docs|redoc|swagger|openapi|favicon|debug)\b").expect("a constant pattern")
 });
-/// The origin of a path that no source declares.
-const USUAL: &str = "a usual path";
-/// Usual paths of health checks.
-const USUAL_HEALTH: [&str; 4] = ["/health", "/healthz", "/readyz", "/ping"];
-
-/// A candidate for an operation.
-struct Candidate {
-    /// The path as declared by the server, for its name.
-    template: String,
-    /// Paths to try, until one answers well.
-    paths: Vec<String>,
-    /// Where it comes from.
-    why: String,
-}
-
 /// A path with a good response.
 struct Good {
     template: String,
@@ -65,22 +47,22 @@ struct Good {
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
-pub(super) fn ask(files: &Files, program: &Program, address: &str, protocol: Protocol, seen: &mut Seen) {
-    let asker = Asker { address, protocol };
-    let anything = asker.get(NOBODYS).filter(|answer| is_good(answer.status));
-    let candidates = candidates(files, program, &asker, &mut seen.questions);
-    let mut good = asker.good(
+pub(super) fn ask(files: &Files, program: &Program, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
+    let http = HttpProbe { address, protocol };
+    let any_path = http.get_good(UNKNOWN_PATH);
+    let candidates = candidates(files, program, |path| http.get_good(path), &mut probed.questions);
+    let mut good = http.good(
         candidates,
         &routes::prefixes(files, &program.sources),
-        &mut seen.questions,
+        &mut probed.questions,
     );
     // If a server responds to any path with the same page, a response does not show that the path exists.
-    good.retain(|one| one.why != USUAL || anything.as_ref().is_none_or(|page| page.body != one.answer.body));
-    asker.repeat(&mut good);
-    readiness(&good, seen);
+    good.retain(|one| one.why != USUAL || any_path.as_ref().is_none_or(|page| page.body != one.answer.body));
+    http.repeat(&mut good);
+    readiness(&good, probed);
     good.sort_by_key(rank);
     for one in good {
-        declare(one, seen);
+        declare(one, probed);
     }
 }
 
@@ -99,76 +81,6 @@ fn is_good(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// The candidates in the order of the sources; methods that may change data become a question.
-fn candidates(files: &Files, program: &Program, asker: &Asker, questions: &mut Vec<String>) -> Vec<Candidate> {
-    let mut found: Vec<Candidate> = Vec::new();
-    let mut changing: BTreeSet<String> = BTreeSet::new();
-    for place in openapi::PLACES {
-        let listed = asker.get(place).filter(|answer| is_good(answer.status));
-        let Some(listed) = listed.and_then(|answer| openapi::operations(&answer.body)) else {
-            continue;
-        };
-        for one in listed {
-            if one.method == "GET" {
-                found.push(Candidate {
-                    template: one.template,
-                    paths: vec![one.path],
-                    why: format!("listed by GET {place}"),
-                });
-            } else {
-                changing.insert(format!("{} {} (listed by GET {place})", one.method, one.template));
-            }
-        }
-        break;
-    }
-    let listed: BTreeSet<String> = found.iter().map(|one| one.template.clone()).collect();
-    for route in routes::of(files, &program.sources) {
-        if ["HEAD", "OPTIONS"].contains(&route.method.as_str()) {
-            continue;
-        }
-        if route.method != "GET" {
-            if listed.is_empty() {
-                changing.insert(format!("{} {} ({})", route.method, route.path, route.place));
-            }
-            continue;
-        }
-        if listed.contains(&openapi_spelling(&route.path)) {
-            continue;
-        }
-        let mut paths: Vec<String> = VALUES.iter().map(|value| routes::filled(&route.path, value)).collect();
-        if route.path.ends_with('/') && route.path != "/" {
-            // A handler that matches a prefix of the path.
-            paths.extend(VALUES.iter().map(|value| format!("{}{value}", route.path)));
-        }
-        paths.dedup();
-        found.push(Candidate {
-            template: openapi_spelling(&route.path),
-            paths,
-            why: route.place,
-        });
-    }
-    for path in USUAL_HEALTH.into_iter().chain(["/"]) {
-        found.push(Candidate {
-            template: path.to_owned(),
-            paths: vec![path.to_owned()],
-            why: USUAL.into(),
-        });
-    }
-    questions.extend(changing.into_iter().map(|what| {
-        format!(
-            "{what} was not asked, as it may change data: is it to be measured? Then declare it with method and body"
-        )
-    }));
-    found
-}
-
-/// A path with its parameters as OpenAPI spells them.
-fn openapi_spelling(path: &str) -> String {
-    static PARAMETER: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"<(?:\w+:)?(\w+)>|:(\w+)|\{(\w+):[^}]*\}").expect("a constant pattern"));
-    PARAMETER.replace_all(path, "{$1$2$3}").into_owned()
-}
-
 /// The requests so far.
 #[derive(Default)]
 struct Tried {
@@ -177,59 +89,18 @@ struct Tried {
     requests: usize,
 }
 
-static PARAMETER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\*?(\w+)[^}]*\}").expect("a constant pattern"));
-
-/// The values that responses in JSON have for each key: of an object, or of the first object in a list.
-fn values(good: &[Good]) -> BTreeMap<String, Vec<String>> {
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for one in good {
-        let Ok(json) = serde_json::from_slice::<Value>(&one.answer.body) else {
-            continue;
-        };
-        let first = json.as_array().and_then(|all| all.first()).unwrap_or(&json);
-        let nested = first.as_object().into_iter().flat_map(Map::values);
-        let nested = nested.filter_map(|value| value.as_array()?.first());
-        for (key, value) in std::iter::once(first)
-            .chain(nested)
-            .filter_map(Value::as_object)
-            .flatten()
-        {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                Value::Number(number) => number.to_string(),
-                _ => continue,
-            };
-            if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
-                found.entry(key.to_ascii_lowercase()).or_default().push(text);
-            }
-        }
-    }
-    found
-}
-
-/// A path with its one parameter filled by what responses have for its name, or for the last part of it: `user_id`, `id`.
-fn with_values(template: &str, values: &BTreeMap<String, Vec<String>>) -> Vec<String> {
-    let mut names = PARAMETER
-        .captures_iter(template)
-        .map(|found| found[1].to_ascii_lowercase());
-    let (Some(name), None) = (names.next(), names.next()) else {
-        return Vec::new();
-    };
-    let known = [name.as_str(), if name.ends_with("id") { "id" } else { &name }];
-    let all = known.iter().filter_map(|name| values.get(*name)).flatten();
-    let mut paths: Vec<String> = all.map(|value| routes::filled(template, value)).collect();
-    paths.dedup();
-    paths
-}
-
-struct Asker<'a> {
+struct HttpProbe<'a> {
     address: &'a str,
     protocol: Protocol,
 }
 
-impl Asker<'_> {
+impl HttpProbe<'_> {
     fn get(&self, path: &str) -> Option<WireResponse> {
         get(self.address, self.protocol, path).ok()
+    }
+
+    fn get_good(&self, path: &str) -> Option<WireResponse> {
+        self.get(path).filter(|response| is_good(response.status))
     }
 
     /// The candidates with a 2xx response, each path once; others become questions if a source declares them. Failed
@@ -242,7 +113,7 @@ impl Asker<'_> {
                 failed.push((candidate, path, said));
             }
         }
-        let values = values(&tried.good);
+        let values = values(tried.good.iter().map(|one| one.answer.body.as_slice()));
         for (candidate, path, said) in failed {
             let again = Candidate {
                 paths: with_values(&candidate.template, &values),
@@ -340,31 +211,31 @@ fn needs(said: &str) -> &'static str {
     }
 }
 
-fn readiness(good: &[Good], seen: &mut Seen) {
-    if matches!(seen.server.ready, Ready::GrpcHealth(_)) && seen.because.contains_key("ready") {
+fn readiness(good: &[Good], probed: &mut ProbedServer) {
+    if matches!(probed.server.ready, Ready::GrpcHealth(_)) && probed.evidence.contains_key("ready") {
         return;
     }
     let health = good.iter().find(|one| HEALTH.is_match(&one.path));
     let Some(page) = health.or(good.iter().find(|one| one.path == "/")).or(good.first()) else {
-        seen.because.insert("ready", "it takes connections".into());
+        probed.evidence.insert("ready", "it takes connections".into());
         return;
     };
     let words = format!("GET {} answered {} ({})", page.path, page.answer.status, page.why);
-    seen.because.insert("ready", words);
-    seen.server.ready = Ready::Http(page.path.clone());
+    probed.evidence.insert("ready", words);
+    probed.server.ready = Ready::Http(page.path.clone());
 }
 
-fn declare(one: Good, seen: &mut Seen) {
-    let known = seen.server.operations.values();
+fn declare(one: Good, probed: &mut ProbedServer) {
+    let known = probed.server.operations.values();
     let declared = known
         .filter(|operation| matches!(operation, Operation::Http(_)))
         .count();
     let about = HEALTH.is_match(&one.path) || ABOUT.is_match(&one.path);
     if declared >= MOST || (about && declared > 0) {
-        seen.more.push(format!("GET {}", one.path));
+        probed.more.push(format!("GET {}", one.path));
         return;
     }
-    let mut taken = seen.operations.keys().cloned().collect();
+    let mut taken = probed.operations.keys().cloned().collect();
     let name = Some(slug(&one.template)).filter(|name| !name.is_empty());
     let name = free(name.as_deref().unwrap_or("home"), &mut taken);
     let length = one.answer.body.len();
@@ -376,15 +247,15 @@ fn declare(one: Good, seen: &mut Seen) {
         (None, false) => "the body differs between responses, so only the status is checked".into(),
         (None, true) => format!("{length} bytes, too long to be written here or no text: only the status is checked"),
     };
-    seen.operations.insert(
+    probed.operations.insert(
         name.clone(),
-        Because {
+        Evidence {
             request: one.why,
             expect,
         },
     );
     let operation = HttpOperation::new("GET", one.path, one.answer.status, body);
-    seen.server.operations.insert(name, Operation::Http(operation));
+    probed.server.operations.insert(name, Operation::Http(operation));
 }
 
 #[cfg(test)]
@@ -407,20 +278,6 @@ mod tests {
     }
 
     #[test]
-    fn values_for_parameters_come_from_other_responses() {
-        let list = good(
-            "/cities",
-            r#"[{"name":"Lviv","id":7,"tags":[{"tag":"old"}],"about":"a b"}]"#,
-        );
-        let found = values(&[list]);
-        assert_eq!(with_values("/cities/{name}", &found), ["/cities/Lviv"]);
-        assert_eq!(with_values("/cities/{city_id}", &found), ["/cities/7"]);
-        assert_eq!(with_values("/tags/{tag}", &found), ["/tags/old"]);
-        assert_eq!(with_values("/x/{about}", &found), [""; 0]);
-        assert_eq!(with_values("/x/{id}/{name}", &found), [""; 0]);
-    }
-
-    #[test]
     fn work_goes_before_pages_about_the_server() {
         let mut pages = [
             good("/metrics", "x"),
@@ -436,6 +293,5 @@ mod tests {
     #[test]
     fn a_status_says_what_to_find_out() {
         assert!(needs("401").contains("header") && needs("422").contains("query") && needs("503").contains("tier"));
-        assert_eq!(openapi_spelling("/a/<int:id>/:name/{x:[0-9]+}"), "/a/{id}/{name}/{x}");
     }
 }

@@ -13,10 +13,10 @@ use wirebench_engine::measure::wire::{WireRequest, WireResponse, grpc_request};
 
 /// How long one request may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(3);
-/// What is said of a server that closes connections.
+/// The end of the evidence for a server that closes connections.
 const CLOSES: &str = ", and the connection was closed";
 /// A method that should not exist.
-const NOBODYS: &str = "/wirebench.Probe/Nothing";
+const UNKNOWN_METHOD: &str = "/wirebench.Probe/Nothing";
 
 /// The protocols of a server.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub(super) fn to(address: &str, tls: &TlsFiles) -> Spoken {
         let words = format!("HTTP/1.1: GET / answered {}{then}", answer.status);
         spoken.protocols.push((Protocol::Http, words));
     }
-    let call = grpc_request(Protocol::Grpc, NOBODYS, grpc::frame::frame(&[]), Path::new(""));
+    let call = grpc_request(Protocol::Grpc, UNKNOWN_METHOD, grpc::frame::frame(&[]), Path::new(""));
     let called = send(address, &call, PATIENCE).ok().and_then(|answer| answer.grpc);
     if let Some((status, _)) = called {
         spoken.grpc = true;

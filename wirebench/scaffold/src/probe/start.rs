@@ -5,8 +5,9 @@ use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::probe::{Scene, Unseen, told};
+use super::probed::{ProbeContext, ProbeFailure};
 use crate::ways::Way;
+use wirebench_declare::args::Arg;
 use wirebench_declare::server::Server;
 use wirebench_engine::measure::cores::Cores;
 use wirebench_engine::measure::listening::{self, Tree};
@@ -21,8 +22,8 @@ const SETTLES: Duration = Duration::from_millis(250);
 const POLL: Duration = Duration::from_millis(20);
 
 /// What programs are started with.
-pub(super) struct Stage<'a> {
-    pub(super) scene: &'a Scene<'a>,
+pub(super) struct Launcher<'a> {
+    pub(super) context: &'a ProbeContext<'a>,
     pub(super) side: &'a Side,
     /// The folder for their output.
     pub(super) folder: &'a Path,
@@ -45,13 +46,13 @@ pub(super) struct Running {
     pub(super) tried: String,
 }
 
-impl Stage<'_> {
-    pub(super) fn context(&self) -> LaunchContext<'_> {
+impl Launcher<'_> {
+    pub(super) fn launch_context(&self) -> LaunchContext<'_> {
         LaunchContext {
             folder: self.folder,
             cores: self.cores,
-            tls: self.scene.tls,
-            interrupt: self.scene.interrupt,
+            tls: self.context.tls,
+            interrupt: self.context.interrupt,
             kept: None,
             data_folder: None,
             host: None,
@@ -63,11 +64,11 @@ impl Stage<'_> {
     ///
     /// # Errors
     /// When it ends or does not listen, in every way.
-    pub(super) fn find(&self, draft: &Server, ways: &[Way]) -> Result<(Way, Running), Unseen> {
+    pub(super) fn find(&self, draft: &Server, ways: &[Way]) -> Result<(Way, Running), ProbeFailure> {
         let (mut failed, mut own): (Option<String>, Option<u16>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
         for way in ways {
-            match self.start(&told(draft, way)) {
+            match self.start(&declared_with(draft, way)) {
                 Ok(running) if running.is_as_told() => return Ok((way.clone(), running)),
                 Ok(running) => {
                     own = own.or(running.reachable().map(|address| address.port()));
@@ -77,7 +78,7 @@ impl Stage<'_> {
                     tried.push(way.names());
                     running.stop();
                 }
-                Err(reason) if self.scene.interrupt.is_requested() => return Err(reason.into()),
+                Err(reason) if self.context.interrupt.is_requested() => return Err(reason.into()),
                 Err(reason) => {
                     failed.get_or_insert(reason);
                 }
@@ -90,7 +91,7 @@ impl Stage<'_> {
             fixed: Some(port),
             ..Way::default()
         };
-        let mut running = self.start(&told(draft, &way))?;
+        let mut running = self.start(&declared_with(draft, &way))?;
         running.tried = tried.join(", then ");
         if running.is_as_told() {
             Ok((way, running))
@@ -108,7 +109,7 @@ impl Stage<'_> {
     /// # Errors
     /// When it cannot be started, ends, or does not listen in time; the error has its last output.
     fn start(&self, server: &Server) -> Result<Running, String> {
-        let target = Target::launch(self.side, server, &self.context()).map_err(|error| error.to_string())?;
+        let target = Target::launch(self.side, server, &self.launch_context()).map_err(|error| error.to_string())?;
         let port = target
             .front
             .address
@@ -142,7 +143,7 @@ impl Stage<'_> {
                     .map_or_else(|error| error.to_string(), describe_exit);
                 return Err(format!("it {how} before it listened{}", self.last_words()));
             }
-            if began.elapsed() > LONGEST || self.scene.interrupt.is_requested() {
+            if began.elapsed() > LONGEST || self.context.interrupt.is_requested() {
                 let elsewhere = listening::only_unix(group).map(|unix| format!(": {unix}"));
                 end(target);
                 return Err(format!(
@@ -162,6 +163,16 @@ impl Stage<'_> {
             Some(text) => format!("; its last words: {text}"),
             None => String::new(),
         }
+    }
+}
+
+/// The declaration of a server that is told its port in this way.
+pub(super) fn declared_with(draft: &Server, way: &Way) -> Server {
+    Server {
+        args: way.args.iter().cloned().map(Arg::One).collect(),
+        env: way.env.clone(),
+        port: way.fixed,
+        ..draft.clone()
     }
 }
 

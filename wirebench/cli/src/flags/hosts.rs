@@ -1,0 +1,50 @@
+//! Flags for the machines and cores of a run: the servers on one host, the load from another; separate cores or shared ones.
+
+use clap::ValueEnum;
+
+use wirebench_engine::measure::cores::Cores;
+use wirebench_engine::measure::remote::Address;
+
+/// Which machines take part besides this one.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "On several hosts")]
+pub(crate) struct HostArgs {
+    /// Run the servers on this host, ssh://USER@HOST:PORT, and load them from here. Latency then holds the network between.
+    #[arg(long, value_name = "URL", conflicts_with = "cluster")]
+    pub(crate) server_host: Option<Address>,
+
+    /// Run the load generators on this host, and the servers here (or on --server-host). Servers then listen to the network
+    #[arg(long, value_name = "URL", conflicts_with = "cluster")]
+    pub(crate) driver_host: Option<Address>,
+}
+
+/// Whether server and driver get separate cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Pin {
+    /// A quarter of the cores for the server, the rest for the driver, where there are two or more.
+    Auto,
+    /// Server and driver share all cores.
+    Off,
+}
+
+impl HostArgs {
+    /// The cores of this machine: of one side alone when the other runs elsewhere.
+    pub(crate) fn cores(&self, pin: Pin) -> Cores {
+        match pin {
+            Pin::Auto if self.server_host.is_none() && self.driver_host.is_none() => Cores::split(),
+            Pin::Auto | Pin::Off => Cores::shared(),
+        }
+    }
+
+    /// The flags again, for the command that repeats a run. A record names no host and no user.
+    pub(crate) fn as_flags(&self) -> Vec<String> {
+        let flags = [
+            ("--server-host", &self.server_host),
+            ("--driver-host", &self.driver_host),
+        ];
+        let given = flags.into_iter().filter(|(_, host)| host.is_some());
+        given
+            .flat_map(|(flag, _)| [flag.to_owned(), "ssh://HOST".to_owned()])
+            .collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! The flags that choose a profile and series, shared by list, verify and run.
+
+use clap_complete::ArgValueCandidates;
+
+use crate::candidates;
+use crate::outcome::UsageError;
+use wirebench_declare::Project;
+use wirebench_declare::plan::Selection;
+use wirebench_declare::project::Profile;
+use wirebench_record::run::Variant;
+
+/// The profile of a run, and how often it measures each series.
+pub(crate) struct Scope<'a> {
+    /// The profile's name.
+    pub(crate) name: &'a str,
+    pub(crate) profile: &'a Profile,
+    /// Rounds of each series and variant.
+    pub(crate) rounds: u32,
+}
+
+/// Which profile and which series.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SelectionArgs {
+    /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(candidates::profiles))]
+    pub(crate) profile: Option<String>,
+    /// Only scenarios that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(candidates::scenarios))]
+    scenario: Vec<String>,
+    /// Only servers that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(candidates::servers))]
+    server: Vec<String>,
+    /// Only drivers that match this glob; may be given several times.
+    #[arg(long, value_name = "GLOB", add = ArgValueCandidates::new(candidates::drivers))]
+    driver: Vec<String>,
+}
+
+impl SelectionArgs {
+    /// Every series of a profile: the named one, or the default.
+    pub(crate) const fn whole(profile: Option<String>) -> Self {
+        Self {
+            profile,
+            scenario: Vec::new(),
+            server: Vec::new(),
+            driver: Vec::new(),
+        }
+    }
+
+    /// The profile and its name.
+    pub(crate) fn profile<'a>(&self, project: &'a Project) -> anyhow::Result<(&'a str, &'a Profile)> {
+        self.profile_or(project, None)
+    }
+
+    /// Profile and rounds of a run of these variants: those of `[compare]` where there is a baseline, unless a flag says
+    /// otherwise. `rounds` is the flag.
+    ///
+    /// # Errors
+    /// When there is no such profile.
+    pub(crate) fn scope<'a>(
+        &self,
+        project: &'a Project,
+        mut variants: impl Iterator<Item = Variant>,
+        rounds: Option<u32>,
+    ) -> anyhow::Result<Scope<'a>> {
+        let has_baseline = variants.any(|variant| variant == Variant::Baseline);
+        let compare = has_baseline.then_some(&project.config.compare);
+        let preferred = compare.and_then(|compare| compare.profile.as_ref());
+        let (name, profile) = self.profile_or(project, preferred)?;
+        let by_default = compare.map_or(profile.rounds, |compare| compare.rounds);
+        Ok(Scope {
+            name,
+            profile,
+            rounds: rounds.unwrap_or(by_default),
+        })
+    }
+
+    fn profile_or<'a>(
+        &self,
+        project: &'a Project,
+        preferred: Option<&String>,
+    ) -> anyhow::Result<(&'a str, &'a Profile)> {
+        let config = &project.config;
+        let name = self.profile.as_ref().or(preferred).unwrap_or(&config.default_profile);
+        let known = || {
+            config
+                .profiles
+                .keys()
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        let unknown = || {
+            UsageError(format!(
+                "--profile {name}: no such profile in wirebench.toml; there are {}",
+                known()
+            ))
+        };
+        let (name, profile) = config.profiles.get_key_value(name).ok_or_else(unknown)?;
+        Ok((name, profile))
+    }
+
+    pub(crate) fn selection(&self) -> Selection {
+        Selection {
+            scenarios: self.scenario.clone(),
+            servers: self.server.clone(),
+            drivers: self.driver.clone(),
+        }
+    }
+
+    /// The flags again, for the command that repeats a run.
+    pub(crate) fn as_flags(&self) -> Vec<String> {
+        let lists = [
+            ("--scenario", &self.scenario),
+            ("--server", &self.server),
+            ("--driver", &self.driver),
+        ];
+        let globs = lists
+            .into_iter()
+            .flat_map(|(flag, list)| list.iter().flat_map(move |glob| [flag.to_owned(), glob.clone()]));
+        self.profile
+            .iter()
+            .flat_map(|name| ["--profile".to_owned(), name.clone()])
+            .chain(globs)
+            .collect()
+    }
+}

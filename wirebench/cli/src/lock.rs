@@ -1,9 +1,0 @@
-//! The flag of the machine's lock.
-
-/// Whether a measurement keeps others away.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub(super) struct LockArgs {
-    /// Measure although another measurement runs on this machine, instead of waiting for its end; the record says so.
-    #[arg(long)]
-    pub(super) no_lock: bool,
-}

@@ -1,0 +1,93 @@
+//! Writes the reports of runs and comparisons beside their records, and prints them.
+
+use std::fs;
+use std::io::IsTerminal as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+
+use crate::comparisons;
+use wirebench_declare::Project;
+use wirebench_engine::install;
+use wirebench_engine::session::prepare;
+use wirebench_present::claims::document::{self, Told};
+use wirebench_present::report::{charts, comparison, markdown, terminal};
+use wirebench_present::site;
+use wirebench_record::comparison::Comparison;
+use wirebench_record::run::Run;
+
+/// Writes report.md, report.html and the charts beside run.json.
+pub(crate) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()> {
+    let charts = match prepare::gnuplot(root) {
+        Some((gnuplot, _)) => charts::draw(run, &gnuplot, &folder.join("charts"))?,
+        None => {
+            log::warn!(
+                "warning: gnuplot is not installed: the report has no charts; run: {}",
+                install::of("gnuplot")
+            );
+            Vec::new()
+        }
+    };
+    write_file(&folder.join("report.md"), &markdown::render(run, &charts))?;
+    write_page(run, None, folder)
+}
+
+/// Writes comparison.md, and report.html with the comparison, beside comparison.json.
+pub(crate) fn write_comparison(run: &Run, comparison: &Comparison, folder: &Path) -> anyhow::Result<()> {
+    write_file(&folder.join("comparison.md"), &comparison::markdown::render(comparison))?;
+    write_page(run, Some(comparison), folder)
+}
+
+/// Writes report.html: the comparison, if there is one, then the run.
+fn write_page(run: &Run, comparison: Option<&Comparison>, folder: &Path) -> anyhow::Result<()> {
+    write_file(&folder.join("report.html"), &site::report(run, comparison)?)
+}
+
+fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
+    fs::write(file, text).with_context(|| format!("{}: cannot be written", file.display()))
+}
+
+/// Writes claims.md into the folder of a run whose profile is for claims, and logs its path.
+pub(crate) fn write_claims(project: &Project, run: &Run, folder: &Path) -> anyhow::Result<()> {
+    let profile = project.config.profiles.get(&run.profile);
+    if !profile.is_some_and(|profile| profile.claims) {
+        return Ok(());
+    }
+    let file = folder.join("claims.md");
+    let told = Told {
+        run: run.clone(),
+        link: "run.json".into(),
+    };
+    write_file(&file, &document::render(&project.claims, &[told], None))?;
+    log::info!("claims   {}", file.display());
+    Ok(())
+}
+
+/// Prints the table of a run on stdout and the paths of its files on stderr.
+pub(crate) fn print(run: &Run, folder: &Path) {
+    print!("{}", terminal::render(run, terminal_width()));
+    log::info!("\nrecord   {}", folder.join("run.json").display());
+    log::info!("report   {}", folder.join("report.md").display());
+    log::info!("page     {}", folder.join("report.html").display());
+}
+
+/// Prints a comparison on stdout.
+pub(crate) fn print_comparison(comparison: &Comparison) {
+    print!("{}", comparison::terminal::render(comparison, terminal_width()));
+}
+
+/// Prints the comparison of a run on stdout, after the run's table, and the paths of its files on stderr.
+pub(crate) fn print_comparison_of_run(comparison: &Comparison, folder: &Path) {
+    println!();
+    print_comparison(comparison);
+    log::info!("\ncomparison  {}", folder.join(comparisons::FILE).display());
+    log::info!("comment     {}", folder.join("comparison.md").display());
+}
+
+/// The width of the terminal on stdout; `None` if stdout is no terminal.
+pub(crate) fn terminal_width() -> Option<u16> {
+    std::io::stdout()
+        .is_terminal()
+        .then(|| comfy_table::Table::new().width())
+        .flatten()
+}

@@ -1,0 +1,111 @@
+//! The arguments of `wirebench run`, which other verbs that measure fill in themselves.
+
+use std::path::PathBuf;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::cluster_args::ClusterArgs;
+use crate::flags::hosts::{HostArgs, Pin};
+use crate::flags::lock::LockArgs;
+use crate::flags::only::Only;
+use crate::flags::selection::SelectionArgs;
+use crate::flags::shards::ShardArgs;
+use crate::flags::sides::SideArgs;
+use crate::folders::results;
+use wirebench_declare::Project;
+use wirebench_declare::span::Span;
+
+/// Builds, measures, normalises and reports.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  wirebench run --profile quick
+  wirebench run --baseline main --profile quick   the working tree beside a revision
+  wirebench run --baseline v1 --candidate v2
+  wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
+  wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
+  wirebench run --server http --driver 'h*' --pin off --keep-raw
+  wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2 --scenario a-user-c100
+  wirebench run --server-host ssh://me@server.example --server http --driver hey")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) sides: SideArgs,
+    #[command(flatten)]
+    pub(crate) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(crate) shard: ShardArgs,
+    #[command(flatten)]
+    pub(crate) lock: LockArgs,
+    /// Measure only this: `counts`, `timings`, or a public comparison by its letter or name, such as A.
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) only: Option<Only>,
+    /// Rounds of each series and variant; without it, the profile's, or with a baseline `compare.rounds`. A second
+    /// stage adds rounds. With fewer than 8 there is no second stage, and no verdict.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) rounds: Option<u32>,
+    /// With a baseline: wall time for rounds of load, such as 10m; without it, `compare.budget` of wirebench.toml.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) budget: Option<Span>,
+    /// Seed of the order of rounds; without it, a random one. The record keeps it.
+    #[arg(long)]
+    pub(crate) seed: Option<u32>,
+    /// Whether server and driver get separate cores.
+    #[arg(long, value_enum, default_value_t = Pin::Auto)]
+    pub(crate) pin: Pin,
+    /// The folder that takes the run's folder; without it, results/ in the project.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Keep every driver's raw output (hundreds of MB); without it, only that of rounds that are not good.
+    #[arg(long)]
+    pub(crate) keep_raw: bool,
+    /// Prints the run's record as one line of JSON instead of a table, and a second line with the comparison if there is one.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) cluster: Box<ClusterArgs>,
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+}
+
+impl Args {
+    /// These sides and series, with every other argument at its default.
+    pub(crate) fn new(sides: SideArgs, selection: SelectionArgs, lock: LockArgs) -> Self {
+        Self {
+            sides,
+            selection,
+            shard: ShardArgs::default(),
+            lock,
+            only: None,
+            rounds: None,
+            budget: None,
+            seed: None,
+            pin: Pin::Auto,
+            out: None,
+            keep_raw: false,
+            json: false,
+            cluster: Box::default(),
+            hosts: HostArgs::default(),
+        }
+    }
+
+    /// The folder that takes the run's folder.
+    pub(super) fn out(&self, project: &Project) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| results(&project.root))
+    }
+
+    /// The seed; a new one, by the clock, if none is given.
+    pub(super) fn seed(&self) -> u64 {
+        let new_seed = || {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            now.subsec_nanos() ^ u32::try_from(now.as_secs() & 0xffff_ffff).unwrap_or(0)
+        };
+        u64::from(self.seed.unwrap_or_else(new_seed))
+    }
+
+    /// Rounds, seed and budget as flags, for the command that repeats a run.
+    pub(super) fn amount_as_flags(&self, rounds: u32, seed: u64) -> Vec<String> {
+        let mut words = vec!["--rounds".into(), rounds.to_string(), "--seed".into(), seed.to_string()];
+        if let Some(budget) = self.budget {
+            words.extend(["--budget".into(), budget.as_flag()]);
+        }
+        words
+    }
+}

@@ -1,0 +1,83 @@
+//! Measures on this machine, and on hosts that it reaches by ssh.
+
+use super::args::Args;
+use crate::flags::hosts::Pin;
+use crate::flags::selection::Scope;
+use crate::flags::shards::OwnShard;
+use wirebench_declare::Project;
+use wirebench_declare::plan;
+use wirebench_engine::session::{self, Part, Purpose, Recorded, RunSpec, SideRequest};
+use wirebench_judge::compare::{self, Rules};
+
+/// Measures the selected series and writes the record into the run's folder.
+///
+/// # Errors
+/// When nothing can be measured. A series that fails is no error: it is in the record.
+pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyhow::Result<Recorded> {
+    let sides = args.sides.sides(project, &std::env::current_dir()?)?;
+    let variants = sides.iter().map(|side| side.variant);
+    let Scope { name, profile, rounds } = args.selection.scope(project, variants, args.rounds)?;
+    let selection = args.selection.selection();
+    let series = plan::series(project, profile, &selection)?;
+    let shard = args.shard.own_shard(project, (name, profile), &series)?;
+    let only = args.only.as_ref();
+    let chosen = only.map(|only| only.chosen(project, name)).transpose()?;
+    let seed = args.seed();
+    let rules = Rules::from(&project.config);
+    session::measure(&RunSpec {
+        project,
+        profile: (name, profile),
+        selection: &selection,
+        series,
+        includes: &|id, counted| chosen.as_ref().is_none_or(|chosen| chosen.has(id, counted)),
+        part: shard.as_ref().map_or(Part::Whole, OwnShard::part),
+        rounds,
+        seed,
+        cores: args.hosts.cores(args.pin),
+        server_host: args.hosts.server_host.as_ref(),
+        driver_host: args.hosts.driver_host.as_ref(),
+        purpose,
+        out: &args.out(project),
+        repeat: repeat_command(args, &sides, purpose, rounds, seed),
+        sides: &sides,
+        keep_raw: args.keep_raw,
+        measure_identical: args.sides.measure_identical,
+        lock: !args.lock.no_lock,
+        budget: args.budget.unwrap_or(rules.compare.budget).0,
+        second_stage: &|run, left| compare::next_stage(run, &rules, left),
+    })
+}
+
+/// The command that repeats a run, for its record.
+fn repeat_command(args: &Args, sides: &[SideRequest], purpose: Purpose, rounds: u32, seed: u64) -> String {
+    let mut words = vec!["wirebench".to_owned()];
+    match purpose {
+        Purpose::Measure => {
+            words.push("run".into());
+            words.extend(sides.iter().flat_map(SideRequest::as_flags));
+        }
+        Purpose::SelfTest(worse) => {
+            words.push("selftest".into());
+            if worse.share() > 0.0 {
+                words.extend(["--inject".into(), worse.to_string()]);
+            }
+        }
+    }
+    if args.sides.measure_identical && purpose == Purpose::Measure {
+        words.push("--measure-identical".into());
+    }
+    words.extend(args.selection.as_flags());
+    words.extend(args.shard.as_flags());
+    words.extend(args.hosts.as_flags());
+    if let Some(only) = &args.only {
+        words.extend(["--only".into(), only.to_string()]);
+    }
+    words.extend(args.amount_as_flags(rounds, seed));
+    if args.lock.no_lock {
+        words.push("--no-lock".into());
+    }
+    if args.pin == Pin::Off {
+        words.extend(["--pin".into(), "off".into()]);
+    }
+    shell_words::join(words)
+}

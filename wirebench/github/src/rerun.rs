@@ -1,0 +1,149 @@
+//! Whether a `/bench` comment is answered, and with which run: one that has measured the pull request's head, and that was
+//! there before the comment, so that no later push is ever measured for it.
+
+use serde::Deserialize;
+
+use crate::api::Api;
+use crate::event::{Account, Repository, Run, is_file};
+use crate::pull::Pull;
+use crate::{Refusal, bench_command, names, refuse};
+
+/// A comment as events and API give it alike.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Comment {
+    /// Its number.
+    pub id: u64,
+    /// What it says.
+    #[serde(default)]
+    pub body: Option<String>,
+    /// Who wrote it; null when that account is gone.
+    pub user: Option<Account>,
+    /// When, RFC 3339, UTC.
+    pub created_at: String,
+    /// The author's association with the repository: `OWNER`, `MEMBER`, `COLLABORATOR` or less.
+    #[serde(default)]
+    pub author_association: String,
+}
+
+/// The event of a comment.
+#[derive(Debug, Deserialize)]
+pub struct Commented {
+    /// `created` when it is new.
+    pub action: String,
+    /// What it is on.
+    pub issue: Issue,
+    /// The comment.
+    pub comment: Comment,
+    /// Where.
+    pub repository: Repository,
+}
+
+/// The issue or pull request of a comment.
+#[derive(Debug, Deserialize)]
+pub struct Issue {
+    /// Its number.
+    pub number: u64,
+    /// There when it is a pull request.
+    pub pull_request: Option<serde_json::Value>,
+}
+
+/// The event of a pull request.
+#[derive(Debug, Deserialize)]
+pub struct PullRequest {
+    /// Its number.
+    pub number: u64,
+    /// Where.
+    pub repository: Repository,
+}
+
+#[derive(Deserialize)]
+struct Permission {
+    permission: String,
+}
+
+/// Whether a user may write to the repository.
+///
+/// # Errors
+/// When the API does not say.
+pub fn may_write(api: &Api, author: Option<&Account>) -> Result<bool, Refusal> {
+    let person = author.filter(|author| author.kind == "User" && names::is_login(&author.login));
+    let Some(person) = person else {
+        return Ok(false);
+    };
+    match api.get::<Permission>(&format!("/collaborators/{}/permission", person.login)) {
+        Ok(found) => Ok(["admin", "maintain", "write"].contains(&found.permission.as_str())),
+        Err(error) if error.status() == Some(404) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The runs of a workflow that measured a commit.
+///
+/// # Errors
+/// When the API does not say.
+pub fn runs(api: &Api, workflow: &str, head: &str) -> Result<Vec<Run>, Refusal> {
+    let file = workflow.rsplit('/').next().unwrap_or_default();
+    let path = format!("/actions/workflows/{file}/runs?event=pull_request&head_sha={head}");
+    Ok(api.list(&path, Some("workflow_runs"))?)
+}
+
+/// The run to be repeated for a comment of that time.
+///
+/// # Errors
+/// When there is none, it is newer than the comment, has not ended, or waits for approval.
+pub fn choose<'a>(runs: &'a [Run], pull: &Pull, workflow: &str, commented_at: &str) -> Result<&'a Run, Refusal> {
+    let number = pull.number;
+    if pull.state != "open" {
+        refuse!("pull request {number} is not open");
+    }
+    let Some(from) = pull.head.repo else {
+        refuse!("pull request {number}: the repository that it came from is gone");
+    };
+    let of_pull = |run: &&Run| {
+        run.event == "pull_request"
+            && is_file(&run.path, workflow)
+            && run.head_sha == pull.head.sha
+            && run.head_branch.as_deref() == Some(&pull.head.branch)
+            && run
+                .head_repository
+                .as_ref()
+                .is_some_and(|repository| repository.id == from.id)
+    };
+    // The newest of all runs, not only of those before the comment: a commit may have been replaced and restored.
+    let newest = runs
+        .iter()
+        .filter(of_pull)
+        .max_by(|one, other| (&one.created_at, one.id).cmp(&(&other.created_at, other.id)));
+    let Some(run) = newest else {
+        refuse!("pull request {number}: {workflow} has not measured its head; wait for it to start, or push again");
+    };
+    // Within one second the order is unknown.
+    if run.created_at.as_str() >= commented_at {
+        refuse!("pull request {number}: its head was pushed after the comment; look at it and comment again");
+    }
+    if run.status != "completed" {
+        refuse!(
+            "pull request {number}: run {} has not ended; wait for it and comment again",
+            run.id
+        );
+    }
+    if run.conclusion.as_deref() == Some("action_required") {
+        refuse!("pull request {number}: run {} waits for somebody to approve it", run.id);
+    }
+    Ok(run)
+}
+
+/// The globs of the newest comment that asks and may ask.
+#[must_use]
+pub fn newest(comments: &[Comment]) -> Vec<String> {
+    let may_ask =
+        |comment: &&Comment| ["OWNER", "MEMBER", "COLLABORATOR"].contains(&comment.author_association.as_str());
+    let globs = |comment: &Comment| {
+        let globs = bench_command::globs(comment.body.as_deref()?)?.ok()?;
+        Some((comment.created_at.clone(), comment.id, globs))
+    };
+    let asked = comments.iter().filter(may_ask).filter_map(globs);
+    asked
+        .max_by(|one, other| (&one.0, one.1).cmp(&(&other.0, other.1)))
+        .map_or_else(Vec::new, |(_, _, globs)| globs)
+}

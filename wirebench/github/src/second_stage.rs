@@ -1,0 +1,77 @@
+//! Finds and admits the comparison of a pull request's own run, in the order of docs/SECURITY.md. Writes nothing.
+
+use crate::admit::{self, Of};
+use crate::api::Api;
+use crate::event::{self, Checked, Repository, Run};
+use crate::pull::{self, Pull, Resolved};
+use crate::{Refusal, archive, artifact, names, refuse, strict};
+use wirebench_record::comparison::Comparison;
+
+/// The one file of the artifact.
+const FILE: &str = "comparison.json";
+
+/// The state of the pull request that a run measured.
+#[derive(Debug)]
+pub enum Stage {
+    /// Its head is the measured commit.
+    Current(Box<Admitted>),
+    /// Its head has moved on from the measured commit, so that nothing is to be written.
+    Stale {
+        /// The number of the pull request.
+        pull: u64,
+        /// The measured commit.
+        head: String,
+    },
+}
+
+/// An admitted comparison, with the run and the pull request that it belongs to.
+#[derive(Debug)]
+pub struct Admitted {
+    /// The run.
+    pub run: Checked,
+    /// The pull request.
+    pub pull: Pull,
+    /// The comparison.
+    pub comparison: Comparison,
+}
+
+/// Checks a run of `workflow`, finds its pull request, and admits the comparison in its artifact of that name.
+///
+/// # Errors
+/// At the first check that fails.
+pub fn admitted(api: &Api, run: Run, workflow: &str, artifact: &str) -> Result<Stage, Refusal> {
+    let repository: Repository = api.get("")?;
+    let run = event::check(run, workflow, repository.id)?;
+    let pull = match pull::resolve(&run, &pull::candidates(api, &run)?)? {
+        Resolved::Pull(pull) => *pull,
+        Resolved::Stale(pull) => {
+            return Ok(Stage::Stale {
+                pull,
+                head: run.head_sha,
+            });
+        }
+    };
+    if !names::is_commit(&pull.base.sha) {
+        refuse!("pull request {}: names no commit it is for", pull.number);
+    }
+    let artifacts = artifact::all(api, run.id)?;
+    let zip = artifact::download(api, artifact::choose(&artifacts, &run, artifact)?)?;
+    let value = strict::parse(&archive::only_file(&zip, FILE)?)?;
+    let of = Of {
+        head: &run.head_sha,
+        base: &pull.base.sha,
+    };
+    let comparison = admit::admit(value, &of)?;
+    Ok(Stage::Current(Box::new(Admitted { run, pull, comparison })))
+}
+
+impl Admitted {
+    /// True if the head of the pull request is still the measured commit: it may have changed while the artifact was read.
+    ///
+    /// # Errors
+    /// When the API does not say.
+    pub fn is_current(&self, api: &Api) -> Result<bool, Refusal> {
+        let now: Pull = api.get(&format!("/pulls/{}", self.pull.number))?;
+        Ok(now.head.sha == self.run.head_sha)
+    }
+}

@@ -1,0 +1,165 @@
+//! Checks of the declarations and of the git repository around them.
+
+use std::fs;
+use std::path::Path;
+
+use super::check::Check;
+use crate::repository as clone;
+use crate::write::CHANGE_THIS;
+use wirebench_declare::Project;
+use wirebench_declare::plan::{self, Selection};
+use wirebench_declare::server::Program;
+use wirebench_declare::tier::Part;
+use wirebench_engine::git;
+use wirebench_engine::install;
+use wirebench_engine::measure::{port, tools};
+
+/// Checks that declarations can be read, that they make series, and their programs and ports.
+pub(super) fn declared(project: &Project) -> Vec<Check> {
+    let profile = &project.config.profiles[&project.config.default_profile];
+    let mut checks = vec![match plan::series(project, profile, &Selection::default()) {
+        Ok(series) => Check::ok(
+            "declarations",
+            format!("{} servers, {} series", project.servers.len(), series.len()),
+        ),
+        Err(error) => Check::missing(
+            "declarations",
+            error.to_string(),
+            "wirebench.toml needs a server, and a scenario for one of its operations",
+        ),
+    }];
+    let text = fs::read_to_string(project.root.join("wirebench.toml")).unwrap_or_default();
+    let guesses = text.lines().filter(|line| line.ends_with(CHANGE_THIS)).count();
+    if guesses > 0 {
+        let found = format!("{guesses} lines are guesses of `wirebench init`");
+        checks.push(Check::warning(
+            "wirebench.toml",
+            found,
+            format!("look at them, and take \"{CHANGE_THIS}\" away"),
+        ));
+    }
+    for server in &project.servers {
+        for part in server.behind().chain([server.front()]) {
+            checks.extend(program(project, &part));
+            checks.extend(fixed_port(&part));
+        }
+    }
+    checks
+}
+
+/// Checks the programs that build or start a server, except those that a build makes.
+fn program(project: &Project, part: &Part) -> Option<Check> {
+    let name = format!("server {}", part.label());
+    let needed = match (part.program, part.build) {
+        (Program::Package(_), _) => "cargo",
+        (Program::Command(_), Some(build)) => build.first()?,
+        (Program::Command(command), None) => command.first()?,
+    };
+    let is_there = if needed.contains('/') {
+        project.root.join(needed).is_file()
+    } else {
+        tools::locate(&project.root, needed).is_some()
+    };
+    let how = match needed {
+        "cargo" => "install Rust from https://rustup.rs".to_owned(),
+        path if path.contains('/') => "build it, or say how in `build`".to_owned(),
+        program => install::of(program),
+    };
+    (!is_there).then(|| Check::missing(name, format!("{needed} is not there"), how))
+}
+
+/// Checks a fixed port: one that the declaration does not let wirebench choose.
+fn fixed_port(part: &Part) -> Option<Check> {
+    let port = part.port?;
+    let name = format!("port {port}");
+    let why = format!("of server {}", part.label());
+    if port::is_held(part.host, port) {
+        let held = format!("{why}: a connection holds it, or was closed within the last minute; a run waits for it");
+        return Some(Check::warning(name, held, "let args take {port}"));
+    }
+    Some(match port::free(part.host, part.port) {
+        Ok(_) => Check::ok(name, format!("{why}: free")),
+        Err((_, error)) => Check::missing(
+            name,
+            format!("{why}: taken ({error})"),
+            "stop that program, or let args take {port}",
+        ),
+    })
+}
+
+/// Checks git, the clone's history, ignored folders, workflows, and the branch `data`.
+pub(super) fn repository(root: &Path) -> Vec<Check> {
+    if tools::locate(root, "git").is_none() {
+        return vec![Check::warning(
+            "git",
+            "not installed: no --baseline by revision",
+            install::of("git"),
+        )];
+    }
+    if let Some(words) = git::refusal(root) {
+        let how = "do what git says, or own the checkout";
+        return vec![Check::warning(
+            "git",
+            format!("no --baseline by revision: {words}"),
+            how,
+        )];
+    }
+    let Some(top) = git::top(root) else {
+        let how = "git init; a baseline may also be a folder or a built program";
+        return vec![Check::warning(
+            "git",
+            "not a repository: no --baseline by revision",
+            how,
+        )];
+    };
+    let mut checks = vec![commits(root)];
+    // .wirebench/ has a .gitignore of its own once it exists.
+    for path in [".wirebench/", "results/"] {
+        let kept_on_purpose = path == "results/" && has_own_results(root);
+        if !kept_on_purpose && !clone::is_ignored(root, &format!("{path}file")) {
+            checks.push(Check::warning(
+                path,
+                "is not ignored by git",
+                format!("add /{path} to .gitignore"),
+            ));
+        }
+    }
+    for name in ["bench.yml", "bench-comment.yml"] {
+        let file = format!(".github/workflows/{name}");
+        checks.push(if top.join(&file).is_file() {
+            Check::ok(name, file)
+        } else {
+            Check::warning(
+                name,
+                "no such workflow: pull requests are not measured",
+                "wirebench init writes it",
+            )
+        });
+    }
+    checks.push(if clone::knows_branch(root, "data") {
+        Check::ok("branch data", "known here")
+    } else {
+        let how = "the first measured push to the default branch makes it; git fetch origin data brings it";
+        Check::warning("branch data", "not known here: no history yet", how)
+    });
+    checks
+}
+
+/// Checks that the clone has the commits that a baseline needs.
+fn commits(root: &Path) -> Check {
+    match clone::depth(root) {
+        None => Check::warning("git", "no commit yet: no --baseline by revision", "git commit"),
+        Some((1, true)) => Check::warning(
+            "git",
+            "a shallow clone of 1 commit: HEAD^1 is not there",
+            "git fetch --depth 2, or fetch-depth: 2 for actions/checkout",
+        ),
+        Some((commits, true)) => Check::ok("git", format!("a shallow clone of {commits} commits")),
+        Some((commits, false)) => Check::ok("git", format!("{commits} commits")),
+    }
+}
+
+/// True if the repository keeps results of its own: results/README.md exists.
+fn has_own_results(root: &Path) -> bool {
+    root.join("results/README.md").is_file()
+}

@@ -1,0 +1,218 @@
+//! What the job that measures has to set up, from the evidence in the repository: toolchains and their caches, services,
+//! environment variables, submodules, and the paths whose changes matter.
+
+mod place;
+mod setup;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use self::place::Place;
+pub(crate) use self::place::quoted;
+use crate::compose::{self, Composed, Service};
+use crate::files::Files;
+use crate::program::{Language, Program};
+
+/// What the job has to set up. Every text is without indentation, one line of YAML each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Steps before the measurement: toolchains, and caches that are restored.
+    pub(super) before: Vec<Vec<String>>,
+    /// Steps after it: caches that are saved.
+    pub(super) after: Vec<Vec<String>>,
+    /// `services:` of the job.
+    pub(super) services: Vec<String>,
+    /// `env:` of the job.
+    pub(super) env: Vec<String>,
+    /// True if the repository has submodules.
+    pub(super) submodules: bool,
+    /// Globs of the files whose changes start a measurement; none for every file.
+    pub(super) paths: Vec<String>,
+}
+
+/// The needs of these programs; `config` is the examined folder from the repository's top, `.` for the top.
+pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
+    let composed = compose::composed(files);
+    let examples = examples(files);
+    let mut needs = Needs {
+        submodules: files.has(".gitmodules") || files.above(".gitmodules").is_some(),
+        services: composed
+            .services
+            .iter()
+            .flat_map(|one| service(one, &examples))
+            .collect(),
+        env: environment(files, programs, &composed, &examples),
+        paths: paths(files, programs, &composed, config),
+        ..Needs::default()
+    };
+    let kits: BTreeSet<(Language, &str)> = programs
+        .iter()
+        .map(|program| (program.language, program.manifest.as_str()))
+        .collect();
+    let place = Place { files, config };
+    let mut rust = false;
+    for (language, manifest) in kits {
+        match language {
+            Language::Rust if rust => {}
+            Language::Rust => {
+                rust = true;
+                let (restore, save) = setup::rust(&place, manifest);
+                needs.before.push(restore);
+                needs.after.push(save);
+            }
+            Language::Go => needs.before.push(setup::go(&place, manifest)),
+            Language::Node => needs.before.extend(setup::node(&place, manifest)),
+            Language::Python => needs.before.push(setup::python(&place, manifest)),
+            Language::Jvm => needs.before.push(setup::jvm(&place, manifest)),
+            Language::DotNet => needs.before.push(setup::dotnet(&place, manifest)),
+        }
+    }
+    needs
+}
+
+/// The manifests that compile .proto files with the program protoc: build dependencies of Cargo packages, without a
+/// crate that brings protoc along.
+pub(super) fn protoc(files: &Files) -> Option<String> {
+    const COMPILE: [&str; 4] = ["tonic-build", "tonic-prost-build", "prost-build", "connectrpc-build"];
+    const BRING: [&str; 4] = ["protox", "protoc-bin-vendored", "protobuf-src", "protoc-prebuilt"];
+    let compiles = |(folder, text): (&str, &str)| {
+        let manifest: toml::Table = text.parse().ok()?;
+        let needed = manifest.get("build-dependencies")?.as_table()?;
+        let has = |names: &[&str]| names.iter().any(|name| needed.contains_key(*name));
+        (has(&COMPILE) && !has(&BRING)).then(|| format!("{folder}Cargo.toml"))
+    };
+    files.named("Cargo.toml").find_map(compiles)
+}
+
+/// Variables of `.env.example`.
+fn examples(files: &Files) -> BTreeMap<String, String> {
+    let texts = [".env.sample", ".env.example"];
+    let all = texts.iter().flat_map(|name| files.named(name));
+    let lines = all.flat_map(|(_, text)| text.lines());
+    let pair = |line: &str| {
+        let (name, value) = line.trim_start_matches("export ").split_once('=')?;
+        let plain = value.trim().trim_matches(['"', '\'']);
+        (!name.trim().starts_with('#')).then(|| (name.trim().to_owned(), plain.to_owned()))
+    };
+    lines.filter_map(pair).collect()
+}
+
+/// A value with a repository variable for each variable of the compose file, and the value that forks get.
+fn with_variables(value: &str, examples: &BTreeMap<String, String>) -> String {
+    compose::replaced(value, |name, default| {
+        expression(name, &compose::fallback(name, default, examples))
+    })
+}
+
+/// `${{ vars.NAME || 'fallback' }}`.
+fn expression(name: &str, fallback: &str) -> String {
+    format!("${{{{ vars.{name} || '{}' }}}}", fallback.replace('\'', "''"))
+}
+
+/// One entry of `services:`.
+fn service(service: &Service, examples: &BTreeMap<String, String>) -> Vec<String> {
+    let image = compose::filled(&service.image, examples);
+    let mut lines = vec![format!("{}: # {}", quoted(&service.name), service.file)];
+    lines.push(format!(
+        "  image: {} # zizmor: ignore[unpinned-images] as {} has it",
+        quoted(&image),
+        service.file
+    ));
+    if !service.env.is_empty() {
+        lines.push("  env:".into());
+        let pairs = service.env.iter();
+        lines.extend(
+            pairs.map(|(name, value)| format!("    {}: {}", quoted(name), quoted(&with_variables(value, examples)))),
+        );
+    }
+    let ports: Vec<String> = service.ports.iter().map(|port| quoted(port)).collect();
+    lines.push(format!("  ports: [{}]", ports.join(", ")));
+    if !service.health.is_empty() {
+        let options = format!(
+            "--health-cmd \"{}\" --health-interval 2s --health-timeout 5s --health-retries 30",
+            service.health
+        );
+        lines.push(format!("  options: {}", quoted(&options)));
+    }
+    lines
+}
+
+/// Variables that the programs read and a compose file or an example sets; hosts of services become localhost.
+fn environment(
+    files: &Files,
+    programs: &[Program],
+    composed: &Composed,
+    examples: &BTreeMap<String, String>,
+) -> Vec<String> {
+    // What wirebench itself tells a server.
+    let own = |name: &str| {
+        ["PORT", "HOST"].contains(&name) || ["LISTEN", "BIND", "URLS"].iter().any(|word| name.contains(word))
+    };
+    let sources = || {
+        programs
+            .iter()
+            .flat_map(|program| &program.sources)
+            .filter_map(|source| files.text(source))
+    };
+    let reads = |name: &str| !own(name) && sources().any(|text| text.contains(name));
+    let mut set: BTreeMap<&str, String> = BTreeMap::new();
+    for (name, value) in examples.iter().filter(|(name, value)| reads(name) && !value.is_empty()) {
+        set.insert(name, expression(name, &local(value, &composed.services)));
+    }
+    for (name, (value, _)) in composed.env.iter().filter(|(name, _)| reads(name)) {
+        let value = local(&compose::filled(value, examples), &composed.services);
+        set.insert(name, expression(name, &value));
+    }
+    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    set.into_iter()
+        .filter(|(name, value)| is_name(name) && value.matches("${{").count() == 1 && value.matches("}}").count() == 1)
+        .map(|(name, value)| format!("{name}: {}", quoted(&value)))
+        .collect()
+}
+
+/// A value with the hosts of services replaced by localhost and the ports that they are published at.
+fn local(value: &str, services: &[Service]) -> String {
+    static HOST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?<before>^|[@/,])(?<host>[\w.-]+)(?<port>:\d+)?(?<after>$|[/,?])").expect("a constant pattern")
+    });
+    let one = |found: &regex::Captures| {
+        let Some(service) = services.iter().find(|one| one.name == found["host"]) else {
+            return found[0].to_owned();
+        };
+        let inside = found.name("port").map(|port| port.as_str().trim_start_matches(':'));
+        let published = service.ports.iter().filter_map(|port| port.split_once(':'));
+        let outside = inside.map(|inside| {
+            published
+                .clone()
+                .find(|(_, one)| *one == inside)
+                .map_or(inside, |(one, _)| one)
+        });
+        let port = outside.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}localhost{port}{}", &found["before"], &found["after"])
+    };
+    HOST.replace_all(value, one).into_owned()
+}
+
+/// The examined folder, the folders of manifests above it, and the workflow; empty if one of them is the repository's top.
+fn paths(files: &Files, programs: &[Program], composed: &Composed, config: &str) -> Vec<String> {
+    let place = Place { files, config };
+    let mut folders: BTreeSet<String> = programs
+        .iter()
+        .filter(|program| program.manifest.starts_with("../"))
+        .map(|program| place.below_top(&program.manifest))
+        .collect();
+    folders.insert(place.below_top(""));
+    if folders.contains("") {
+        return Vec::new();
+    }
+    let mut paths: Vec<String> = folders.iter().map(|folder| format!("{folder}/**")).collect();
+    let composed = composed.services.iter().map(|service| place.below_top(&service.file));
+    paths.extend(composed.collect::<BTreeSet<_>>());
+    if files.above(".gitmodules").is_some() {
+        paths.push(".gitmodules".into());
+    }
+    paths.push(".github/workflows/bench.yml".into());
+    paths
+}

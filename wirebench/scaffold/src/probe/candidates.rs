@@ -1,0 +1,174 @@
+//! The requests that may have a good response: from the sources, from the OpenAPI document, and usual paths.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use super::openapi;
+use crate::files::Files;
+use crate::program::Program;
+use crate::routes;
+use wirebench_engine::measure::wire::WireResponse;
+
+/// Values for parameters of a path.
+const VALUES: [&str; 3] = ["1", "world", "0"];
+
+/// The origin of a path that no source declares.
+pub(super) const USUAL: &str = "a usual path";
+/// Usual paths of health checks.
+const USUAL_HEALTH: [&str; 4] = ["/health", "/healthz", "/readyz", "/ping"];
+
+/// A candidate for an operation.
+pub(super) struct Candidate {
+    /// The path as declared by the server, for its name.
+    pub(super) template: String,
+    /// Paths to try, until one answers well.
+    pub(super) paths: Vec<String>,
+    /// Where it comes from.
+    pub(super) why: String,
+}
+
+/// The candidates in the order of the sources; methods that may change data become a question.
+pub(super) fn candidates(
+    files: &Files,
+    program: &Program,
+    get: impl Fn(&str) -> Option<WireResponse>,
+    questions: &mut Vec<String>,
+) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    let mut changing: BTreeSet<String> = BTreeSet::new();
+    for place in openapi::PLACES {
+        let Some(operations) = get(place).and_then(|response| openapi::operations(&response.body)) else {
+            continue;
+        };
+        for one in operations {
+            if one.method == "GET" {
+                found.push(Candidate {
+                    template: one.template,
+                    paths: vec![one.path],
+                    why: format!("listed by GET {place}"),
+                });
+            } else {
+                changing.insert(format!("{} {} (listed by GET {place})", one.method, one.template));
+            }
+        }
+        break;
+    }
+    let listed: BTreeSet<String> = found.iter().map(|one| one.template.clone()).collect();
+    for route in routes::of(files, &program.sources) {
+        if ["HEAD", "OPTIONS"].contains(&route.method.as_str()) {
+            continue;
+        }
+        if route.method != "GET" {
+            if listed.is_empty() {
+                changing.insert(format!("{} {} ({})", route.method, route.path, route.place));
+            }
+            continue;
+        }
+        if listed.contains(&openapi_spelling(&route.path)) {
+            continue;
+        }
+        found.push(Candidate {
+            template: openapi_spelling(&route.path),
+            paths: with_sample_values(&route.path),
+            why: route.place,
+        });
+    }
+    found.extend(USUAL_HEALTH.into_iter().chain(["/"]).map(|path| Candidate {
+        template: path.to_owned(),
+        paths: vec![path.to_owned()],
+        why: USUAL.into(),
+    }));
+    questions.extend(changing.into_iter().map(|what| {
+        format!(
+            "{what} was not asked, as it may change data: is it to be measured? Then declare it with method and body"
+        )
+    }));
+    found
+}
+
+/// A path of the sources with each of the sample values in place of its parameters.
+fn with_sample_values(path: &str) -> Vec<String> {
+    let mut paths: Vec<String> = VALUES.iter().map(|value| routes::filled(path, value)).collect();
+    if path.ends_with('/') && path != "/" {
+        // A handler that matches a prefix of the path.
+        paths.extend(VALUES.iter().map(|value| format!("{path}{value}")));
+    }
+    paths.dedup();
+    paths
+}
+
+/// A path with its parameters as OpenAPI spells them.
+fn openapi_spelling(path: &str) -> String {
+    static PARAMETER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"<(?:\w+:)?(\w+)>|:(\w+)|\{(\w+):[^}]*\}").expect("a constant pattern"));
+    PARAMETER.replace_all(path, "{$1$2$3}").into_owned()
+}
+
+static PARAMETER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\*?(\w+)[^}]*\}").expect("a constant pattern"));
+
+/// The values that responses in JSON have for each key: of an object, or of the first object in a list.
+pub(super) fn values<'a>(bodies: impl Iterator<Item = &'a [u8]>) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for body in bodies {
+        let Ok(json) = serde_json::from_slice::<Value>(body) else {
+            continue;
+        };
+        let first = json.as_array().and_then(|all| all.first()).unwrap_or(&json);
+        let nested = first.as_object().into_iter().flat_map(Map::values);
+        let nested = nested.filter_map(|value| value.as_array()?.first());
+        for (key, value) in std::iter::once(first)
+            .chain(nested)
+            .filter_map(Value::as_object)
+            .flatten()
+        {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(number) => number.to_string(),
+                _ => continue,
+            };
+            if !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) {
+                found.entry(key.to_ascii_lowercase()).or_default().push(text);
+            }
+        }
+    }
+    found
+}
+
+/// A path with its one parameter filled by what responses have for its name, or for the last part of it: `user_id`, `id`.
+pub(super) fn with_values(template: &str, values: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let mut names = PARAMETER
+        .captures_iter(template)
+        .map(|found| found[1].to_ascii_lowercase());
+    let (Some(name), None) = (names.next(), names.next()) else {
+        return Vec::new();
+    };
+    let known = [name.as_str(), if name.ends_with("id") { "id" } else { &name }];
+    let all = known.iter().filter_map(|name| values.get(*name)).flatten();
+    let mut paths: Vec<String> = all.map(|value| routes::filled(template, value)).collect();
+    paths.dedup();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_for_parameters_come_from_other_responses() {
+        let cities: &[u8] = br#"[{"name":"Lviv","id":7,"tags":[{"tag":"old"}],"about":"a b"}]"#;
+        let found = values([cities].into_iter());
+        assert_eq!(with_values("/cities/{name}", &found), ["/cities/Lviv"]);
+        assert_eq!(with_values("/cities/{city_id}", &found), ["/cities/7"]);
+        assert_eq!(with_values("/tags/{tag}", &found), ["/tags/old"]);
+        assert_eq!(with_values("/x/{about}", &found), [""; 0]);
+        assert_eq!(with_values("/x/{id}/{name}", &found), [""; 0]);
+    }
+
+    #[test]
+    fn parameters_are_spelled_as_openapi_does() {
+        assert_eq!(openapi_spelling("/a/<int:id>/:name/{x:[0-9]+}"), "/a/{id}/{name}/{x}");
+    }
+}

@@ -1,0 +1,67 @@
+//! What a probe works with, and what it finds out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use wirebench_declare::server::Server;
+use wirebench_engine::measure::interrupt::Interrupt;
+use wirebench_engine::measure::tls::TlsFiles;
+use wirebench_record::run::VariantRevision;
+
+/// The context of a probe.
+pub struct ProbeContext<'a> {
+    /// The folder that commands run in.
+    pub root: &'a Path,
+    /// The name of the code, for the messages of a build.
+    pub revision: VariantRevision,
+    /// The certificate that servers show.
+    pub tls: &'a TlsFiles,
+    /// Ctrl-C.
+    pub interrupt: &'a Interrupt,
+    /// Receives progress lines.
+    pub say: &'a dyn Fn(&str),
+}
+
+/// A probed server, ready to be declared.
+#[derive(Debug, Clone)]
+pub(crate) struct ProbedServer {
+    /// The declaration.
+    pub(crate) server: Server,
+    /// The evidence for keys of the declaration.
+    pub(crate) evidence: BTreeMap<&'static str, String>,
+    /// The evidence for each operation.
+    pub(crate) operations: BTreeMap<String, Evidence>,
+    /// Other paths with a response, which are not declared.
+    pub(crate) more: Vec<String>,
+    /// The open questions.
+    pub(crate) questions: Vec<String>,
+    /// Whether it closes a connection after each response: load generators that keep connections cannot measure it.
+    pub(crate) closes: bool,
+}
+
+/// The evidence for an operation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Evidence {
+    /// Where the request comes from.
+    pub(crate) request: String,
+    /// The origin of the expected response.
+    pub(crate) expect: String,
+}
+
+/// Why a program could not be probed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProbeFailure {
+    /// The reason.
+    pub(crate) reason: String,
+    /// The question to be answered first, if known.
+    pub(crate) questions: Vec<String>,
+}
+
+impl From<String> for ProbeFailure {
+    fn from(reason: String) -> Self {
+        Self {
+            reason,
+            questions: Vec::new(),
+        }
+    }
+}

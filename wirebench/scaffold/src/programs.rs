@@ -1,0 +1,267 @@
+//! The programs of a repository that look like servers, and their declarations.
+
+use std::path::Path;
+
+use crate::files::Files;
+use crate::needs::{self, Needs};
+use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
+use crate::program::{self, Program};
+use crate::proto::{self, Call};
+use crate::{compose, declared, dotnet, go, hints, jvm, node, python, rust, write};
+
+/// The declarations of a repository, as the text of its `wirebench.toml`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// The declared servers, each with its description; if none was found, one made-up example.
+    pub servers: Vec<String>,
+    /// True if they were probed while running; otherwise they are guessed from their sources.
+    pub probed: bool,
+    /// Programs that could not be probed, with the reason.
+    pub not_probed: Vec<String>,
+    /// The open questions.
+    pub questions: Vec<String>,
+    /// The file.
+    pub toml: String,
+}
+
+/// The programs of a repository that look like servers.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    files: Files,
+    programs: Vec<Program>,
+    calls: Vec<Call>,
+}
+
+impl Programs {
+    /// Searches the files of a folder, and the manifests of its parent folders up to `top`.
+    ///
+    /// # Errors
+    /// When the folder itself cannot be read.
+    pub fn of(folder: &Path, top: &Path) -> std::io::Result<Self> {
+        Ok(Self::among(Files::read(folder, top)?))
+    }
+
+    /// The same for files that were read already.
+    #[must_use]
+    pub fn among(files: Files) -> Self {
+        let mut programs: Vec<Program> = Vec::new();
+        for of_language in [
+            rust::programs,
+            go::programs,
+            node::programs,
+            python::programs,
+            jvm::programs,
+            dotnet::programs,
+        ] {
+            programs.extend(of_language(&files));
+        }
+        program::name_apart(&mut programs);
+        let calls = proto::calls(&files);
+        Self { files, programs, calls }
+    }
+
+    /// Every one, with where it was found and how it is started.
+    #[must_use]
+    pub fn list(&self) -> Vec<String> {
+        self.programs.iter().map(declared::found).collect()
+    }
+
+    /// Keeps only the named programs.
+    ///
+    /// # Errors
+    /// When a name is unknown; the message lists the known ones.
+    pub fn only(&mut self, names: &[String]) -> Result<(), String> {
+        let known: Vec<&str> = self.programs.iter().map(|program| program.name.as_str()).collect();
+        if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
+            return Err(format!("no program \"{unknown}\" was found; there are: {known}"));
+        }
+        if !names.is_empty() {
+            self.programs.retain(|program| names.contains(&program.name));
+        }
+        Ok(())
+    }
+
+    /// What the job that measures them has to set up; `config` is the examined folder from the repository's top, `.` for the
+    /// top.
+    #[must_use]
+    pub fn needs(&self, config: &str) -> Needs {
+        needs::of(&self.files, &self.programs, config)
+    }
+
+    /// The manifest that compiles .proto files with the program protoc; `None` if there is none.
+    #[must_use]
+    pub fn protoc(&self) -> Option<String> {
+        needs::protoc(&self.files)
+    }
+
+    /// Declares them from their sources; guesses are marked.
+    #[must_use]
+    pub fn guess(&self) -> Found {
+        Found {
+            servers: self.programs.iter().map(|program| program.name.clone()).collect(),
+            probed: false,
+            not_probed: Vec::new(),
+            questions: Vec::new(),
+            toml: write::toml(&self.programs, &self.calls, hints::exposed(&self.files)),
+        }
+    }
+
+    /// Builds, starts and probes each of them, and declares the result. If none could be probed, they are declared from
+    /// their sources.
+    #[must_use]
+    pub fn probe(&self, context: &ProbeContext) -> Found {
+        let (mut probed, mut failures) = (Vec::new(), Vec::new());
+        for program in &self.programs {
+            if context.interrupt.is_requested() {
+                break;
+            }
+            match probe::probe(context, &self.files, program, &self.calls) {
+                Ok(one) => probed.push(one),
+                Err(why) => failures.push((program.clone(), why)),
+            }
+        }
+        let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
+        let mut questions = declared::asked(&probed, &failures);
+        if !failures.is_empty() {
+            questions.extend(declared::services(&compose::images(&self.files)));
+        }
+        let failed = failures.iter().map(reason).collect();
+        if probed.is_empty() {
+            return Found {
+                not_probed: failed,
+                questions,
+                ..self.guess()
+            };
+        }
+        let summary = |one: &ProbedServer| format!("{}: {}", one.server.name, declared::summary(one));
+        Found {
+            servers: probed.iter().map(summary).collect(),
+            probed: true,
+            not_probed: failed,
+            questions,
+            toml: declared::toml(&probed, &failures, &self.calls, hints::exposed(&self.files)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::write::CHANGE_THIS;
+    use wirebench_declare::Project;
+
+    fn found(files: &Files) -> Found {
+        Programs::among(files.clone()).guess()
+    }
+
+    fn parses(files: &Files) -> Project {
+        let found = found(files);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("wirebench.toml"), &found.toml).unwrap();
+        Project::read(folder.path()).unwrap_or_else(|error| panic!("{error}\n{}", found.toml))
+    }
+
+    #[test]
+    fn nothing_found_leaves_one_made_up_server_to_be_changed() {
+        let files = Files::of(&[]);
+        let project = parses(&files);
+        assert_eq!(project.servers.len(), 1);
+        let found = found(&files);
+        assert!(found.servers.is_empty() && found.toml.contains(CHANGE_THIS));
+    }
+
+    #[test]
+    fn two_programs_of_one_name_are_told_apart() {
+        let main = "package main\nimport \"net/http\"\nfunc main() { http.ListenAndServe(\":8080\", nil) }\n";
+        let files = Files::of(&[
+            ("go.mod", "module example.org/x\n"),
+            ("a/api/main.go", main),
+            ("b/api/main.go", main),
+        ]);
+        assert_eq!(found(&files).servers, ["api", "api-2"]);
+        assert_eq!(parses(&files).servers.len(), 2);
+    }
+
+    /// Parts of real files, so that random inputs reach the rules.
+    fn text() -> impl Strategy<Value = String> {
+        let parts = prop::sample::select(vec![
+            "package main\n",
+            "import \"net/http\"\n",
+            "http.HandleFunc(\"/a\\\"b\", f)\n",
+            "google.golang.org/grpc",
+            "module a/b\n",
+            "[package]\nname = \"x y\"\n",
+            "[dependencies]\naxum = \"1\"\ntonic = \"1\"\n",
+            "[[bin]]\nname = \"b\"\n",
+            "{\"scripts\":{\"start\":\"node 'a b.js'\"},\"dependencies\":{\"express\":\"1\"}}",
+            "require('express')",
+            "app = FastAPI()\n",
+            "fastapi\n",
+            "EXPOSE 70000\n",
+            "EXPOSE 8080\n",
+            "process.env.PORT",
+            "--port",
+            "--listen",
+            "\"/health\"",
+            ".get('/x\u{7f}')",
+            "syntax = \"proto3\";\n",
+            "package a.b;\n",
+            "service S {\n",
+            "rpc M (A) returns (B);\n",
+            "}\n",
+            "\"",
+            "'''",
+            "\\",
+            "\n",
+            "{",
+            "}",
+            "é",
+            "\u{1}",
+        ]);
+        prop::collection::vec(prop_oneof![4 => parts.prop_map(str::to_owned), 1 => ".{0,8}"], 0..12)
+            .prop_map(|parts| parts.concat())
+    }
+
+    fn path() -> impl Strategy<Value = String> {
+        let folder = prop_oneof![
+            Just(String::new()),
+            Just("a/".to_owned()),
+            Just("ä \"b/".to_owned()),
+            "[a-z.{}\"' -]{1,5}/"
+        ];
+        let file = prop::sample::select(vec![
+            "go.mod",
+            "main.go",
+            "Cargo.toml",
+            "src/main.rs",
+            "src/bin/b.rs",
+            "package.json",
+            "package-lock.json",
+            "a b.js",
+            "server.js",
+            "requirements.txt",
+            "pyproject.toml",
+            "main.py",
+            "Dockerfile",
+            "a.proto",
+        ]);
+        (folder, file).prop_map(|(folder, file)| format!("{folder}{file}"))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn whatever_the_folder_holds_what_is_written_can_be_read(files in prop::collection::vec((path(), text()), 0..10)) {
+            let pairs: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            let project = parses(&Files::of(&pairs));
+            prop_assert!(!project.servers.is_empty());
+        }
+    }
+}

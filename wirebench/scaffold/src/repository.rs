@@ -1,0 +1,49 @@
+//! Facts about the clone that is examined, from git.
+
+use std::path::Path;
+
+use wirebench_engine::git::output;
+
+/// A folder's path relative to the root of the repository, `.` for the root itself.
+#[must_use]
+pub fn below_top(folder: &Path) -> String {
+    let prefix = output(folder, &["rev-parse", "--show-prefix"]).unwrap_or_default();
+    let prefix = prefix.trim_end_matches('/');
+    if prefix.is_empty() { ".".into() } else { prefix.into() }
+}
+
+/// The branch whose pushes are measured: the remote's default, else the current branch, else `main`.
+#[must_use]
+pub fn default_branch(folder: &Path) -> String {
+    let remote = output(
+        folder,
+        &["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"],
+    );
+    let remote = remote.and_then(|name| Some(name.strip_prefix("origin/")?.to_owned()));
+    let own = || output(folder, &["symbolic-ref", "--quiet", "--short", "HEAD"]);
+    remote
+        .or_else(own)
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "main".into())
+}
+
+/// The number of commits of HEAD in this clone, and whether the clone is shallow; `None` without a commit.
+#[must_use]
+pub fn depth(folder: &Path) -> Option<(usize, bool)> {
+    let commits = output(folder, &["rev-list", "--count", "HEAD"])?.parse().ok()?;
+    let shallow = output(folder, &["rev-parse", "--is-shallow-repository"])?;
+    Some((commits, shallow == "true"))
+}
+
+/// True if git ignores a path.
+#[must_use]
+pub fn is_ignored(folder: &Path, path: &str) -> bool {
+    output(folder, &["check-ignore", "--quiet", path]).is_some()
+}
+
+/// True if this clone has a branch or a remote-tracking branch of that name.
+#[must_use]
+pub fn knows_branch(folder: &Path, name: &str) -> bool {
+    let exists = |reference: String| output(folder, &["rev-parse", "--verify", "--quiet", &reference]).is_some();
+    exists(format!("refs/heads/{name}")) || exists(format!("refs/remotes/origin/{name}"))
+}

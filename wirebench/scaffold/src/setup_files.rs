@@ -1,0 +1,71 @@
+//! The files that init writes.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::programs::Found;
+use crate::workflows::{Told, workflows};
+use wirebench_engine::git;
+
+/// The lines for .gitignore.
+pub const IGNORED: [&str; 2] = ["/.wirebench/", "/results/"];
+
+/// A file to write.
+#[derive(Debug)]
+pub struct SetupFile {
+    /// Where it goes.
+    pub file: PathBuf,
+    /// Its content.
+    pub text: String,
+}
+
+/// Every file that init may write.
+#[must_use]
+pub fn files(folder: &Path, found: &Found, told: &Told) -> Vec<SetupFile> {
+    let mut files = vec![SetupFile {
+        file: folder.join("wirebench.toml"),
+        text: found.toml.clone(),
+    }];
+    let ignore = folder.join(".gitignore");
+    if !ignore.exists() {
+        files.push(SetupFile {
+            file: ignore,
+            text: IGNORED.map(|line| format!("{line}\n")).concat(),
+        });
+    }
+    let top = git::top(folder).unwrap_or_else(|| folder.to_path_buf());
+    for (name, text) in workflows(told) {
+        files.push(SetupFile {
+            file: top.join(".github/workflows").join(name),
+            text,
+        });
+    }
+    files
+}
+
+impl SetupFile {
+    /// Writes the file unless there is one already, and returns whether it did.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_new(&self) -> io::Result<bool> {
+        if let Some(folder) = self.file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        match fs::File::options().write(true).create_new(true).open(&self.file) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            opened => opened?.write_all(self.text.as_bytes()).map(|()| true),
+        }
+    }
+
+    /// Its path relative to the folder, if it is below it; otherwise the full path.
+    #[must_use]
+    pub fn shown(&self, folder: &Path) -> String {
+        self.file
+            .strip_prefix(folder)
+            .unwrap_or(&self.file)
+            .display()
+            .to_string()
+    }
+}
