@@ -18,6 +18,7 @@ mod runs;
 mod session;
 mod share;
 mod slot;
+mod stages;
 mod testrun;
 
 pub use overlay::{Overlay, OverlayError};

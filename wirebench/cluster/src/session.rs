@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use wirebench_declare::plan::Slot;
 use wirebench_declare::plan::rerun::FEWEST_PAIRS;
-use wirebench_declare::plan::{Slot, Stretch, pairs};
 use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
-use wirebench_engine::session::{Recorded, given_up, new_folder, prepare, screen_stage};
+use wirebench_engine::session::{Recorded, StageTime, new_folder, prepare, screen_stage};
 use wirebench_record::check::FailedCheck;
-use wirebench_record::run::{Round, RoundStatus, Stage, ToolVersion, Variant};
+use wirebench_record::run::{Round, RoundStatus, ToolVersion, Variant};
 
 use crate::api::{Cluster, Command};
 use crate::deploy::Target;
@@ -67,6 +67,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
             version,
             began: Instant::now(),
             slots: 0,
+            next_round: 0,
         };
         let measured = session.measure().await;
         log::info!("removing what the run made");
@@ -88,24 +89,26 @@ fn tool(name: &str, version: &str) -> ToolVersion {
 }
 
 /// A run in progress.
-struct Session<'a> {
-    spec: &'a RunSpec<'a>,
+pub(crate) struct Session<'a> {
+    pub(crate) spec: &'a RunSpec<'a>,
     cluster: &'a Cluster,
     jq: &'a Jq,
-    interrupt: &'a Interrupt,
+    pub(crate) interrupt: &'a Interrupt,
     owner: &'a Value,
-    recorder: Recorder,
+    pub(crate) recorder: Recorder,
     /// The servers by declared server and variant, or why they cannot be loaded.
     targets: BTreeMap<(String, Variant), Result<Target, String>>,
     version: String,
-    began: Instant,
+    pub(crate) began: Instant,
     /// Rounds planned so far.
-    slots: usize,
+    pub(crate) slots: usize,
+    /// The number of the next pair.
+    pub(crate) next_round: u32,
 }
 
 /// How a stage ended.
 #[derive(PartialEq, Eq)]
-enum Ending {
+pub(crate) enum Ending {
     Whole,
     OutOfTime,
     Interrupted,
@@ -122,21 +125,25 @@ impl Session<'_> {
         let Some(created) = created else {
             return self.finish(true);
         };
-        let deadline = self.is_paired().then(|| Instant::now() + self.spec.budget);
+        let time = if self.is_paired() {
+            StageTime::first(self.spec.budget)
+        } else {
+            StageTime::unlimited()
+        };
         let ids = self.recorder.run.series.iter().map(|series| series.id.clone());
         let screen = screen_stage(ids.collect(), self.spec.rounds);
-        let mut ending = self.stage(&screen, deadline, &created).await?;
+        let mut ending = self.stage(&screen, time, &created).await?;
         let enough = self.spec.rounds >= FEWEST_PAIRS;
-        if let Some(deadline) = deadline.filter(|_| ending == Ending::Whole && enough) {
-            let left = deadline.saturating_duration_since(Instant::now());
+        if let Some(end) = time.end.filter(|_| ending == Ending::Whole && enough) {
+            let left = end.saturating_duration_since(Instant::now());
             if let Some(second) = (self.spec.second_stage)(&self.recorder.run, left) {
-                ending = self.stage(&second, Some(deadline), &created).await?;
+                ending = self.stage(&second, StageTime::last(end), &created).await?;
             }
         }
         self.finish(ending == Ending::Interrupted)
     }
 
-    fn is_paired(&self) -> bool {
+    pub(crate) fn is_paired(&self) -> bool {
         self.spec.sides.len() > 1
     }
 
@@ -236,66 +243,7 @@ impl Session<'_> {
         self.recorder.run.tools.push(tool("load image", &image));
     }
 
-    /// Measures the rounds of a stage, pair by pair. The deadline is checked between pairs only.
-    async fn stage(&mut self, stage: &Stage, deadline: Option<Instant>, created: &Created) -> anyhow::Result<Ending> {
-        let variants: Vec<Variant> = self.spec.sides.iter().map(|side| side.variant).collect();
-        let ids = self.spec.series.iter().enumerate();
-        let members: Vec<(usize, Vec<Variant>)> = ids
-            .filter(|(_, series)| stage.series.contains(&series.id))
-            .map(|(index, _)| (index, variants.clone()))
-            .collect();
-        let stretch = Stretch {
-            series: &members,
-            rounds: stage.rounds,
-            first_round: self.recorder.run.stages.iter().map(|stage| stage.rounds).sum(),
-            first_position: self.slots,
-            stage: stage.number,
-        };
-        let slots = pairs(&stretch, self.spec.seed);
-        self.slots += slots.len();
-        if self.is_paired() {
-            self.recorder.run.stages.push(stage.clone());
-        }
-        let mut before = None;
-        for slot in &slots {
-            if before != Some((slot.series, slot.round)) && deadline.is_some_and(|deadline| Instant::now() >= deadline)
-            {
-                self.shorten(stage, slot.round - stretch.first_round);
-                return Ok(Ending::OutOfTime);
-            }
-            before = Some((slot.series, slot.round));
-            if given_up(&self.recorder.run.series[slot.series].rounds, slot.variant) {
-                continue;
-            }
-            let interrupt = self.interrupt.clone();
-            let measured = tokio::select! {
-                round = self.round(*slot, created) => Some(round),
-                () = stop_requested(&interrupt) => None,
-            };
-            let Some((round, loading)) = measured else {
-                return Ok(Ending::Interrupted);
-            };
-            self.report(*slot, &round);
-            self.recorder.run.spent.load_ns += nanos(loading);
-            self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
-            self.recorder.add(slot.series, round);
-            self.recorder.save(true)?;
-        }
-        Ok(Ending::Whole)
-    }
-
-    /// Records that a stage ended early, with the number of rounds that every series has.
-    fn shorten(&mut self, stage: &Stage, whole: u32) {
-        if let Some(recorded) = self.recorder.run.stages.last_mut() {
-            recorded.rounds = whole;
-            recorded.why = format!(
-                "{}; the time given was over after {whole} of {} rounds",
-                recorded.why, stage.rounds
-            );
-        }
-    }
-
-    fn report(&self, slot: Slot, round: &Round) {
+    pub(crate) fn report(&self, slot: Slot, round: &Round) {
         let id = &self.spec.series[slot.series].id;
         let variant = if self.is_paired() {
             format!(" {}", slot.variant.name())
@@ -315,7 +263,7 @@ impl Session<'_> {
     }
 
     /// One round, and how long load ran.
-    async fn round(&self, slot: Slot, created: &Created) -> (Round, Duration) {
+    pub(crate) async fn round(&self, slot: Slot, created: &Created) -> (Round, Duration) {
         let series = &self.spec.series[slot.series];
         let folder = self
             .recorder
@@ -366,7 +314,7 @@ impl Session<'_> {
 }
 
 /// The objects that were created before the first round.
-struct Created {
+pub(crate) struct Created {
     /// The run's id.
     id: String,
     /// The volume with the inputs.
@@ -378,7 +326,7 @@ struct Created {
 }
 
 /// Returns when the user requests a stop.
-async fn stop_requested(interrupt: &Interrupt) {
+pub(crate) async fn stop_requested(interrupt: &Interrupt) {
     while !interrupt.is_requested() {
         tokio::time::sleep(POLL).await;
     }

@@ -32,13 +32,13 @@ use crate::normalise::Jq;
 use crate::session::prepare::Prepared;
 use crate::session::progress::{Heading, Progress};
 use crate::session::recorder::Recorder;
-use crate::session::time::StageTime;
+
 use crate::session::variants::SeriesVariants;
 use wirebench_declare::plan::{PlannedSeries, Slot, Stretch, pairs};
 use wirebench_record::run::{Stage, Variant};
 
 pub use join::join_shards;
-pub use pairs::given_up;
+pub use pairs::{given_up, tally};
 pub use progress::remaining;
 pub use rates::achieved;
 pub use recorder::{new_folder, save, started_run, unwritable};
@@ -46,6 +46,7 @@ pub use run::{NothingToMeasure, Recorded, locked, measure, screen_stage};
 pub use series_record::unmeasured;
 pub use side_request::{CodeSource, SideRequest};
 pub use spec::{Part, Purpose, RunSpec};
+pub use time::StageTime;
 
 /// Everything that a session needs.
 #[derive(Debug, Clone, Copy)]

@@ -20,17 +20,18 @@ const FEWEST_TO_RANK: u32 = 2;
 
 /// The time limits of a stage.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StageTime {
+pub struct StageTime {
     began: Instant,
     /// The time after which no new round begins.
-    pub(super) end: Option<Instant>,
+    pub end: Option<Instant>,
     /// Whether a stage follows, which needs a part of the time.
     is_first: bool,
 }
 
 impl StageTime {
     /// A stage without limits.
-    pub(super) fn unlimited() -> Self {
+    #[must_use]
+    pub fn unlimited() -> Self {
         Self {
             began: Instant::now(),
             end: None,
@@ -39,7 +40,8 @@ impl StageTime {
     }
 
     /// A first stage, which leaves time for a second one within the budget that begins now.
-    pub(super) fn first(budget: Duration) -> Self {
+    #[must_use]
+    pub fn first(budget: Duration) -> Self {
         let began = Instant::now();
         Self {
             began,
@@ -49,7 +51,8 @@ impl StageTime {
     }
 
     /// A stage that may take all the time there is.
-    pub(super) fn last(end: Instant) -> Self {
+    #[must_use]
+    pub fn last(end: Instant) -> Self {
         Self {
             began: Instant::now(),
             end: Some(end),
@@ -58,12 +61,14 @@ impl StageTime {
     }
 
     /// True if the time of the next stage has begun.
-    pub(super) fn is_late(self, now: Instant) -> bool {
+    #[must_use]
+    pub fn is_late(self, now: Instant) -> bool {
         self.after(SCREEN_SHARE).is_some_and(|late| now >= late)
     }
 
     /// True if a stage of that many series with that many whole rounds ends now.
-    pub(super) fn is_enough(self, whole: u32, series: usize, now: Instant) -> bool {
+    #[must_use]
+    pub fn is_enough(self, whole: u32, series: usize, now: Instant) -> bool {
         let (Some(end), Some(latest)) = (self.end, self.after(MOST_OF_SCREEN)) else {
             return false;
         };
