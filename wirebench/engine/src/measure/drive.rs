@@ -18,7 +18,7 @@ use crate::measure::process_group::ProcessGroup;
 use crate::measure::remote::Host;
 use crate::measure::target::Target;
 use crate::measure::usage::steal_ns;
-use crate::measure::usage_reader::CpuUsed;
+use crate::measure::usage_reader::{CpuUsed, UsageReader};
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 /// The most bytes that a driver may write in one round, over all its files.
@@ -154,7 +154,7 @@ impl Drive<'_> {
         interrupt: &Interrupt,
     ) -> Result<DriverStats, DriveError> {
         let server = target.as_deref().map(|target| Arc::clone(&target.usage));
-        let server_before = server.as_deref().and_then(|usage| usage.cpu());
+        let server_before = server.as_deref().and_then(UsageReader::cpu);
         let steal_before = steal_ns();
         let children_before = children_cpu();
         let mut group = self.start(interrupt).map_err(|source| DriveError::Start {
@@ -184,7 +184,7 @@ impl Drive<'_> {
             return Err(DriveError::ServerDied { how });
         }
         self.check_end(status)?;
-        let server_after = server.as_deref().and_then(|usage| usage.cpu_with_new_processes());
+        let server_after = server.as_deref().and_then(UsageReader::cpu_with_new_processes);
         let steal_ns = steal_before
             .zip(steal_ns())
             .map(|(before, after)| after.saturating_sub(before));
@@ -223,7 +223,7 @@ impl Drive<'_> {
                 let _ = group.stop(STOP_GRACE);
                 return Err(error);
             }
-            if let (Some(server), Some(driver)) = (server.as_deref().and_then(|usage| usage.cpu()), driver.cpu()) {
+            if let (Some(server), Some(driver)) = (server.as_deref().and_then(UsageReader::cpu), driver.cpu()) {
                 // A driver that has just ended has no threads any more, so that its CPU time seems to fall.
                 if samples.last().is_none_or(|last| driver.run_ns >= last.driver.run_ns) {
                     samples.push(Sample {
