@@ -20,3 +20,16 @@ pub mod site;
 pub mod trend;
 pub mod truth;
 pub mod variant;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_are_read_back_exactly(number in prop::num::f64::NORMAL) {
+            let text = serde_json::to_string(&number).unwrap();
+            prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), number.to_bits(), "{}", text);
+        }
+    }
+}
