@@ -89,7 +89,7 @@ export function listen(chart, dialog, find) {
   });
   chart.host.addEventListener('blur', () => chart.point(null, 'keys'));
   document.addEventListener('keydown', (event) => {
-    if (!plain(event) || event.target.matches('input, select, textarea, dialog *')) return;
+    if (!plain(event) || event.target.matches('input, select, textarea, dialog[open] *')) return;
     const act = { '?': () => dialog.showModal(), '/': find }[event.key];
     if (!act) return;
     event.preventDefault();
