@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use crate::{Outcome, UsageError, runs};
 use wirebench_declare::Project;
 use wirebench_declare::prices::Prices;
-use wirebench_present::claims::document::{self, Told};
+use wirebench_present::claims::document::{self, LinkedRun};
 use wirebench_record::run::Run;
 
 #[derive(Debug, clap::Args)]
@@ -35,8 +35,8 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
         return Err(UsageError(message.into()).into());
     }
     let prices = args.cost.as_deref().map(Prices::read).transpose()?;
-    let told = told(project, args)?;
-    let text = document::render(&project.claims, &told, prices.as_ref());
+    let linked = linked(project, args)?;
+    let text = document::render(&project.claims, &linked, prices.as_ref());
     let Some(out) = &args.out else {
         print!("{text}");
         return Ok(Outcome::Done);
@@ -47,7 +47,7 @@ pub(super) fn execute(project: &Project, args: &Args) -> anyhow::Result<Outcome>
 }
 
 /// The runs that were named, with the way to each from the document.
-fn told(project: &Project, args: &Args) -> anyhow::Result<Vec<Told>> {
+fn linked(project: &Project, args: &Args) -> anyhow::Result<Vec<LinkedRun>> {
     let named = |run: Option<&Path>| {
         let folder = runs::folder_of(&project.root, run)?;
         let link = match (&args.out, run) {
@@ -55,7 +55,7 @@ fn told(project: &Project, args: &Args) -> anyhow::Result<Vec<Told>> {
             (None, Some(_)) if args.run.len() > 1 => folder.join("run.json").display().to_string(),
             (None, _) => "run.json".into(),
         };
-        Ok(Told {
+        Ok(LinkedRun {
             run: runs::read_at(&project.root, run)?,
             link,
         })
@@ -73,11 +73,11 @@ pub(super) fn leave(project: &Project, run: &Run, folder: &Path) -> anyhow::Resu
         return Ok(());
     }
     let file = folder.join("claims.md");
-    let told = Told {
+    let linked = LinkedRun {
         run: run.clone(),
         link: "run.json".into(),
     };
-    fs::write(&file, document::render(&project.claims, &[told], None))
+    fs::write(&file, document::render(&project.claims, &[linked], None))
         .with_context(|| format!("{}: cannot be written", file.display()))?;
     log::info!("claims   {}", file.display());
     Ok(())

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::report::cause::Moved;
-use crate::report::comparison::words::change;
+use crate::report::percent::change;
 use crate::report::trend::headline;
 use crate::site::causes::{Cause, anchor};
 use crate::site::frame::{Frame, Site};

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use askama::Template;
 
-use crate::report::comparison::words::change;
 use crate::report::format::three_digits;
+use crate::report::percent::change;
 use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
 use crate::site::changes::{Noticed, of_series};

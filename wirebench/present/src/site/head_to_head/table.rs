@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::comparison::words::{figure, value};
 use crate::report::format::three_digits;
 use crate::report::head_to_head::times;
+use crate::report::values::{figure, value};
 use crate::site::head_to_head::panel::{Panel, panels};
 use crate::site::head_to_head::sweep::swept;
 use crate::site::offered::offered;

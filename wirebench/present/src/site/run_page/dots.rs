@@ -1,7 +1,7 @@
 //! Every round of a series as a mark: in the order measured, by variant, with what is not good drawn hollow.
 
-use crate::report::comparison::words::value;
 use crate::report::format::three_digits;
+use crate::report::values::value;
 use crate::site::scale::Linear;
 use crate::site::shown::{name, plural, sentence};
 use crate::site::svg::{Anchor, Path, Picture, Svg};
