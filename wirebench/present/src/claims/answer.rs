@@ -254,10 +254,10 @@ mod tests {
         let run = run();
         let forth = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
         let answer = answer(&forth, Some(&run));
-        let said = answer.line();
+        let line = answer.line();
         assert!(
-            said.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
-            "{said}"
+            line.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
+            "{line}"
         );
         assert!(answer.latency.is_none(), "two protocols, and h2load");
         assert!(
@@ -267,10 +267,10 @@ mod tests {
         );
         let mut back = job(["weather-fixed-count@grpc@h2load", "weather-fixed-count@http@h2load"]);
         back.sides.reverse();
-        let said = super::answer(&back, Some(&run)).line();
+        let line = super::answer(&back, Some(&run)).line();
         assert!(
-            said.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
-            "{said}"
+            line.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
+            "{line}"
         );
     }
 

@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    fn said(check: Check) -> (String, Agreement) {
+    fn result(check: Check) -> (String, Agreement) {
         audited(&Audit {
             about: "x".into(),
             check,
@@ -117,22 +117,22 @@ mod tests {
             in_flight: 100.0,
         };
         assert_eq!(
-            said(little(22.6)),
+            result(little(22.6)),
             (
                 "4,424 × 22.6 ms = 100 requests in flight, of 100".into(),
                 Agreement::Consistent
             )
         );
-        assert_eq!(said(little(5.0)).1, Agreement::CannotBe);
-        assert_eq!(said(little(30.0)).1, Agreement::CannotBe);
+        assert_eq!(result(little(5.0)).1, Agreement::CannotBe);
+        assert_eq!(result(little(30.0)).1, Agreement::CannotBe);
         let bytes = |mb_per_s, bytes| Check::BytesPerAnswer {
             mb_per_s,
             throughput_rps: 10_000.0,
             bytes,
         };
-        assert_eq!(said(bytes(4.5, [450.0, 450.0])).1, Agreement::Consistent);
+        assert_eq!(result(bytes(4.5, [450.0, 450.0])).1, Agreement::Consistent);
         assert_eq!(
-            said(bytes(45.0, [450.0, 460.0])),
+            result(bytes(45.0, [450.0, 460.0])),
             (
                 "45.0 MB/s ÷ 10,000/s = 4,500 bytes an answer, beside 450 to 460".into(),
                 Agreement::CannotBe
@@ -142,52 +142,52 @@ mod tests {
             percentiles_ms: percentiles_ms.to_vec(),
         };
         assert_eq!(
-            said(rising(&[1.5, 3.1, 4.2])),
+            result(rising(&[1.5, 3.1, 4.2])),
             ("1.50 ≤ 3.10 ≤ 4.20 ms".into(), Agreement::Consistent)
         );
-        assert_eq!(said(rising(&[1.5, 1.1])).1, Agreement::CannotBe);
+        assert_eq!(result(rising(&[1.5, 1.1])).1, Agreement::CannotBe);
         let total = |seconds| Check::Total {
             requests: 100_000.0,
             seconds,
             throughput_rps: 4_424.0,
         };
-        assert_eq!(said(total(22.6)).1, Agreement::Consistent);
-        assert_eq!(said(total(20.0)).1, Agreement::CannotBe);
+        assert_eq!(result(total(22.6)).1, Agreement::Consistent);
+        assert_eq!(result(total(20.0)).1, Agreement::CannotBe);
         let more = |percent| Check::MorePercent {
             from: 4_362.0,
             to: 7_840.0,
             percent,
         };
         assert_eq!(
-            said(more(80.0)),
+            result(more(80.0)),
             ("7,840 ÷ 4,362 = +79.7 %, beside +80 %".into(), Agreement::Consistent)
         );
-        assert_eq!(said(more(60.0)).1, Agreement::CannotBe);
+        assert_eq!(result(more(60.0)).1, Agreement::CannotBe);
         let share = |part| Check::Share {
             part,
             of: 76_881.0,
             percent: 99.99,
         };
         assert_eq!(
-            said(share(76_874.0)),
+            result(share(76_874.0)),
             (
                 "76,874 ÷ 76,881 = 99.99 %, beside 99.99 %".into(),
                 Agreement::Consistent
             )
         );
-        assert_eq!(said(share(76_800.0)).1, Agreement::CannotBe);
-        let asked = said(Check::NotTheSame {
+        assert_eq!(result(share(76_800.0)).1, Agreement::CannotBe);
+        let other = result(Check::NotTheSame {
             because: "London and Kyiv".into(),
         });
-        assert_eq!(asked, ("London and Kyiv".into(), Agreement::NotTheSame));
+        assert_eq!(other, ("London and Kyiv".into(), Agreement::NotTheSame));
     }
 
     proptest! {
         #[test]
         fn a_rate_made_of_its_own_total_is_consistent(requests in 1.0f64..1e9, seconds in 0.1f64..1e4, off in 0.9f64..1.1) {
             let check = |throughput_rps| Check::Total { requests, seconds, throughput_rps };
-            prop_assert_eq!(said(check(requests / seconds)).1, Agreement::Consistent);
-            let (_, found) = said(check(requests / seconds * off));
+            prop_assert_eq!(result(check(requests / seconds)).1, Agreement::Consistent);
+            let (_, found) = result(check(requests / seconds * off));
             prop_assert!((found == Agreement::Consistent) == ((1.0 / off - 1.0).abs() <= ROUNDING));
         }
     }

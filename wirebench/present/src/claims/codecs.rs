@@ -55,12 +55,12 @@ mod tests {
             what: what.into(),
             pair: ["json", "protobuf"].map(|format| format!("a-serialization-user-{format}-{what}@domain@criterion")),
         };
-        let said = section(&[codec("encode"), codec("decode"), codec("unknown")], &run);
+        let shown = section(&[codec("encode"), codec("decode"), codec("unknown")], &run);
         assert!(
-            said.contains("protobuf takes × 0.") && said.contains("| decode | "),
-            "{said}"
+            shown.contains("protobuf takes × 0.") && shown.contains("| decode | "),
+            "{shown}"
         );
-        assert!(!said.contains("unknown"), "{said}");
+        assert!(!shown.contains("unknown"), "{shown}");
         assert_eq!(section(&[codec("unknown")], &run), "");
     }
 }

@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_change_has_its_effect_in_words() {
-        let said = [-0.5, 0.0, 0.784, 1.0, 1.2].map(in_words);
+        let text = [-0.5, 0.0, 0.784, 1.0, 1.2].map(in_words);
         let expected = [
             "makes it larger",
             "takes away 0 %",
@@ -218,24 +218,24 @@ mod tests {
             "takes away 100 %",
             "turns it around",
         ];
-        assert_eq!(said, expected);
+        assert_eq!(text, expected);
     }
 
     #[test]
     fn other_findings_are_other_sentences() {
         let question = question();
         let holds = [outcome(&question, Finding::Holds, (true, Some(0.6)))];
-        let said = section(&holds);
+        let text = section(&holds);
         assert!(
-            said.starts_with("**What it comes to**: its one claim: 1 holds.\n\n- 100 connections: requests/s: ✓ holds"),
-            "{said}"
+            text.starts_with("**What it comes to**: its one claim: 1 holds.\n\n- 100 connections: requests/s: ✓ holds"),
+            "{text}"
         );
-        assert!(said.contains("\"keep-alive\" takes away 60 %."), "{said}");
+        assert!(text.contains("\"keep-alive\" takes away 60 %."), "{text}");
         let reversed = [outcome(&question, Finding::Contradicted, (false, Some(0.1)))];
-        let said = section(&reversed);
+        let text = section(&reversed);
         assert!(
-            said.contains("1 is reversed.") && said.contains("The one change tried has no effect"),
-            "{said}"
+            text.contains("1 is reversed.") && text.contains("The one change tried has no effect"),
+            "{text}"
         );
         assert!(
             cause(&reversed[0].experiments[0])

@@ -64,10 +64,10 @@ mod tests {
     fn clients_are_sorted_by_throughput() {
         let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/C/run.json")).unwrap();
         let ids = ["ab", "wrk", "k6", "none"].map(|driver| format!("cross-check@http@{driver}"));
-        let said = section(&ids, &run);
-        assert!(said.starts_with("### One server, 3 clients"), "{said}");
-        let at = |client: &str| said.find(&format!("| {client} |")).unwrap();
-        assert!(at("wrk") < at("ab") && at("wrk") < at("k6"), "{said}");
+        let shown = section(&ids, &run);
+        assert!(shown.starts_with("### One server, 3 clients"), "{shown}");
+        let at = |client: &str| shown.find(&format!("| {client} |")).unwrap();
+        assert!(at("wrk") < at("ab") && at("wrk") < at("k6"), "{shown}");
         assert_eq!(section(&ids[3..], &run), "");
     }
 }

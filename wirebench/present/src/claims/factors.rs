@@ -73,13 +73,13 @@ mod tests {
             sides: ["new for each request".into(), "kept".into()],
             pair: ["cross-check@http@ab".into(), format!("cross-check@http@{second}")],
         };
-        let said = section(&[factor("ab-keepalive"), factor("none")], &run);
-        let lines: Vec<&str> = said
+        let shown = section(&[factor("ab-keepalive"), factor("none")], &run);
+        let lines: Vec<&str> = shown
             .lines()
             .filter(|line| line.starts_with("| connections, ab"))
             .collect();
-        assert!(lines[0].contains("new for each request → kept | **× "), "{said}");
-        assert!(lines[1].contains("not measured in this run"), "{said}");
+        assert!(lines[0].contains("new for each request → kept | **× "), "{shown}");
+        assert!(lines[1].contains("not measured in this run"), "{shown}");
         assert_eq!(section(&[], &run), "");
     }
 }

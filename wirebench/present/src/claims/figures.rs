@@ -19,9 +19,9 @@ pub(crate) fn figure(value: f64) -> String {
 }
 
 /// A ratio with its interval; bold if equality lies outside.
-pub(super) fn marked(beside: Option<Beside>) -> String {
-    let text = times(beside);
-    if beside.is_some_and(|beside| beside.is_clear()) {
+pub(super) fn marked(ratio: Option<Beside>) -> String {
+    let text = times(ratio);
+    if ratio.is_some_and(|ratio| ratio.is_clear()) {
         format!("**{text}**")
     } else {
         text

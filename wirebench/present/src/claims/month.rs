@@ -84,13 +84,13 @@ mod tests {
             pair: ["a-rate@three-tier-http@k6", "a-rate@three-tier-grpc@k6"].map(str::to_owned),
             published_gb: [130.0, 52.0],
         };
-        let said = section(&estimate, &run, None);
+        let shown = section(&estimate, &run, None);
         for needed in [
             "| published traffic, GB | 130 | 52.0 |",
             "1,000,000 requests a day",
             "--cost prices.toml",
         ] {
-            assert!(said.contains(needed), "no {needed:?} in\n{said}");
+            assert!(shown.contains(needed), "no {needed:?} in\n{shown}");
         }
         let prices = Prices {
             about: "made up".into(),
@@ -100,13 +100,13 @@ mod tests {
             memory_gib_hour: 0.005,
             network_gb: 0.09,
         };
-        let said = section(&estimate, &run, Some(&prices));
+        let shown = section(&estimate, &run, Some(&prices));
         for needed in [
             "| EUR, 1,000,000 requests a day (theirs) | ",
             "| EUR, 5,000,000 requests a day (yours) | ",
             "Prices: made up",
         ] {
-            assert!(said.contains(needed), "no {needed:?} in\n{said}");
+            assert!(shown.contains(needed), "no {needed:?} in\n{shown}");
         }
         assert_eq!(
             section(

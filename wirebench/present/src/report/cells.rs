@@ -6,7 +6,7 @@ use wirebench_judge::summary::{self, Row, Spread};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::Series;
 
-/// Throughput, its half range, p50, p99, server and driver CPU per request, peak memory; a dash where nothing was measured.
+/// Throughput, its half range, p50, p99, server and driver CPU per request, peak memory; a dash for values that were not measured.
 #[must_use]
 pub fn load(row: &Row) -> [String; 7] {
     let median = |metric, write: fn(f64) -> String| shown(row, metric, |spread| write(spread.median));
@@ -36,7 +36,7 @@ pub fn benchmark(row: &Row) -> [String; 2] {
     [Metric::LatencyP50, Metric::LatencyP99].map(|metric| shown(row, metric, |spread| time(spread.median)))
 }
 
-/// What the figures of [`processes`] are called.
+/// The heads of the columns of [`processes`].
 pub const PROCESS_HEADS: [&str; 7] = [
     "process",
     "CPU per request",
@@ -47,7 +47,7 @@ pub const PROCESS_HEADS: [&str; 7] = [
     "connections",
 ];
 
-/// The processes of a chain, the one that the driver asked first; empty for a server of one process.
+/// The processes of a chain, the front first; empty for a server of one process.
 #[must_use]
 pub fn processes(series: &Series) -> Vec<[String; 7]> {
     let shown = |value: Option<f64>, write: fn(f64) -> String| value.map_or("–".into(), write);

@@ -76,7 +76,7 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
 }
 
 impl Drawing {
-    /// Draws one picture; its file's ending says of which kind.
+    /// Draws one picture; the extension of its file selects the format.
     fn draw_into(&self, gnuplot: &Path, scripts: &Path, data: &Path, picture: &Path) -> Result<(), ChartError> {
         let mut command = wirebench_spawn::command(gnuplot);
         command.arg("-c").arg(scripts.join(self.script));

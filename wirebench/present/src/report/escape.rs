@@ -142,7 +142,7 @@ mod tests {
         "",
     ];
 
-    /// What a Markdown reader makes of it as an item of a list: the text, or what is more than text.
+    /// The text of a list item as a Markdown reader sees it, or the first element that is not text.
     fn read_item(item: &str) -> Result<String, String> {
         let mut text = String::new();
         for event in Parser::new_ext(&format!("- {item}\n"), options()) {

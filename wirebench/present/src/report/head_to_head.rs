@@ -11,12 +11,12 @@ pub const BOUNDS: &str =
 
 /// `× 1.42 (1.38 to 1.44)`; a dash if one of the two has no value.
 #[must_use]
-pub fn times(beside: Option<Beside>) -> String {
-    let Some(beside) = beside else { return "–".into() };
-    let [middle, low, high] = [beside.times, beside.low, beside.high].map(three_digits);
-    match beside.bounds {
-        Bounds::Range(1) => format!("× {middle}"),
-        Bounds::Range(_) | Bounds::Interval => format!("× {middle} ({low} to {high})"),
+pub fn times(ratio: Option<Beside>) -> String {
+    let Some(ratio) = ratio else { return "–".into() };
+    let [times, low, high] = [ratio.times, ratio.low, ratio.high].map(three_digits);
+    match ratio.bounds {
+        Bounds::Range(1) => format!("× {times}"),
+        Bounds::Range(_) | Bounds::Interval => format!("× {times} ({low} to {high})"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Facts of a whole comparison, each in one line: how rows stand, false alarms, spreads, pairs left out, remarks.
+//! Facts of a whole comparison, each in one line: numbers of rows by standing, false alarms, spreads, pairs left out, remarks.
 
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
