@@ -10,7 +10,7 @@ use crate::outcome::{Outcome, UsageError};
 use crate::runs;
 use wirebench_declare::Project;
 use wirebench_declare::prices::Prices;
-use wirebench_present::claims::document::{self, Told};
+use wirebench_present::claims::document::{self, LinkedRun};
 
 /// Compares a run with published comparisons, claim by claim.
 #[derive(Debug, clap::Args)]
@@ -38,8 +38,8 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         return Err(UsageError(message.into()).into());
     }
     let prices = args.cost.as_deref().map(Prices::read).transpose()?;
-    let told = told(project, args)?;
-    let text = document::render(&project.claims, &told, prices.as_ref());
+    let linked = linked(project, args)?;
+    let text = document::render(&project.claims, &linked, prices.as_ref());
     let Some(out) = &args.out else {
         print!("{text}");
         return Ok(Outcome::Done);
@@ -50,7 +50,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 }
 
 /// The runs that were named, with the way to each from the document.
-fn told(project: &Project, args: &Args) -> anyhow::Result<Vec<Told>> {
+fn linked(project: &Project, args: &Args) -> anyhow::Result<Vec<LinkedRun>> {
     let named = |run: Option<&Path>| {
         let folder = runs::folder_of(&project.root, run)?;
         let link = match (&args.out, run) {
@@ -58,7 +58,7 @@ fn told(project: &Project, args: &Args) -> anyhow::Result<Vec<Told>> {
             (None, Some(_)) if args.run.len() > 1 => folder.join("run.json").display().to_string(),
             (None, _) => "run.json".into(),
         };
-        Ok(Told {
+        Ok(LinkedRun {
             run: runs::read_at(&project.root, run)?,
             link,
         })

@@ -10,7 +10,7 @@ use crate::comparisons;
 use wirebench_declare::Project;
 use wirebench_engine::install;
 use wirebench_engine::session::prepare;
-use wirebench_present::claims::document::{self, Told};
+use wirebench_present::claims::document::{self, LinkedRun};
 use wirebench_present::report::{charts, comparison, markdown, terminal};
 use wirebench_present::site;
 use wirebench_record::comparison::Comparison;
@@ -54,11 +54,11 @@ pub(crate) fn write_claims(project: &Project, run: &Run, folder: &Path) -> anyho
         return Ok(());
     }
     let file = folder.join("claims.md");
-    let told = Told {
+    let linked = LinkedRun {
         run: run.clone(),
         link: "run.json".into(),
     };
-    write_file(&file, &document::render(&project.claims, &[told], None))?;
+    write_file(&file, &document::render(&project.claims, &[linked], None))?;
     log::info!("claims   {}", file.display());
     Ok(())
 }

@@ -96,7 +96,7 @@ fn check(comparison: &Comparison) -> Result<(), TestCaseError> {
     let (text, comment) = (terminal::render(comparison, None), markdown::render(comparison));
     let findings = Findings::of(comparison);
     for row in findings.gating.iter().chain(&findings.informative) {
-        let said = sentence(row);
+        let said = reasons::row(row);
         let shown = prose(&said);
         prop_assert!(comment.contains(&shown), "the comment lacks {}:\n{}", shown, comment);
         if matches!(

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::summary::changed::Changed;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
+use wirebench_present::report::comparison::cells::effect;
 use wirebench_present::report::comparison::functions;
-use wirebench_present::report::comparison::words::effect;
 use wirebench_present::report::format::{plain, shortened};
 use wirebench_record::comparison::{Comparison, FunctionChange};
 

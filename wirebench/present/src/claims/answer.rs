@@ -1,27 +1,25 @@
-//! HTTP or gRPC, job by job: which of two sides costs less in one run, in one sentence and one row each.
+//! HTTP or gRPC, job by job: which of two sides costs less in one run, in one sentence and one row for each job.
 
 use std::fmt::Write as _;
 
-use crate::claims::document::figure;
+use crate::claims::figures::{figure, marked, median_of, pair, payload};
 use crate::report::format::{plain, three_digits};
-use crate::report::head_to_head::times;
+use crate::report::table::{Table, number, text};
 use wirebench_declare::claims::{Job, PublicComparison};
 use wirebench_judge::claims::newest;
-use wirebench_judge::summary::candidate_rounds;
 use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Round, Run, Series};
-use wirebench_stats::quantile::median;
+use wirebench_record::run::{Round, Run};
 
-/// What the client h2load measures over HTTP/2 leaves out its own waiting: its latency is no match for HTTP/1.1's.
+/// The latency that h2load measures over HTTP/2 leaves out its own waiting, and cannot be compared with HTTP/1.1's.
 const NO_LATENCY: &str = "h2load";
 
-/// One job with what a run says of it.
+/// One job with its figures in a run.
 #[derive(Debug)]
 pub struct Answer<'a> {
-    /// What was asked.
+    /// The job.
     pub job: &'a Job,
-    /// Server CPU of a request, second side as a multiple of the first; none where the run has not measured both.
+    /// Server CPU of a request, second side as a multiple of the first; `None` if the run has not measured both.
     pub server_cpu: Option<Multiple>,
     /// Client CPU of a request.
     client_cpu: Option<Multiple>,
@@ -31,7 +29,7 @@ pub struct Answer<'a> {
     latency: Option<Multiple>,
     /// Largest memory of the servers.
     memory: Option<Multiple>,
-    /// Bytes of an answer's body or message on both sides.
+    /// Bytes of a response's body or message on both sides.
     payload: Option<[f64; 2]>,
     /// Server CPU of a request on both sides, µs.
     microseconds: Option<[f64; 2]>,
@@ -42,17 +40,14 @@ pub struct Answer<'a> {
 pub fn answers<'a>(comparisons: &'a [PublicComparison], runs: &[&Run]) -> Vec<Answer<'a>> {
     let of = |comparison: &'a PublicComparison| {
         let run = newest(comparison, runs.iter().copied());
-        comparison
-            .jobs
-            .iter()
-            .map(move |job| run.map_or_else(|| Answer::unmeasured(job), |run| answer(job, run)))
+        comparison.jobs.iter().map(move |job| answer(job, run))
     };
     let mut answers: Vec<Answer> = comparisons.iter().flat_map(of).collect();
     answers.sort_by_key(|answer| answer.job.rank.unwrap_or(u32::MAX));
     answers
 }
 
-/// All answers in one sentence: how many jobs the first side of each, HTTP, answers at less cost, and how many the second.
+/// All answers in one sentence: in how many jobs the first side, HTTP, costs less, and in how many the second.
 #[must_use]
 pub fn headline(answers: &[Answer]) -> String {
     let measured: Vec<Multiple> = answers.iter().filter_map(|answer| answer.server_cpu).collect();
@@ -71,59 +66,36 @@ pub fn headline(answers: &[Answer]) -> String {
     )
 }
 
-fn answer<'a>(job: &'a Job, run: &Run) -> Answer<'a> {
-    let of = |id: &String| run.series.iter().find(|series| series.id == *id);
-    let Some((first, second)) = of(&job.pair[0]).zip(of(&job.pair[1])) else {
-        return Answer::unmeasured(job);
+fn answer<'a>(job: &'a Job, run: Option<&Run>) -> Answer<'a> {
+    let pair = run.and_then(|run| pair(run, &job.pair));
+    let ratio = |metric| pair.and_then(|[first, second]| Multiple::of(metric, second, first));
+    let both = |read: fn(&Round) -> Option<f64>| {
+        let [first, second] = pair?;
+        Some([median_of(first, read)?, median_of(second, read)?])
     };
-    let beside = |metric| Multiple::of(metric, second, first);
-    let both = |read: &dyn Fn(&Round) -> Option<f64>| Some([middle(first, read)?, middle(second, read)?]);
-    let is_one_protocol = first.protocol == second.protocol;
+    let has_latency =
+        pair.is_some_and(|[first, second]| first.protocol == second.protocol || first.driver != NO_LATENCY);
     Answer {
         job,
-        server_cpu: beside(Metric::ServerCpu),
-        client_cpu: beside(Metric::DriverCpu),
-        throughput: beside(Metric::Throughput),
-        latency: beside(Metric::LatencyP50).filter(|_| is_one_protocol || first.driver != NO_LATENCY),
-        memory: beside(Metric::PeakRss),
-        payload: both(&payload),
-        microseconds: both(&|round| Metric::ServerCpu.of(round).map(|ns| ns / 1e3)),
+        server_cpu: ratio(Metric::ServerCpu),
+        client_cpu: ratio(Metric::DriverCpu),
+        throughput: ratio(Metric::Throughput),
+        latency: ratio(Metric::LatencyP50).filter(|_| has_latency),
+        memory: ratio(Metric::PeakRss),
+        payload: both(payload),
+        microseconds: both(|round| Metric::ServerCpu.of(round).map(|ns| ns / 1e3)),
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "an answer has far fewer than 2^53 bytes")]
-pub(super) fn payload(round: &Round) -> Option<f64> {
-    round.payload_bytes.map(|bytes| bytes as f64)
-}
-
-pub(super) fn middle(series: &Series, read: &dyn Fn(&Round) -> Option<f64>) -> Option<f64> {
-    let values: Vec<f64> = candidate_rounds(series).filter_map(read).collect();
-    median(&values)
-}
-
-impl<'a> Answer<'a> {
-    const fn unmeasured(job: &'a Job) -> Self {
-        Self {
-            job,
-            server_cpu: None,
-            client_cpu: None,
-            throughput: None,
-            latency: None,
-            memory: None,
-            payload: None,
-            microseconds: None,
-        }
-    }
-
+impl Answer<'_> {
     /// The job and its answer in one line of Markdown.
+    fn line(&self) -> String {
+        format!("**{}**: {}", plain(&self.job.job), self.sentence())
+    }
+
+    /// The answer in one sentence that can be quoted: which side costs the server less CPU, and by how much.
     #[must_use]
     pub fn sentence(&self) -> String {
-        format!("**{}**: {}", plain(&self.job.job), self.said())
-    }
-
-    /// The answer in one sentence that can be quoted: what costs the server less CPU, and by how much.
-    #[must_use]
-    pub fn said(&self) -> String {
         let [first, second] = [&self.job.sides[0], &self.job.sides[1]].map(|side| plain(side));
         let Some(cpu) = self.server_cpu else {
             return "not measured in this run.".into();
@@ -144,71 +116,65 @@ impl<'a> Answer<'a> {
         format!("{less} costs less. {more} takes × {times} ({low} to {high}) of its server CPU per request.")
     }
 
-    fn row(&self) -> String {
-        let cells = [
+    fn row(&self) -> Vec<String> {
+        let [first, second] = &self.job.sides;
+        let both = |pair: Option<[f64; 2]>| {
+            pair.map_or("–".into(), |[first, second]| {
+                format!("{} → {}", figure(first), figure(second))
+            })
+        };
+        let ratios = [
             self.server_cpu,
             self.client_cpu,
             self.throughput,
             self.latency,
             self.memory,
-        ]
-        .map(marked);
-        let pair = |pair: Option<[f64; 2]>| {
-            pair.map_or("–".into(), |[first, second]| {
-                format!("{} → {}", figure(first), figure(second))
-            })
-        };
-        format!(
-            "| {} | {} → {} | {} | {} | {} | {} |",
+        ];
+        let series = [&self.job.pair[0], &self.job.pair[1]].map(|id| format!("`{}`", plain(id)));
+        let mut cells = vec![
             plain(&self.job.job),
-            plain(&self.job.sides[0]),
-            plain(&self.job.sides[1]),
-            pair(self.microseconds),
-            cells.join(" | "),
-            pair(self.payload),
-            self.job
-                .pair
-                .iter()
-                .map(|id| format!("`{}`", plain(id)))
-                .collect::<Vec<_>>()
-                .join(", ")
-        )
+            format!("{} → {}", plain(first), plain(second)),
+            both(self.microseconds),
+        ];
+        cells.extend(ratios.map(marked));
+        cells.extend([both(self.payload), series.join(", ")]);
+        cells
     }
 }
 
-/// A ratio with its interval; bold where equality lies outside.
-pub(super) fn marked(beside: Option<Multiple>) -> String {
-    let text = times(beside);
-    if beside.is_some_and(|beside| beside.is_clear()) {
-        format!("**{text}**")
-    } else {
-        text
-    }
-}
-
-/// The sentences, one a line of a list: what README and document share.
-#[must_use]
-pub fn sentences(answers: &[Answer]) -> String {
+/// A list of all answers: README and document share it.
+fn list(answers: &[Answer]) -> String {
     answers.iter().fold(String::new(), |mut out, one| {
-        let _ = writeln!(out, "- {}", one.sentence());
+        let _ = writeln!(out, "- {}", one.line());
         out
     })
 }
 
-/// The first section of the document; empty where no comparison names a job.
-#[must_use]
-pub fn section(answers: &[Answer]) -> String {
+/// The first section of the document; empty if no comparison names a job.
+pub(super) fn section(answers: &[Answer]) -> String {
     if answers.is_empty() {
         return String::new();
     }
-    let rows = answers.iter().map(Answer::row).collect::<Vec<_>>().join("\n");
+    let columns = [
+        text("job"),
+        text("sides"),
+        number("server CPU per request, µs"),
+        number("×"),
+        number("client CPU ×"),
+        number("requests/s ×"),
+        number("p50 ×"),
+        number("memory ×"),
+        number("payload, bytes"),
+        text("series"),
+    ];
+    let table = Table::new(columns, answers.iter().map(Answer::row));
     format!(
         "## The answer, by job\n\n**By job, not by protocol.** {}\n\n{}\nThey hold for the servers, clients and machine of the run. Ratios are second side ÷ first side: the Hodges–Lehmann estimate over rounds of the same number, measured in turn, \
          with the 95 % interval (of fewer than 6 rounds, their range); bold where equality lies outside. They need not be the quotient of the two medians. Latency is left out where h2load's over HTTP/2 would stand beside HTTP/1.1's.\n\n\
-         | job | sides | server CPU per request, µs | × | client CPU × | requests/s × | p50 × | memory × | payload, bytes | series |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|--:|---|\n{rows}\n\n",
+         {}\n",
         headline(answers),
-        sentences(answers)
+        list(answers),
+        table.markdown()
     )
 }
 
@@ -231,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_headline_counts_what_each_side_costs_less() {
+    fn the_headline_counts_the_jobs_in_which_each_side_costs_less() {
         let run = run();
         let known = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
         let of = |times: f64, low: f64, high: f64| Answer {
@@ -241,7 +207,7 @@ mod tests {
                 high,
                 bounds: Bounds::Interval,
             }),
-            ..answer(&known, &run)
+            ..answer(&known, Some(&run))
         };
         let missing = job(["weather-fixed-count@http@h2load", "x@y@z"]);
         let all = [
@@ -249,7 +215,7 @@ mod tests {
             of(1.4, 1.2, 1.6),
             of(0.7, 0.6, 0.8),
             of(1.0, 0.8, 1.2),
-            answer(&missing, &run),
+            answer(&missing, Some(&run)),
         ];
         assert_eq!(
             headline(&all),
@@ -262,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_stand_by_their_rank() {
+    fn jobs_are_sorted_by_rank() {
         let mut jobs = [
             job(["a@b@c", "a@d@c"]),
             job(["a@b@c", "a@d@c"]),
@@ -275,49 +241,49 @@ mod tests {
             jobs: jobs.to_vec(),
             ..comparison
         };
-        let said = sentences(&answers(&[comparison], &[&run()]));
-        let at = |word: &str| said.find(word).unwrap();
+        let text = list(&answers(&[comparison], &[&run()]));
+        let at = |word: &str| text.find(word).unwrap();
         assert!(
             at("**first**") < at("**second**") && at("**second**") < at("**last**"),
-            "{said}"
+            "{text}"
         );
     }
 
     #[test]
-    fn a_job_is_answered_by_what_costs_the_server_less() {
+    fn an_answer_names_the_side_that_costs_the_server_less() {
         let run = run();
         let forth = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
-        let answer = answer(&forth, &run);
-        let said = answer.sentence();
+        let answer = answer(&forth, Some(&run));
+        let line = answer.line();
         assert!(
-            said.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
-            "{said}"
+            line.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
+            "{line}"
         );
         assert!(answer.latency.is_none(), "two protocols, and h2load");
         assert!(
-            answer.row().contains(" µ") || answer.row().contains('→'),
-            "{}",
+            answer.row().concat().contains(" µ") || answer.row().concat().contains('→'),
+            "{:?}",
             answer.row()
         );
         let mut back = job(["weather-fixed-count@grpc@h2load", "weather-fixed-count@http@h2load"]);
         back.sides.reverse();
-        let said = super::answer(&back, &run).sentence();
+        let line = super::answer(&back, Some(&run)).line();
         assert!(
-            said.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
-            "{said}"
+            line.starts_with("**a direct call**: HTTP costs less. gRPC takes × 1."),
+            "{line}"
         );
     }
 
     #[test]
-    fn what_is_not_clear_or_not_measured_is_said_to_be_so() {
+    fn an_answer_says_that_it_is_unclear_or_not_measured() {
         let run = run();
         let missing = job(["weather-fixed-count@http@h2load", "x@y@z"]);
         assert_eq!(
-            answer(&missing, &run).sentence(),
+            answer(&missing, Some(&run)).line(),
             "**a direct call**: not measured in this run."
         );
         let known = job(["weather-fixed-count@http@h2load", "weather-fixed-count@grpc@h2load"]);
-        let mut unclear = answer(&known, &run);
+        let mut unclear = answer(&known, Some(&run));
         unclear.server_cpu = Some(Multiple {
             times: 1.05,
             low: 0.9,
@@ -325,7 +291,7 @@ mod tests {
             bounds: Bounds::Interval,
         });
         assert_eq!(
-            unclear.sentence(),
+            unclear.line(),
             "**a direct call**: no difference in server CPU that this run can see (gRPC takes × 0.90 to × 1.20 of HTTP's)."
         );
     }

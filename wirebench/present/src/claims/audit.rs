@@ -1,24 +1,24 @@
-//! Published figures held against each other: arithmetic that needs no measurement. Pure.
+//! Checks published figures against each other: arithmetic that needs no measurement.
 
-use crate::report::format::{count, three_digits};
+use crate::claims::figures::figure;
 use wirebench_declare::claims::{Audit, Check};
 
 /// In a closed loop, rate × latency is the number of requests in flight, less what clients spend between two requests.
 const IN_FLIGHT: std::ops::RangeInclusive<f64> = 0.75..=1.05;
-/// By how much figures may miss each other through rounding.
+/// The largest relative difference that rounding explains.
 const ROUNDING: f64 = 0.015;
 
-/// By how much a share may miss what was stated with two digits after the point, percent.
+/// The largest rounding error of a share that was stated with two decimals, percent.
 const HALF_A_DIGIT: f64 = 0.005;
 
-/// What the arithmetic says of figures.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agreement {
-    /// They fit each other.
+    /// The figures agree.
     Consistent,
     /// They cannot all be true of one measurement.
     CannotBe,
-    /// The two sides were not asked the same.
+    /// The two sides did not get the same requests.
     NotTheSame,
 }
 
@@ -34,31 +34,19 @@ impl Agreement {
     }
 }
 
-/// The arithmetic of a check in one line, and what it says.
+/// The arithmetic of a check in one line, and its result.
 #[must_use]
 pub fn audited(audit: &Audit) -> (String, Agreement) {
-    let fits = |fits: bool| {
-        if fits {
-            Agreement::Consistent
-        } else {
-            Agreement::CannotBe
-        }
-    };
-    match &audit.check {
+    let (arithmetic, agrees) = match audit.check {
         Check::LittlesLaw {
             throughput_rps,
             latency_ms,
             in_flight,
         } => {
             let product = throughput_rps * latency_ms / 1e3;
-            let text = format!(
-                "{} × {} ms = {} requests in flight, of {}",
-                figure(*throughput_rps),
-                figure(*latency_ms),
-                figure(product),
-                figure(*in_flight)
-            );
-            (text, fits(IN_FLIGHT.contains(&(product / in_flight))))
+            let [rate, latency, found, stated] = [throughput_rps, latency_ms, product, in_flight].map(figure);
+            let text = format!("{rate} × {latency} ms = {found} requests in flight, of {stated}");
+            (text, IN_FLIGHT.contains(&(product / in_flight)))
         }
         Check::BytesPerAnswer {
             mb_per_s,
@@ -66,65 +54,43 @@ pub fn audited(audit: &Audit) -> (String, Agreement) {
             bytes: [least, most],
         } => {
             let each = mb_per_s * 1e6 / throughput_rps;
-            let range = if least < most {
-                format!("{} to {}", figure(*least), figure(*most))
-            } else {
-                figure(*least)
-            };
-            let text = format!(
-                "{} MB/s ÷ {}/s = {} bytes an answer, beside {range}",
-                figure(*mb_per_s),
-                figure(*throughput_rps),
-                figure(each)
-            );
+            let [volume, rate, found, from, to] = [mb_per_s, throughput_rps, each, least, most].map(figure);
+            let stated = if least < most { format!("{from} to {to}") } else { from };
+            let text = format!("{volume} MB/s ÷ {rate}/s = {found} bytes an answer, beside {stated}");
             (
                 text,
-                fits(each >= least * (1.0 - ROUNDING) && each <= most * (1.0 + ROUNDING)),
+                each >= least * (1.0 - ROUNDING) && each <= most * (1.0 + ROUNDING),
             )
         }
-        Check::Rising { percentiles_ms } => {
-            let words: Vec<String> = percentiles_ms.iter().map(|one| figure(*one)).collect();
-            (format!("{} ms", words.join(" ≤ ")), fits(percentiles_ms.is_sorted()))
+        Check::Rising { ref percentiles_ms } => {
+            let figures: Vec<String> = percentiles_ms.iter().copied().map(figure).collect();
+            (format!("{} ms", figures.join(" ≤ ")), percentiles_ms.is_sorted())
         }
         Check::Total {
             requests,
             seconds,
             throughput_rps,
         } => {
-            let rate = requests / seconds;
-            let text = format!(
-                "{} ÷ {} s = {}/s, beside {}/s",
-                figure(*requests),
-                figure(*seconds),
-                figure(rate),
-                figure(*throughput_rps)
-            );
-            (text, fits((rate / throughput_rps - 1.0).abs() <= ROUNDING))
+            let [all, time, found, stated] = [requests, seconds, requests / seconds, throughput_rps].map(figure);
+            let text = format!("{all} ÷ {time} s = {found}/s, beside {stated}/s");
+            (text, (requests / seconds / throughput_rps - 1.0).abs() <= ROUNDING)
         }
         Check::MorePercent { from, to, percent } => {
             let more = (to / from - 1.0) * 100.0;
-            let text = format!(
-                "{} ÷ {} = {more:+.1} %, beside {percent:+} %",
-                figure(*to),
-                figure(*from)
-            );
-            (text, fits((more - percent).abs() <= 1.0))
+            let text = format!("{} ÷ {} = {more:+.1} %, beside {percent:+} %", figure(to), figure(from));
+            (text, (more - percent).abs() <= 1.0)
         }
         Check::Share { part, of, percent } => {
             let share = part / of * 100.0;
-            let text = format!("{} ÷ {} = {share:.2} %, beside {percent} %", figure(*part), figure(*of));
-            (text, fits((share - percent).abs() <= HALF_A_DIGIT))
+            let text = format!("{} ÷ {} = {share:.2} %, beside {percent} %", figure(part), figure(of));
+            (text, (share - percent).abs() <= HALF_A_DIGIT)
         }
-        Check::NotTheSame { because } => (because.clone(), Agreement::NotTheSame),
-    }
-}
-
-/// A figure of a sentence: whole from 100 on, with thousands separators.
-fn figure(value: f64) -> String {
-    if value >= 99.95 {
-        count(value)
+        Check::NotTheSame { ref because } => return (because.clone(), Agreement::NotTheSame),
+    };
+    if agrees {
+        (arithmetic, Agreement::Consistent)
     } else {
-        three_digits(value)
+        (arithmetic, Agreement::CannotBe)
     }
 }
 
@@ -134,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    fn said(check: Check) -> (String, Agreement) {
+    fn result(check: Check) -> (String, Agreement) {
         audited(&Audit {
             about: "x".into(),
             check,
@@ -151,22 +117,22 @@ mod tests {
             in_flight: 100.0,
         };
         assert_eq!(
-            said(little(22.6)),
+            result(little(22.6)),
             (
                 "4,424 × 22.6 ms = 100 requests in flight, of 100".into(),
                 Agreement::Consistent
             )
         );
-        assert_eq!(said(little(5.0)).1, Agreement::CannotBe);
-        assert_eq!(said(little(30.0)).1, Agreement::CannotBe);
+        assert_eq!(result(little(5.0)).1, Agreement::CannotBe);
+        assert_eq!(result(little(30.0)).1, Agreement::CannotBe);
         let bytes = |mb_per_s, bytes| Check::BytesPerAnswer {
             mb_per_s,
             throughput_rps: 10_000.0,
             bytes,
         };
-        assert_eq!(said(bytes(4.5, [450.0, 450.0])).1, Agreement::Consistent);
+        assert_eq!(result(bytes(4.5, [450.0, 450.0])).1, Agreement::Consistent);
         assert_eq!(
-            said(bytes(45.0, [450.0, 460.0])),
+            result(bytes(45.0, [450.0, 460.0])),
             (
                 "45.0 MB/s ÷ 10,000/s = 4,500 bytes an answer, beside 450 to 460".into(),
                 Agreement::CannotBe
@@ -176,52 +142,52 @@ mod tests {
             percentiles_ms: percentiles_ms.to_vec(),
         };
         assert_eq!(
-            said(rising(&[1.5, 3.1, 4.2])),
+            result(rising(&[1.5, 3.1, 4.2])),
             ("1.50 ≤ 3.10 ≤ 4.20 ms".into(), Agreement::Consistent)
         );
-        assert_eq!(said(rising(&[1.5, 1.1])).1, Agreement::CannotBe);
+        assert_eq!(result(rising(&[1.5, 1.1])).1, Agreement::CannotBe);
         let total = |seconds| Check::Total {
             requests: 100_000.0,
             seconds,
             throughput_rps: 4_424.0,
         };
-        assert_eq!(said(total(22.6)).1, Agreement::Consistent);
-        assert_eq!(said(total(20.0)).1, Agreement::CannotBe);
+        assert_eq!(result(total(22.6)).1, Agreement::Consistent);
+        assert_eq!(result(total(20.0)).1, Agreement::CannotBe);
         let more = |percent| Check::MorePercent {
             from: 4_362.0,
             to: 7_840.0,
             percent,
         };
         assert_eq!(
-            said(more(80.0)),
+            result(more(80.0)),
             ("7,840 ÷ 4,362 = +79.7 %, beside +80 %".into(), Agreement::Consistent)
         );
-        assert_eq!(said(more(60.0)).1, Agreement::CannotBe);
+        assert_eq!(result(more(60.0)).1, Agreement::CannotBe);
         let share = |part| Check::Share {
             part,
             of: 76_881.0,
             percent: 99.99,
         };
         assert_eq!(
-            said(share(76_874.0)),
+            result(share(76_874.0)),
             (
                 "76,874 ÷ 76,881 = 99.99 %, beside 99.99 %".into(),
                 Agreement::Consistent
             )
         );
-        assert_eq!(said(share(76_800.0)).1, Agreement::CannotBe);
-        let asked = said(Check::NotTheSame {
+        assert_eq!(result(share(76_800.0)).1, Agreement::CannotBe);
+        let other = result(Check::NotTheSame {
             because: "London and Kyiv".into(),
         });
-        assert_eq!(asked, ("London and Kyiv".into(), Agreement::NotTheSame));
+        assert_eq!(other, ("London and Kyiv".into(), Agreement::NotTheSame));
     }
 
     proptest! {
         #[test]
         fn a_rate_made_of_its_own_total_is_consistent(requests in 1.0f64..1e9, seconds in 0.1f64..1e4, off in 0.9f64..1.1) {
             let check = |throughput_rps| Check::Total { requests, seconds, throughput_rps };
-            prop_assert_eq!(said(check(requests / seconds)).1, Agreement::Consistent);
-            let (_, found) = said(check(requests / seconds * off));
+            prop_assert_eq!(result(check(requests / seconds)).1, Agreement::Consistent);
+            let (_, found) = result(check(requests / seconds * off));
             prop_assert!((found == Agreement::Consistent) == ((1.0 / off - 1.0).abs() <= ROUNDING));
         }
     }

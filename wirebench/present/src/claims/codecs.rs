@@ -1,56 +1,47 @@
 //! Encoding and decoding without a server: a payload's time in JSON and in protobuf.
 
-use std::fmt::Write as _;
-
+use crate::claims::figures::{median_of, pair};
 use crate::report::format::{plain, three_digits, time};
 use crate::report::head_to_head::times;
+use crate::report::table::{Table, number, text};
 use wirebench_declare::claims::Codec;
-use wirebench_judge::summary::candidate_rounds;
 use wirebench_judge::summary::multiple::Multiple;
-use wirebench_record::run::{Round, Run, Series};
-use wirebench_stats::quantile::median;
+use wirebench_record::run::{Round, Run};
 
-/// The table, with one sentence about all rows; empty where the run has none of the series.
+/// The table with a sentence about all rows; empty if the run has none of the series.
 pub(super) fn section(codecs: &[Codec], run: &Run) -> String {
-    let rows: Vec<(&Codec, [f64; 2], Multiple)> = codecs.iter().filter_map(|codec| row(codec, run)).collect();
-    let Some(least) = rows.iter().map(|(_, _, beside)| beside.times).reduce(f64::min) else {
+    let measured: Vec<(&Codec, [f64; 2], Multiple)> = codecs.iter().filter_map(|codec| measured(codec, run)).collect();
+    let ratios = || measured.iter().map(|(_, _, ratio)| ratio.times);
+    let Some((least, most)) = ratios().reduce(f64::min).zip(ratios().reduce(f64::max)) else {
         return String::new();
     };
-    let most = rows.iter().map(|(_, _, beside)| beside.times).fold(least, f64::max);
     let [least, most] = [least, most].map(three_digits);
-    let mut out = format!(
+    let rows = measured
+        .into_iter()
+        .map(|(codec, [json, protobuf], ratio)| [plain(&codec.what), time(json), time(protobuf), times(Some(ratio))]);
+    let columns = [
+        text("payload, operation"),
+        number("JSON"),
+        number("protobuf"),
+        number("×"),
+    ];
+    format!(
         "### Encoding and decoding, without a server (criterion)\n\nprotobuf takes × {least} to × {most} of JSON's time. \
-         Median time of one operation; criterion's own report with its densities is in the workflow's artifact.\n\n\
-         | payload, operation | JSON | protobuf | × |\n|---|--:|--:|--:|\n"
-    );
-    for (codec, [json, protobuf], beside) in rows {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {} |",
-            plain(&codec.what),
-            time(json),
-            time(protobuf),
-            times(Some(beside))
-        );
-    }
-    out.push('\n');
-    out
+         Median time of one operation; criterion's own report with its densities is in the workflow's artifact.\n\n{}\n",
+        Table::new(columns, rows).markdown()
+    )
 }
 
-fn row<'a>(codec: &'a Codec, run: &Run) -> Option<(&'a Codec, [f64; 2], Multiple)> {
-    let of = |id: &String| run.series.iter().find(|series| series.id == *id);
-    let (json, protobuf) = (of(&codec.pair[0])?, of(&codec.pair[1])?);
-    let both = [middle(json)?, middle(protobuf)?];
-    Some((codec, both, Multiple::over(protobuf, json, p50)?))
+/// A codec with the medians of JSON and protobuf, and their ratio.
+fn measured<'a>(codec: &'a Codec, run: &Run) -> Option<(&'a Codec, [f64; 2], Multiple)> {
+    let [json, protobuf] = pair(run, &codec.pair)?;
+    let medians = [median_of(json, p50)?, median_of(protobuf, p50)?];
+    Some((codec, medians, Multiple::over(protobuf, json, p50)?))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one operation")]
 fn p50(round: &Round) -> Option<f64> {
     round.latency_ns.map(|latency| latency.p50 as f64)
-}
-
-fn middle(series: &Series) -> Option<f64> {
-    median(&candidate_rounds(series).filter_map(p50).collect::<Vec<f64>>())
 }
 
 #[cfg(test)]
@@ -64,12 +55,12 @@ mod tests {
             what: what.into(),
             pair: ["json", "protobuf"].map(|format| format!("a-serialization-user-{format}-{what}@domain@criterion")),
         };
-        let said = section(&[codec("encode"), codec("decode"), codec("unknown")], &run);
+        let shown = section(&[codec("encode"), codec("decode"), codec("unknown")], &run);
         assert!(
-            said.contains("protobuf takes × 0.") && said.contains("| decode | "),
-            "{said}"
+            shown.contains("protobuf takes × 0.") && shown.contains("| decode | "),
+            "{shown}"
         );
-        assert!(!said.contains("unknown"), "{said}");
+        assert!(!shown.contains("unknown"), "{shown}");
         assert_eq!(section(&[codec("unknown")], &run), "");
     }
 }

@@ -1,60 +1,59 @@
-//! One server asked the same by every load generator: what differs is the load generator's.
+//! One server under the same load from every load generator: differences are the load generators'.
 
-use std::fmt::Write as _;
-
+use crate::claims::figures::{median_of, series};
 use crate::report::format::{count, plain, three_digits, time};
+use crate::report::table::{Table, number, text};
 use wirebench_judge::summary::candidate_rounds;
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Bound, Round, Run, Series};
-use wirebench_stats::quantile::median;
+use wirebench_record::run::{Bound, Run, Series};
 
-/// The table; empty where the run has none of the series.
+/// The table, the fastest client first; empty if the run has none of the series.
 pub(super) fn section(ids: &[String], run: &Run) -> String {
-    let mut series: Vec<(&Series, f64)> = (ids.iter())
-        .filter_map(|id| run.series.iter().find(|series| series.id == *id))
-        .filter_map(|series| Some((series, middle(series, |round| Metric::Throughput.of(round))?)))
+    let mut clients: Vec<(&Series, f64)> = (ids.iter())
+        .filter_map(|id| series(run, id))
+        .filter_map(|series| Some((series, median_of(series, |round| Metric::Throughput.of(round))?)))
         .collect();
-    series.sort_by(|one, other| other.1.total_cmp(&one.1));
-    let (Some((_, most)), Some((_, least))) = (series.first(), series.last()) else {
+    clients.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let (Some((_, most)), Some((_, least))) = (clients.first(), clients.last()) else {
         return String::new();
     };
-    let mut out = format!(
+    let columns = [
+        text("client"),
+        number("requests/s"),
+        number("p50"),
+        number("server CPU per request"),
+        number("client CPU per request"),
+        number("connections seen"),
+        text("the limit"),
+    ];
+    format!(
         "### One server, {} clients\n\nThe same server, asked the same over 50 connections, answers {} times as many requests/s to one client as to another: \
          requests/s published without the client's own cost are often the client's.\n\n\
-         | client | requests/s | p50 | server CPU per request | client CPU per request | connections seen | the limit |\n|---|--:|--:|--:|--:|--:|---|\n",
-        series.len(),
-        three_digits(most / least)
-    );
-    for (series, rate) in &series {
-        let _ = writeln!(out, "{}", row(series, *rate));
-    }
-    out.push_str("\nConnections seen are those that the server's sockets show when they are looked at; a client that opens one for each request has more.\n\n");
-    out
+         {}\nConnections seen are those that the server's sockets show when they are looked at; a client that opens one for each request has more.\n\n",
+        clients.len(),
+        three_digits(most / least),
+        Table::new(columns, clients.iter().map(|(series, rate)| row(series, *rate))).markdown()
+    )
 }
 
-fn row(series: &Series, rate: f64) -> String {
-    let of = |metric: Metric| middle(series, |round| metric.of(round)).map_or("–".into(), time);
-    let seen = middle(series, |round| round.connections_seen.map(f64::from));
-    let bound = candidate_rounds(series).filter_map(|round| round.bound).last();
-    let limit = match bound {
+fn row(series: &Series, rate: f64) -> [String; 7] {
+    let of = |metric: Metric| median_of(series, |round| metric.of(round)).map_or("–".into(), time);
+    let seen = median_of(series, |round| round.connections_seen.map(f64::from));
+    let limit = match candidate_rounds(series).filter_map(|round| round.bound).last() {
         Some(Bound::Client) => "client",
         Some(Bound::Server) => "server",
-        Some(_) => "neither is busy",
+        Some(Bound::Neither) => "neither is busy",
         None => "–",
     };
-    format!(
-        "| {} | {} | {} | {} | {} | {} | {limit} |",
+    [
         plain(&series.driver),
         count(rate),
         of(Metric::LatencyP50),
         of(Metric::ServerCpu),
         of(Metric::DriverCpu),
-        seen.map_or("–".into(), count)
-    )
-}
-
-fn middle(series: &Series, read: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
-    median(&candidate_rounds(series).filter_map(read).collect::<Vec<f64>>())
+        seen.map_or("–".into(), count),
+        limit.to_owned(),
+    ]
 }
 
 #[cfg(test)]
@@ -62,13 +61,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_stand_beside_each_other_the_fastest_first() {
+    fn clients_are_sorted_by_throughput() {
         let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/C/run.json")).unwrap();
         let ids = ["ab", "wrk", "k6", "none"].map(|driver| format!("cross-check@http@{driver}"));
-        let said = section(&ids, &run);
-        assert!(said.starts_with("### One server, 3 clients"), "{said}");
-        let at = |client: &str| said.find(&format!("| {client} |")).unwrap();
-        assert!(at("wrk") < at("ab") && at("wrk") < at("k6"), "{said}");
+        let shown = section(&ids, &run);
+        assert!(shown.starts_with("### One server, 3 clients"), "{shown}");
+        let at = |client: &str| shown.find(&format!("| {client} |")).unwrap();
+        assert!(at("wrk") < at("ab") && at("wrk") < at("k6"), "{shown}");
         assert_eq!(section(&ids[3..], &run), "");
     }
 }

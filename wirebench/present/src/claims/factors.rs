@@ -1,59 +1,60 @@
-//! One factor at a time: what changing a single thing does, all else the same.
+//! One factor at a time: the effect of changing a single thing.
 
-use std::fmt::Write as _;
-
-use crate::claims::answer::{marked, middle, payload};
+use crate::claims::figures::{marked, median_of, pair, payload};
 use crate::report::format::{count, plain};
+use crate::report::table::{Table, number, text};
 use wirebench_declare::claims::Factor;
 use wirebench_judge::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series};
 
-/// The table; empty where there are no factors. Those that the run did not measure are there without figures.
+/// The metrics that have a column.
+const METRICS: [Metric; 4] = [
+    Metric::Throughput,
+    Metric::LatencyP50,
+    Metric::ServerCpu,
+    Metric::DriverCpu,
+];
+
+/// The table; empty without factors. Factors that the run did not measure have no figures.
 pub(super) fn section(factors: &[Factor], run: &Run) -> String {
     if factors.is_empty() {
         return String::new();
     }
-    let mut out = String::from(
-        "### One factor at a time\n\nOnly the named thing differs between the two series; bold where equality lies outside the interval.\n\n\
-         | factor | from → to | requests/s × | p50 × | server CPU per request × | client CPU per request × | payload, bytes | series |\n|---|---|--:|--:|--:|--:|--:|---|\n",
-    );
-    for factor in factors {
-        let _ = writeln!(out, "{}", row(factor, run));
-    }
-    out.push('\n');
-    out
-}
-
-fn row(factor: &Factor, run: &Run) -> String {
-    let of = |id: &String| run.series.iter().find(|series| series.id == *id);
-    let both = of(&factor.pair[0]).zip(of(&factor.pair[1]));
-    let ratio = |metric| marked(both.and_then(|(first, second)| Multiple::of(metric, second, first)));
-    let ratios = [
-        Metric::Throughput,
-        Metric::LatencyP50,
-        Metric::ServerCpu,
-        Metric::DriverCpu,
-    ]
-    .map(ratio);
+    let columns = [
+        text("factor"),
+        text("from → to"),
+        number("requests/s ×"),
+        number("p50 ×"),
+        number("server CPU per request ×"),
+        number("client CPU per request ×"),
+        number("payload, bytes"),
+        text("series"),
+    ];
     format!(
-        "| {} | {} → {} | {} | `{}`, `{}` |",
-        plain(&factor.what),
-        plain(&factor.sides[0]),
-        plain(&factor.sides[1]),
-        if let Some((first, second)) = both {
-            format!("{} | {}", ratios.join(" | "), payloads(first, second))
-        } else {
-            "not measured in this run | – | – | – | –".into()
-        },
-        plain(&factor.pair[0]),
-        plain(&factor.pair[1])
+        "### One factor at a time\n\nOnly the named thing differs between the two series; bold where equality lies outside the interval.\n\n{}\n",
+        Table::new(columns, factors.iter().map(|factor| row(factor, run))).markdown()
     )
 }
 
-/// Bytes of a body or message, once where both sides send the same.
+fn row(factor: &Factor, run: &Run) -> Vec<String> {
+    let [from, to] = [&factor.sides[0], &factor.sides[1]].map(|side| plain(side));
+    let [first, second] = [&factor.pair[0], &factor.pair[1]].map(|id| plain(id));
+    let mut cells = vec![plain(&factor.what), format!("{from} → {to}")];
+    match pair(run, &factor.pair) {
+        Some([first, second]) => {
+            cells.extend(METRICS.map(|metric| marked(Multiple::of(metric, second, first))));
+            cells.push(payloads(first, second));
+        }
+        None => cells.extend(["not measured in this run", "–", "–", "–", "–"].map(str::to_owned)),
+    }
+    cells.push(format!("`{first}`, `{second}`"));
+    cells
+}
+
+/// Bytes of a body or message; one number if both sides send the same.
 fn payloads(first: &Series, second: &Series) -> String {
-    match [first, second].map(|series| middle(series, &payload)) {
+    match [first, second].map(|series| median_of(series, payload)) {
         [Some(from), Some(to)] if from == to => count(from),
         [Some(from), Some(to)] => format!("{} → {}", count(from), count(to)),
         _ => "–".into(),
@@ -72,13 +73,13 @@ mod tests {
             sides: ["new for each request".into(), "kept".into()],
             pair: ["cross-check@http@ab".into(), format!("cross-check@http@{second}")],
         };
-        let said = section(&[factor("ab-keepalive"), factor("none")], &run);
-        let lines: Vec<&str> = said
+        let shown = section(&[factor("ab-keepalive"), factor("none")], &run);
+        let lines: Vec<&str> = shown
             .lines()
             .filter(|line| line.starts_with("| connections, ab"))
             .collect();
-        assert!(lines[0].contains("new for each request → kept | **× "), "{said}");
-        assert!(lines[1].contains("not measured in this run"), "{said}");
+        assert!(lines[0].contains("new for each request → kept | **× "), "{shown}");
+        assert!(lines[1].contains("not measured in this run"), "{shown}");
         assert_eq!(section(&[], &run), "");
     }
 }

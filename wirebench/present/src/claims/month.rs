@@ -1,68 +1,53 @@
-//! A published monthly estimate beside what the same requests take here.
+//! A published monthly estimate, and the resources that the same requests take here.
 
-use std::fmt::Write as _;
-
-use crate::claims::document::figure;
+use crate::claims::figures::figure;
 use crate::report::format::{count, plain, three_digits};
+use crate::report::table::{Table, number, text};
 use wirebench_declare::claims::Month;
 use wirebench_declare::prices::Prices;
 use wirebench_judge::claims::{RequestUse, month};
 use wirebench_judge::summary::cost::{DAYS, Rates};
 use wirebench_record::run::Run;
 
-/// The table; empty where the run has not measured both sides.
+/// The table; empty if the run has not measured both sides.
 pub(super) fn section(estimate: &Month, run: &Run, prices: Option<&Prices>) -> String {
     let Some(taken) = month(estimate, run) else {
         return String::new();
     };
     let day = estimate.requests_per_day;
+    let row = |what: &str, cell: &dyn Fn(&RequestUse) -> String| [what.to_owned(), cell(&taken[0]), cell(&taken[1])];
+    let or_dash = |value: Option<f64>| value.map_or("–".into(), figure);
+    let [published, of_second] = estimate.published_gb.map(figure);
+    let mut rows = vec![
+        row("CPU, hours of one core", &|one| three_digits(one.core_hours(day))),
+        row("memory held, GiB", &|one| three_digits(one.memory_gib())),
+        row("sent by all tiers, GB", &|one| or_dash(one.sent_gb(day))),
+        ["published traffic, GB".to_owned(), published, of_second],
+    ];
+    if let Some(prices) = prices {
+        rows.extend(costs(&taken, day, prices));
+    }
     let [first, second] = [&estimate.sides[0], &estimate.sides[1]].map(|side| plain(side));
-    let mut out = format!(
-        "### What a month takes\n\nTheir assumption is {} requests a day. Measured with `{}` and `{}`, all processes; a month has {DAYS} days.\n\n\
-         | a month of {} requests a day | {first} | {second} |\n|---|--:|--:|\n",
+    let head = format!("a month of {} requests a day", count(day));
+    format!(
+        "### What a month takes\n\nTheir assumption is {} requests a day. Measured with `{}` and `{}`, all processes; a month has {DAYS} days.\n\n{}\n{}\n\n",
         count(day),
         plain(&estimate.pair[0]),
         plain(&estimate.pair[1]),
-        count(day)
-    );
-    let mut row = |what: &str, cell: &dyn Fn(&RequestUse) -> String| {
-        let _ = writeln!(out, "| {what} | {} | {} |", cell(&taken[0]), cell(&taken[1]));
-    };
-    let or_dash = |value: Option<f64>| value.map_or("–".into(), figure);
-    row("CPU, hours of one core", &|one| three_digits(one.core_hours(day)));
-    row("memory held, GiB", &|one| three_digits(one.memory_gib()));
-    row("sent by all tiers, GB", &|one| or_dash(one.sent_gb(day)));
-    let [theirs, other] = estimate.published_gb.map(figure);
-    let _ = writeln!(out, "| published traffic, GB | {theirs} | {other} |");
-    out.push_str(&priced(&taken, day, prices));
-    out
+        Table::new([text(head), number(first), number(second)], rows).markdown(),
+        about(prices)
+    )
 }
 
-/// The same in money, at their number of requests and at the user's; how to get it where there are no prices.
-fn priced(taken: &[RequestUse; 2], day: f64, prices: Option<&Prices>) -> String {
+/// The prices; without any, how to get the costs.
+fn about(prices: Option<&Prices>) -> String {
     let Some(prices) = prices else {
-        return "\nWith your prices: `wirebench claims RUN --cost prices.toml` (`examples/cost/prices.toml` is one).\n\n".into();
-    };
-    let rates = Rates {
-        requests_per_day: prices.requests_per_day,
-        cpu_core_hour: prices.cpu_core_hour,
-        memory_gib_hour: prices.memory_gib_hour,
-        network_gb: prices.network_gb,
+        return "With your prices: `wirebench claims RUN --cost prices.toml` (`examples/cost/prices.toml` is one)."
+            .into();
     };
     let currency = plain(&prices.currency);
-    let line = |requests: f64, whose: &str| {
-        let cell = |one: &RequestUse| one.price(requests, &rates).map_or("–".into(), three_digits);
-        format!(
-            "| {currency}, {} requests a day ({whose}) | {} | {} |\n",
-            count(requests),
-            cell(&taken[0]),
-            cell(&taken[1])
-        )
-    };
     format!(
-        "{}{}\nPrices: {}: {} {currency} a core hour, {} {currency} a GiB hour, {} {currency} a GB sent.\n\n",
-        line(day, "theirs"),
-        line(prices.requests_per_day, "yours"),
+        "Prices: {}: {} {currency} a core hour, {} {currency} a GiB hour, {} {currency} a GB sent.",
         plain(&prices.about),
         prices.cpu_core_hour,
         prices.memory_gib_hour,
@@ -70,12 +55,28 @@ fn priced(taken: &[RequestUse; 2], day: f64, prices: Option<&Prices>) -> String 
     )
 }
 
+/// The costs of both sides, for the published number of requests and for the user's.
+fn costs(taken: &[RequestUse; 2], day: f64, prices: &Prices) -> [[String; 3]; 2] {
+    let rates = Rates {
+        requests_per_day: prices.requests_per_day,
+        cpu_core_hour: prices.cpu_core_hour,
+        memory_gib_hour: prices.memory_gib_hour,
+        network_gb: prices.network_gb,
+    };
+    let currency = plain(&prices.currency);
+    [(day, "theirs"), (prices.requests_per_day, "yours")].map(|(requests, whose)| {
+        let cost = |one: &RequestUse| one.price(requests, &rates).map_or("–".into(), three_digits);
+        let what = format!("{currency}, {} requests a day ({whose})", count(requests));
+        [what, cost(&taken[0]), cost(&taken[1])]
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn their_assumption_and_the_users_prices_stand_beside_each_other() {
+    fn costs_are_given_for_their_assumption_and_for_the_users() {
         let run: Run = serde_json::from_str(include_str!("../../../../results/comparisons/A/run.json")).unwrap();
         let estimate = Month {
             requests_per_day: 1e6,
@@ -83,13 +84,13 @@ mod tests {
             pair: ["a-rate@three-tier-http@k6", "a-rate@three-tier-grpc@k6"].map(str::to_owned),
             published_gb: [130.0, 52.0],
         };
-        let said = section(&estimate, &run, None);
+        let shown = section(&estimate, &run, None);
         for needed in [
             "| published traffic, GB | 130 | 52.0 |",
             "1,000,000 requests a day",
             "--cost prices.toml",
         ] {
-            assert!(said.contains(needed), "no {needed:?} in\n{said}");
+            assert!(shown.contains(needed), "no {needed:?} in\n{shown}");
         }
         let prices = Prices {
             about: "made up".into(),
@@ -99,13 +100,13 @@ mod tests {
             memory_gib_hour: 0.005,
             network_gb: 0.09,
         };
-        let said = section(&estimate, &run, Some(&prices));
+        let shown = section(&estimate, &run, Some(&prices));
         for needed in [
             "| EUR, 1,000,000 requests a day (theirs) | ",
             "| EUR, 5,000,000 requests a day (yours) | ",
             "Prices: made up",
         ] {
-            assert!(said.contains(needed), "no {needed:?} in\n{said}");
+            assert!(shown.contains(needed), "no {needed:?} in\n{shown}");
         }
         assert_eq!(
             section(

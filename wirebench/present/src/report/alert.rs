@@ -1,25 +1,26 @@
-//! What is worse on the default branch, as an issue: one section for each push, with commits, series, sizes and the command
-//! that measures it again.
+//! An issue that lists what is worse on the default branch: one section for each push, with commits, series, sizes and the
+//! command that measures it again.
 
 use std::fmt::Write as _;
 
 use crate::report::escape::{code, prose};
-use crate::report::trend::headline;
+use crate::report::table::{Table, number, text};
+use crate::report::trend::{headline, size};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Group, GroupedStep};
 
-/// Pushes that an issue tells of.
+/// The most pushes that an issue lists.
 const PUSHES: usize = 20;
-/// Series of a push that are named.
+/// The most series of a push that are listed.
 const SERIES: usize = 25;
 
-/// The title: how many pushes made something worse.
+/// The title: how many figures are worse.
 #[must_use]
 pub fn title(open: &[&Group]) -> String {
     let series: usize = open.iter().map(|group| still_worse(group).count()).sum();
-    let things = if series == 1 { "figure is" } else { "figures are" };
-    format!("{series} {things} worse on the default branch")
+    let figures = if series == 1 { "figure is" } else { "figures are" };
+    format!("{series} {figures} worse on the default branch")
 }
 
 /// The body, which begins with `marker`.
@@ -53,16 +54,11 @@ fn section(out: &mut String, group: &Group) {
         short_commit(&group.first_after.commit),
     );
     let _ = writeln!(out, "After {} up to {}.\n", code(before), code(after));
-    let _ = writeln!(out, "| series | metric | change |\n|---|---|--:|");
-    for step in still_worse(group).take(SERIES) {
-        let metric = step.metric.map_or("value", Metric::label);
-        let _ = writeln!(
-            out,
-            "| {} | {metric} | {} |",
-            code(&step.series),
-            crate::report::trend::size(step.change_percent)
-        );
-    }
+    let rows = still_worse(group).take(SERIES).map(|step| {
+        let metric = step.metric.map_or("value", Metric::label).to_owned();
+        [code(&step.series), metric, size(step.change_percent)]
+    });
+    out.push_str(&Table::new([text("series"), text("metric"), number("change")], rows).markdown());
     let more = still_worse(group).count().saturating_sub(SERIES);
     if more > 0 {
         let _ = writeln!(out, "\n{more} more.");
@@ -83,9 +79,9 @@ fn still_worse(group: &Group) -> impl Iterator<Item = &GroupedStep> {
 fn again(group: &Group) -> Option<String> {
     let step = still_worse(group).next()?;
     let (scenario, _) = step.series.split_once('@')?;
-    let sound = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let [before, after] = [&group.last_before.commit, &group.first_after.commit].map(|commit| short_commit(commit));
-    (sound(before) && sound(after))
+    (is_hash(before) && is_hash(after))
         .then(|| format!("wirebench run --baseline {before} --candidate {after} --scenario {scenario}"))
 }
 
@@ -94,8 +90,8 @@ fn accept(group: &Group) -> Option<String> {
         .map(|step| step.change_percent.abs())
         .fold(0.0, f64::max);
     let commit = short_commit(&group.first_after.commit);
-    let sound = commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && most > 0.0 && most < 900.0;
-    sound.then(|| {
+    let is_writable = commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && most > 0.0 && most < 900.0;
+    is_writable.then(|| {
         format!(
             "wirebench accept --series '*' --at-most {:.0}% --commit {commit} --reason '…'",
             (most * 1.2).ceil()

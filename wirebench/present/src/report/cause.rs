@@ -1,56 +1,52 @@
-//! What moved at one push or in one pull request, in one sentence: a cause is told once, however many metrics it moved.
+//! The metrics that moved at one push or in one pull request, in one sentence, however many they are.
 
 use std::collections::BTreeSet;
 
-use crate::report::comparison::words::{Inert, change, size};
+use crate::report::escape::Escape;
+use crate::report::percent::{FACTOR_FROM, change, size};
 use wirebench_record::metric::Metric;
 use wirebench_record::trend::{Direction, Group};
 
-/// Servers that are named; of more, only how many they are.
+/// The most servers that are named; of more, only the number is given.
 const NAMED: usize = 3;
-/// Nothing larger is written, percent: a record may hold any number.
+/// The largest change that is written, percent: a record may hold any number.
 const LARGEST: f64 = 1e12;
-/// From here on a factor is easier to read than a percentage.
-const FACTOR_FROM: f64 = 99.95;
 
 /// A metric of a series that moved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moved<'a> {
     /// `scenario@server@driver`, or the name of an imported benchmark.
     pub series: &'a str,
-    /// The metric; none of an imported benchmark.
+    /// The metric; `None` for an imported benchmark.
     pub metric: Option<Metric>,
-    /// By how much, percent.
+    /// The change, percent.
     pub percent: f64,
-    /// Which way.
+    /// Whether it is better or worse.
     pub direction: Direction,
 }
 
-/// Everything that moved in a group.
-#[must_use]
-pub fn moved(group: &Group) -> Vec<Moved<'_>> {
-    let step = |step| {
-        let step: &wirebench_record::trend::GroupedStep = step;
-        Moved {
+/// All metrics that moved in a group.
+pub(super) fn moved(group: &Group) -> Vec<Moved<'_>> {
+    let steps = group.steps.iter();
+    steps
+        .map(|step| Moved {
             series: &step.series,
             metric: step.metric,
             percent: step.change_percent,
             direction: step.direction,
-        }
-    };
-    group.steps.iter().map(step).collect()
+        })
+        .collect()
 }
 
-/// Who moved, which way, by how much and in how many places: `http worse by 2.8 to 7.3 % (10 metrics, 3 series)`. May hold
-/// names of the record, to be made inert by whoever shows it; empty when nothing moved.
+/// The servers that moved, in which direction, by how much and in how many series: `http worse by 2.8 to 7.3 % (10 metrics, 3
+/// series)`. The names are not escaped. Empty if nothing moved.
 #[must_use]
 pub fn sentence(moved: &[Moved]) -> String {
-    told(moved, str::to_owned)
+    sentence_escaped(moved, Escape::new(str::to_owned, str::to_owned))
 }
 
-/// The same with every name made inert by `name`.
-#[must_use]
-pub fn told(moved: &[Moved], name: Inert) -> String {
+/// The same with escaped names.
+pub(super) fn sentence_escaped(moved: &[Moved], escape: Escape) -> String {
     if moved.is_empty() {
         return String::new();
     }
@@ -60,18 +56,18 @@ pub fn told(moved: &[Moved], name: Inert) -> String {
         (Direction::Unknown, "changed"),
     ];
     let parts = parts.into_iter().filter_map(|(direction, word)| {
-        let those: Vec<&Moved> = moved.iter().filter(|one| one.direction == direction).collect();
-        part(word, &those)
+        let moved: Vec<&Moved> = moved.iter().filter(|one| one.direction == direction).collect();
+        part(word, &moved)
     });
-    format!("{} {}", servers(moved, name), parts.collect::<Vec<_>>().join(", "))
+    format!("{} {}", servers(moved, escape), parts.collect::<Vec<_>>().join(", "))
 }
 
-/// The servers that the series are of, or the benchmarks.
-fn servers(moved: &[Moved], inert: Inert) -> String {
+/// The servers of the series, or the benchmarks.
+fn servers(moved: &[Moved], escape: Escape) -> String {
     let server = |one: &Moved| one.metric.and_then(|_| one.series.split('@').nth(1).map(str::to_owned));
     let mut names: Vec<String> = Vec::new();
     for one in moved {
-        let name = inert(&server(one).unwrap_or_else(|| one.series.to_owned()));
+        let name = escape.name(&server(one).unwrap_or_else(|| one.series.to_owned()));
         if !names.contains(&name) {
             names.push(name);
         }
@@ -86,17 +82,17 @@ fn servers(moved: &[Moved], inert: Inert) -> String {
     }
 }
 
-/// `worse by 2.8 to 7.3 % (10 metrics, 3 series)`, `server peak RSS worse by 8.8 %`; none when nothing moved this way.
-fn part(word: &str, those: &[&Moved]) -> Option<String> {
-    let series: BTreeSet<&str> = those.iter().map(|one| one.series).collect();
-    let metrics: BTreeSet<Option<Metric>> = those.iter().map(|one| one.metric).collect();
-    let one = those.first()?;
-    let reach = reach(those);
+/// `worse by 2.8 to 7.3 % (10 metrics, 3 series)`, `server peak RSS worse by 8.8 %`; `None` if nothing moved in this direction.
+fn part(word: &str, moved: &[&Moved]) -> Option<String> {
+    let series: BTreeSet<&str> = moved.iter().map(|one| one.series).collect();
+    let metrics: BTreeSet<Option<Metric>> = moved.iter().map(|one| one.metric).collect();
+    let one = moved.first()?;
+    let range = range(moved);
     let what = match one.metric {
-        Some(metric) if metrics.len() == 1 => format!("{} {word} by {reach}", metric.label()),
-        _ => format!("{word} by {reach}"),
+        Some(metric) if metrics.len() == 1 => format!("{} {word} by {range}", metric.label()),
+        _ => format!("{word} by {range}"),
     };
-    Some(match (those.len(), series.len()) {
+    Some(match (moved.len(), series.len()) {
         (1, _) => what,
         (_, series) if metrics.len() == 1 => format!("{what} ({series} series)"),
         (all, series) => format!("{what} ({all} metrics, {series} series)"),
@@ -105,9 +101,9 @@ fn part(word: &str, those: &[&Moved]) -> Option<String> {
 
 /// The smallest and the largest of the changes, without their signs: throughput that falls and CPU time that rises are both
 /// worse.
-fn reach(those: &[&Moved]) -> String {
+fn range(moved: &[&Moved]) -> String {
     let sizes = || {
-        those
+        moved
             .iter()
             .map(|one| one.percent.abs().min(LARGEST))
             .filter(|size| size.is_finite())
@@ -162,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_are_told_and_servers_are_named_while_they_are_few() {
+    fn both_directions_are_reported_and_a_few_servers_are_named() {
         let rss = Some(Metric::PeakRss);
         let all = [
             one("load@http@hey", rss, 8.8),

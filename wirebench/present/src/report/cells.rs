@@ -1,7 +1,7 @@
 //! A series' figures as text, the same in every table.
 
-use crate::report::comparison::words::figure;
 use crate::report::format::{bytes, count, plain, time};
+use crate::report::values::figure;
 use wirebench_judge::summary::processes::ProcessRow;
 use wirebench_judge::summary::{self, Row, Spread};
 use wirebench_record::metric::{Metric, Notation};

@@ -1,41 +1,19 @@
-//! Still pictures: writes each chart's data as text and lets gnuplot draw it, as SVG and PNG, one gnuplot on each core.
+//! Charts of a run: writes the data of each as text and runs gnuplot, which draws SVG and PNG; one gnuplot on each core.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::report::format::{count, time};
-use wirebench_judge::summary::{Row, Section, candidate_rounds, sections};
+use crate::report::gnuplot::{self, ChartError};
+use crate::report::kind::Kind;
+use wirebench_judge::summary::{Section, candidate_rounds, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Latency, RoundStatus, Run, Series};
 
-/// Why a chart could not be drawn.
-#[derive(Debug, thiserror::Error)]
-pub enum ChartError {
-    /// The folder or the data cannot be written.
-    #[error("{}: cannot be written: {source}", file.display())]
-    Write {
-        /// The file.
-        file: PathBuf,
-        /// The operating system's reason.
-        source: std::io::Error,
-    },
-    /// gnuplot cannot be started.
-    #[error("gnuplot cannot be started: {0}; reinstall it")]
-    Start(std::io::Error),
-    /// gnuplot refused.
-    #[error("gnuplot could not draw {}: {message}", file.display())]
-    Draw {
-        /// The picture.
-        file: PathBuf,
-        /// gnuplot's message.
-        message: String,
-    },
-}
-
-/// The plot scripts, carried along so that charts are drawn in any project.
+/// The plot scripts, included so that charts can be drawn in any project.
 const SCRIPTS: [(&str, &str); 3] = [
     ("style.gnuplot", include_str!("../../../../scripts/plot/style.gnuplot")),
     ("bars.gnuplot", include_str!("../../../../scripts/plot/bars.gnuplot")),
@@ -45,14 +23,14 @@ const SCRIPTS: [(&str, &str); 3] = [
     ),
 ];
 
-/// A picture that was drawn, without its ending: `.svg` and `.png` lie beside each other.
+/// A chart that was drawn, as `NAME.svg` and `NAME.png` in one folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chart {
     /// The scenario it shows.
     pub scenario: String,
     /// File name without ending.
     pub name: String,
-    /// What it shows, in words, for people who do not see it.
+    /// What it shows, in words, for people who cannot see it.
     pub alt: String,
 }
 
@@ -69,21 +47,12 @@ struct Drawing {
 /// # Errors
 /// When the folder cannot be written or gnuplot fails.
 pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, ChartError> {
-    let write = |file: &Path, done: std::io::Result<()>| {
-        done.map_err(|source| ChartError::Write {
-            file: file.to_path_buf(),
-            source,
-        })
-    };
-    write(folder, fs::create_dir_all(folder))?;
-    let scripts = tempfile::tempdir().map_err(|source| ChartError::Write {
-        file: std::env::temp_dir(),
+    let unwritable = |source| ChartError::Write {
+        file: folder.to_path_buf(),
         source,
-    })?;
-    for (name, text) in SCRIPTS {
-        let file = scripts.path().join(name);
-        write(&file, fs::write(&file, text))?;
-    }
+    };
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    let scripts = gnuplot::folder_with(&SCRIPTS)?;
     let sections = sections(run);
     let wanted: Vec<(&Section, Drawing)> = sections
         .iter()
@@ -92,10 +61,10 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
     let drawn = wanted.par_iter().map(|(section, drawing)| {
         let name = format!("{}-{}", section.scenario, drawing.kind);
         let data = folder.join(format!("{name}.tsv"));
-        write(&data, fs::write(&data, &drawing.data))?;
+        gnuplot::write(&data, &drawing.data)?;
         for ending in ["svg", "png"] {
             let picture = folder.join(format!("{name}.{ending}"));
-            drawing.draw_into(gnuplot, scripts.path(), &data, picture)?;
+            drawing.draw_into(gnuplot, scripts.path(), &data, &picture)?;
         }
         Ok(Chart {
             scenario: section.scenario.to_owned(),
@@ -107,26 +76,16 @@ pub fn draw(run: &Run, gnuplot: &Path, folder: &Path) -> Result<Vec<Chart>, Char
 }
 
 impl Drawing {
-    /// Draws one picture; its file's ending says of which kind.
-    fn draw_into(&self, gnuplot: &Path, scripts: &Path, data: &Path, picture: PathBuf) -> Result<(), ChartError> {
-        let output = wirebench_spawn::command(gnuplot)
-            .arg("-c")
-            .arg(scripts.join(self.script))
-            .args([data, &picture])
-            .args([&self.title, self.unit])
-            .output()
-            .map_err(ChartError::Start)?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
-        Err(ChartError::Draw { file: picture, message })
+    /// Draws one picture; the extension of its file selects the format.
+    fn draw_into(&self, gnuplot: &Path, scripts: &Path, data: &Path, picture: &Path) -> Result<(), ChartError> {
+        let mut command = wirebench_spawn::command(gnuplot);
+        command.arg("-c").arg(scripts.join(self.script));
+        command.args([data, picture]).args([&self.title, self.unit]);
+        gnuplot::run(command, picture)
     }
 }
 
 fn drawings(section: &Section) -> Vec<Drawing> {
-    let start_up = section.rows.iter().all(Row::is_start_up);
-    let benchmark = section.rows.iter().all(Row::is_benchmark);
     let bars = |kind, title: &str, unit, metric, scale: f64, text: fn(f64) -> String| Drawing {
         script: "bars.gnuplot",
         kind,
@@ -134,26 +93,24 @@ fn drawings(section: &Section) -> Vec<Drawing> {
         unit,
         data: bar_rows(section, metric, scale, text),
     };
-    let all = if start_up {
-        vec![bars(
+    let all = match Kind::of(section) {
+        Kind::StartUp => vec![bars(
             "start",
             "exec to first good answer",
             "ms (lower is better)",
             Metric::LatencyP50,
             1e6,
             time,
-        )]
-    } else if benchmark {
-        vec![bars(
+        )],
+        Kind::Benchmark => vec![bars(
             "iteration",
             "one iteration",
             "ns (lower is better)",
             Metric::LatencyP50,
             1.0,
             time,
-        )]
-    } else {
-        vec![
+        )],
+        Kind::Load => vec![
             bars(
                 "throughput",
                 "throughput",
@@ -177,7 +134,7 @@ fn drawings(section: &Section) -> Vec<Drawing> {
                 unit: "latency (lower is better)",
                 data: latency_blocks(section),
             },
-        ]
+        ],
     };
     all.into_iter()
         .filter(|drawing| {
@@ -203,7 +160,7 @@ fn bar_rows(section: &Section, metric: Metric, scale: f64, text: fn(f64) -> Stri
             );
             continue;
         };
-        // Only a throughput is held back by the driver; the other numbers stand as they are.
+        // The note applies to throughput alone: the driver does not limit the other metrics.
         let note = if metric == Metric::Throughput {
             row.note()
         } else {
@@ -276,7 +233,7 @@ fn group(series: &Series) -> u8 {
     }
 }
 
-/// The fact in a picture, in one sentence.
+/// The values of a picture, in one sentence.
 fn alt(section: &Section, drawing: &Drawing) -> String {
     let metric = match drawing.kind {
         "throughput" => Metric::Throughput,

@@ -1,25 +1,25 @@
-//! Markdown cut to so many bytes at the end of a table row or of a paragraph, with everything closed that stood open.
+//! Cuts Markdown to a number of bytes, at the end of a table row or of a paragraph, and closes everything that is open there.
 
-/// The text where it fits into `bytes`; else as many whole lines as do, then a sentence that says `rest`, for example
-/// `the rest is in report.md`. Blocks of code are kept whole or left out, folded parts that are open are closed.
+/// The text if it fits into `bytes`; otherwise as many whole lines as fit, then a sentence with `rest`, for example
+/// `the rest is in report.md`. Blocks of code are kept whole or left out, open folded parts are closed.
 #[must_use]
 pub fn within(text: &str, bytes: usize, rest: &str) -> String {
     if text.len() <= bytes {
         return text.to_owned();
     }
     let sentence = format!("\nCut to fit: {rest}.\n");
-    let mut place = Place::default();
+    let mut open = Open::default();
     let mut kept = (0, String::new());
     let mut end = 0;
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         end += line.len();
-        place.pass(line);
-        let closing = CLOSE.repeat(place.folded);
+        open.pass(line);
+        let closing = CLOSE.repeat(open.folded);
         if end + closing.len() + sentence.len() > bytes {
             break;
         }
-        if place.may_end_after(line, lines.peek().copied().unwrap_or_default()) {
+        if open.may_end_after(line, lines.peek().copied().unwrap_or_default()) {
             kept = (end, closing);
         }
     }
@@ -31,16 +31,16 @@ pub fn within(text: &str, bytes: usize, rest: &str) -> String {
 
 const CLOSE: &str = "\n</details>\n";
 
-/// What stands open after the lines so far.
+/// What is open after the lines so far.
 #[derive(Debug, Default)]
-struct Place {
+struct Open {
     /// Folded parts.
     folded: usize,
     /// Whether this is within a block of code.
     code: bool,
 }
 
-impl Place {
+impl Open {
     fn pass(&mut self, line: &str) {
         if line.starts_with("```") {
             self.code = !self.code;
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// Whether nothing is torn apart after this line: a row of a table that is not its head, or the end of a paragraph.
+    /// Whether the text may be cut after this line: a row of a table that is not its head, or the end of a paragraph.
     fn may_end_after(&self, line: &str, next: &str) -> bool {
         let row = line.starts_with('|') && !is_rule(line) && !is_rule(next);
         !self.code && (row || line.trim().is_empty())

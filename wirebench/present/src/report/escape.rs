@@ -1,13 +1,45 @@
-//! Text from a record, made inert for Markdown on a web page: whoever wrote the record must not be able to draw, link,
-//! mention or hide anything in a comment.
+//! Escapes text from a record for Markdown on a web page: whoever wrote the record must not be able to draw, link, mention or
+//! hide anything in a comment.
 
 use crate::report::format::{is_unseen, plain, shortened};
+
+/// How a medium escapes text from a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Escape {
+    name: fn(&str) -> String,
+    sentence: fn(&str) -> String,
+}
+
+/// Escapes for a terminal.
+pub const TERMINAL: Escape = Escape::new(plain, plain);
+/// Escapes for Markdown.
+pub const MARKDOWN: Escape = Escape::new(code, prose);
+
+impl Escape {
+    /// Escapes names, such as those of series, functions and commits, in one way, and sentences in another.
+    #[must_use]
+    pub const fn new(name: fn(&str) -> String, sentence: fn(&str) -> String) -> Self {
+        Self { name, sentence }
+    }
+
+    /// A name, escaped.
+    #[must_use]
+    pub fn name(self, text: &str) -> String {
+        (self.name)(text)
+    }
+
+    /// A sentence, escaped.
+    #[must_use]
+    pub fn sentence(self, text: &str) -> String {
+        (self.sentence)(text)
+    }
+}
 
 /// Characters of a name that are shown.
 const NAME: usize = 120;
 /// Characters of a sentence that are shown.
 const SENTENCE: usize = 400;
-/// Bytes that a sentence may take once it is inert.
+/// The most bytes of an escaped sentence.
 const ESCAPED: usize = 3000;
 
 /// A name as code, on a line or in a table cell: nothing acts inside a code span.
@@ -23,7 +55,7 @@ pub fn code(text: &str) -> String {
 /// A sentence on a line, in a list or in a table cell: reads as it was written, and is nothing but text.
 ///
 /// Mentions, references and bare links are recognised in text after rendering, where a backslash is no longer seen;
-/// an invisible space (`&#8203;`) parts them.
+/// an invisible space (`&#8203;`) separates their characters.
 #[must_use]
 pub fn prose(text: &str) -> String {
     let text: Vec<char> = shortened(plain(text).trim(), SENTENCE).chars().collect();
@@ -44,28 +76,28 @@ pub fn prose(text: &str) -> String {
             '\\' | '*' | '[' | ']' | '~' | '^' => out.extend(['\\', c]),
             '_' if in_word(before(1).chars().next()) && in_word(next) => out.push(c),
             '_' => out.push_str("\\_"),
-            // What would open a list inside a list.
+            // These would open a list inside a list.
             '-' | '+' if place == 0 => out.extend(['\\', c]),
             '.' | ')' if next.is_none_or(char::is_whitespace) && text[..place].iter().all(char::is_ascii_digit) => {
                 out.extend(['\\', c]);
             }
-            '@' | '#' => parted(c, &mut out),
-            ':' if next.is_some_and(|next| !next.is_whitespace()) => parted(c, &mut out),
+            '@' | '#' => separated(c, &mut out),
+            ':' if next.is_some_and(|next| !next.is_whitespace()) => separated(c, &mut out),
             '.' if before(3).eq_ignore_ascii_case("www") => out.push_str("&#8203;."),
-            '-' if before(2).eq_ignore_ascii_case("gh") => parted(c, &mut out),
+            '-' if before(2).eq_ignore_ascii_case("gh") => separated(c, &mut out),
             c => out.push(c),
         }
     }
     out
 }
 
-fn parted(c: char, out: &mut String) {
+fn separated(c: char, out: &mut String) {
     out.push(c);
     out.push_str("&#8203;");
 }
 
-/// A stored command line of this program, quoted anew so that a shell takes every word as it stands; none when it is
-/// not one, or holds what cannot be seen.
+/// A stored command line of this program, quoted anew so that a shell takes every word literally; `None` if it is a command of
+/// another program, or contains invisible characters.
 #[must_use]
 pub fn command(text: &str) -> Option<String> {
     let hidden = text.chars().any(|c| c.is_control() || is_unseen(c));
@@ -110,7 +142,7 @@ mod tests {
         "",
     ];
 
-    /// What a Markdown reader makes of it as an item of a list: the text, or what is more than text.
+    /// The text of a list item as a Markdown reader sees it, or the first element that is not text.
     fn read_item(item: &str) -> Result<String, String> {
         let mut text = String::new();
         for event in Parser::new_ext(&format!("- {item}\n"), options()) {

@@ -1,5 +1,5 @@
-//! Flame graphs of a counted metric as SVG: baseline, candidate, and what differs between the two. Each opens from disk in
-//! a browser; frames tell their figure when pointed at, and are zoomed into when clicked.
+//! Flame graphs of a counted metric as SVG: baseline, candidate, and the difference of the two. Each opens from disk in a
+//! browser: point at a frame to see its figure, click it to zoom in.
 
 use std::fs;
 use std::io;
@@ -16,9 +16,9 @@ pub const FOLDER: &str = "flames";
 /// Pictures that were drawn, as paths relative to the run's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flames {
-    /// What the baseline costs.
+    /// The baseline's graph.
     pub baseline: String,
-    /// What the candidate costs.
+    /// The candidate's graph.
     pub candidate: String,
     /// The candidate's graph, red where it costs more than the baseline and blue where it costs less.
     pub difference: String,
@@ -28,13 +28,13 @@ pub struct Flames {
 /// `outer;inner 123`, in whole units of the metric per 1,000 requests.
 ///
 /// # Errors
-/// When the series' name is no name for a folder, the stacks hold no line of that form, or a file cannot be written.
+/// If the series' name is not valid as the name of a folder, the stacks have no line of that form, or a file cannot be written.
 pub fn write(folder: &Path, series: &str, metric: Metric, baseline: &str, candidate: &str) -> io::Result<Flames> {
     if !is_name(series) {
         let message = format!("{series:?} is no name of a series, and no folder is made for it");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    let (baseline, candidate) = (sound(baseline), sound(candidate));
+    let (baseline, candidate) = (printable(baseline), printable(candidate));
     let mut both = Vec::new();
     differential::from_readers(
         differential::Options::default(),
@@ -76,8 +76,8 @@ fn is_name(series: &str) -> bool {
     !series.is_empty() && series.len() <= 200 && series.chars().all(allowed)
 }
 
-/// The text without what no picture may hold: control characters other than ends of lines.
-fn sound(folded: &str) -> String {
+/// The text without control characters other than line breaks: XML must not contain them.
+fn printable(folded: &str) -> String {
     let seen = |c: char| if c.is_control() && c != '\n' { ' ' } else { c };
     folded.chars().map(seen).collect()
 }

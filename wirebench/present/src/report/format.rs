@@ -70,8 +70,8 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// Free text made safe for a Markdown table or a terminal line: no line breaks, pipes, backticks or control characters,
-/// and nothing that is not seen or turns the text around (bidirectional controls stand as `\u{fffd}`).
+/// Free text made safe for a Markdown table or a terminal line: without line breaks, pipes, backticks and control characters.
+/// Invisible characters, such as bidirectional controls, become `\u{fffd}`.
 #[must_use]
 pub fn plain(text: &str) -> String {
     text.chars()
@@ -85,8 +85,8 @@ pub fn plain(text: &str) -> String {
         .collect()
 }
 
-/// A whole text as it may reach a terminal or a workflow's log: line breaks and tabs stay; of other control characters, of
-/// what is not seen, and of what a runner takes for a command (`::` at the start of a line, `##[` anywhere) nothing acts.
+/// A whole text made safe for a terminal or a workflow's log. Line breaks and tabs are kept; other control characters, invisible
+/// characters and what a runner takes for a command (`::` at the start of a line, `##[` anywhere) have no effect.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -106,7 +106,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// Characters that change a text without being seen: direction, joining, zero width, tags, separators of lines.
+/// Whether a character is invisible and changes a text: direction, joining, zero width, tags, line separators.
 #[must_use]
 pub fn is_unseen(c: char) -> bool {
     matches!(
@@ -145,8 +145,7 @@ pub fn machines(run: &Run) -> String {
             seen.push(host);
         }
     }
-    let said: Vec<String> = seen.into_iter().map(machine).collect();
-    said.join("; ")
+    seen.into_iter().map(machine).collect::<Vec<String>>().join("; ")
 }
 
 /// The other machines of a run and the network to them, in one sentence; `None` when one machine did everything.
@@ -155,14 +154,14 @@ pub fn other_hosts(run: &Run) -> Option<String> {
     if run.hosts.is_empty() {
         return None;
     }
-    let said = |one: &RemoteHost| {
+    let describe = |one: &RemoteHost| {
         let role = match one.role {
             HostRole::Server => "servers on another host",
             HostRole::Driver => "load from another host",
         };
         format!("{role}: {}", machine(&one.host))
     };
-    let hosts: Vec<String> = run.hosts.iter().map(said).collect();
+    let hosts: Vec<String> = run.hosts.iter().map(describe).collect();
     #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
     let network = run.link().map_or("not measured".to_owned(), |link| {
         let Link {

@@ -17,7 +17,7 @@ pub struct Entry {
     pub value: f64,
     /// Half the range of the rounds, or the spread of a count, in the same unit.
     pub range: String,
-    /// How many rounds, and what held the throughput back; or that it is counted.
+    /// How many rounds, and what limited the throughput; or that it is counted.
     pub extra: String,
 }
 
@@ -46,7 +46,7 @@ fn count(series: &Series, metric: Metric) -> Option<Entry> {
     })
 }
 
-/// A count may be exact: one in a hundred requests more is seen.
+/// A count may be exact: one event more in a hundred requests must be visible.
 fn to_hundredths(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_metric_stands_in_the_suite_of_its_direction() {
+    fn every_metric_is_in_the_suite_of_its_direction() {
         let text = include_str!("../../../../results/reference/run.json");
         let run: Run = serde_json::from_str(text).unwrap();
         let (bigger, smaller) = (suite(&run, Better::Higher), suite(&run, Better::Lower));

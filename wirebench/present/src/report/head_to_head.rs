@@ -1,45 +1,22 @@
-//! Servers that one driver asked for the same work, beside the first of them: the effect with its interval, as text.
+//! Servers that one driver loaded in the same scenario, each as a multiple of the first of them, with its interval.
 
-use std::fmt::Write as _;
-
-use crate::report::columns::Columns;
 use crate::report::format::three_digits;
+use crate::report::table::{Table, number, text};
 use wirebench_judge::summary::multiple::{Bounds, Multiple};
-use wirebench_judge::summary::{Relative, Section, relatives, sections};
-use wirebench_record::run::Run;
+use wirebench_judge::summary::{Relative, Section, relatives};
 
 /// What the bounds in these tables mean.
 pub const BOUNDS: &str =
     "× is that of the first server, with the 95 % interval over the rounds; of fewer than 6 rounds, their range";
 
-const COLUMNS: Columns = Columns {
-    heads: &[
-        "scenario",
-        "driver",
-        "server",
-        "beside",
-        "server CPU/req",
-        "throughput",
-        "p50",
-    ],
-    text: &["scenario", "driver", "server", "beside"],
-    dispensable: &[
-        &[],
-        &["p50"],
-        &["p50", "beside"],
-        &["p50", "beside", "throughput"],
-        &["p50", "beside", "throughput", "driver"],
-    ],
-};
-
-/// `× 1.42 (1.38 to 1.44)`; a dash where there is nothing to set side by side.
+/// `× 1.42 (1.38 to 1.44)`; a dash if one of the two has no value.
 #[must_use]
-pub fn times(beside: Option<Multiple>) -> String {
-    let Some(beside) = beside else { return "–".into() };
-    let [middle, low, high] = [beside.times, beside.low, beside.high].map(three_digits);
-    match beside.bounds {
-        Bounds::Range(1) => format!("× {middle}"),
-        Bounds::Range(_) | Bounds::Interval => format!("× {middle} ({low} to {high})"),
+pub fn times(ratio: Option<Multiple>) -> String {
+    let Some(ratio) = ratio else { return "–".into() };
+    let [times, low, high] = [ratio.times, ratio.low, ratio.high].map(three_digits);
+    match ratio.bounds {
+        Bounds::Range(1) => format!("× {times}"),
+        Bounds::Range(_) | Bounds::Interval => format!("× {times} ({low} to {high})"),
     }
 }
 
@@ -49,83 +26,71 @@ pub fn cells(relative: &Relative) -> [String; 3] {
     [relative.server_cpu, relative.throughput, relative.latency_p50].map(times)
 }
 
-/// The table for a terminal of that width, over all scenarios; empty when no two servers were asked by one driver.
-#[must_use]
-pub fn terminal(run: &Run, width: Option<u16>) -> String {
-    let sections = sections(run);
-    let line = |section: &Section, relative: &Relative| {
-        let names = [
-            section.scenario,
-            relative.driver,
-            relative.row.series.server.as_str(),
-            relative.first.series.server.as_str(),
-        ];
-        names.map(str::to_owned).into_iter().chain(cells(relative)).collect()
+/// A row for each server and driver of these scenarios; empty when no driver loaded two servers.
+pub(super) fn table<'a, 's: 'a>(sections: impl IntoIterator<Item = &'a Section<'s>>) -> Table {
+    let columns = [
+        text("scenario").terminal_only(),
+        text("driver").dispensable(4),
+        text("server").terminal_only(),
+        text("beside").terminal_only().dispensable(2),
+        text("server").markdown_only(),
+        text("beside").markdown_only(),
+        number("server CPU/req").in_markdown("server CPU per request"),
+        number("throughput").dispensable(3),
+        number("p50").dispensable(1),
+    ];
+    let row = |scenario: &str, relative: &Relative| {
+        let (server, first) = (relative.row.series, relative.first.series);
+        let names = [scenario, relative.driver, &server.server, &first.server].map(str::to_owned);
+        let with_protocol = [server, first].map(|series| format!("{} ({})", series.server, series.protocol));
+        let cells = names.into_iter().chain(with_protocol).chain(cells(relative));
+        cells.collect::<Vec<String>>()
     };
-    let lines: Vec<Vec<String>> = (sections.iter())
-        .flat_map(|section| {
-            relatives(section)
-                .into_iter()
-                .map(move |relative| line(section, &relative))
-        })
-        .collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    format!("\nhead to head ({BOUNDS})\n{}\n", COLUMNS.fitting(&lines, width))
+    let rows = sections.into_iter().flat_map(|section| {
+        let rows = relatives(section).into_iter();
+        rows.map(move |relative| row(section.scenario, &relative))
+    });
+    Table::new(columns, rows)
 }
 
-/// The table of one scenario for `report.md`; empty when no two servers were asked by one driver.
-#[must_use]
-pub fn markdown(section: &Section) -> String {
-    let found = relatives(section);
-    if found.is_empty() {
+/// The table for a terminal of that width, under its heading; empty without rows.
+pub(super) fn terminal(table: &Table, width: Option<u16>) -> String {
+    if table.is_empty() {
         return String::new();
     }
-    let mut out = format!("Head to head, one driver for both sides, so that its own cost is equal ({BOUNDS}):\n\n");
-    out.push_str(
-        "| driver | server | beside | server CPU per request | throughput | p50 |\n|---|---|---|--:|--:|--:|\n",
-    );
-    for relative in &found {
-        let _ = writeln!(
-            out,
-            "| {} | {} ({}) | {} ({}) | {} |",
-            relative.driver,
-            relative.row.series.server,
-            relative.row.series.protocol,
-            relative.first.series.server,
-            relative.first.series.protocol,
-            cells(relative).join(" | ")
-        );
-    }
-    out.push('\n');
-    out
+    format!("\nhead to head ({BOUNDS})\n{}", table.terminal(width))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use wirebench_judge::summary::sections;
+    use wirebench_record::run::Run;
 
     fn reference() -> Run {
         serde_json::from_str(include_str!("../../../../results/reference/run.json")).unwrap()
     }
 
+    fn shown(run: &Run, width: Option<u16>) -> String {
+        terminal(&table(&sections(run)), width)
+    }
+
     #[test]
-    fn every_report_sets_servers_of_one_driver_side_by_side() {
+    fn every_report_compares_servers_of_one_driver() {
         let run = reference();
-        let text = terminal(&run, None);
+        let text = shown(&run, None);
         assert!(text.contains("weather-fixed-count") && text.contains("× ") && text.contains(" to "));
         let sections = sections(&run);
         let fixed = sections
             .iter()
             .find(|section| section.scenario == "weather-fixed-count");
-        let table = markdown(fixed.unwrap());
+        let table = table(fixed).markdown();
         assert!(table.contains("| h2load | grpc (grpc) | http (http) | × 1."), "{table}");
     }
 
     #[test]
-    fn a_narrow_terminal_keeps_what_a_request_costs() {
-        let text = terminal(&reference(), Some(80));
+    fn a_narrow_terminal_keeps_the_cost_of_a_request() {
+        let text = shown(&reference(), Some(80));
         assert!(text.contains("server CPU/req") && !text.contains("p50 "), "{text}");
         let table = text.lines().skip(2);
         assert!(
@@ -138,6 +103,6 @@ mod tests {
     fn one_server_alone_has_no_table() {
         let mut run = reference();
         run.series.retain(|series| series.server == "http");
-        assert_eq!(terminal(&run, None), "");
+        assert_eq!(shown(&run, None), "");
     }
 }

@@ -1,4 +1,4 @@
-//! What an import found: each suite, what is wrong with it, and which way its values are taken to be better.
+//! The result of an import: each suite, its faults, and which direction of its values counts as better.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,7 +40,7 @@ pub fn render(imported: &Imported) -> String {
     out
 }
 
-/// How many series are taken which way, and why.
+/// The number of series for each direction that counts as better, with the reason.
 fn directions(suite: &Suite) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();
     for series in &suite.series {

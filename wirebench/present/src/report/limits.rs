@@ -2,19 +2,21 @@
 
 use std::fmt::Write as _;
 
-use crate::report::comparison::words::figure;
 use crate::report::format::plain;
+use crate::report::table::{Table, text};
+use crate::report::values::figure;
 use wirebench_record::limit::{JudgedLimit, LimitVerdict};
 use wirebench_record::metric::Better;
 
-/// How many are broken, such as `1 of 3 limits is broken`; `None` if none is.
+/// How many limits are broken, such as `1 of 3 limits is broken`; `None` if none is.
 #[must_use]
 pub fn broken(limits: &[JudgedLimit]) -> Option<String> {
     let all = limits.len();
+    let plural = if all == 1 { "" } else { "s" };
     match wirebench_judge::limits::broken(limits) {
         0 => None,
-        1 => Some(format!("1 of {} is broken", many(all))),
-        some => Some(format!("{some} of {} are broken", many(all))),
+        1 => Some(format!("1 of {all} limit{plural} is broken")),
+        broken => Some(format!("{broken} of {all} limit{plural} are broken")),
     }
 }
 
@@ -27,75 +29,36 @@ pub fn terminal(limits: &[JudgedLimit]) -> String {
     }
     let _ = writeln!(out, "\nLimits: {}", tally(limits));
     for one in sorted(limits) {
-        let symbol = symbol(one.verdict);
-        let _ = writeln!(
-            out,
-            "  {symbol} {}: {}: {}",
-            plain(&one.series),
-            declared(one),
-            found(one)
-        );
+        let (symbol, _) = verdict(one.verdict);
+        let series = plain(&one.series);
+        let _ = writeln!(out, "  {symbol} {series}: {}: {}", bound(one), measured(one));
     }
     out
 }
 
-/// All limits as a Markdown table with a heading; empty without any.
-#[must_use]
-pub fn markdown(limits: &[JudgedLimit]) -> String {
-    let mut out = String::new();
-    if limits.is_empty() {
-        return out;
-    }
-    let _ = writeln!(
-        out,
-        "## Limits\n\n{}. A limit is judged on the median of the rounds and its 95 % interval, on this machine.\n",
-        tally(limits)
-    );
-    out.push_str(HEAD);
-    for line in rows(limits) {
-        out.push_str(&line);
-    }
-    out.push('\n');
-    out
-}
-
-/// The head of a table of limits in Markdown.
-pub(super) const HEAD: &str = "| | series | limit | found |\n|---|---|---|---|\n";
-
-/// The rows of a table of limits in Markdown.
-pub(super) fn rows(limits: &[JudgedLimit]) -> impl Iterator<Item = String> {
-    sorted(limits).into_iter().map(|one| {
-        let (symbol, word) = (symbol(one.verdict), word(one.verdict));
-        format!(
-            "| {symbol} {word} | `{}` | {} | {} |\n",
-            plain(&one.series),
-            declared(one),
-            found(one)
-        )
-    })
+/// A row for each limit.
+pub(super) fn table(limits: &[JudgedLimit]) -> Table {
+    let row = |one: &JudgedLimit| {
+        let (symbol, word) = verdict(one.verdict);
+        let series = format!("`{}`", plain(&one.series));
+        [format!("{symbol} {word}"), series, bound(one), measured(one)]
+    };
+    let columns = [text(""), text("series"), text("limit"), text("found")];
+    Table::new(columns, sorted(limits).into_iter().map(row))
 }
 
 /// `1 broken, 2 hold, 1 can't tell`.
-#[must_use]
-pub fn tally(limits: &[JudgedLimit]) -> String {
+pub(super) fn tally(limits: &[JudgedLimit]) -> String {
     let kinds = [
         (LimitVerdict::Broken, "broken", "broken"),
         (LimitVerdict::Holds, "holds", "hold"),
         (LimitVerdict::CannotTell, "can't tell", "can't tell"),
     ];
-    let said = kinds.iter().filter_map(|(verdict, single, plural)| {
-        let n = count(limits, *verdict);
+    let counts = kinds.iter().filter_map(|(verdict, single, plural)| {
+        let n = limits.iter().filter(|one| one.verdict == *verdict).count();
         (n > 0).then(|| format!("{n} {}", if n == 1 { single } else { plural }))
     });
-    said.collect::<Vec<_>>().join(", ")
-}
-
-fn count(limits: &[JudgedLimit], verdict: LimitVerdict) -> usize {
-    limits.iter().filter(|one| one.verdict == verdict).count()
-}
-
-fn many(limits: usize) -> String {
-    format!("{limits} limit{}", if limits == 1 { "" } else { "s" })
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 fn sorted(limits: &[JudgedLimit]) -> Vec<&JudgedLimit> {
@@ -108,24 +71,17 @@ fn sorted(limits: &[JudgedLimit]) -> Vec<&JudgedLimit> {
     sorted
 }
 
-const fn symbol(verdict: LimitVerdict) -> &'static str {
+/// Symbol and word of a verdict.
+const fn verdict(verdict: LimitVerdict) -> (&'static str, &'static str) {
     match verdict {
-        LimitVerdict::Holds => "✓",
-        LimitVerdict::Broken => "✗",
-        LimitVerdict::CannotTell => "?",
-    }
-}
-
-const fn word(verdict: LimitVerdict) -> &'static str {
-    match verdict {
-        LimitVerdict::Holds => "holds",
-        LimitVerdict::Broken => "broken",
-        LimitVerdict::CannotTell => "can't tell",
+        LimitVerdict::Holds => ("✓", "holds"),
+        LimitVerdict::Broken => ("✗", "broken"),
+        LimitVerdict::CannotTell => ("?", "can't tell"),
     }
 }
 
 /// `latency p99 at most 50 ms`.
-fn declared(one: &JudgedLimit) -> String {
+fn bound(one: &JudgedLimit) -> String {
     let metric = one.limit.metric;
     let side = match metric.better() {
         Better::Lower => "at most",
@@ -134,8 +90,8 @@ fn declared(one: &JudgedLimit) -> String {
     format!("{} {side} {}", metric.label(), figure(metric, one.limit.bound))
 }
 
-/// `61 ms (55.1 ms to 70 ms)`, and what is missing where it cannot be told.
-fn found(one: &JudgedLimit) -> String {
+/// The value with its interval: `61 ms (55.1 ms to 70 ms)`; or why there is none.
+fn measured(one: &JudgedLimit) -> String {
     let metric = one.limit.metric;
     match (one.value, one.low.zip(one.high)) {
         (None, _) if metric.is_counted() => "not counted".into(),
@@ -201,12 +157,16 @@ mod tests {
         assert!(lines[5].starts_with("  ✓"));
         assert_eq!(broken(&limits).unwrap(), "1 of 4 limits is broken");
         assert_eq!(
-            markdown(&limits).lines().filter(|line| line.starts_with("| ")).count(),
+            table(&limits)
+                .markdown()
+                .lines()
+                .filter(|line| line.starts_with("| "))
+                .count(),
             5
         );
         assert_eq!(
-            (terminal(&[]), markdown(&[]), broken(&limits[..3])),
-            (String::new(), String::new(), None)
+            (terminal(&[]), table(&[]).is_empty(), broken(&limits[..3])),
+            (String::new(), true, None)
         );
     }
 }

@@ -1,23 +1,29 @@
-//! A run or a comparison for people: terminal, Markdown, charts. Formats numbers that others computed.
+//! Runs, comparisons and trends for people: terminal, Markdown, charts. Formats text, computes nothing.
 
 pub mod alert;
 pub mod cause;
 pub mod cells;
 pub mod charts;
-mod columns;
 pub mod comparison;
 pub mod cost;
-pub mod counted;
+mod counts;
 pub mod cut;
 pub mod escape;
 pub mod flames;
 pub mod format;
 pub mod github_action_benchmark;
+mod gnuplot;
 pub mod head_to_head;
 pub mod imported;
+mod kind;
 pub mod limits;
 pub mod markdown;
-pub mod offered;
+pub mod pacing;
+pub mod percent;
+mod run_view;
+mod scenario;
 pub mod stills;
+pub(crate) mod table;
 pub mod terminal;
 pub mod trend;
+pub mod values;

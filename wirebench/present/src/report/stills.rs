@@ -4,16 +4,16 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::report::charts::ChartError;
+use crate::report::gnuplot::{self, ChartError};
 
 /// A picture to draw.
 #[derive(Debug)]
 pub struct Still {
-    /// The file that takes it, an SVG.
+    /// The SVG file to write.
     pub file: PathBuf,
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// The unit of its values, and which way is better.
+    /// The unit of its values, and whether lower or higher is better.
     pub unit: String,
     /// Rows of place, smallest, middle and largest, tab-separated; an empty line lifts the pen.
     pub data: String,
@@ -33,21 +33,16 @@ pub fn draw(gnuplot: &Path, stills: &[Still]) -> Result<(), ChartError> {
     if stills.is_empty() {
         return Ok(());
     }
-    let folder = tempfile::tempdir().map_err(|source| ChartError::Write {
-        file: std::env::temp_dir(),
-        source,
-    })?;
-    let write = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        fs::write(&file, text).map_err(|source| ChartError::Write { file, source })
-    };
-    write("style.gnuplot", include_str!("../../../../scripts/plot/style.gnuplot"))?;
-    write("trend.gnuplot", include_str!("../../../../scripts/plot/trend.gnuplot"))?;
+    let folder = gnuplot::folder_with(&[
+        ("style.gnuplot", include_str!("../../../../scripts/plot/style.gnuplot")),
+        ("trend.gnuplot", include_str!("../../../../scripts/plot/trend.gnuplot")),
+    ])?;
+    let path = |name: String| folder.path().join(name);
     let mut script = String::new();
     for (number, still) in stills.iter().enumerate() {
-        write(&format!("{number}.tsv"), &still.data)?;
+        gnuplot::write(&path(format!("{number}.tsv")), &still.data)?;
         let (title, unit) = (quotable(&still.title), quotable(&still.unit));
-        // What one picture sets must not reach the next one.
+        // Settings of one picture must not affect the next one.
         let _ = writeln!(
             script,
             "colour = {}; least = {}; intervals = {}\n\
@@ -57,22 +52,12 @@ pub fn draw(gnuplot: &Path, stills: &[Still]) -> Result<(), ChartError> {
             u8::from(still.intervals),
         );
     }
-    write("all.gnuplot", &script)?;
-    let output = wirebench_spawn::command(gnuplot)
-        .arg("all.gnuplot")
-        .current_dir(folder.path())
-        .output()
-        .map_err(ChartError::Start)?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ");
-        return Err(ChartError::Draw {
-            file: folder.path().to_path_buf(),
-            message,
-        });
-    }
+    gnuplot::write(&path("all.gnuplot".into()), &script)?;
+    let mut command = wirebench_spawn::command(gnuplot);
+    command.arg("all.gnuplot").current_dir(folder.path());
+    gnuplot::run(command, folder.path())?;
     for (number, still) in stills.iter().enumerate() {
-        let picture = folder.path().join(format!("{number}.svg"));
-        let copied = fs::copy(&picture, &still.file);
+        let copied = fs::copy(path(format!("{number}.svg")), &still.file);
         copied.map_err(|source| ChartError::Write {
             file: still.file.clone(),
             source,
@@ -81,8 +66,8 @@ pub fn draw(gnuplot: &Path, stills: &[Still]) -> Result<(), ChartError> {
     Ok(())
 }
 
-/// A text as it may stand between single quotes in a script: names come from strangers, so that only what cannot end the
-/// quotes or mean something to gnuplot is kept.
+/// A text that is safe between single quotes in a script. Names come from strangers: only characters are kept that can neither
+/// end the quotes nor mean something to gnuplot.
 fn quotable(text: &str) -> String {
     let kept = |c: char| {
         let fits = c.is_alphanumeric() || " .,:;@/%()[]+-–_=<>#*~|&!?µ".contains(c);

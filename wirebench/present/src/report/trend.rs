@@ -1,17 +1,17 @@
-//! A trend as a person reads it in a terminal: a line for each series and metric, and below it where it stepped or broke.
+//! A trend in a terminal: a line for each series and metric, followed by its steps and breaks.
 
 use std::fmt::Write as _;
 
 use crate::report::cause::{moved, sentence};
-use crate::report::comparison::words::figure;
 use crate::report::format::{count, plain, three_digits};
+use crate::report::values::figure;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Basis, ChangePoint, Direction, Group, Push, SeenNoise, Segment, Trace, Trend};
 
-/// Names longer than this do not widen the columns of all others.
+/// The widest column, characters: longer names do not widen it.
 const WIDEST: usize = 60;
 
-/// From here on the smallest step that would be seen, percent, says only that nothing can be.
+/// If the smallest step that would be seen is larger, percent, the trace is too noisy to judge.
 pub const TOO_NOISY: f64 = 100.0;
 
 /// The trend as text.
@@ -57,7 +57,7 @@ fn what(trace: &Trace) -> String {
     }
 }
 
-/// Where a trace stands now.
+/// The level of a trace, and what its noise allows to see.
 fn standing(trace: &Trace) -> String {
     let Some(newest) = trace.segments.last() else {
         return trace
@@ -96,7 +96,7 @@ fn standing(trace: &Trace) -> String {
     line
 }
 
-/// What kind of noise there is, in words.
+/// The kinds of noise in a trace, in words.
 #[must_use]
 pub fn kinds(noise: &SeenNoise) -> Vec<String> {
     let mut found = Vec::new();
@@ -188,8 +188,8 @@ pub fn size(percent: f64) -> String {
 
 /// One line for each push at which several series stepped, or something got worse.
 fn groups(out: &mut String, trend: &Trend) {
-    let told = trend.groups.iter().filter(|group| group.stepped > 1 || group.alert);
-    for (number, group) in told.enumerate() {
+    let shown = trend.groups.iter().filter(|group| group.stepped > 1 || group.alert);
+    for (number, group) in shown.enumerate() {
         if number == 0 {
             let _ = writeln!(out, "\nby push");
         }
@@ -202,7 +202,7 @@ fn groups(out: &mut String, trend: &Trend) {
     }
 }
 
-/// What happened at a push: `http worse by 2.8 to 4.1 % (25 metrics, 5 series) at 0123456789ab (2026-11-21); 25 of 30 moved`.
+/// The metrics that moved at a push: `http worse by 2.8 to 4.1 % (25 metrics, 5 series) at 0123456789ab (2026-11-21); 25 of 30 moved`.
 #[must_use]
 pub fn headline(group: &Group) -> String {
     format!(

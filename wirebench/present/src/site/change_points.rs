@@ -1,7 +1,7 @@
 //! Change points as pages show them: how large, where, and whether they are still open.
 
 use crate::report::cause::Moved;
-use crate::report::comparison::words::change;
+use crate::report::percent::change;
 use crate::site::frame::Site;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::spark;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::report::comparison::words::change;
+use crate::report::percent::change;
 use crate::report::trend::headline;
 use crate::site::causes::{Cause, anchor, causes};
 use crate::site::frame::{Frame, Site};

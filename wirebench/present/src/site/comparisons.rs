@@ -8,8 +8,8 @@ use askama::Template;
 use self::picture::{Mark, Row, picture};
 use crate::claims::answer::{Answer, answers, headline};
 use crate::claims::audit::{Agreement, audited};
-use crate::claims::document::figure;
-use crate::claims::{comes_to, words};
+use crate::claims::figures::figure;
+use crate::claims::{conclusions, findings};
 use crate::report::format::{machines, three_digits};
 use crate::report::head_to_head::times;
 use crate::site::frame::Frame;
@@ -104,7 +104,7 @@ fn render(
 fn job_line(answer: &Answer) -> JobLine {
     JobLine {
         job: name(&answer.job.job),
-        sentence: sentence(&answer.said()),
+        sentence: sentence(&answer.sentence()),
     }
 }
 
@@ -131,7 +131,7 @@ fn section(comparison: &PublicComparison, run: &Run, paged: &dyn Fn(&str) -> boo
         title: name(&comparison.title),
         ran: sentence(&comparison.ran),
         advice: sentence(&comparison.advice),
-        tally: comes_to::tally(&outcomes),
+        tally: conclusions::tally(&outcomes),
         run: name(&run.id),
         file: (is_id(&run.id) && paged(&run.id)).then(|| run.id.clone()),
         started: instant(&run.started_at),
@@ -180,7 +180,7 @@ fn claim_lines<'a>(outcome: &'a Outcome) -> impl Iterator<Item = ClaimLine> + 'a
             published: format!("{first} → {second}{ratio}"),
             theirs: measured(&tested.theirs),
             equal: measured(&tested.equal),
-            finding: words::tested(tested),
+            finding: findings::tested(tested),
             counted: counted && tested.finding != Finding::NotMeasured,
         }
     })

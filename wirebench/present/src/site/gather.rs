@@ -1,7 +1,7 @@
 //! Traces → series with their metrics, each with its page, its files' names and how it stands.
 
-use crate::report::comparison::words::figure;
 use crate::report::format::count;
+use crate::report::values::figure;
 use crate::site::names::{Pages, word};
 use crate::site::shown::direction;
 use crate::site::timeline::{Mark, mark, timeline};

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::report::comparison::chart::mermaid;
 use crate::report::comparison::terminal as comparison_terminal;
-use crate::report::comparison::words::figure;
+use crate::report::values::figure;
 use crate::report::{cells, github_action_benchmark, markdown, terminal};
 
 use crate::site::run_page::{self, csv};

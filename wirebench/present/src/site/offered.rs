@@ -1,7 +1,7 @@
 //! The load of a series in one sentence.
 
 use crate::report::format::{count, time};
-use crate::report::offered::{pace, stages};
+use crate::report::pacing::{pace, stages};
 use crate::site::shown::plural;
 use wirebench_record::run::LoadRecord;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::comparison::words::figure;
 use crate::report::format::bytes;
+use crate::report::values::figure;
 use crate::site::shown::{instant, name, sentence};
 use wirebench_judge::summary::{counted, sections};
 use wirebench_record::metric::Metric;

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use crate::report::comparison::words::change;
 use crate::report::format::three_digits;
+use crate::report::percent::change;
 use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
 use crate::site::change_points::{ChangePointView, of_series};

@@ -1,7 +1,7 @@
 //! The words for standings, the same on every page.
 
-use crate::report::comparison::words::{change, interval};
 use crate::report::format::three_digits;
+use crate::report::percent::{change, interval};
 use crate::report::trend::TOO_NOISY;
 use crate::site::gather::{Drawn, Source};
 use crate::site::shown::plural;

@@ -1,112 +1,109 @@
-//! The second line: what to do next, with the commands ready to be copied.
+//! The second line: what to do next, with commands ready to be copied.
 
-use crate::report::comparison::words::{Inert, bounds, declared, effect, sentence};
+use crate::report::comparison::cells::{bounds, effect};
+use crate::report::comparison::reasons;
+use crate::report::escape::Escape;
 use crate::report::format::plain;
+use crate::report::percent::declared;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing, is_new_call};
 use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::short_commit;
 
-/// Acceptances written out; more rows than this are better accepted with a glob of one's own.
+/// The most acceptances that are written out; for more rows a glob is better.
 const COMMANDS: usize = 5;
-/// A longer name is not written by this program, and not put into a command.
+/// The longest name that is put into a command, bytes; this program writes none that is longer.
 const NAME: usize = 300;
-/// What accepts a rise from 0, which has no percentage: the largest size that can be written.
+/// Accepts a rise from 0, which has no percentage: the largest size that can be written.
 const FROM_NOTHING_PERCENT: f64 = 999.0;
-/// With more measuring than this many times, another way is better.
+/// If more than this many times the measuring time is needed, a quieter machine is advised instead.
 const FACTOR_WORTH_IT: f64 = 8.0;
 
 /// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Advice {
-    /// In words.
+    /// The sentences.
     pub text: String,
-    /// Commands that the words speak of, each a line for a shell.
+    /// The commands that the sentences mention, each a line for a shell.
     pub commands: Vec<String>,
 }
 
-/// What to do next; `name` makes names inert, `prose` sentences.
+/// What to do next.
 #[must_use]
-pub fn of(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> Advice {
-    let only = |text: String| Advice {
-        text,
-        commands: Vec::new(),
-    };
+pub fn of(comparison: &Comparison, findings: &Findings, escape: Escape) -> Advice {
     if !comparison.paired {
         return Advice {
             text: "to judge the change, measure both sides in one run:".into(),
-            commands: vec![side_by_side(comparison)],
+            commands: vec![measure_both(comparison)],
         };
     }
     let first = |standing| findings.gating_that(standing).next();
     if let Some(row) = first(Standing::Regressed) {
-        return regressed(row, findings, name);
+        return regressed(row, findings, escape);
     }
-    if let Some(row) = first(Standing::Invalid) {
-        let what = row_name(row, name);
+    let text = if let Some(row) = first(Standing::Invalid) {
         let more = match findings.gating_that(Standing::Invalid).count() - 1 {
             0 => String::new(),
             more => format!(" ({more} more below)"),
         };
-        return only(format!(
-            "mend what stopped the measurement: {what}: {}{more}",
-            prose(&sentence(row))
-        ));
-    }
-    if let Some(row) = first(Standing::Inconclusive) {
-        return only(inconclusive(comparison, row, name, prose));
-    }
-    if let Some(row) = findings.worse_without_gating().next() {
-        return only(format!(
-            "look at {} first: {}, which does not gate. If it should, set gate = true for it in a [[margins]] entry of \
-             wirebench.toml.",
-            row_name(row, name),
-            row.metric.map_or_else(String::new, effect)
-        ));
-    }
-    if let Some((series, call)) = Findings::new_calls(comparison).first() {
-        return only(format!(
-            "look at where {} calls {}, which the baseline does not.",
-            name(&series.id),
-            name(&call.function)
-        ));
-    }
-    if Findings::all_the_same_program(comparison) {
-        return only("nothing to do.".into());
-    }
-    if findings.gating.is_empty() {
-        return only(
-            "find out why: the series that are on one side only or were not measured are listed below.".into(),
-        );
-    }
-    match first(Standing::Accepted) {
-        Some(row) => only(format!(
-            "nothing to do. {} {} is accepted: {}",
-            row_name(row, name),
-            row.metric.map_or_else(String::new, effect),
-            prose(
-                row.metric
-                    .and_then(|metric| metric.accepted.as_deref())
-                    .unwrap_or_default()
-            )
-        )),
-        None => only("nothing to do.".into()),
+        let (row, reason) = (row_name(row, escape), escape.sentence(&reasons::row(row)));
+        format!("mend what stopped the measurement: {row}: {reason}{more}")
+    } else if let Some(row) = first(Standing::Inconclusive) {
+        inconclusive(comparison, row, escape)
+    } else {
+        nothing_gates(comparison, findings, escape)
+    };
+    Advice {
+        text,
+        commands: Vec::new(),
     }
 }
 
-fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
+/// What to do next if no gating row needs action.
+fn nothing_gates(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
+    if let Some(row) = findings.worse_without_gating().next() {
+        return format!(
+            "look at {} first: {}, which does not gate. If it should, set gate = true for it in a [[margins]] entry of \
+             wirebench.toml.",
+            row_name(row, escape),
+            row.metric.map_or_else(String::new, effect)
+        );
+    }
+    if let Some((series, call)) = Findings::new_calls(comparison).first() {
+        let (series, call) = (escape.name(&series.id), escape.name(&call.function));
+        return format!("look at where {series} calls {call}, which the baseline does not.");
+    }
+    if Findings::all_the_same_program(comparison) {
+        return "nothing to do.".into();
+    }
+    if findings.gating.is_empty() {
+        return "find out why: the series that are on one side only or were not measured are listed below.".into();
+    }
+    let accepted = findings.gating_that(Standing::Accepted).next();
+    match accepted.and_then(|row| Some((row, row.metric?))) {
+        Some((row, metric)) => format!(
+            "nothing to do. {} {} is accepted: {}",
+            row_name(row, escape),
+            effect(metric),
+            escape.sentence(metric.accepted.as_deref().unwrap_or_default())
+        ),
+        None => "nothing to do.".into(),
+    }
+}
+
+fn regressed(first: &Row, findings: &Findings, escape: Escape) -> Advice {
     let rows: Vec<&Row> = findings.gating_that(Standing::Regressed).collect();
     let commands: Vec<String> = rows.iter().take(COMMANDS).filter_map(|row| accept(row)).collect();
     let left = match rows.len().saturating_sub(COMMANDS) {
         0 => String::new(),
         more => format!(" The other {more} take the same command, or one glob for all."),
     };
-    // Within a counted series the function is known; of a system call, who makes it.
+    // The function to look at; for a system call, its caller.
     let function = first.functions().next();
     let function = function.map(|function| function.caller.as_ref().unwrap_or(&function.function));
     let place = function.map_or_else(
-        || name(&first.series.id),
-        |function| format!("{} on {}", name(function), name(&first.series.id)),
+        || escape.name(&first.series.id),
+        |function| format!("{} on {}", escape.name(function), escape.name(&first.series.id)),
     );
     Advice {
         text: format!(
@@ -117,21 +114,25 @@ fn regressed(first: &Row, findings: &Findings, name: Inert) -> Advice {
     }
 }
 
-fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -> String {
+fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
     if row.looks_worse() {
-        let reason = prose(&sentence(row));
+        let reason = escape.sentence(&reasons::row(row));
         let how = enough_time(comparison);
         let how = how.unwrap_or_else(|| "with more time (--budget) where there was too little".into());
-        return format!("{} {reason}. Repeat the measurement {how}.", row_name(row, name));
+        return format!("{} {reason}. Repeat the measurement {how}.", row_name(row, escape));
     }
     let detect = comparison.method.detect_percent;
-    let bounds = row.metric.and_then(bounds).unwrap_or_else(|| sentence(row));
-    let known = format!("least is known of {}: {}.", row_name(row, name), prose(&bounds));
+    let bounds = row.metric.and_then(bounds).unwrap_or_else(|| reasons::row(row));
+    let known = format!(
+        "least is known of {}: {}.",
+        row_name(row, escape),
+        escape.sentence(&bounds)
+    );
     if let Some(call) = row.functions().find(|call| is_new_call(call)) {
         return format!(
             "look at where {} calls {}, which the baseline does not: a request may wait there.",
-            name(&row.series.id),
-            name(&call.function)
+            escape.name(&row.series.id),
+            escape.name(&call.function)
         );
     }
     if row.is_counted() {
@@ -162,7 +163,7 @@ fn inconclusive(comparison: &Comparison, row: &Row, name: Inert, prose: Inert) -
     }
 }
 
-/// The budget with which both stages would have had their rounds; `None` if they had, or nothing is known of it.
+/// The budget that both stages would have needed; `None` if it was large enough or is unknown.
 fn enough_time(comparison: &Comparison) -> Option<String> {
     let (NoSecondStage::TooFewRounds { minutes, .. } | NoSecondStage::NoTime { minutes, .. }) =
         comparison.method.no_second_stage.as_ref()?
@@ -172,14 +173,14 @@ fn enough_time(comparison: &Comparison) -> Option<String> {
     minutes.map(|minutes| format!("with --budget {minutes}m, which is enough at this pace"))
 }
 
-fn row_name(row: &Row, name: Inert) -> String {
+fn row_name(row: &Row, escape: Escape) -> String {
     match row.metric {
-        Some(metric) => format!("{} {}", name(&row.series.id), metric.metric.label()),
-        None => name(&row.series.id),
+        Some(metric) => format!("{} {}", escape.name(&row.series.id), metric.metric.label()),
+        None => escape.name(&row.series.id),
     }
 }
 
-/// The command that says that a worsening is meant, up to the end of its interval.
+/// The command that accepts a worsening, up to the end of its interval.
 fn accept(row: &Row) -> Option<String> {
     let metric = row.metric?;
     let from_nothing = metric.effect_percent.is_none() && row.is_counted();
@@ -207,8 +208,8 @@ fn accept(row: &Row) -> Option<String> {
     readable.then(|| shell_words::join(words))
 }
 
-/// The command that measures both sides in one run, where they have a name.
-fn side_by_side(comparison: &Comparison) -> String {
+/// The command that measures both sides in one run.
+fn measure_both(comparison: &Comparison) -> String {
     let named = |side: &Side, otherwise: &str| {
         let commit = side.revision.commit.as_deref().map(short_commit);
         commit.unwrap_or(otherwise).to_owned()
@@ -224,10 +225,11 @@ fn side_by_side(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::escape::TERMINAL;
     use wirebench_testing::golden;
 
     fn advice(comparison: &Comparison) -> Advice {
-        of(comparison, &Findings::of(comparison), plain, plain)
+        of(comparison, &Findings::of(comparison), TERMINAL)
     }
 
     #[test]

@@ -1,28 +1,34 @@
-//! The picture of a comment: bars of what changed, as a Mermaid `xychart-beta`, which GitHub draws. The table below it says
-//! the same.
+//! The chart of a comment: a bar for each change, as a Mermaid `xychart-beta`, which GitHub draws. The table below it has the
+//! same numbers.
 //!
-//! Such a chart draws every bar from the edge of its axis, whatever its sign: a change is drawn by its size, and its label
-//! says which way it went.
+//! Such a chart draws every bar from the edge of its axis, whatever its sign: the bar shows the size of a change, and its label
+//! the direction.
 
 use std::fmt::Write as _;
 
 use wirebench_judge::summary::comparison::{Findings, Row};
 
-/// Bars, at most.
+/// The most bars.
 const BARS: usize = 12;
-/// Characters of a bar's label, at most.
+/// The most characters of a bar's label.
 const LABEL: usize = 48;
-/// Smaller changes are no bar, percent.
-const SEEN: f64 = 0.005;
+/// Smaller changes have no bar, percent.
+const SMALLEST: f64 = 0.005;
 /// Longer bars end here, percent.
 const LONGEST: f64 = 1000.0;
 
-/// The chart of the gating metrics, the most alarming first; none when there is nothing to be seen.
+/// The chart of the gating metrics, the most alarming first; `None` if no change is large enough for a bar.
 #[must_use]
 pub fn mermaid(findings: &Findings) -> Option<String> {
-    let seen = |bar: &(String, f64)| bar.1.abs() >= SEEN;
-    let mut bars: Vec<(String, f64)> = findings.gating.iter().filter_map(bar).filter(seen).take(BARS).collect();
-    told_apart(&mut bars);
+    let is_visible = |bar: &(String, f64)| bar.1.abs() >= SMALLEST;
+    let mut bars: Vec<(String, f64)> = findings
+        .gating
+        .iter()
+        .filter_map(bar)
+        .filter(is_visible)
+        .take(BARS)
+        .collect();
+    make_unique(&mut bars);
     let largest = bars.iter().map(|(_, percent)| percent.abs()).fold(0.0, f64::max);
     if bars.is_empty() {
         return None;
@@ -48,19 +54,19 @@ pub fn mermaid(findings: &Findings) -> Option<String> {
     Some(out)
 }
 
-/// A row's label and its change, percent; none without a change in percent.
+/// A row's label and its change, percent; `None` without a change in percent.
 fn bar(row: &Row) -> Option<(String, f64)> {
     let metric = row.metric?;
     let effect = metric.effect_percent?;
-    let way = if effect > 0.0 { "up" } else { "down" };
+    let direction = if effect > 0.0 { "up" } else { "down" };
     Some((
-        label(&row.series.id, &format!("{} {way}", metric.metric.short())),
+        label(&row.series.id, &format!("{} {direction}", metric.metric.short())),
         effect,
     ))
 }
 
-/// Bars with one label would be drawn as one.
-fn told_apart(bars: &mut [(String, f64)]) {
+/// Numbers equal labels: bars with one label would be drawn as one.
+fn make_unique(bars: &mut [(String, f64)]) {
     for place in 1..bars.len() {
         let (before, rest) = bars.split_at_mut(place);
         let label = &mut rest[0].0;
@@ -73,7 +79,7 @@ fn told_apart(bars: &mut [(String, f64)]) {
     }
 }
 
-/// `count-weather@http instructions up`: the driver says least, and a long name loses its end.
+/// `count-weather@http instructions up`: without the driver, and a long name is cut at its end.
 fn label(series: &str, metric: &str) -> String {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-' || *c == '@';
     let name = series.rsplit_once('@').map_or(series, |(name, _driver)| name);

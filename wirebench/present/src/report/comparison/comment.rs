@@ -1,16 +1,16 @@
-//! The comment of the second stage: the comparison's Markdown with a marker to find it by, a sentence on whose numbers
-//! they are, and a picture. For comparisons that were admitted only.
+//! The comment of the second stage: the comparison's Markdown with a marker to find it by, a sentence on who measured it,
+//! and a chart. For admitted comparisons only.
 
 use crate::report::comparison::{chart, headline, markdown};
-use crate::report::escape::{code, prose};
+use crate::report::escape::{MARKDOWN, code};
 use wirebench_judge::summary::comparison::Findings;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::short_commit;
 
-/// Bytes of a comment, at most: below the 65,536 characters that GitHub takes, whatever it counts.
+/// The most bytes of a comment: below the 65,536 characters that GitHub accepts, whatever it counts.
 pub const LIMIT: usize = 60_000;
 
-/// What stands around a comparison.
+/// Where a comparison comes from.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     /// An HTML comment, the first line.
@@ -27,7 +27,7 @@ pub struct About<'a> {
 #[must_use]
 pub fn render(comparison: &Comparison, about: &About) -> String {
     let marker = format!("{}\n", about.marker);
-    let mut between = format!("{}\n\n", whose(about));
+    let mut between = format!("{}\n\n", origin(about));
     if let Some(chart) = chart::mermaid(&Findings::of(comparison)) {
         between.push_str(&chart);
     }
@@ -47,12 +47,12 @@ pub fn summary(comparison: &Comparison, about: &About) -> String {
     let findings = Findings::of(comparison);
     format!(
         "{}\n\n{}\n",
-        headline::summary(comparison, &findings, code, prose),
-        whose(about)
+        headline::summary(comparison, &findings, MARKDOWN),
+        origin(about)
     )
 }
 
-fn whose(about: &About) -> String {
+fn origin(about: &About) -> String {
     format!(
         "Measured by this pull request's own code at {}, in [run {}]({}). Whoever wrote the code could also have written the \
          numbers.",

@@ -1,10 +1,10 @@
-//! The functions that carry a change of a count, in words: which one most, and each with its own change.
+//! The functions that cause a change of a count, in words: the main one, and each with its own change.
 
-use crate::report::comparison::words::{Inert, signed};
+use crate::report::escape::Escape;
 use crate::report::format::number;
+use crate::report::percent::signed;
 use wirebench_judge::summary::comparison::Row;
 use wirebench_record::comparison::FunctionChange;
-use wirebench_record::counts::Source;
 use wirebench_record::metric::Metric;
 
 /// `+165 instructions per request (+1.0 %)`: the share is of the baseline's whole.
@@ -20,41 +20,41 @@ pub fn change(function: &FunctionChange) -> String {
     )
 }
 
-/// Who makes a system call, and where the function is: `, called from shop::price, src/price.rs:12`; empty when neither is
-/// known. `name` makes names inert.
-pub fn origin(function: &FunctionChange, name: Inert) -> String {
+/// The caller of a system call, and the place of the function in the project's sources: `, called from shop::price,
+/// src/price.rs:12`; empty if neither is known.
+pub fn origin(function: &FunctionChange, escape: Escape) -> String {
+    let place = function.source.as_ref().map_or_else(String::new, |source| {
+        let place = format!("{}:{}", source.file, source.line);
+        format!(", {}", escape.name(&place))
+    });
+    called_from(function, escape) + &place
+}
+
+fn called_from(function: &FunctionChange, escape: Escape) -> String {
     let caller = function.caller.as_deref();
-    let caller = caller.map_or_else(String::new, |caller| format!(", called from {}", name(caller)));
-    caller + &place(function.source.as_ref(), name)
+    caller.map_or_else(String::new, |caller| format!(", called from {}", escape.name(caller)))
 }
 
-/// Where a function is in the project's own sources, after what is said of it: `, src/price.rs:12`; empty when that is not
-/// known. `name` makes it inert.
-fn place(source: Option<&Source>, name: Inert) -> String {
-    source.map_or_else(String::new, |source| {
-        format!(", {}", name(&format!("{}:{}", source.file, source.line)))
-    })
-}
-
-/// The function to blame, with how much of the metric's change it carries: `most of it in NAME`; none where no function is
-/// known. `name` makes names inert.
-pub fn leading(row: &Row, name: Inert) -> Option<String> {
+/// The function with the largest change in the direction of the metric's: `most of it in NAME`; `None` if no function is known.
+pub(super) fn leading(row: &Row, escape: Escape) -> Option<String> {
     let metric = row.metric?;
     let whole = metric.candidate? - metric.baseline?;
-    let of = |function: &FunctionChange| function.candidate - function.baseline;
-    let first = row.functions().find(|function| of(function) * whole > 0.0)?;
-    let word = if of(first) / whole > 0.5 {
+    let difference = |function: &FunctionChange| function.candidate - function.baseline;
+    let first = row.functions().find(|function| difference(function) * whole > 0.0)?;
+    let part = if difference(first) / whole > 0.5 {
         "most of it"
     } else {
         "first of all"
     };
-    let caller = first.caller.as_deref();
-    let caller = caller.map_or_else(String::new, |caller| format!(", called from {}", name(caller)));
-    Some(format!("{word} in {}{caller}", name(&first.function)))
+    Some(format!(
+        "{part} in {}{}",
+        escape.name(&first.function),
+        called_from(first, escape)
+    ))
 }
 
-/// What a list of a row's functions is headed with.
-pub fn head(row: &Row, name: Inert) -> String {
+/// The heading of a list of a row's functions.
+pub fn head(row: &Row, escape: Escape) -> String {
     let label = row.metric.map_or("", |metric| metric.metric.label());
     let what = match row.functions().next() {
         Some(call) if call.metric == Metric::Syscalls => "the calls whose number changed most",
@@ -64,5 +64,5 @@ pub fn head(row: &Row, name: Inert) -> String {
         Some(_) => "the functions whose own cost changed most",
         None => "no function's cost changed by more than the spread",
     };
-    format!("{} {label}, {what}", name(&row.series.id))
+    format!("{} {label}, {what}", escape.name(&row.series.id))
 }

@@ -1,15 +1,18 @@
-//! The first line: the overall verdict, what it rests on, and the one row that says most.
+//! The first line: the overall verdict, the rows behind it, and the most alarming one.
 
-use crate::report::cause::{Moved, told};
-use crate::report::comparison::functions;
-use crate::report::comparison::words::{self, Inert, effect, size};
+use crate::report::cause::{self, Moved};
+use crate::report::comparison::cells::effect;
+use crate::report::comparison::{functions, reasons, verdict};
+use crate::report::escape::Escape;
 use crate::report::limits;
+use crate::report::percent::size;
+use crate::report::values;
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Direction;
 
-/// How the whole comparison stands.
+/// The standing of the whole comparison.
 #[must_use]
 pub fn standing(comparison: &Comparison) -> Standing {
     if comparison.paired {
@@ -19,11 +22,11 @@ pub fn standing(comparison: &Comparison) -> Standing {
     }
 }
 
-/// Symbol and word of the overall verdict: `✗ Regressed`; no all-clear where a metric that informs is confirmed worse.
+/// Symbol and word of the overall verdict: `✗ Regressed`; not an all-clear if an informative metric is confirmed worse.
 #[must_use]
 pub fn verdict(comparison: &Comparison) -> String {
     let standing = standing(comparison);
-    let word = words::word(standing);
+    let word = verdict::word(standing);
     let (first, rest) = word.split_at(1);
     let all_clear = matches!(standing, Standing::Improved | Standing::Unchanged);
     let but = if all_clear && Findings::of(comparison).worse_without_gating().next().is_some() {
@@ -32,14 +35,14 @@ pub fn verdict(comparison: &Comparison) -> String {
         ""
     };
     let broken = limits::broken(&comparison.limits);
-    let symbol = words::symbol(broken.as_ref().map_or(standing, |_| Standing::Regressed));
+    let symbol = verdict::symbol(broken.as_ref().map_or(standing, |_| Standing::Regressed));
     let broken = broken.map_or_else(String::new, |broken| format!("; {broken}"));
     format!("{symbol} {}{rest}{but}{broken}", first.to_uppercase())
 }
 
-/// What the verdict rests on, in a few sentences; `name` makes names inert, `prose` sentences.
+/// The reasons for the verdict, in a few sentences.
 #[must_use]
-pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert, prose: Inert) -> String {
+pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
     if !comparison.paired {
         return "The two sides were measured in different runs. Their values are shown, not judged.".into();
     }
@@ -47,12 +50,12 @@ pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert, prose:
     let total = metrics(findings.gating.len());
     let most = |standing| {
         let first = findings.gating_that(standing).find(|row| row.metric.is_some());
-        first.map_or(String::new(), |row| leading(row, count(standing), name))
+        first.map_or(String::new(), |row| leading(row, count(standing), escape))
     };
     let margin = |n: usize| if n == 1 { "its margin" } else { "their margins" };
     let standing = Standing::from(comparison.verdict);
     let n = count(standing);
-    let said = match comparison.verdict {
+    let verdict = match comparison.verdict {
         _ if Findings::all_the_same_program(comparison) => {
             return "Same program on both sides: nothing was measured.".into();
         }
@@ -69,7 +72,7 @@ pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert, prose:
         }
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
         Verdict::Inconclusive => {
-            let open = open(findings, name, prose);
+            let open = open(findings, escape);
             format!("Can't tell for {n} of {total}: {open}. None of the others regressed.")
         }
         Verdict::Improved => {
@@ -86,10 +89,14 @@ pub fn summary(comparison: &Comparison, findings: &Findings, name: Inert, prose:
         1 => " 1 series runs the same program on both sides and was not measured.".into(),
         n => format!(" {n} series run the same program on both sides and were not measured."),
     };
-    said + &others(findings, standing) + &same + &worse(comparison, findings, name) + &new_calls(comparison, name)
+    verdict
+        + &others(findings, standing)
+        + &same
+        + &worse(comparison, findings, escape)
+        + &new_calls(comparison, escape)
 }
 
-/// Whether the estimate itself lies beyond the margin; of a count, the range alone may reach it.
+/// Whether the estimate itself lies beyond the margin; for a count, it may be the range alone.
 fn beyond_margin(row: &Row) -> bool {
     let percent = row
         .metric
@@ -97,8 +104,8 @@ fn beyond_margin(row: &Row) -> bool {
     percent.is_none_or(|(effect, margin)| effect.abs() >= margin - 1e-9)
 }
 
-/// Why the inconclusive rows are open: the reason that they share, or that of the first.
-fn open(findings: &Findings, name: Inert, prose: Inert) -> String {
+/// Why rows are inconclusive: their common reason, or that of the first.
+fn open(findings: &Findings, escape: Escape) -> String {
     let rows: Vec<&Row> = findings.gating_that(Standing::Inconclusive).collect();
     let worse = rows.iter().filter(|row| row.looks_worse()).count();
     match worse {
@@ -110,12 +117,13 @@ fn open(findings: &Findings, name: Inert, prose: Inert) -> String {
     let Some(first) = rows.first() else {
         return "no reason recorded".into();
     };
-    let reason = words::sentence(first);
-    if rows.iter().all(|row| words::sentence(row) == reason) {
-        return prose(&reason);
+    let reason = reasons::row(first);
+    if rows.iter().all(|row| reasons::row(row) == reason) {
+        return escape.sentence(&reason);
     }
     let metric = first.metric.map_or("", |metric| metric.metric.label());
-    format!("first of all {} {metric}: {}", name(&first.series.id), prose(&reason))
+    let (series, reason) = (escape.name(&first.series.id), escape.sentence(&reason));
+    format!("first of all {series} {metric}: {reason}")
 }
 
 /// Rows and calls named in the first lines.
@@ -130,13 +138,13 @@ fn listed(all: &[String]) -> String {
     }
 }
 
-/// What is confirmed to be worse although it does not gate.
-fn worse(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
+/// Informative metrics that are confirmed worse.
+fn worse(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
     let row = |row: &Row| {
         let metric = row.metric?;
         Some(format!(
             "{} {} {}",
-            name(&row.series.id),
+            escape.name(&row.series.id),
             metric.metric.label(),
             effect(metric)
         ))
@@ -149,12 +157,15 @@ fn worse(comparison: &Comparison, findings: &Findings, name: Inert) -> String {
     match all.len() {
         0 => String::new(),
         few if few <= NAMED => format!(" {but}, not gating: {}.", listed(&all)),
-        // Many are told by what they have in common.
-        _ => format!(" {but}, not gating: {}.", told(&moved(findings), name)),
+        // Many are summarised by what they have in common.
+        _ => format!(
+            " {but}, not gating: {}.",
+            cause::sentence_escaped(&moved(findings), escape)
+        ),
     }
 }
 
-/// What is confirmed to be worse although it does not gate, as what moved together.
+/// Informative metrics that are confirmed worse, as metrics that moved together.
 fn moved<'a>(findings: &'a Findings) -> Vec<Moved<'a>> {
     let moved = |row: &'a Row<'a>| {
         let metric = row.metric?;
@@ -169,13 +180,13 @@ fn moved<'a>(findings: &'a Findings) -> Vec<Moved<'a>> {
 }
 
 /// System calls that only the candidate makes, however rare.
-fn new_calls(comparison: &Comparison, name: Inert) -> String {
+fn new_calls(comparison: &Comparison, escape: Escape) -> String {
     let call = |(series, call): (&ComparedSeries, &FunctionChange)| {
         format!(
             "{}, {} per request of {}",
-            name(&call.function),
-            words::rate(call.candidate),
-            name(&series.id)
+            escape.name(&call.function),
+            values::rate(call.candidate),
+            escape.name(&series.id)
         )
     };
     let all: Vec<String> = Findings::new_calls(comparison).into_iter().map(call).collect();
@@ -223,31 +234,31 @@ fn metrics(count: usize) -> String {
     }
 }
 
-/// The first row of several, or the only one.
-fn leading(row: &Row, of: usize, name: Inert) -> String {
+/// The first of several rows, or the only one.
+fn leading(row: &Row, rows: usize, escape: Escape) -> String {
     let Some(metric) = row.metric else {
         return String::new();
     };
-    let most = if of > 1 { "most of all " } else { "" };
-    let function = functions::leading(row, name).map_or_else(String::new, |function| format!(", {function}"));
+    let most = if rows > 1 { "most of all " } else { "" };
+    let function = functions::leading(row, escape).map_or_else(String::new, |function| format!(", {function}"));
     format!(
         ": {most}{} {} {}{function}",
-        name(&row.series.id),
+        escape.name(&row.series.id),
         metric.metric.label(),
         effect(metric)
     )
 }
 
-/// What else stands among the gating rows that a reader must not miss.
-fn others(findings: &Findings, said: Standing) -> String {
+/// How many gating rows have another standing that a reader must not miss.
+fn others(findings: &Findings, reported: Standing) -> String {
     let listed: Vec<String> = [Standing::Invalid, Standing::Inconclusive, Standing::Accepted]
         .into_iter()
-        .filter(|standing| *standing != said)
+        .filter(|standing| *standing != reported)
         .map(|standing| (standing, findings.gating_that(standing).count()))
         .filter(|(_, count)| *count > 0)
         .map(|(standing, count)| match standing {
             Standing::Accepted => format!("{count} worse and accepted"),
-            other => format!("{count} {}", words::word(other)),
+            other => format!("{count} {}", verdict::word(other)),
         })
         .collect();
     if listed.is_empty() {
@@ -256,20 +267,19 @@ fn others(findings: &Findings, said: Standing) -> String {
     format!(" Also {}.", listed.join(", "))
 }
 
-/// `main (1a2b3c4d5e6f)`: one side as people call it; `name` makes it inert.
-#[must_use]
-pub fn side(side: &Side, name: Inert) -> String {
+/// The code of one side: `main (1a2b3c4d5e6f)`.
+pub(super) fn side(side: &Side, escape: Escape) -> String {
     let revision = &side.revision;
-    let mut words = match (revision.name.as_deref(), revision.commit.as_deref()) {
+    let mut text = match (revision.name.as_deref(), revision.commit.as_deref()) {
         (Some(called), Some(commit)) if !commit.starts_with(called) => {
-            format!("{} ({})", name(called), name(short_commit(commit)))
+            format!("{} ({})", escape.name(called), escape.name(short_commit(commit)))
         }
-        (_, Some(commit)) => name(short_commit(commit)),
-        (Some(called), None) => name(called),
+        (_, Some(commit)) => escape.name(short_commit(commit)),
+        (Some(called), None) => escape.name(called),
         (None, None) => "code outside a repository".into(),
     };
     if revision.modified == Some(true) {
-        words.push_str(" with local changes");
+        text.push_str(" with local changes");
     }
-    words
+    text
 }

@@ -1,26 +1,43 @@
-//! `comparison.md`: the comment on a pull request. Verdict, next step, the table that gates; the rest folded.
+//! `comparison.md`: the comment on a pull request. Verdict, next step, the gating rows; the rest is folded.
 
-use std::fmt::Write as _;
+use askama::Template;
 
-use crate::report::comparison::advice::{self, Advice};
-use crate::report::comparison::part::Part;
-use crate::report::comparison::sections::Brackets;
-use crate::report::comparison::words::{self, declared, effect, size, symbol, word};
-use crate::report::comparison::{functions, headline, reasons, sections};
-use crate::report::escape::{code, command, prose};
-use crate::report::format;
+use crate::report::comparison::block::Block;
+use crate::report::comparison::rows::{self, Line};
+use crate::report::comparison::view::{Explained, NotCompared, View};
+use crate::report::escape::{MARKDOWN, code, prose};
+use crate::report::format::tools;
 use crate::report::limits;
-use wirebench_judge::summary::comparison::{Findings, Row, Standing};
-use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange};
+use crate::report::table::{Column, Table, number, text};
+use wirebench_record::comparison::Comparison;
 
-/// What a comment on GitHub holds, in characters; counted here in bytes, which are never fewer.
+/// The longest comment that GitHub accepts, in characters; counted here in bytes, which are never fewer.
 pub const LIMIT: usize = 65_536;
-/// Notes shown; a record with more was not written by this program.
+/// The most notes, and the most remarks, that are shown; this program writes fewer.
 const NOTES: usize = 10;
-/// Counts whose functions are listed.
+/// The most counts whose functions are listed.
 const EXPLAINED: usize = 10;
-/// Bytes of a command line that are shown.
+/// The longest command line that is shown, bytes.
 const COMMAND: usize = 2000;
+
+/// The text before the tables.
+#[derive(Template)]
+#[template(path = "comparison_head.md")]
+struct Head<'a> {
+    view: &'a View<'a>,
+    notes: Vec<&'a String>,
+}
+
+/// The text after the tables.
+#[derive(Template)]
+#[template(path = "comparison_foot.md")]
+struct Foot<'a> {
+    view: &'a View<'a>,
+    runs: String,
+    tools: Option<String>,
+    repeat: Option<&'a String>,
+    is_paired: bool,
+}
 
 /// The comparison as Markdown, at most [`LIMIT`] bytes; tables that would be too long are cut and say so.
 #[must_use]
@@ -30,146 +47,115 @@ pub fn render(comparison: &Comparison) -> String {
 
 /// The same in at most `limit` bytes, with `between` after the first lines and before the tables.
 pub(super) fn within(comparison: &Comparison, limit: usize, between: &str) -> String {
-    let findings = Findings::of(comparison);
-    let head = head(comparison, &findings) + between;
-    let foot = foot(comparison, &findings);
+    let view = View::of(comparison, MARKDOWN);
+    let notes = view.notes.iter().take(NOTES);
+    let head = Head {
+        view: &view,
+        notes: notes.chain(view.remarks.iter().take(NOTES)).collect(),
+    };
+    let foot = Foot {
+        view: &view,
+        runs: runs(comparison),
+        tools: (!comparison.tools.is_empty()).then(|| prose(&tools(&comparison.tools))),
+        repeat: view.repeat.as_ref().filter(|line| line.len() <= COMMAND),
+        is_paired: comparison.paired,
+    };
+    let (head, foot) = (text_of(&head) + between, text_of(&foot));
     let mut room = limit - (head.len() + foot.len()).min(limit);
     let mut body = String::new();
-    for (part, share) in parts(comparison, &findings) {
-        let text = part.within(room * share / 100);
+    for block in blocks(&view) {
+        let text = block.within(room);
         room -= text.len();
         body.push_str(&text);
     }
     head + &body + &foot
 }
 
-fn head(comparison: &Comparison, findings: &Findings) -> String {
-    let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "### wirebench: {}\n\n{}\n",
-        headline::verdict(comparison),
-        headline::summary(comparison, findings, code, prose)
-    );
-    let Advice { text, commands } = advice::of(comparison, findings, code, prose);
-    let _ = writeln!(out, "**Next:** {text}\n");
-    if !commands.is_empty() {
-        let _ = writeln!(out, "```sh\n{}\n```\n", commands.join("\n"));
-    }
-    if let Some(nulls) = sections::nulls(findings) {
-        let _ = writeln!(out, "**Check:** {nulls}\n");
-    }
-    let mut notes: Vec<String> = comparison
-        .notes
-        .iter()
-        .take(NOTES)
-        .map(|note| prose(&reasons::note(note)))
-        .collect();
-    notes.extend(sections::remarks(comparison, code, prose).into_iter().take(NOTES));
-    if !notes.is_empty() {
-        out.push_str("Before trusting it:\n\n");
-        for note in &notes {
-            let _ = writeln!(out, "- {note}");
-        }
-        out.push('\n');
-    }
-    out
+fn text_of(template: &impl Template) -> String {
+    template.render().expect("the template only writes into a string")
 }
 
-/// The tables and texts between head and foot, each with the share of the room left that it may take, percent.
-fn parts<'a>(comparison: &'a Comparison, findings: &'a Findings<'a>) -> Vec<(Part<'a>, usize)> {
-    let paired = comparison.paired;
-    let mut parts = Vec::new();
-    if !findings.gating.is_empty() {
-        parts.push((
-            Part::open(rows(&findings.gating), findings.gating.iter().map(gating)),
-            70,
-        ));
+fn runs(comparison: &Comparison) -> String {
+    let (baseline, candidate) = (&comparison.baseline.run, &comparison.candidate.run);
+    if baseline == candidate {
+        format!("both in run {}", code(candidate))
+    } else {
+        format!("runs {} and {}", code(baseline), code(candidate))
     }
-    if !comparison.limits.is_empty() {
-        let title = format!("Limits: {}", limits::tally(&comparison.limits));
-        parts.push((
-            Part::folded(&title, LIMITS_ABOUT, limits::HEAD, limits::rows(&comparison.limits)),
-            40,
-        ));
+}
+
+/// The tables and lists between head and foot.
+fn blocks(view: &View) -> Vec<Block> {
+    let table = |lines: &[Line]| rows::table(&lines.iter().collect::<Vec<_>>());
+    let mut blocks = Vec::new();
+    if !view.gating.is_empty() {
+        blocks.push(Block::table(&table(&view.gating), 70));
     }
-    for row in findings.explained().take(EXPLAINED) {
-        let lines = row.functions().map(function);
-        parts.push((Part::list(&explained(row), lines), 40));
+    if !view.limits.is_empty() {
+        let title = format!("Limits: {}", limits::tally(view.limits));
+        blocks.push(Block::folded(&title, LIMITS, &limits::table(view.limits), 40));
     }
-    if !findings.informative.is_empty() {
-        let title = format!(
-            "Informative metrics, which do not gate: {}",
-            sections::tally(&findings.informative)
-        );
-        parts.push((
-            Part::folded(
-                &title,
-                "",
-                rows(&findings.informative),
-                findings.informative.iter().map(informative),
-            ),
-            50,
-        ));
+    for explained in view.explained.iter().take(EXPLAINED) {
+        let functions = explained.functions.iter();
+        let functions = functions.map(|[function, change]| format!("{function} {change}"));
+        blocks.push(Block::list(&heading(explained), functions, 40));
     }
-    if let Some(title) = sections::not_compared(findings) {
-        let title = format!("Not compared: {title}");
-        let all = sections::by_presence(findings).into_iter();
-        let lines = all.flat_map(|(how, all)| all.iter().map(move |series| not_compared(series, how)));
-        parts.push((Part::folded(&title, "", NOT_COMPARED, lines), 50));
+    if !view.informative.is_empty() {
+        let title = format!("Informative metrics, which do not gate: {}", view.informative_tally);
+        blocks.push(Block::folded(&title, "", &table(&view.informative), 50));
     }
-    let measured: Vec<(&Row, &ComparedMetric)> = (findings.gating.iter().chain(&findings.informative))
-        .filter_map(|row| Some((row, row.metric?)))
-        .filter(|(_, metric)| metric.pairs > 0)
-        .collect();
-    if paired && !measured.is_empty() {
-        let dropped = sections::dropped(findings).unwrap_or_else(|| "none".into());
+    if let Some(tally) = &view.not_compared_tally {
+        let title = format!("Not compared: {tally}");
+        blocks.push(Block::folded(&title, "", &not_compared(&view.not_compared), 50));
+    }
+    if !view.pairs.is_empty() {
+        let dropped = view.dropped.as_deref().unwrap_or("none");
         let title = format!("Pairs and spread; left out over all metrics: {dropped}");
-        let lines = measured.into_iter().map(|(row, metric)| pairs(row.series, metric));
-        parts.push((Part::folded(&title, PAIRS_ABOUT, PAIRS, lines), 100));
+        let table = Table::new(pairs_columns(), view.pairs.iter().cloned());
+        blocks.push(Block::folded(&title, PAIRS, &table, 100));
     }
-    parts
+    blocks
 }
 
-/// The head of a table of rows, which says what stands in the brackets behind a change.
-macro_rules! rows {
-    ($change:literal) => {
-        concat!(
-            "| verdict | series | metric | baseline → candidate | ",
-            $change,
-            " | smallest seen |\n|---|---|---|--:|--:|--:|\n"
-        )
-    };
-}
-
-fn rows(rows: &[Row]) -> &'static str {
-    match Brackets::of(rows.iter()) {
-        Brackets::Nothing => rows!("change"),
-        Brackets::Interval => rows!("change (95 % interval)"),
-        Brackets::Range => rows!("change (range over repetitions)"),
-        Brackets::Both => rows!("change (95 % interval; counted: range over repetitions)"),
-    }
-}
-
-const LIMITS_ABOUT: &str =
+const LIMITS: &str =
     "Absolute bounds of the scenarios, judged on the candidate's rounds and on this machine alone.\n\n";
-const NOT_COMPARED: &str = "| | series | why |\n|---|---|---|\n";
-const PAIRS: &str = "| series | metric | margin | stage | kept of measured | left out: baseline, candidate | spread c | p worse |\n\
-                     |---|---|--:|--:|--:|--:|--:|--:|\n";
-const PAIRS_ABOUT: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
-                           Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
+const PAIRS: &str = "A pair is left out when one of its rounds is far from its neighbours, without looking at which side it is. \
+                     Many more on one side than on the other may hide a change that is slow only now and then.\n\n";
 
-/// What stands above the functions that carry a change.
-fn explained(row: &Row) -> String {
-    let head = functions::head(row, code);
-    let drawn = row.metric.and_then(|metric| metric.flame_graph.as_deref());
-    match drawn.map(|path| link(path).unwrap_or_else(|| code(path))) {
+fn pairs_columns() -> [Column; 8] {
+    [
+        text("series"),
+        text("metric"),
+        number("margin"),
+        number("stage"),
+        number("kept of measured"),
+        number("left out: baseline, candidate"),
+        number("spread c"),
+        number("p worse"),
+    ]
+}
+
+fn not_compared(all: &[NotCompared]) -> Table {
+    let row = |one: &NotCompared| {
+        let reason = one.reason.as_deref().unwrap_or("–");
+        [one.presence, &one.series, reason].map(str::to_owned)
+    };
+    Table::new([text(""), text("series"), text("why")], all.iter().map(row))
+}
+
+/// The heading of the functions that cause a change.
+fn heading(explained: &Explained) -> String {
+    let head = &explained.head;
+    match explained
+        .flame_graph
+        .map(|path| link(path).unwrap_or_else(|| code(path)))
+    {
         Some(picture) => format!("{head}; flame graph {picture} in the run's folder"),
-        None => head,
+        None => head.clone(),
     }
 }
 
-/// A path within the run's folder as a link, where it is one that this program writes.
+/// A path in the run's folder as a link; `None` if this program does not write such a path.
 fn link(path: &str) -> Option<String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "@_-./".contains(c);
     let ours =
@@ -177,149 +163,13 @@ fn link(path: &str) -> Option<String> {
     (ours && path.len() <= 300).then(|| format!("[`{path}`]({path})"))
 }
 
-fn function(change: &FunctionChange) -> String {
-    let place = functions::origin(change, code);
-    format!("- {} {}{place}\n", code(&change.function), functions::change(change))
-}
-
-fn gating(row: &Row) -> String {
-    let word = word(row.standing);
-    match row.standing {
-        Standing::Regressed => line(row, &format!("**{word}**")),
-        _ => line(row, word),
-    }
-}
-
-fn informative(row: &Row) -> String {
-    line(row, word(row.standing))
-}
-
-fn line(row: &Row, word: &str) -> String {
-    let remark = prose(&words::sentence(row));
-    let colon = if remark.is_empty() { "" } else { ": " };
-    let (label, values, change, seen) = match row.metric {
-        Some(metric) => (
-            metric.metric.label(),
-            both(metric),
-            effect(metric),
-            sections::resolvable(metric),
-        ),
-        None => ("–", "–".into(), "–".into(), "–".into()),
-    };
-    let (symbol, series) = (symbol(row.standing), code(&row.series.id));
-    format!("| {symbol} {word}{colon}{remark} | {series} | {label} | {values} | {change} | {seen} |\n")
-}
-
-/// `10.5 µs → 11.7 µs`.
-fn both(metric: &ComparedMetric) -> String {
-    match (metric.baseline, metric.candidate) {
-        (None, None) => "–".into(),
-        _ => prose(&sections::values(metric).join(" → ")),
-    }
-}
-
-fn not_compared(series: &ComparedSeries, how: &str) -> String {
-    let why = series
-        .reason
-        .as_ref()
-        .map_or_else(|| "–".into(), |why| prose(&reasons::series(why)));
-    format!("| {how} | {} | {why} |\n", code(&series.id))
-}
-
-fn pairs(series: &ComparedSeries, metric: &ComparedMetric) -> String {
-    let spread = metric.spread_percent.map_or("–".into(), size);
-    let p = metric.p_worse.map_or("–".into(), |p| {
-        if p < 0.0001 {
-            "< 0.0001".into()
-        } else {
-            format!("{p:.4}")
-        }
-    });
-    format!(
-        "| {} | {} | {} | {} | {} of {} | {}, {} | {spread} | {p} |\n",
-        code(&series.id),
-        metric.metric.label(),
-        declared(metric.margin_percent),
-        metric.stage,
-        metric.kept,
-        metric.pairs,
-        metric.dropped_baseline,
-        metric.dropped_candidate
-    )
-}
-
-fn foot(comparison: &Comparison, findings: &Findings) -> String {
-    let counted = (findings.gating.iter().chain(&findings.informative)).any(Row::is_counted);
-    let mut out = HOW_TO_READ.replace("{counted}", if counted { HOW_TO_READ_COUNTS } else { "" });
-    let side = |side| headline::side(side, code);
-    let _ = write!(
-        out,
-        "- {} → {}",
-        side(&comparison.baseline),
-        side(&comparison.candidate)
-    );
-    let (baseline, candidate) = (&comparison.baseline.run, &comparison.candidate.run);
-    if baseline == candidate {
-        let _ = writeln!(out, ", both in run {}", code(candidate));
-    } else {
-        let _ = writeln!(out, ", runs {} and {}", code(baseline), code(candidate));
-    }
-    let host = &comparison.host;
-    let _ = writeln!(
-        out,
-        "- {}, fingerprint {}",
-        prose(&format::machine(host)),
-        code(&host.fingerprint)
-    );
-    if !comparison.tools.is_empty() {
-        let _ = writeln!(out, "- {}", prose(&format::tools(&comparison.tools)));
-    }
-    if comparison.paired {
-        if let Some(spreads) = sections::spreads(findings) {
-            let _ = writeln!(out, "- spread c from run to run: {spreads}");
-        }
-        let seed = comparison.method.seed;
-        let _ = writeln!(out, "- seed {seed}; {}", sections::false_alarms(comparison));
-        if let Some(gates) = &comparison.method.gates {
-            let _ = writeln!(out, "- {}", prose(gates));
-        }
-    }
-    match command(&comparison.repeat).filter(|line| line.len() <= COMMAND) {
-        Some(line) => {
-            let what = if comparison.paired { "it" } else { "the candidate's run" };
-            let _ = writeln!(out, "\nTo repeat {what}:\n\n```sh\n{line}\n```");
-        }
-        None => out.push_str("\nThe record holds no short wirebench command that repeats it.\n"),
-    }
-    out
-}
-
-const HOW_TO_READ: &str = "<details><summary>How to read this</summary>
-
-- **change**: candidate over baseline, of the metric's own value: throughput that falls is negative. In brackets, where the true change lies with 95 % confidence.
-- **✗ regressed**: worse by more than the margin, tested at the stated error probability. **✓ improved**: better, likewise. Throughput and latency \
-gate from a confirmed worsening of 10 % on, unless wirebench.toml says whether they gate or the load generator was the limit.
-- **= unchanged**: no worsening above the stated size, with 95 % confidence.
-- **? inconclusive**: a worsening that matters can be neither shown nor excluded. It is no all-clear.
-- **! invalid**: failed rounds, wrong answers or another question: there is nothing to judge.
-- **~ accepted**: worse, and accepted.toml says why that is meant; it does not gate.
-- **– not judged**: no gating metric is on both sides; or the two sides were measured at different times, maybe on different machines, and the values are shown.
-- **smallest seen**: the smallest worsening that would have been called regressed in 80 % of cases. Smaller ones cannot be seen here.
-{counted}
-</details>
-
-";
-const HOW_TO_READ_COUNTS: &str = "\
-- What is **counted** (instructions, allocations, system calls, bytes) is held against its margin without a test: in brackets is the range over \
-repetitions, and nothing where there was none. A worsening of the smallest size seen is always called regressed.
-";
-
 #[cfg(test)]
 mod tests {
     use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
     use serde_json::Value;
 
     use super::*;
+    use wirebench_record::comparison::ComparedSeries;
     use wirebench_record::reason::{MetricReason, Note, SeriesReason};
     use wirebench_testing::golden;
 

@@ -1,13 +1,16 @@
-//! A comparison for people: the pull request comment and the terminal. Both say the same in the same words.
+//! A comparison for people: the pull request comment and the terminal. Both use the same words.
 
 pub mod advice;
+mod block;
+pub mod cells;
 pub mod chart;
 pub mod comment;
+pub mod facts;
 pub mod functions;
 pub mod headline;
 pub mod markdown;
-mod part;
 pub mod reasons;
-pub mod sections;
+mod rows;
 pub mod terminal;
-pub mod words;
+pub mod verdict;
+mod view;

@@ -1,14 +1,42 @@
-//! Reasons and notes of a comparison in words: the one place where a fact becomes a sentence. The words may hold text of the
-//! record, which whoever shows them makes inert.
+//! Reasons and notes of a comparison in words: the one place where a fact becomes a sentence. The words may contain text of the
+//! record, which the caller must escape.
 
+use crate::report::percent::{change, declared, size};
+use wirebench_judge::summary::comparison::{Row, Standing};
+use wirebench_record::comparison::ComparedMetric;
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
 use wirebench_record::run::Dependency;
 
-use crate::report::comparison::words::{change, declared, size};
-
-/// What stands for a reason that is left out here.
+/// Shown for a reason that the comparison leaves out.
 const ELSEWHERE: &str = "the run's own summary says why";
+
+/// Why a row has its standing, in one sentence without a full stop.
+#[must_use]
+pub fn row(row: &Row) -> String {
+    let Some(one) = row.metric else {
+        let reason = row.series.reason.as_ref();
+        return reason.map_or_else(|| "no reason recorded".into(), series);
+    };
+    match row.standing {
+        Standing::Unchanged => no_worsening_of(one).unwrap_or_else(|| metric(&one.reason)),
+        Standing::Accepted => {
+            let why = one.accepted.as_deref().unwrap_or_default();
+            format!("{}, meant: {why}", metric(&one.reason))
+        }
+        Standing::NotJudged => "shown, not judged".into(),
+        Standing::Regressed | Standing::Improved | Standing::Inconclusive | Standing::Invalid => metric(&one.reason),
+    }
+}
+
+fn no_worsening_of(metric: &ComparedMetric) -> Option<String> {
+    let percent = metric.worse_at_most_percent?;
+    let is_zero = |percent: f64| percent.abs() < 1e-9;
+    if metric.metric.is_counted() && is_zero(percent) && metric.effect_percent.is_some_and(is_zero) {
+        return Some("exactly equal".into());
+    }
+    Some(no_worsening(percent))
+}
 
 /// Why a metric has its verdict, without a full stop.
 #[must_use]
@@ -70,8 +98,7 @@ pub fn metric(reason: &MetricReason) -> String {
 }
 
 /// `no worsening above 1.9 %`.
-#[must_use]
-pub fn no_worsening(above_percent: f64) -> String {
+fn no_worsening(above_percent: f64) -> String {
     if above_percent < 0.005 {
         "no worsening".into()
     } else {
@@ -79,7 +106,7 @@ pub fn no_worsening(above_percent: f64) -> String {
     }
 }
 
-/// Why a series is invalid or was not compared, or what else to know of it, without a full stop.
+/// Why a series is invalid or was not compared, or another remark on it, without a full stop.
 #[must_use]
 pub fn series(reason: &SeriesReason) -> String {
     use SeriesReason as Reason;
@@ -122,13 +149,13 @@ fn because(what: &str, why: &str) -> String {
 }
 
 fn counts(remarks: &[String], refused: &[Metric], why: Option<&str>) -> String {
-    let mut said = remarks.to_vec();
+    let mut parts = remarks.to_vec();
     if !refused.is_empty() {
         let names: Vec<&str> = refused.iter().map(|metric| metric.label()).collect();
         let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-        said.push(format!("refused on both sides: {}{why}", names.join(", ")));
+        parts.push(format!("refused on both sides: {}{why}", names.join(", ")));
     }
-    said.join("; ")
+    parts.join("; ")
 }
 
 /// Why there was no second stage, without a full stop.
@@ -148,7 +175,7 @@ pub fn no_second_stage(why: &NoSecondStage) -> String {
     }
 }
 
-/// What to know before trusting a comparison: a whole sentence.
+/// What a reader must know before trusting a comparison: a whole sentence.
 #[must_use]
 pub fn note(note: &Note) -> String {
     match note {

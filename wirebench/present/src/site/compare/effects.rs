@@ -1,6 +1,6 @@
 //! The axis that all effects of a comparison share: worse to the right, whichever way the metric counts.
 
-use crate::report::comparison::words::declared;
+use crate::report::percent::declared;
 use crate::site::scale::{Linear, stretched};
 use crate::site::svg::{Anchor, Svg};
 use wirebench_judge::summary::comparison::Row;

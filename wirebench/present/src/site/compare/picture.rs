@@ -1,6 +1,6 @@
 //! Every effect of a comparison in one picture: a row for each metric, in it a whisker for each series; worse to the right.
 
-use crate::report::comparison::words::effect;
+use crate::report::comparison::cells::effect;
 use crate::site::compare::colour::class;
 use crate::site::compare::effects::Axis;
 use crate::site::shown::name;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::report::comparison::advice::{self, Advice};
-use crate::report::comparison::words::{self, effect, symbol, word};
-use crate::report::comparison::{functions, headline, markdown, reasons, sections};
+use crate::report::comparison::cells::{self, effect};
+use crate::report::comparison::verdict::{symbol, word};
+use crate::report::comparison::{facts, functions, headline, markdown, reasons};
+use crate::report::escape::Escape;
 use crate::report::{escape, format};
 use crate::site::compare::colour::class;
 use crate::site::compare::picture;
@@ -14,6 +16,8 @@ use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::run::short_commit;
 
+/// Escapes for the site, whose templates escape HTML themselves.
+const HTML: Escape = Escape::new(name, sentence);
 /// Notes shown; a record with more was not written by this program.
 const NOTES: usize = 10;
 /// Changed rows that are seen at once; the others are folded.
@@ -120,7 +124,7 @@ pub(crate) struct Explained {
 impl View {
     pub(crate) fn of(comparison: &Comparison, links: Links, flames: &BTreeMap<String, String>) -> Self {
         let findings = Findings::of(comparison);
-        let Advice { text, commands } = advice::of(comparison, &findings, name, sentence);
+        let Advice { text, commands } = advice::of(comparison, &findings, HTML);
         let all: Vec<&Row> = findings.gating.iter().chain(&findings.informative).collect();
         let lines = |same: bool| -> Vec<Line> {
             let rows = all.iter().filter(|row| (row.standing == Standing::Unchanged) == same);
@@ -145,11 +149,11 @@ impl View {
             .take(NOTES)
             .map(|note| sentence(&reasons::note(note)))
             .collect();
-        notes.extend(sections::remarks(comparison, name, sentence).into_iter().take(NOTES));
+        notes.extend(facts::remarks(comparison, HTML).into_iter().take(NOTES));
         Self {
             verdict: headline::verdict(comparison),
             class: class(headline::standing(comparison)),
-            summary: headline::summary(comparison, &findings, name, sentence),
+            summary: headline::summary(comparison, &findings, HTML),
             next: text,
             commands,
             sides: [&comparison.baseline, &comparison.candidate].map(|side| SideView::of(side, links.commit)),
@@ -160,7 +164,7 @@ impl View {
             changed: lines(false),
             unchanged: lines(true),
             explained: findings.explained().map(|row| explained(row, flames)).collect(),
-            not_compared: (sections::by_presence(&findings).into_iter())
+            not_compared: (facts::by_presence(&findings).into_iter())
                 .flat_map(|(how, all)| all.iter().map(move |series| (how, *series)))
                 .map(|(how, series)| {
                     let why = series
@@ -220,7 +224,7 @@ fn remark(row: &Row) -> String {
             .and_then(|metric| metric.accepted.as_deref())
             .map_or_else(String::new, |why| format!("meant: {}", sentence(why))),
         Standing::Regressed | Standing::Improved if row.metric.is_some() => String::new(),
-        _ => sentence(&words::sentence(row)),
+        _ => sentence(&reasons::row(row)),
     }
 }
 
@@ -245,9 +249,7 @@ fn strip(rows: &[&Row]) -> Vec<Count> {
 
 fn line(row: &Row, links: Links) -> Line {
     let class = class(row.standing);
-    let values = row
-        .metric
-        .map(|metric| sections::values(metric).map(|value| name(&value)));
+    let values = row.metric.map(|metric| cells::values(metric).map(|value| name(&value)));
     Line {
         class,
         verdict: format!("{} {}", symbol(row.standing), word(row.standing)),
@@ -261,7 +263,7 @@ fn line(row: &Row, links: Links) -> Line {
         gates: row.metric.is_none_or(|metric| metric.primary),
         change: row.metric.map_or("–".into(), effect),
         values: values.unwrap_or_else(|| ["–".into(), "–".into()]),
-        seen: match row.metric.map(sections::resolvable) {
+        seen: match row.metric.map(cells::resolvable) {
             Some(seen) if seen == "any" => "any change".into(),
             seen => seen.unwrap_or_else(|| "–".into()),
         },
@@ -271,12 +273,12 @@ fn line(row: &Row, links: Links) -> Line {
 fn explained(row: &Row, flames: &BTreeMap<String, String>) -> Explained {
     let drawn = row.metric.and_then(|metric| metric.flame_graph.as_ref());
     Explained {
-        head: functions::head(row, name),
+        head: functions::head(row, HTML),
         flame: drawn.and_then(|path| flames.get(path)).cloned(),
         functions: row
             .functions()
             .map(|change| {
-                let place = functions::origin(change, name);
+                let place = functions::origin(change, HTML);
                 (name(&change.function), functions::change(change) + &place)
             })
             .collect(),
@@ -293,11 +295,11 @@ fn method(comparison: &Comparison, findings: &Findings) -> Vec<(&'static str, St
         facts.push(("programs", format::tools(&comparison.tools)));
     }
     if comparison.paired {
-        facts.extend(sections::spreads(findings).map(|spreads| ("spread c", spreads)));
-        facts.extend(sections::dropped(findings).map(|dropped| ("pairs left out", dropped)));
-        facts.extend(sections::nulls(findings).map(|nulls| ("check", nulls)));
+        facts.extend(facts::spreads(findings).map(|spreads| ("spread c", spreads)));
+        facts.extend(facts::dropped(findings).map(|dropped| ("pairs left out", dropped)));
+        facts.extend(facts::nulls(findings).map(|nulls| ("check", nulls)));
         facts.push(("seed", comparison.method.seed.to_string()));
-        facts.push(("false alarms", sections::false_alarms(comparison)));
+        facts.push(("false alarms", facts::false_alarms(comparison)));
         facts.extend(
             comparison
                 .method

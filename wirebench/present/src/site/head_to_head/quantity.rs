@@ -1,6 +1,6 @@
 //! The quantities that servers are compared by.
 
-use crate::report::comparison::words::{figure, value};
+use crate::report::values::{figure, value};
 use crate::site::shown::direction;
 use wirebench_judge::summary::Row;
 use wirebench_judge::summary::multiple::Multiple;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::comparison::words::size;
 use crate::report::format::machine;
+use crate::report::percent::size;
 use crate::site::shown::name;
 use wirebench_judge::summary::Spread;
 use wirebench_record::comparison::Comparison;

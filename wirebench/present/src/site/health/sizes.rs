@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::report::comparison::words::size;
+use crate::report::percent::size;
 use crate::site::shown::name;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::metric::Metric;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::report::comparison::words::figure;
 use crate::report::format::{number, three_digits};
+use crate::report::values::figure;
 use crate::site::run_page::dots::VARIANTS;
 use crate::site::shown::{name, sentence};
 use crate::site::status::check;

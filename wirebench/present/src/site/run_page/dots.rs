@@ -1,7 +1,7 @@
 //! Every round of a series as a mark, in the order measured and by variant; rounds that are not good are hollow.
 
-use crate::report::comparison::words::figure;
 use crate::report::format::three_digits;
+use crate::report::values::figure;
 use crate::site::scale::Linear;
 use crate::site::shown::{direction, name, plural, sentence};
 use crate::site::svg::{Anchor, Path, Picture, Svg};

@@ -4,7 +4,7 @@ use crate::report::cells;
 use crate::report::escape;
 use crate::report::format::{bytes, machine, other_hosts, time, tools};
 use crate::report::head_to_head;
-use crate::report::offered::{figures, steps as tried};
+use crate::report::pacing::{figures, steps as tried};
 use crate::site::offered::offered;
 use crate::site::run_page::counts::Counted;
 use crate::site::run_page::dots::{Panel, panels};

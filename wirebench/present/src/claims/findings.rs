@@ -1,11 +1,11 @@
-//! What became of a claim, in words.
+//! The finding for a claim, in words.
 
 use wirebench_judge::claims::{Finding, TestedClaim};
 
 use crate::report::format::three_digits;
 
 /// A finding in words.
-pub(super) const fn finding(finding: Finding) -> &'static str {
+const fn finding(finding: Finding) -> &'static str {
     match finding {
         Finding::Holds => "✓ holds",
         Finding::Contradicted => "✗ reversed here",
@@ -17,7 +17,7 @@ pub(super) const fn finding(finding: Finding) -> &'static str {
     }
 }
 
-/// What became of a claim; both ratios where it holds with another size or is reversed.
+/// The finding for a claim; with both ratios if it holds with another size or is reversed.
 pub(crate) fn tested(tested: &TestedClaim) -> String {
     let words = finding(tested.finding);
     if tested.is_of_equality() {

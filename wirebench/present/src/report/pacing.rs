@@ -1,13 +1,12 @@
 //! How requests are paced, in words, and the figures of open loops: offered, achieved, dropped, and the steps of a search.
 
-use std::fmt::Write as _;
-
 use crate::report::format::{count, time};
-use wirebench_judge::summary::{Row, Section};
+use crate::report::table::{Table, number, text};
+use wirebench_judge::summary::Row;
 use wirebench_record::run::{Bound, LoadRecord, Series, StageRecord};
 
-/// How requests follow each other: `10,000 requests/s offered`; nothing for a closed loop without a pause. What was measured
-/// first is not said: it differs from series to series.
+/// How requests follow each other: `10,000 requests/s offered`; `None` for a closed loop without a pause. The measured
+/// capacity is not included, because it differs from series to series.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn pace(load: &LoadRecord) -> Option<String> {
@@ -29,7 +28,7 @@ pub fn pace(load: &LoadRecord) -> Option<String> {
         .map(|ns| format!("a pause of {} after each answer", time(ns as f64)))
 }
 
-/// Stages in words: `to 100 connections in 30.0 s, to 0 in 10.0 s`; nothing where the connections do not change.
+/// Load stages in words: `to 100 connections in 30.0 s, to 0 in 10.0 s`; `None` if the number of connections does not change.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
 pub fn stages(load: &LoadRecord) -> Option<String> {
@@ -43,9 +42,8 @@ pub fn stages(load: &LoadRecord) -> Option<String> {
 }
 
 /// Where the offered rate comes from: `70 % of the capacity, 12,345/s (client-bound)`.
-#[must_use]
 #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
-pub fn origin(load: &LoadRecord) -> String {
+fn origin(load: &LoadRecord) -> String {
     if let Some(search) = load.search {
         return format!("highest found with p99 ≤ {}", time(search.p99_ns as f64));
     }
@@ -64,7 +62,7 @@ pub fn origin(load: &LoadRecord) -> String {
     )
 }
 
-/// Offered per second, achieved, dropped, and where the rate comes from; none for a closed loop.
+/// Offered per second, achieved, dropped, and where the rate comes from; `None` for a closed loop.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 pub fn figures(row: &Row) -> Option<[String; 4]> {
@@ -107,40 +105,39 @@ pub fn steps(series: &Series) -> Vec<[String; 5]> {
         .collect()
 }
 
-/// The open loops of a section as a table, and in one line for each search what it tried; nothing where there is none.
-#[must_use]
-pub fn markdown(section: &Section) -> String {
-    let mut out = String::new();
-    for row in &section.rows {
-        let Some(figures) = figures(row) else { continue };
-        if out.is_empty() {
-            out.push_str("What was offered, whatever the answers did:\n\n");
-            out.push_str(
-                "| server | driver | offered/s | achieved | dropped | the rate is |\n|---|---|--:|--:|--:|---|\n",
-            );
-        }
-        let (server, driver) = (&row.series.server, &row.series.driver);
-        let _ = writeln!(out, "| {server} | {driver} | {} |", figures.join(" | "));
-    }
-    if !out.is_empty() {
-        out.push('\n');
-    }
-    let mut searches = String::new();
-    for row in &section.rows {
-        let steps = row.series.rounds.iter().filter(|round| !round.search.is_empty());
-        for round in steps {
+/// A row for each open loop; empty without any.
+pub(super) fn table(rows: &[Row]) -> Table {
+    let columns = [
+        text("server"),
+        text("driver"),
+        number("offered/s"),
+        number("achieved"),
+        number("dropped"),
+        text("the rate is"),
+    ];
+    let cells = |row: &Row| {
+        let names = [row.series.server.clone(), row.series.driver.clone()];
+        Some(names.into_iter().chain(figures(row)?).collect::<Vec<String>>())
+    };
+    Table::new(columns, rows.iter().filter_map(cells))
+}
+
+/// The rates that each search tried, and which of them held, in one line of Markdown for each search.
+pub(super) fn searches(rows: &[Row]) -> Vec<String> {
+    let rounds = rows
+        .iter()
+        .flat_map(|row| row.series.rounds.iter().map(|round| (&row.series.id, round)));
+    rounds
+        .filter(|(_, round)| !round.search.is_empty())
+        .map(|(series, round)| {
             let tried = round.search.iter().map(|step| {
                 let mark = if step.passed { "✓" } else { "✗" };
                 format!("{} {mark}", count(f64::from(step.rate_per_s)))
             });
             let tried = tried.collect::<Vec<_>>().join(" · ");
-            let _ = writeln!(searches, "- `{}`, round {}: {tried}", row.series.id, round.round);
-        }
-    }
-    if !searches.is_empty() {
-        let _ = writeln!(out, "Rates tried, requests/s:\n\n{searches}");
-    }
-    out
+            format!("`{series}`, round {}: {tried}", round.round)
+        })
+        .collect()
 }
 
 fn share(permille: u32) -> String {
@@ -167,7 +164,7 @@ mod tests {
     #[test]
     fn a_closed_loop_adds_nothing() {
         let run = run(LoadRecord::default());
-        assert_eq!(markdown(&sections(&run)[0]), "");
+        assert!(table(&sections(&run)[0].rows).is_empty() && searches(&sections(&run)[0].rows).is_empty());
         assert_eq!(
             (pace(&LoadRecord::default()), stages(&LoadRecord::default())),
             (None, None)
@@ -185,7 +182,7 @@ mod tests {
         };
         assert_eq!(pace(&load).unwrap(), "70 % of the capacity offered");
         let run = run(load);
-        let text = markdown(&sections(&run)[0]);
+        let text = table(&sections(&run)[0].rows).markdown();
         let line = "| 700 | 100.0 % | – | 70 % of the capacity, 1,000/s (client-bound) |";
         assert!(text.contains(line), "{text}");
     }
@@ -213,16 +210,18 @@ mod tests {
         let lines = steps(series);
         assert_eq!(lines[0][1..], ["5,000", "5,000", "4.00 ms", "✗ p99 is over 5ms"]);
         assert_eq!(lines[1][4], "✓ holds");
-        let text = markdown(&sections(&run)[0]);
+        let sections = sections(&run);
+        let text = table(&sections[0].rows).markdown();
         assert!(
             text.contains("| 700 | 100.0 % | – | highest found with p99 ≤ 5.00 ms |"),
             "{text}"
         );
-        assert!(text.contains("round 0: 5,000 ✗ · 700 ✓"), "{text}");
+        let tried = searches(&sections[0].rows);
+        assert!(tried[0].contains("round 0: 5,000 ✗ · 700 ✓"), "{tried:?}");
     }
 
     #[test]
-    fn stages_and_pauses_are_told_in_words() {
+    fn stages_and_pauses_have_words() {
         let stage = |connections, seconds: u64| StageRecord {
             connections,
             duration_ns: seconds * 1_000_000_000,

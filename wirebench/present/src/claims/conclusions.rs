@@ -1,13 +1,13 @@
-//! What the findings of a comparison come to, in sentences that are made of them: another machine prints other words.
+//! Conclusions from the findings of a comparison, in sentences: other findings give other sentences.
 
 use std::fmt::Write as _;
 
-use crate::claims::words;
+use crate::claims::findings;
 use crate::report::format::plain;
 use crate::report::head_to_head::times;
 use wirebench_judge::claims::{Finding, Outcome, TestedClaim, TriedExperiment};
 
-/// The counted claims of outcomes: those that were published, each once.
+/// The claims that count: those that were published, each once.
 pub(crate) fn counted<'a>(outcomes: &'a [Outcome]) -> impl Iterator<Item = &'a TestedClaim<'a>> {
     let questions = outcomes.iter().filter(|outcome| outcome.question.not_counted.is_none());
     questions.flat_map(|outcome| &outcome.claims)
@@ -36,7 +36,7 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
         .filter(|tested| tested.size().is_some_and(|size| size.is_smaller))
         .count();
     let holds = of(&[Finding::Holds, Finding::HoldsOnEqualTermsOnly]);
-    let said = [
+    let counts = [
         (holds, ["holds", "hold"]),
         (
             of(&[Finding::Contradicted, Finding::Reverses]),
@@ -49,7 +49,7 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
         (of(&[Finding::CannotTell]), ["this run can't tell"; 2]),
         (of(&[Finding::NotMeasured]), ["was not measured", "were not measured"]),
     ];
-    let said: Vec<String> = (said.into_iter())
+    let counts: Vec<String> = (counts.into_iter())
         .filter(|(count, _)| *count > 0)
         .map(|(count, [one, many])| format!("{count} {}", if count == 1 { one } else { many }))
         .collect();
@@ -60,12 +60,12 @@ pub(crate) fn tally(outcomes: &[Outcome]) -> String {
     };
     match counted(outcomes).count() {
         0 => "no claim is counted.".into(),
-        1 => format!("its one claim: {}{aside}.", said.join(", ")),
-        count => format!("of {count} claims {}{aside}.", said.join(", ")),
+        1 => format!("its one claim: {}{aside}.", counts.join(", ")),
+        count => format!("of {count} claims {}{aside}.", counts.join(", ")),
     }
 }
 
-/// A question by its first claim, and what the change with the largest clear effect does to it; none where it was not measured.
+/// A question by its first claim, and the effect of each change on it; `None` if it was not measured.
 fn line(outcome: &Outcome) -> Option<String> {
     let first = outcome
         .claims
@@ -83,12 +83,12 @@ fn line(outcome: &Outcome) -> Option<String> {
         "{}: {}: {} ({ratios}).{}",
         plain(&outcome.question.about),
         outcome.quantity().label(),
-        words::tested(first),
+        findings::tested(first),
         changes(outcome)
     ))
 }
 
-/// The changes that matter, the largest first; or that none does.
+/// The changes with a clear effect, the largest first; or that none has one.
 fn changes(outcome: &Outcome) -> String {
     let measured: Vec<&TriedExperiment> = outcome
         .experiments
@@ -108,13 +108,13 @@ fn changes(outcome: &Outcome) -> String {
         };
         return format!(" {none} on it that this run can tell.");
     }
-    let said: Vec<String> = (clear.iter())
+    let effects: Vec<String> = (clear.iter())
         .map(|tried| format!("\"{}\" {}", plain(&tried.experiment.changes), effect(tried)))
         .collect();
-    format!(" Changing one thing: {}.", said.join("; "))
+    format!(" Changing one thing: {}.", effects.join("; "))
 }
 
-/// How far a change moves the ratio, by logarithms.
+/// How far a change moves the ratio, as a logarithm.
 fn size(tried: &TriedExperiment) -> f64 {
     let times = tried.shown.as_ref().and_then(|shown| shown.times);
     tried
@@ -122,7 +122,7 @@ fn size(tried: &TriedExperiment) -> f64 {
         .map_or_else(|| times.map_or(0.0, |times| times.times.ln().abs()), f64::abs)
 }
 
-/// What a clear change does to the difference; where there was no clear one, the ratio that it leads to.
+/// The effect of a change on the difference; if there was no clear difference, the ratio after the change.
 fn effect(tried: &TriedExperiment) -> String {
     match (tried.share, tried.shown.as_ref().and_then(|shown| shown.times)) {
         (Some(share), _) => in_words(share),
@@ -131,7 +131,7 @@ fn effect(tried: &TriedExperiment) -> String {
     }
 }
 
-/// What a change does to a difference, from the share of it that it takes away.
+/// The effect of a change on a difference, from the share of it that the change takes away.
 pub(super) fn in_words(share: f64) -> String {
     match share {
         share if share < -0.005 => "makes it larger".into(),
@@ -140,7 +140,7 @@ pub(super) fn in_words(share: f64) -> String {
     }
 }
 
-/// The cause that an experiment was made for: shown where the run tells the change from chance, else an inference.
+/// The cause that an experiment tests: shown if the run tells the change from chance, else an inference.
 pub(super) fn cause(tried: &TriedExperiment) -> String {
     let cause = plain(&tried.experiment.cause);
     if tried.is_clear {
@@ -210,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_by_what_it_does_to_the_difference() {
-        let said = [-0.5, 0.0, 0.784, 1.0, 1.2].map(in_words);
+    fn a_change_has_its_effect_in_words() {
+        let text = [-0.5, 0.0, 0.784, 1.0, 1.2].map(in_words);
         let expected = [
             "makes it larger",
             "takes away 0 %",
@@ -219,24 +219,24 @@ mod tests {
             "takes away 100 %",
             "turns it around",
         ];
-        assert_eq!(said, expected);
+        assert_eq!(text, expected);
     }
 
     #[test]
     fn other_findings_are_other_sentences() {
         let question = question();
         let holds = [outcome(&question, Finding::Holds, (true, Some(0.6)))];
-        let said = section(&holds);
+        let text = section(&holds);
         assert!(
-            said.starts_with("**What it comes to**: its one claim: 1 holds.\n\n- 100 connections: requests/s: ✓ holds"),
-            "{said}"
+            text.starts_with("**What it comes to**: its one claim: 1 holds.\n\n- 100 connections: requests/s: ✓ holds"),
+            "{text}"
         );
-        assert!(said.contains("\"keep-alive\" takes away 60 %."), "{said}");
+        assert!(text.contains("\"keep-alive\" takes away 60 %."), "{text}");
         let reversed = [outcome(&question, Finding::Contradicted, (false, Some(0.1)))];
-        let said = section(&reversed);
+        let text = section(&reversed);
         assert!(
-            said.contains("1 is reversed.") && said.contains("The one change tried has no effect"),
-            "{said}"
+            text.contains("1 is reversed.") && text.contains("The one change tried has no effect"),
+            "{text}"
         );
         assert!(
             cause(&reversed[0].experiments[0])

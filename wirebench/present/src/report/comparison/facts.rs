@@ -1,0 +1,132 @@
+//! Facts of a whole comparison, each in one line: numbers of rows by standing, false alarms, spreads, pairs left out, remarks.
+
+use crate::report::comparison::{reasons, verdict};
+use crate::report::escape::Escape;
+use crate::report::format::{count, plain, shortened};
+use crate::report::percent::{change, declared, size};
+use wirebench_judge::summary::comparison::{Findings, Row};
+use wirebench_record::comparison::{ComparedSeries, Comparison};
+
+/// The number of rows with each standing: `3 regressed, 45 unchanged`. The rows must be sorted by standing.
+pub(super) fn tally(rows: &[Row]) -> String {
+    let alike = rows.chunk_by(|one, next| one.standing == next.standing);
+    let each = alike.map(|rows| format!("{} {}", rows.len(), verdict::word(rows[0].standing)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// How often equal code is called regressed; known only of metrics that were timed and tested.
+pub fn false_alarms(comparison: &Comparison) -> String {
+    let metrics = || comparison.series.iter().flat_map(|series| &series.metrics);
+    if metrics().next().is_none() {
+        return "nothing was tested".into();
+    }
+    if metrics().all(|metric| metric.metric.is_counted()) {
+        return "counted, not timed: equal figures are never called regressed".into();
+    }
+    let method = &comparison.method;
+    let (gating, informative) = method.tests;
+    if gating + informative == 0 {
+        let why = method
+            .no_second_stage
+            .as_ref()
+            .map_or_else(|| "no fresh rounds were measured".into(), reasons::no_second_stage);
+        return format!("what is timed was not tested: {}", without_markup(&why));
+    }
+    format!(
+        "code that did not change is called regressed in at most {} of comparisons, by construction; \
+         tested on fresh rounds: {gating} gating and {informative} informative metrics",
+        declared(method.false_alarm_at_most_percent)
+    )
+}
+
+/// A sentence of the record without control characters and markup, because it becomes a part of our own sentence.
+fn without_markup(text: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || " :,.;%".contains(c);
+    shortened(&plain(text).replace(|c| !allowed(c), " "), 200)
+}
+
+/// By how much the baseline's program differed from itself; `None` if that was not measured.
+pub fn nulls(findings: &Findings) -> Option<String> {
+    let nulls = findings.nulls();
+    let each: Vec<String> = (nulls.iter())
+        .map(|(metric, percent, _)| format!("{} {}", metric.label(), change(*percent)))
+        .collect();
+    let pairs = nulls.iter().map(|(.., pairs)| *pairs).max().unwrap_or(0);
+    let pairs = match pairs {
+        0 => String::new(),
+        pairs => format!(" ({pairs} pairs)"),
+    };
+    (!each.is_empty()).then(|| format!("the same code twice: {}{pairs}", each.join(", ")))
+}
+
+/// The spread of every metric: `server CPU per request 6.1 % (4.2 to 9.0 %)`.
+pub fn spreads(findings: &Findings) -> Option<String> {
+    let each: Vec<String> = (findings.spreads().iter())
+        .map(|(metric, spread)| {
+            let range = if spread.low < spread.high {
+                format!(
+                    " ({} to {})",
+                    size(spread.low).trim_end_matches(" %"),
+                    size(spread.high)
+                )
+            } else {
+                String::new()
+            };
+            format!("{} {}{range}", metric.label(), size(spread.median))
+        })
+        .collect();
+    (!each.is_empty()).then(|| each.join(" · "))
+}
+
+/// Pairs that were left out, by the side whose round was far from its neighbours; `None` if all were kept.
+pub fn dropped(findings: &Findings) -> Option<String> {
+    let (baseline, candidate) = findings.dropped();
+    (baseline + candidate > 0)
+        .then(|| format!("{baseline} because of the baseline, {candidate} because of the candidate"))
+}
+
+/// How many series are not compared: `1 series added, 2 series removed`; `None` if all are compared.
+pub(super) fn not_compared(findings: &Findings) -> Option<String> {
+    let each: Vec<String> = by_presence(findings)
+        .into_iter()
+        .filter(|(_, all)| !all.is_empty())
+        .map(|(how, all)| format!("{} {how}", count_of(all.len())))
+        .collect();
+    (!each.is_empty()).then(|| each.join(", "))
+}
+
+/// The series that are not compared, by reason.
+pub fn by_presence<'a>(findings: &'a Findings<'a>) -> [(&'static str, &'a [&'a ComparedSeries]); 4] {
+    [
+        ("removed", &findings.removed),
+        ("not measured", &findings.unmeasured),
+        ("added", &findings.added),
+        ("with the same program on both sides", &findings.same),
+    ]
+}
+
+/// The most series that a remark names.
+const NAMES: usize = 3;
+
+/// Remarks on series, each once: `a, b and 3 more: client-bound`.
+pub fn remarks(comparison: &Comparison, escape: Escape) -> Vec<String> {
+    (Findings::remarks(comparison).into_iter())
+        .map(|(reason, ids)| {
+            let shown: Vec<String> = ids.iter().take(NAMES).map(|id| escape.name(id)).collect();
+            let more = match ids.len() - shown.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "{}{more}: {}",
+                shown.join(", "),
+                escape.sentence(&reasons::series(reason))
+            )
+        })
+        .collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
+fn count_of(n: usize) -> String {
+    format!("{} series", count(n as f64))
+}

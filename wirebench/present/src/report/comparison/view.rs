@@ -1,0 +1,172 @@
+//! A comparison as it is shown: its sentences and rows, decided once for terminal and Markdown.
+
+use crate::report::comparison::advice::{self, Advice};
+use crate::report::comparison::rows::Line;
+use crate::report::comparison::{facts, functions, headline, reasons};
+use crate::report::escape::{Escape, command};
+use crate::report::format;
+use crate::report::percent::{declared, size};
+use wirebench_judge::summary::comparison::{Findings, Row};
+use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison};
+use wirebench_record::limit::JudgedLimit;
+
+/// A comparison's text and rows; text of the record is escaped for the medium.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    /// `✗ Regressed`.
+    pub(super) verdict: String,
+    /// The reasons for the verdict.
+    pub(super) summary: String,
+    pub(super) next: Advice,
+    /// By how much the baseline's program differed from itself.
+    pub(super) check: Option<String>,
+    /// What a reader must know before trusting the comparison.
+    pub(super) notes: Vec<String>,
+    /// The same of single series.
+    pub(super) remarks: Vec<String>,
+    pub(super) gating: Vec<Line>,
+    pub(super) limits: &'a [JudgedLimit],
+    pub(super) explained: Vec<Explained<'a>>,
+    pub(super) informative: Vec<Line>,
+    /// How many informative rows have each standing.
+    pub(super) informative_tally: String,
+    pub(super) not_compared: Vec<NotCompared>,
+    /// How many series are not compared; `None` if all are.
+    pub(super) not_compared_tally: Option<String>,
+    /// The pairs and the spread of each metric, as [`pairs`] lists them; empty for two runs.
+    pub(super) pairs: Vec<[String; 8]>,
+    /// Baseline and candidate.
+    pub(super) code: String,
+    /// Machine and fingerprint.
+    pub(super) machine: String,
+    /// Pairs left out over all metrics; `None` if all were kept.
+    pub(super) dropped: Option<String>,
+    pub(super) spreads: Option<String>,
+    /// Seed and false alarms; `None` if nothing was judged.
+    pub(super) method: Option<String>,
+    /// Which metrics gate.
+    pub(super) gates: Option<String>,
+    /// The command that repeats the measurement.
+    pub(super) repeat: Option<String>,
+}
+
+/// The functions that cause a counted change.
+#[derive(Debug)]
+pub(super) struct Explained<'a> {
+    pub(super) head: String,
+    /// Each function's name, then its change and place.
+    pub(super) functions: Vec<[String; 2]>,
+    /// The path of the flame graph in the run's folder, not escaped.
+    pub(super) flame_graph: Option<&'a str>,
+}
+
+/// A series that is not compared.
+#[derive(Debug)]
+pub(super) struct NotCompared {
+    /// `added`, `removed`, …
+    pub(super) presence: &'static str,
+    pub(super) series: String,
+    pub(super) reason: Option<String>,
+    pub(super) same_program: bool,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of(comparison: &'a Comparison, escape: Escape) -> Self {
+        let findings = Findings::of(comparison);
+        let paired = |text: Option<String>| text.filter(|_| comparison.paired);
+        let host = &comparison.host;
+        let notes = comparison.notes.iter();
+        Self {
+            verdict: headline::verdict(comparison),
+            summary: headline::summary(comparison, &findings, escape),
+            next: advice::of(comparison, &findings, escape),
+            check: facts::nulls(&findings),
+            notes: notes.map(|note| escape.sentence(&reasons::note(note))).collect(),
+            remarks: facts::remarks(comparison, escape),
+            gating: findings.gating.iter().map(|row| Line::of(row, escape)).collect(),
+            limits: &comparison.limits,
+            explained: findings.explained().map(|row| Explained::of(row, escape)).collect(),
+            informative: findings.informative.iter().map(|row| Line::of(row, escape)).collect(),
+            informative_tally: facts::tally(&findings.informative),
+            not_compared: not_compared(&findings, escape),
+            not_compared_tally: facts::not_compared(&findings),
+            pairs: if comparison.paired {
+                pairs(&findings, escape)
+            } else {
+                Vec::new()
+            },
+            code: [&comparison.baseline, &comparison.candidate]
+                .map(|side| headline::side(side, escape))
+                .join(" → "),
+            machine: format!(
+                "{}, fingerprint {}",
+                escape.sentence(&format::machine(host)),
+                escape.name(&host.fingerprint)
+            ),
+            dropped: paired(facts::dropped(&findings)),
+            spreads: paired(facts::spreads(&findings)),
+            method: comparison.paired.then(|| {
+                let seed = comparison.method.seed;
+                format!("seed {seed}; {}", facts::false_alarms(comparison))
+            }),
+            gates: paired(comparison.method.gates.as_deref().map(|gates| escape.sentence(gates))),
+            repeat: command(&comparison.repeat),
+        }
+    }
+
+    /// Whether a counted metric is compared.
+    pub(super) fn has_counts(&self) -> bool {
+        (self.gating.iter().chain(&self.informative)).any(Line::is_counted)
+    }
+}
+
+impl<'a> Explained<'a> {
+    fn of(row: &Row<'a>, escape: Escape) -> Self {
+        let functions = row.functions().map(|function| {
+            let place = functions::origin(function, escape);
+            [escape.name(&function.function), functions::change(function) + &place]
+        });
+        Self {
+            head: functions::head(row, escape),
+            functions: functions.collect(),
+            flame_graph: row.metric.and_then(|metric| metric.flame_graph.as_deref()),
+        }
+    }
+}
+
+fn not_compared(findings: &Findings, escape: Escape) -> Vec<NotCompared> {
+    let all = facts::by_presence(findings).into_iter();
+    let all = all.flat_map(|(presence, series)| series.iter().map(move |series| (presence, *series)));
+    all.map(|(presence, series)| NotCompared {
+        presence,
+        series: escape.name(&series.id),
+        reason: series.reason.as_ref().map(|why| escape.sentence(&reasons::series(why))),
+        same_program: series.same_program,
+    })
+    .collect()
+}
+
+/// Of each metric with pairs: series, metric, margin, stage, kept of measured, left out, spread and p.
+fn pairs(findings: &Findings, escape: Escape) -> Vec<[String; 8]> {
+    let rows = findings.gating.iter().chain(&findings.informative);
+    rows.filter_map(|row| Some((row.series, row.metric.filter(|metric| metric.pairs > 0)?)))
+        .map(|(series, metric)| pairs_of(series, metric, escape))
+        .collect()
+}
+
+fn pairs_of(series: &ComparedSeries, metric: &ComparedMetric, escape: Escape) -> [String; 8] {
+    [
+        escape.name(&series.id),
+        metric.metric.label().to_owned(),
+        declared(metric.margin_percent),
+        metric.stage.to_string(),
+        format!("{} of {}", metric.kept, metric.pairs),
+        format!("{}, {}", metric.dropped_baseline, metric.dropped_candidate),
+        metric.spread_percent.map_or("–".into(), size),
+        match metric.p_worse {
+            None => "–".into(),
+            Some(p) if p < 0.0001 => "< 0.0001".into(),
+            Some(p) => format!("{p:.4}"),
+        },
+    ]
+}

@@ -1,0 +1,225 @@
+//! What was counted in a run: the figures of the candidate per request, and why one is missing.
+
+use std::fmt::Write as _;
+
+use crate::report::format::plain;
+use crate::report::table::{Column, Table, in_two_lines, number, text};
+use crate::report::values::figure;
+use wirebench_judge::summary::counted;
+use wirebench_record::counts::{CountStatus, Counts};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::{Run, Series, SeriesStatus, Variant};
+
+/// What was counted in a run.
+#[derive(Debug)]
+pub(super) struct CountsView {
+    /// How many series were counted; `None` if none was to be counted.
+    pub(super) tally: Option<String>,
+    /// A row for each series with figures.
+    pub(super) figures: Table,
+    /// Missing figures and other remarks, each after the name of its series.
+    pub(super) remarks: Vec<[String; 2]>,
+}
+
+impl CountsView {
+    pub(super) fn of(run: &Run) -> Self {
+        let good = counted(run).filter(|series| series.status == SeriesStatus::Ok).count();
+        let all = counted(run).count();
+        Self {
+            tally: (all > 0).then(|| format!("Counted: {good} of {all} series whole")),
+            figures: Table::new(columns(), counted(run).filter_map(row)),
+            remarks: counted(run).flat_map(remarks).collect(),
+        }
+    }
+
+    /// The table for a terminal of that width, and the remarks; empty when nothing was to be counted.
+    pub(super) fn terminal(&self, width: Option<u16>) -> String {
+        let mut out = String::new();
+        if !self.figures.is_empty() {
+            let _ = write!(out, "\ncounted, per request\n{}", self.figures.terminal(width));
+        }
+        if !self.remarks.is_empty() {
+            out.push_str("\nNot counted, or to be known of it:\n");
+        }
+        for [series, remark] in &self.remarks {
+            let _ = writeln!(out, "  {series}: {remark}");
+        }
+        out
+    }
+}
+
+/// The metrics that have a column; the record holds the others.
+fn shown() -> impl Iterator<Item = Metric> {
+    Metric::columns(Metric::is_counted)
+}
+
+fn columns() -> Vec<Column> {
+    let mut columns = vec![text("operation"), text("server"), text("driver").dispensable(2)];
+    columns.extend(shown().map(|metric| {
+        let priority = match metric {
+            Metric::AllocatedBytes => 1,
+            Metric::Allocations | Metric::WireBytesReceived => 3,
+            _ => 0,
+        };
+        let head = metric.row().column.unwrap_or(metric.row().head);
+        number(in_two_lines(head)).dispensable(priority)
+    }));
+    columns
+}
+
+/// A series' figures; `None` if it has none to show.
+fn row(series: &Series) -> Option<Vec<String>> {
+    let counts = series.counts_of(Variant::Candidate)?;
+    if counts.figures.is_empty() {
+        return None;
+    }
+    let operation = series.scenario.strip_prefix("count-").unwrap_or(&series.scenario);
+    let mut row: Vec<String> = [operation, &series.server, &series.driver].map(plain).to_vec();
+    row.extend(shown().map(|metric| cell(counts, metric)));
+    Some(row)
+}
+
+/// `16,148 ± 12`, `163 B`, `refused`; a dash if it was not counted.
+fn cell(counts: &Counts, metric: Metric) -> String {
+    match (counts.figure(metric), counts.value(metric)) {
+        (None, _) => "–".into(),
+        (Some(_), None) => "refused".into(),
+        (_, Some((value, spread))) if spread > 0.0 => {
+            let (value, spread) = (figure(metric, value), figure(metric, spread));
+            format!("{} ± {spread}", value.trim_end_matches(" B"))
+        }
+        (_, Some((value, _))) => figure(metric, value),
+    }
+}
+
+/// Missing figures of a series and other remarks, each after the name of the series.
+fn remarks(series: &Series) -> Vec<[String; 2]> {
+    const UNKNOWN: &str = "no reason recorded";
+    let mut remarks: Vec<String> = Vec::new();
+    match series.counts_of(Variant::Candidate) {
+        None => remarks.push(series.reason.as_deref().unwrap_or(UNKNOWN).to_owned()),
+        Some(counts) => {
+            if counts.status != CountStatus::Ok {
+                remarks.push(counts.reason.as_deref().unwrap_or(UNKNOWN).to_owned());
+            }
+            remarks.extend(
+                counts
+                    .figures
+                    .iter()
+                    .filter(|figure| figure.value.is_none())
+                    .map(|figure| {
+                        let reason = figure.refused.as_deref().unwrap_or(UNKNOWN);
+                        format!("{} refused: {reason}", figure.metric.label())
+                    }),
+            );
+            remarks.extend_from_slice(&counts.remarks);
+        }
+    }
+    remarks
+        .into_iter()
+        .map(|remark| [plain(&series.id), plain(&remark)])
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use wirebench_record::counts::Figure;
+
+    /// The recorded run with a counted series added to its timed ones.
+    fn run(figures: &[(Metric, Option<f64>, f64)]) -> Run {
+        let text = include_str!("../../../../results/reference/run.json");
+        let mut run: Run = serde_json::from_str(text).unwrap();
+        let mut series = run.series[0].clone();
+        (series.id, series.scenario) = ("count-weather@http@hey".into(), "count-weather".into());
+        (series.server, series.driver) = ("http".into(), "hey".into());
+        series.load.counted = Some(600);
+        series.rounds.clear();
+        let figure = |(metric, value, spread): &(Metric, Option<f64>, f64)| Figure {
+            metric: *metric,
+            value: *value,
+            spread: value.map(|_| *spread),
+            refused: value.is_none().then(|| "spread 3 % | above 0.5 %".into()),
+            by_layout: Vec::new(),
+            points: Vec::new(),
+        };
+        series.counts = vec![Counts {
+            status: CountStatus::Ok,
+            reason: None,
+            remarks: vec!["no symbols".into()],
+            figures: figures.iter().map(figure).collect(),
+            syscalls: BTreeMap::new(),
+            callers: Vec::new(),
+            ..Counts::without(Variant::Candidate, CountStatus::Ok, String::new())
+        }];
+        run.series.push(series);
+        run
+    }
+
+    #[test]
+    fn figures_have_their_spread_and_refused_ones_their_reason() {
+        let run = run(&[
+            (Metric::Instructions, Some(16_148.2), 12.1),
+            (Metric::Allocations, Some(37.02), 0.0),
+            (Metric::AllocatedBytes, Some(2_391.4), 0.8),
+            (Metric::Syscalls, None, 0.0),
+            (Metric::WireBytesSent, Some(163.0), 0.0),
+        ]);
+        let shown = crate::report::markdown::render(&run, &[]);
+        let row = "| weather | http | hey | 16,148 ± 12.1 | 37.02 | 2,391.4 ± 0.8 B | refused | 163 B | – |";
+        assert!(shown.contains(row), "{shown}");
+        assert!(
+            shown.contains("- `count-weather@http@hey`: system calls per request refused: spread 3 % / above 0.5 %")
+        );
+        assert!(shown.contains("no symbols"));
+        let wide = CountsView::of(&run).terminal(None);
+        assert!(
+            wide.contains("16,148 ± 12.1") && wide.contains("system calls per request refused"),
+            "{wide}"
+        );
+        let narrow = CountsView::of(&run).terminal(Some(80));
+        assert_eq!(
+            narrow.lines().count(),
+            wide.lines().count(),
+            "a line was broken:\n{narrow}"
+        );
+        assert_eq!(
+            CountsView::of(&run).tally.as_deref(),
+            Some("Counted: 1 of 1 series whole")
+        );
+    }
+
+    #[test]
+    fn a_run_that_counts_nothing_shows_nothing_and_a_skipped_series_says_why() {
+        let mut run = run(&[]);
+        let counts = run.series.last_mut().map(|series| &mut series.counts).unwrap();
+        *counts = vec![Counts::without(
+            Variant::Candidate,
+            CountStatus::Skipped,
+            "valgrind is not installed".into(),
+        )];
+        assert!(
+            CountsView::of(&run)
+                .terminal(None)
+                .contains("count-weather@http@hey: valgrind is not installed")
+        );
+        assert!(CountsView::of(&run).figures.is_empty());
+        run.series.pop();
+        let view = CountsView::of(&run);
+        assert_eq!((view.terminal(None), view.tally), (String::new(), None));
+        assert!(!crate::report::markdown::render(&run, &[]).contains("Counted"));
+    }
+
+    #[test]
+    fn counted_series_are_not_among_the_timed_ones() {
+        let run = run(&[(Metric::Instructions, Some(16_148.0), 0.0)]);
+        let report = crate::report::markdown::render(&run, &[]);
+        assert!(report.contains("## Counted, per request") && !report.contains("## count-weather"));
+        assert!(
+            report.lines().nth(2).unwrap().contains("Counted: 1 of 1 series whole."),
+            "{report}"
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! A run as it is shown: its sentences and tables, decided once for terminal and Markdown.
+
+use crate::report::charts::Chart;
+use crate::report::counts::CountsView;
+use crate::report::format::{machine, other_hosts, plain, time, tools};
+use crate::report::head_to_head;
+use crate::report::scenario::ScenarioView;
+use crate::report::table::Table;
+use wirebench_judge::limits::judge;
+use wirebench_judge::summary::{harness_share, sections};
+use wirebench_record::limit::JudgedLimit;
+use wirebench_record::run::{Host, Pinning, Run, RunStatus, Series, SeriesStatus};
+
+/// A run's text and tables.
+#[derive(Debug)]
+pub(super) struct RunView<'a> {
+    pub(super) id: &'a str,
+    /// How much is good, as Markdown.
+    pub(super) headline: String,
+    /// Timed series that are not good in every round, each with its reason.
+    pub(super) not_good: Vec<[String; 2]>,
+    pub(super) scenarios: Vec<ScenarioView<'a>>,
+    /// The tables of all scenarios in one.
+    pub(super) head_to_head: Table,
+    pub(super) counts: CountsView,
+    pub(super) limits: Vec<JudgedLimit>,
+    /// The other machines of the run and the network to them.
+    pub(super) other_hosts: Option<String>,
+    /// Machines, programs, code, times and the command that repeats the run, as Markdown.
+    pub(super) environment: Vec<String>,
+}
+
+impl<'a> RunView<'a> {
+    pub(super) fn of(run: &'a Run, charts: &'a [Chart]) -> Self {
+        let sections = sections(run);
+        let counts = CountsView::of(run);
+        Self {
+            id: &run.id,
+            headline: headline(run, &counts),
+            not_good: timed(run)
+                .filter(|series| series.status != SeriesStatus::Ok)
+                .map(|series| {
+                    let reason = series.reason.as_deref().unwrap_or("no reason recorded");
+                    [series.id.clone(), plain(reason)]
+                })
+                .collect(),
+            scenarios: sections
+                .iter()
+                .map(|section| ScenarioView::of(section, charts))
+                .collect(),
+            head_to_head: head_to_head::table(&sections),
+            counts,
+            limits: judge(run),
+            other_hosts: other_hosts(run),
+            environment: environment(run),
+        }
+    }
+}
+
+fn timed(run: &Run) -> impl Iterator<Item = &Series> {
+    run.series.iter().filter(|series| !series.is_counted())
+}
+
+fn headline(run: &Run, counts: &CountsView) -> String {
+    let good = timed(run).filter(|series| series.status == SeriesStatus::Ok).count();
+    let status = match run.status {
+        RunStatus::Complete => "complete",
+        RunStatus::Incomplete => "**incomplete**",
+        RunStatus::Failed => "**failed in part**",
+    };
+    let reason = run
+        .reason
+        .as_ref()
+        .map_or(String::new(), |reason| format!(" ({})", plain(reason)));
+    let counted = counts
+        .tally
+        .as_ref()
+        .map_or(String::new(), |tally| format!(" {tally}."));
+    format!(
+        "{good} of {} series good in every round, {} rounds each, profile `{}`: {status}{reason}.{counted}",
+        timed(run).count(),
+        run.rounds_planned,
+        run.profile
+    )
+}
+
+fn environment(run: &Run) -> Vec<String> {
+    let mut lines = machines(run);
+    lines.push(tools(&run.tools));
+    lines.extend(run.variants.iter().map(|revision| {
+        let commit = revision.commit.as_deref().unwrap_or("no commit");
+        let modified = if revision.modified == Some(true) {
+            ", with local changes"
+        } else {
+            ""
+        };
+        format!("code: `{commit}`{modified}")
+    }));
+    let (started, finished, seed) = (&run.started_at, &run.finished_at, run.seed);
+    lines.push(format!("started {started}, finished {finished}, seed {seed}"));
+    if let Some(share) = harness_share(run) {
+        #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+        let (load, measure) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
+        lines.push(format!(
+            "{load} of load in {measure}; {:.1} % of it went into probing, stopping and normalising",
+            share * 100.0
+        ));
+    }
+    lines.push(format!("repeat: `{}`", plain(&run.repeat)));
+    lines
+}
+
+/// The machine and its cores; of several machines each with what it measured.
+fn machines(run: &Run) -> Vec<String> {
+    let host = |host: &Host| format!("{}, fingerprint `{}`", machine(host), host.fingerprint);
+    if let Some(others) = other_hosts(run) {
+        let (machine, fingerprint) = (machine(&run.host), &run.host.fingerprint);
+        return vec![
+            format!("driver on {machine}, fingerprint of both `{fingerprint}`"),
+            others,
+        ];
+    }
+    if run.shards.is_empty() {
+        return vec![host(&run.host), pinning(&run.pinning)];
+    }
+    let all = run.shards.len();
+    let mut lines = vec![format!(
+        "measured on {all} machines at once, each series on one of them: compare rows of one machine"
+    )];
+    lines.extend((1..).zip(&run.shards).map(|(number, shard)| {
+        let series: Vec<String> = shard.series.iter().map(|id| format!("`{}`", plain(id))).collect();
+        let series = if series.is_empty() {
+            "no series".into()
+        } else {
+            series.join(", ")
+        };
+        format!(
+            "shard {number} of {all}, run `{}`, seed {}: {}; {}; {series}",
+            shard.run,
+            shard.seed,
+            host(&shard.host),
+            pinning(&shard.pinning)
+        )
+    }));
+    lines
+}
+
+fn pinning(pinning: &Pinning) -> String {
+    let list = |cores: &[usize]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let (server, driver) = (list(&pinning.server_cores), list(&pinning.driver_cores));
+    let cores = if pinning.server_cores.is_empty() {
+        "server and driver share all cores".into()
+    } else {
+        format!("server on core {server}, driver on core {driver}")
+    };
+    let unlocked = if pinning.unlocked {
+        "; without the machine's lock: another measurement may have run beside it"
+    } else {
+        ""
+    };
+    cores + unlocked
+}

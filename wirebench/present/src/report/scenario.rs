@@ -1,0 +1,153 @@
+//! One scenario of a run as it is shown: what was measured, and its tables.
+
+use crate::report::cells;
+use crate::report::charts::Chart;
+use crate::report::format::{bytes, count, time};
+use crate::report::head_to_head;
+use crate::report::kind::Kind;
+use crate::report::pacing;
+use crate::report::table::{Column, Table, in_two_lines, number, text};
+use wirebench_judge::summary::{Row, Section};
+use wirebench_record::metric::Metric;
+use wirebench_record::run::LoadRecord;
+
+/// A scenario's text and tables.
+#[derive(Debug)]
+pub(super) struct ScenarioView<'a> {
+    pub(super) name: &'a str,
+    /// What was measured, in one sentence.
+    pub(super) about: String,
+    /// A row for each series.
+    pub(super) series: Table,
+    /// The offered rates of open loops; empty without any.
+    pub(super) offered: Table,
+    /// The rates that each search tried.
+    pub(super) searches: Vec<String>,
+    /// Servers that one driver loaded, compared with the first of them; empty without two such servers.
+    pub(super) head_to_head: Table,
+    /// Of each server with several processes: a sentence, and a row for each process.
+    pub(super) chains: Vec<(String, Table)>,
+    /// The pictures of the scenario.
+    pub(super) charts: Vec<&'a Chart>,
+}
+
+impl<'a> ScenarioView<'a> {
+    pub(super) fn of(section: &Section<'a>, charts: &'a [Chart]) -> Self {
+        let kind = Kind::of(section);
+        let of_load: &[Row] = if kind == Kind::Load { &section.rows } else { &[] };
+        Self {
+            name: section.scenario,
+            about: about(kind, section),
+            series: Table::new(columns(kind), section.rows.iter().map(|row| cells_of(kind, row))),
+            offered: pacing::table(of_load),
+            searches: pacing::searches(of_load),
+            head_to_head: head_to_head::table([section]),
+            chains: of_load.iter().filter_map(chain).collect(),
+            charts: charts
+                .iter()
+                .filter(|chart| chart.scenario == section.scenario)
+                .collect(),
+        }
+    }
+}
+
+fn about(kind: Kind, section: &Section) -> String {
+    match kind {
+        Kind::StartUp => "From exec to the first good answer, and stopping again; every start is a new process.".into(),
+        Kind::Benchmark => {
+            "Time of one iteration inside the program, without a server; a sample is the mean of many iterations."
+                .into()
+        }
+        Kind::Load => section
+            .rows
+            .first()
+            .map_or_else(String::new, |row| about_load(&row.series.load)),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "request counts and times stay far below 2^53")]
+fn about_load(load: &LoadRecord) -> String {
+    let amount = match (load.requests, load.duration_ns) {
+        (Some(requests), _) => format!("{} requests", count(requests as f64)),
+        (None, Some(ns)) => time(ns as f64),
+        (None, None) => pacing::stages(load).unwrap_or_else(|| "no load".into()),
+    };
+    let pace = pacing::pace(load).map_or(String::new(), |pace| format!("; {pace}"));
+    let (connections, streams) = (load.connections.unwrap_or(1), load.streams.unwrap_or(1));
+    format!("{amount} a round, connections × streams: {connections} × {streams}{pace}.")
+}
+
+fn columns(kind: Kind) -> Vec<Column> {
+    let mut columns = vec![text("server"), text("driver")];
+    columns.extend(match kind {
+        Kind::StartUp => vec![
+            number("starts a round").markdown_only(),
+            number("to first answer (p50)").in_markdown("p50"),
+            number("slowest"),
+        ],
+        Kind::Benchmark => vec![
+            number("samples a round").markdown_only(),
+            number("one iteration (p50)").in_markdown("p50"),
+            number("p99"),
+        ],
+        Kind::Load => of_load(),
+    });
+    columns.push(text("note"));
+    columns
+}
+
+/// The columns of loads: every timed metric that has one.
+fn of_load() -> Vec<Column> {
+    let mut columns = vec![text("protocol").dispensable(2)];
+    for metric in Metric::columns(Metric::is_timed) {
+        let row = metric.row();
+        let priority = match metric {
+            Metric::PeakRss => 1,
+            Metric::DriverCpu => 3,
+            _ => 0,
+        };
+        let column = number(in_two_lines(row.head)).in_markdown(row.column.unwrap_or(row.head));
+        columns.push(column.dispensable(priority));
+        if metric == Metric::Throughput {
+            columns.push(number("± %").dispensable(3));
+        }
+    }
+    columns.push(number("payload").markdown_only());
+    columns
+}
+
+fn cells_of(kind: Kind, row: &Row) -> Vec<String> {
+    let series = row.series;
+    let mut cells = vec![series.server.clone(), series.driver.clone()];
+    match kind {
+        Kind::StartUp => {
+            cells.push(series.load.starts.unwrap_or(0).to_string());
+            cells.extend(cells::start_up(row));
+        }
+        Kind::Benchmark => {
+            cells.push(series.load.samples.unwrap_or(0).to_string());
+            cells.extend(cells::benchmark(row));
+        }
+        Kind::Load => {
+            cells.push(series.protocol.clone());
+            cells.extend(cells::load(row));
+            #[expect(clippy::cast_precision_loss, reason = "payloads stay below 2^53 bytes")]
+            cells.push(row.payload_bytes.map_or("–".into(), |size| bytes(size as f64)));
+        }
+    }
+    cells.push(row.note());
+    cells
+}
+
+/// What each process of a chain used; `None` for a server of one process.
+fn chain(row: &Row) -> Option<(String, Table)> {
+    let rows = cells::processes(row.series);
+    if rows.is_empty() {
+        return None;
+    }
+    let [process, figures @ ..] = cells::PROCESS_HEADS;
+    let columns: Vec<Column> = [text(process)].into_iter().chain(figures.map(number)).collect();
+    let (server, driver) = (&row.series.server, &row.series.driver);
+    let about = format!("Processes of the chain {server}, asked by {driver}:");
+    Some((about, Table::new(columns, rows)))
+}
