@@ -66,7 +66,7 @@ pub(super) fn audits(comparison: &PublicComparison) -> Table {
     let rows = comparison.audits.iter().map(|audit| {
         let (arithmetic, agreement) = audited(audit);
         let explained = match (&audit.explained_by, &audit.shown_by) {
-            (Some(cause), Some(shown)) => format!("{} MeasuredPair by {}.", plain(cause), plain(shown)),
+            (Some(cause), Some(shown)) => format!("{} Shown by {}.", plain(cause), plain(shown)),
             (Some(cause), None) => format!("{} (An inference.)", plain(cause)),
             (None, _) => "–".into(),
         };
