@@ -72,3 +72,20 @@ fn whatever_is_printed_goes_through_one_function() {
     }
     assert!(wrong.is_empty(), "these print past `printable`: {wrong:?}");
 }
+
+/// `scripts/defences.sh` removes each defence in turn; it can do so only where the list has the source as it is.
+#[test]
+fn every_defence_of_the_list_is_in_its_file_once() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let list = fs::read(root.join("wirebench/cli/tests/defences.json")).unwrap();
+    let list: Vec<serde_json::Value> = serde_json::from_slice(&list).unwrap();
+    assert!(list.len() >= 40, "{} defences", list.len());
+    for defence in &list {
+        let text = |key: &str| defence[key].as_str().unwrap_or_default();
+        let source = fs::read_to_string(root.join(text("file"))).unwrap_or_default();
+        let found = source.matches(text("find")).count();
+        assert_eq!(found, 1, "{}: its text occurs {found} times in {}", text("name"), text("file"));
+        let package = text("package").strip_prefix("wirebench-").unwrap_or("cli");
+        assert!(root.join("wirebench").join(package).join("Cargo.toml").exists(), "{package}");
+    }
+}
