@@ -123,12 +123,12 @@ fn a_run_shows_every_metric_that_has_a_column_in_terminal_markdown_and_page() {
             missing.unless(
                 shown.contains(head) && shown.contains(&value),
                 metric,
-                "no column in the terminal (report/terminal.rs, counted.rs)",
+                "no column in the terminal (report/scenario.rs, counts.rs)",
             );
             missing.unless(
                 report.contains(&format!("| {column} |")) && report.contains(&value),
                 metric,
-                "no column in report.md (report/markdown.rs, counted.rs)",
+                "no column in report.md (report/scenario.rs, counts.rs)",
             );
         }
         let is_on_page = page.contains(metric.label()) || page.contains(metric.row().head);
@@ -147,7 +147,7 @@ fn a_comparison_names_every_metric_in_its_table_and_its_chart() {
         missing.unless(
             shown.contains(&format!(" {head} ")),
             metric,
-            "no row in the terminal (report/comparison/terminal.rs)",
+            "no row in the terminal (report/comparison/rows.rs)",
         );
         let chart = mermaid(&Findings::of(&comparison)).unwrap_or_default();
         missing.unless(
