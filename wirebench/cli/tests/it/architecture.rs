@@ -84,8 +84,17 @@ fn every_defence_of_the_list_is_in_its_file_once() {
         let text = |key: &str| defence[key].as_str().unwrap_or_default();
         let source = fs::read_to_string(root.join(text("file"))).unwrap_or_default();
         let found = source.matches(text("find")).count();
-        assert_eq!(found, 1, "{}: its text occurs {found} times in {}", text("name"), text("file"));
+        assert_eq!(
+            found,
+            1,
+            "{}: its text occurs {found} times in {}",
+            text("name"),
+            text("file")
+        );
         let package = text("package").strip_prefix("wirebench-").unwrap_or("cli");
-        assert!(root.join("wirebench").join(package).join("Cargo.toml").exists(), "{package}");
+        assert!(
+            root.join("wirebench").join(package).join("Cargo.toml").exists(),
+            "{package}"
+        );
     }
 }
