@@ -30,6 +30,8 @@ pub mod seed;
 pub mod side;
 pub mod slot;
 pub mod soak;
+#[cfg(target_os = "linux")]
+mod sock_diag;
 pub mod staging;
 pub mod startup;
 pub mod stream;

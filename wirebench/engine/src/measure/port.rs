@@ -1,7 +1,7 @@
 //! Chooses ports for servers. A server binds its port some time after it was chosen, under valgrind after half a
 //! second; until then no other program should get it.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::net::{IpAddr, TcpListener};
@@ -66,13 +66,13 @@ pub fn wait_for(host: IpAddr, fixed: u16) {
 #[must_use]
 pub fn is_held(host: IpAddr, port: u16) -> bool {
     let refused = bind(host, port).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
-    refused && in_use().is_some_and(|used| !used.contains(&(port, true)))
+    refused && listening_ports().is_some_and(|ports| !ports.contains(&port))
 }
 
 /// True if a program listens on a port of this machine; found without connecting, on Linux only.
 #[must_use]
 pub fn is_listened_on(port: u16) -> bool {
-    in_use().is_some_and(|used| used.contains(&(port, true)))
+    listening_ports().is_some_and(|ports| ports.contains(&port))
 }
 
 /// Binds a port (0: any) and returns its number. The port is free again afterwards, except for a moment if another
@@ -86,24 +86,47 @@ fn bind(host: IpAddr, port: u16) -> io::Result<u16> {
 /// known.
 fn random_port(recent: &VecDeque<u16>) -> Option<u16> {
     let (range, used) = (below_outgoing()?, in_use()?);
-    (0..TRIES).map(|_| random_in(&range)).find(|port| {
-        let taken = used.contains(&(*port, true)) || used.contains(&(*port, false));
-        !taken && !recent.contains(port)
-    })
+    (0..TRIES)
+        .map(|_| random_in(&range))
+        .find(|port| !used.contains(port) && !recent.contains(port))
 }
 
-/// Ports that have a socket, each with whether it listens.
 #[cfg(target_os = "linux")]
-fn in_use() -> Option<HashSet<(u16, bool)>> {
-    use procfs::net::{TcpState, tcp, tcp6};
+use linux::{in_use, listening_ports};
 
-    let sockets = tcp().ok()?.into_iter().chain(tcp6().unwrap_or_default());
-    let port = |entry: procfs::net::TcpNetEntry| (entry.local_address.port(), entry.state == TcpState::Listen);
-    Some(sockets.map(port).collect())
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::HashSet;
+
+    use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
+
+    use crate::measure::sock_diag;
+
+    /// Ports that have a TCP socket in any state.
+    pub(super) fn in_use() -> Option<HashSet<u16>> {
+        Some(sockets()?.map(|entry| entry.local_address.port()).collect())
+    }
+
+    /// Ports on which a program listens; from /proc where the kernel has no netlink interface for sockets, as in gVisor.
+    pub(super) fn listening_ports() -> Option<HashSet<u16>> {
+        sock_diag::listening_ports().ok().or_else(|| {
+            let listening = sockets()?.filter(|entry| entry.state == TcpState::Listen);
+            Some(listening.map(|entry| entry.local_address.port()).collect())
+        })
+    }
+
+    fn sockets() -> Option<impl Iterator<Item = TcpNetEntry>> {
+        Some(tcp().ok()?.into_iter().chain(tcp6().unwrap_or_default()))
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn in_use() -> Option<HashSet<(u16, bool)>> {
+fn in_use() -> Option<std::collections::HashSet<u16>> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn listening_ports() -> Option<std::collections::HashSet<u16>> {
     None
 }
 
@@ -125,6 +148,7 @@ pub(super) fn random_in(range: &Range<u16>) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
     use std::io::Read as _;
     use std::net::{Ipv4Addr, TcpStream};
 

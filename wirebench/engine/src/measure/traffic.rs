@@ -17,15 +17,13 @@ mod linux {
     use std::collections::{HashMap, HashSet};
     use std::io;
 
-    use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
-    use netlink_packet_sock_diag::SockDiagMessage;
-    use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
     use netlink_packet_sock_diag::inet::nlas::Nla;
-    use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, InetResponse, SocketId, StateFlags};
-    use netlink_sys::protocols::NETLINK_SOCK_DIAG;
-    use netlink_sys::{Socket, SocketAddr};
+    use netlink_packet_sock_diag::inet::{SocketId, StateFlags};
 
     use super::Traffic;
+    use crate::measure::sock_diag::{FAMILIES, SockDiag};
+
+    const OPEN: StateFlags = StateFlags::ESTABLISHED.union(StateFlags::CLOSE_WAIT);
 
     /// One TCP connection, as a key for the kernel's table.
     #[derive(Debug, Clone)]
@@ -42,10 +40,10 @@ mod linux {
         }
     }
 
-    /// A netlink socket to the kernel's table of sockets.
+    /// Reads the kernel's table of sockets.
     #[derive(Debug)]
     pub struct Meter {
-        socket: Socket,
+        table: SockDiag,
     }
 
     impl Meter {
@@ -54,10 +52,9 @@ mod linux {
         /// # Errors
         /// When the kernel does not offer it.
         pub fn open() -> io::Result<Self> {
-            let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
-            socket.bind_auto()?;
-            socket.connect(&SocketAddr::new(0, 0))?;
-            Ok(Self { socket })
+            Ok(Self {
+                table: SockDiag::open()?,
+            })
         }
 
         /// Finds the established TCP connections among sockets given by inode. The kernel walks its whole table: this takes
@@ -67,8 +64,8 @@ mod linux {
         /// When the kernel refuses.
         pub fn connections(&self, inodes: &HashSet<u64>) -> io::Result<HashMap<u64, Connection>> {
             let mut found = HashMap::new();
-            for (family, id) in [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())] {
-                for response in self.query(family, id, NLM_F_REQUEST | NLM_F_DUMP)? {
+            for family in FAMILIES {
+                for response in self.table.all(family, OPEN)? {
                     let inode = u64::from(response.header.inode);
                     if inodes.contains(&inode) {
                         let id = response.header.socket_id;
@@ -84,66 +81,15 @@ mod linux {
         pub fn traffic(&self, connections: &[Connection]) -> Option<Traffic> {
             let mut sum = Traffic::default();
             for connection in connections {
-                let responses = self
-                    .query(connection.family, connection.id.clone(), NLM_F_REQUEST)
-                    .ok()?;
-                let info = responses
-                    .into_iter()
-                    .flat_map(|response| response.nlas)
-                    .find_map(|nla| match nla {
-                        Nla::TcpInfo(info) => Some(info),
-                        _ => None,
-                    })?;
+                let response = self.table.one(connection.family, connection.id.clone(), OPEN).ok()??;
+                let info = response.nlas.into_iter().find_map(|nla| match nla {
+                    Nla::TcpInfo(info) => Some(info),
+                    _ => None,
+                })?;
                 sum.received += info.bytes_received;
                 sum.sent += info.bytes_acked;
             }
             Some(sum)
-        }
-
-        /// Requests the entries of one connection, or of all.
-        fn query(&self, family: u8, socket_id: SocketId, flags: u16) -> io::Result<Vec<InetResponse>> {
-            let all = flags & NLM_F_DUMP == NLM_F_DUMP;
-            let extensions = if all {
-                ExtensionFlags::empty()
-            } else {
-                ExtensionFlags::INFO
-            };
-            let mut header = NetlinkHeader::default();
-            header.flags = flags;
-            let request = SockDiagMessage::InetRequest(InetRequest {
-                family,
-                protocol: IPPROTO_TCP,
-                extensions,
-                states: StateFlags::ESTABLISHED | StateFlags::CLOSE_WAIT,
-                socket_id,
-            });
-            let mut packet = NetlinkMessage::new(header, request.into());
-            packet.finalize();
-            let mut bytes = vec![0; packet.buffer_len()];
-            packet.serialize(&mut bytes);
-            self.socket.send(&bytes, 0)?;
-            let mut found = Vec::new();
-            loop {
-                let (received, _) = self.socket.recv_from_full()?;
-                let mut left = received.as_slice();
-                while !left.is_empty() {
-                    let message = NetlinkMessage::<SockDiagMessage>::deserialize(left).map_err(io::Error::other)?;
-                    let length = usize::try_from(message.header.length).unwrap_or(usize::MAX);
-                    // Messages begin at multiples of four bytes.
-                    left = left.get(length.next_multiple_of(4).max(4)..).unwrap_or_default();
-                    match message.payload {
-                        NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(response)) => {
-                            found.push(*response);
-                            if !all {
-                                return Ok(found);
-                            }
-                        }
-                        NetlinkPayload::Error(error) => return Err(error.to_io()),
-                        NetlinkPayload::Done(_) => return Ok(found),
-                        _ => {}
-                    }
-                }
-            }
         }
     }
 }
