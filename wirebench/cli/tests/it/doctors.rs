@@ -172,7 +172,7 @@ fn the_packages_of_what_is_missing_are_listed_for_a_program_to_install() {
     let lacking = |package: &str| {
         good().file("drivers/fake/driver.toml", &{
             let text = std::fs::read_to_string(good().path("drivers/fake/driver.toml")).unwrap();
-            text.replace("\"python3\"", "\"not-there\"")
+            text.replace(&format!("{:?}", crate::built::python()), "\"not-there\"")
                 .replace("apt-get install fake", &format!("apt-get install {package}"))
         })
     };
