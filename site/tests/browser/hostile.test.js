@@ -111,7 +111,8 @@ async function walk(out, most) {
       for (const key of ['End', 'Enter', 'Home', 'n', 'n']) await page.keyboard.press(key);
       await page.keyboard.press('/');
     }
-    for (const one of await page.locator('summary').all()) if (await one.isVisible()) await one.click();
+    await page.evaluate(() => { for (const one of document.querySelectorAll('summary')) if (one.checkVisibility()) one.click(); });
+    await settled(page);
     assert.deepEqual(await page.evaluate(injected), [], path);
     clean(page, path);
   }
@@ -133,10 +134,10 @@ describe('hostile text', () => {
   test('in names is refused, whatever the command would make of it', async () => {
     const started = Date.UTC(2026, 0, 1);
     for (const text of CORPUS.filter((one) => /[^\w.@+-]/.test(one))) {
-      for (const more of [{ commit: text }, { id: text }, { file: text }, { started_at: text }]) {
+      await Promise.all([{ commit: text }, { id: text }, { file: text }, { started_at: text }].map(async (more) => {
         const made = await history({ runs: [run(0, started, more)], series: [series('a@b@c', [1])] });
         await assert.rejects(build(made), /is no /, JSON.stringify(more));
-      }
+      }));
       const made = await history({ runs: [run(0, started)], series: [series(`${text}@b@c`, [1])] });
       await assert.rejects(build(made), /is no /, text);
     }
