@@ -4,7 +4,7 @@
 # Usage: scripts/run.sh [flags of `wirebench run`]
 #   scripts/run.sh --profile quick     every scenario cut short: under a minute of load
 #   scripts/run.sh                     every scenario in full on every server: about seven minutes of load
-#   scripts/run.sh --profile comparisons    five public comparisons of HTTP and gRPC, put to the test: some 25 minutes; --only A … E one of them
+#   scripts/run.sh --profile comparisons    five public comparisons of HTTP and gRPC, put to the test: some 30 minutes; --only A … E one of them
 #   scripts/run.sh --help              every flag
 # The table is printed; record, report and charts are in results/<run>/, the dashboard of all runs there in results/site/.
 set -euo pipefail
