@@ -1,16 +1,29 @@
 //! A release, packed by `scripts/release.sh`, served on this machine, and installed by `scripts/install.sh`.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
 use crate::bench::{Ended, ended, repository, wirebench};
 
 pub(crate) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
+
+/// The files of a release of this program, packed once in a test process: name and content.
+static PACKED: LazyLock<Vec<(OsString, Vec<u8>)>> = LazyLock::new(|| {
+    let releases = Releases::new();
+    let packed = releases.pack(VERSION);
+    assert_eq!(packed.code, 0, "{}", packed.stderr);
+    let files = fs::read_dir(releases.files()).unwrap().flatten();
+    files
+        .map(|file| (file.file_name(), fs::read(file.path()).unwrap()))
+        .collect()
+});
 
 /// A folder that is served as GitHub serves releases.
 pub(crate) struct Releases {
@@ -34,6 +47,16 @@ impl Releases {
             .unwrap();
         let url = line.trim().trim_end_matches('/').to_owned();
         Self { folder, server, url }
+    }
+
+    /// The same with a release of this program.
+    fn packed() -> Self {
+        let releases = Self::new();
+        fs::create_dir_all(releases.files()).unwrap();
+        for (name, content) in PACKED.iter() {
+            fs::write(releases.files().join(name), content).unwrap();
+        }
+        releases
     }
 
     /// Where a mirror of the releases is.
@@ -166,8 +189,7 @@ fn versions_that_are_none_are_refused() {
 
 #[test]
 fn a_checksum_counts_only_for_the_file_it_names() {
-    let releases = Releases::new();
-    assert_eq!(releases.pack(VERSION).code, 0);
+    let releases = Releases::packed();
     let archive = releases.archive();
     let sums = PathBuf::from(format!("{}.sha256", archive.display()));
     let good = fs::read_to_string(&sums).unwrap();
@@ -210,8 +232,7 @@ fn programs(gh: Option<i32>) -> TempDir {
 
 #[test]
 fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
-    let releases = Releases::new();
-    assert_eq!(releases.pack(VERSION).code, 0);
+    let releases = Releases::packed();
     let (yes, no, none) = (programs(Some(0)), programs(Some(1)), programs(None));
     let install = |programs: &TempDir, args: &[&str], token: &str| {
         let to = tempfile::tempdir().unwrap();
@@ -310,8 +331,7 @@ fn container(word: &str) -> Vec<String> {
 
 #[test]
 fn the_image_installs_a_release_from_what_it_copies() {
-    let releases = Releases::new();
-    assert_eq!(releases.pack(VERSION).code, 0);
+    let releases = Releases::packed();
     let place = tempfile::tempdir().unwrap();
     let copies = container("COPY ");
     assert_eq!(copies.len(), 2);
