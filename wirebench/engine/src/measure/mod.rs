@@ -34,6 +34,7 @@ pub mod staging;
 pub mod startup;
 pub mod stream;
 pub mod target;
+pub mod temporary_folder;
 pub mod thread_cpu;
 pub mod tls;
 pub mod tools;

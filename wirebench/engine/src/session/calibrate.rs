@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::measure::side::Side;
+use crate::measure::temporary_folder::TemporaryFolder;
 use crate::session::recorder::Recorder;
 use crate::session::variants::SeriesVariants;
 use crate::session::{Session, Setup, StageTime};
@@ -20,7 +21,7 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
         return Ok(BTreeMap::new());
     }
     log::info!("measuring what a request costs, to slow the candidate down by {worse}");
-    let folder = tempfile::tempdir()?;
+    let folder = TemporaryFolder::make("wirebench-")?;
     let alone: Vec<SeriesVariants> = setup.entries.iter().map(candidate_alone).collect();
     let mut session = Session::new(
         Setup {
