@@ -25,7 +25,7 @@ use crate::overlay::{Adaptation, METER};
 use crate::owner::Owner;
 use crate::record::{self, Recorder};
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
-use crate::slot::{Field, Task, is_operated};
+use crate::slot::{RoundContext, Task, is_operated};
 use crate::stages::LoadedSession;
 
 /// How often it is checked whether the user requested a stop.
@@ -266,7 +266,7 @@ impl Session<'_> {
             Some(Err(reason)) => return failed(reason.clone()),
             None => return failed(format!("no overlay runs server {}", series.server.name)),
         };
-        let field = Field {
+        let context = RoundContext {
             cluster: self.cluster,
             run: &created.id,
             root: &self.spec.project.root,
@@ -283,7 +283,7 @@ impl Session<'_> {
             target,
             folder: &folder,
         };
-        let (measured, outputs) = match field.measure(task).await {
+        let (measured, outputs) = match context.measure(task).await {
             Ok(measured) => measured,
             Err(error) => return failed(format!("{error:#}")),
         };

@@ -216,7 +216,7 @@ fn staged(project: &Project, checked_out: &[CheckedOutSide], compares: bool) -> 
     let mut sides = checkout::measured_sides(checked_out, compares);
     let folder = git::work_path(&project.root, "")?;
     let staging = Staging::make(&folder).context("no place for the servers' programs")?;
-    staging.place(&mut sides).map_err(|(file, error)| {
+    staging.stage(&mut sides).map_err(|(file, error)| {
         anyhow::anyhow!(
             "{}: cannot be copied to where it is started from: {error}",
             file.display()
