@@ -83,7 +83,7 @@ pub fn measure_stages(
 ///
 /// # Errors
 /// When plan or record cannot be written.
-pub fn measure_stage(session: &mut impl StagedRun, stage: &Stage, time: StageTime) -> anyhow::Result<Ending> {
+pub(super) fn measure_stage(session: &mut impl StagedRun, stage: &Stage, time: StageTime) -> anyhow::Result<Ending> {
     let members = session.begin(stage);
     if session.is_paired() {
         session.run().stages.push(stage.clone());
