@@ -205,7 +205,8 @@ fn is_clean_within(hosts: &Hosts, time: Duration) -> bool {
 /// The command lines, with their ports, of the tier behind the server on the second host.
 fn tiers_there(hosts: &Hosts) -> Vec<String> {
     let mut running = hosts.running_there();
-    running.retain(|line| line.contains(" work=7 ") && !line.starts_with("sh "));
+    // The server replaces = in its command line.
+    running.retain(|line| line.contains(" work 7 ") && !line.starts_with("sh "));
     running
 }
 
