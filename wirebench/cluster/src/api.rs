@@ -34,7 +34,7 @@ pub(crate) struct Cluster {
 
 /// The output of a command in a pod, and its exit code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
@@ -132,7 +132,7 @@ impl Cluster {
     }
 
     /// The last lines of a container's log, on one line; empty if it has none.
-    pub(crate) async fn last_words(&self, pod: &str, container: &str) -> String {
+    pub(crate) async fn log_tail(&self, pod: &str, container: &str) -> String {
         let api: Api<Pod> = Api::namespaced(self.client.clone(), &self.namespace);
         let params = |previous| LogParams {
             container: Some(container.to_owned()),
@@ -154,10 +154,10 @@ impl Cluster {
     ///
     /// # Errors
     /// When the pod is gone, or ends before the command.
-    pub(crate) async fn run(&self, command: Command<'_>) -> anyhow::Result<Said> {
+    pub(crate) async fn run(&self, command: Command<'_>) -> anyhow::Result<CommandOutput> {
         let mut stdout = Vec::new();
         let (stderr, code) = self.exec(command, &mut stdout).await?;
-        Ok(Said {
+        Ok(CommandOutput {
             stdout: String::from_utf8_lossy(&stdout).into_owned(),
             stderr,
             code,

@@ -133,7 +133,7 @@ async fn why(cluster: &Cluster, pods: &[Pod]) -> String {
     };
     let pod = name(pod);
     let words = match &fault.container {
-        Some(container) => cluster.last_words(&pod, container).await,
+        Some(container) => cluster.log_tail(&pod, container).await,
         None => String::new(),
     };
     let words = if words.is_empty() {

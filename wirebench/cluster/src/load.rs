@@ -9,8 +9,8 @@ use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::slot::files;
 use wirebench_engine::measure::values::{self, Locations};
 
+use crate::inputs::{INPUTS, OUTPUTS};
 use crate::names::{RUN, key};
-use crate::place::{INPUTS, OUTPUTS};
 use crate::share;
 
 /// The container of a load pod.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wirebench_engine::measure::usage_reader::CpuUsed;
+use wirebench_engine::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
 /// Prints what [`Reading::parse`] reads: of every process its control groups, `stat`, resident memory, and the run time of each
@@ -22,79 +22,38 @@ pub(crate) struct Reading {
     processes: BTreeMap<(u32, u64), Used>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Used {
-    /// CPU time in user mode, of all threads that the process ever had.
-    user_ticks: u64,
-    system_ticks: u64,
-    /// CPU time of each living thread, ns, by thread id; empty where the kernel does not tell it.
-    threads: BTreeMap<u32, u64>,
+    cpu: ProcessCpu,
     rss_bytes: u64,
     peak_rss_bytes: u64,
-}
-
-impl Used {
-    /// CPU time since an earlier reading: exact to the ns if all threads of then are still alive, else in ticks.
-    fn since(&self, before: &Self) -> CpuTime {
-        let user_ns = self.user_ticks.saturating_sub(before.user_ticks) * TICK_NS;
-        let system_ns = self.system_ticks.saturating_sub(before.system_ticks) * TICK_NS;
-        let ticked = user_ns + system_ns;
-        // Ticks are rounded down four times. What they show beyond that was used by threads that began and ended in between.
-        let exact = self.exact_since(before);
-        let run_ns = exact.filter(|exact| ticked <= exact + 4 * TICK_NS).unwrap_or(ticked);
-        let used = CpuUsed {
-            run_ns,
-            user_ns,
-            system_ns,
-        };
-        used.since(CpuUsed::default())
-    }
-
-    fn exact_since(&self, before: &Self) -> Option<u64> {
-        if self.threads.is_empty() || before.threads.keys().any(|id| !self.threads.contains_key(id)) {
-            return None;
-        }
-        let each = self.threads.iter();
-        Some(
-            each.map(|(id, ns)| ns.saturating_sub(before.threads.get(id).copied().unwrap_or(0)))
-                .sum(),
-        )
-    }
 }
 
 impl Reading {
     /// Reads what [`SCRIPT`] printed.
     pub(crate) fn parse(text: &str) -> Self {
-        let mut parts = text.split("process ");
-        let own = parts
+        let own = text
+            .split("\nprocess ")
             .next()
-            .and_then(|part| part.strip_prefix("own\n"))
-            .unwrap_or_default();
+            .and_then(|part| part.strip_prefix("own\n"));
         let is_group = |line: &&str| line.split(':').count() >= 3 && !line.contains(") ");
-        let own: Vec<&str> = own.lines().filter(is_group).collect();
-        let processes = parts.filter_map(|part| {
-            let (id, rest) = part.split_once('\n')?;
-            let groups: Vec<&str> = rest.lines().filter(is_group).collect();
-            let stat = rest.lines().find(|line| line.contains(") "))?;
-            let (begin, fields) = stat.rsplit_once(") ")?;
-            let is_pause = begin.ends_with("(pause");
-            if groups == own || is_pause {
+        let own: Vec<&str> = own.unwrap_or_default().lines().filter(is_group).collect();
+        let processes = thread_cpu::parts(text).filter_map(|part| {
+            let groups: Vec<&str> = part.lines().filter(is_group).collect();
+            let cpu = ProcessCpu::parse(part)?;
+            if groups == own || cpu.name == "pause" {
                 return None;
             }
-            let fields: Vec<&str> = fields.split(' ').collect();
-            let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
             let memory = |name: &str| {
-                let line = rest.lines().find_map(|line| line.strip_prefix(name))?;
+                let line = part.lines().find_map(|line| line.strip_prefix(name))?;
                 Some(line.trim().parse::<u64>().ok()? * 1024)
             };
             let used = Used {
-                user_ticks: field(14)?,
-                system_ticks: field(15)?,
-                threads: rest.lines().filter_map(thread).collect(),
                 rss_bytes: memory("VmRSS:").unwrap_or(0),
                 peak_rss_bytes: memory("VmHWM:").unwrap_or(0),
+                cpu,
             };
-            Some(((id.trim().parse().ok()?, field(22)?), used))
+            Some((used.cpu.key(), used))
         });
         Self {
             processes: processes.collect(),
@@ -108,8 +67,9 @@ impl Reading {
         }
         let mut cpu = CpuTime { user: 0, system: 0 };
         for (key, used) in &self.processes {
-            let since_start = Used::default();
-            let used = used.since(before.processes.get(key).unwrap_or(&since_start));
+            let mut threads = ThreadCpu::default();
+            let earlier = before.processes.get(key).map(|used| threads.read(&used.cpu, TICK_NS));
+            let used = threads.read(&used.cpu, TICK_NS).since(earlier.unwrap_or_default());
             cpu.user += used.user;
             cpu.system += used.system;
         }
@@ -119,12 +79,6 @@ impl Reading {
     fn sum(&self, what: impl Fn(&Used) -> u64) -> u64 {
         self.processes.values().map(what).sum()
     }
-}
-
-/// A line `thread ID NS`.
-fn thread(line: &str) -> Option<(u32, u64)> {
-    let (id, ns) = line.strip_prefix("thread ")?.split_once(' ')?;
-    Some((id.parse().ok()?, ns.parse().ok()?))
 }
 
 /// One reading of every pod of a server: by the name of its Deployment, then of the pod.

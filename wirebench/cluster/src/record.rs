@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use jiff::Timestamp;
-
 use wirebench_engine::measure::digest;
 use wirebench_engine::session::{save, started_run, status, unmeasured};
 use wirebench_record::run::{Host, Round, Run, Series, ToolVersion, Variant, VariantRevision};
@@ -61,17 +59,7 @@ impl Recorder {
     /// # Errors
     /// When the folder cannot be written.
     pub(crate) fn save(&mut self, unfinished: bool) -> anyhow::Result<()> {
-        let planned = self
-            .run
-            .series
-            .iter()
-            .map(|series| status::planned_rounds(&self.run, series));
-        let planned: Vec<usize> = planned.collect();
-        for (series, planned) in self.run.series.iter_mut().zip(planned) {
-            (series.status, series.reason) = status::of_series(&series.rounds, &self.variants, planned, unfinished);
-        }
-        (self.run.status, self.run.reason) = status::of_run(&self.run.series, unfinished);
-        self.run.finished_at = Timestamp::now().to_string();
+        status::conclude(&mut self.run, |_| &self.variants, unfinished);
         save(&self.run, &self.folder)
     }
 }

@@ -15,9 +15,9 @@ use wirebench_record::run::{Run, Stage, Variant};
 
 use crate::api::Cluster;
 use crate::deploy::Target;
+use crate::inputs::Inputs;
 use crate::load;
 use crate::overlay::Overlay;
-use crate::place::Inputs;
 use crate::probe::Forward;
 
 /// How long the first right response may take after the pods are ready.

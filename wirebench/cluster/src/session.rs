@@ -6,13 +6,13 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tokio::runtime::Runtime;
 
 use wirebench_declare::plan::Slot;
-use wirebench_declare::plan::rerun::FEWEST_PAIRS;
 use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
-use wirebench_engine::session::{Recorded, StageTime, new_folder, prepare, screen_stage};
+use wirebench_engine::session::{Ending, Recorded, StageTime, measure_stages, new_folder, prepare, screen_stage};
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, ToolVersion, Variant};
 
@@ -25,7 +25,8 @@ use crate::overlay::{Adaptation, METER};
 use crate::owner::Owner;
 use crate::record::{self, Recorder};
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
-use crate::slot::{Field, Task, is_operated};
+use crate::slot::{RoundContext, Task, is_operated};
+use crate::stages::LoadedSession;
 
 /// How often it is checked whether the user requested a stop.
 const POLL: Duration = Duration::from_millis(100);
@@ -43,41 +44,39 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
         .worker_threads(2)
         .enable_all()
         .build()?;
-    runtime.block_on(async {
-        let (cluster, version) = Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref()).await?;
-        let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
-        let owner = match Owner::make(&cluster, &key(&id), &spec.load.image).await {
-            Ok(owner) => owner,
-            Err(error) => {
-                // No object was created: there is nothing to record.
-                let _ = fs::remove_dir_all(&folder);
-                return Err(error);
-            }
-        };
-        let reference = owner.reference.clone();
-        let tools = vec![jq_version, tool("kubernetes", &version)];
-        let session = Session {
-            spec,
-            cluster: &cluster,
-            jq: &jq,
-            interrupt: &interrupt,
-            owner: &reference,
-            recorder: Recorder::begin(spec, id, folder, tools),
-            targets: BTreeMap::new(),
-            version,
-            began: Instant::now(),
-            slots: 0,
-            next_round: 0,
-        };
-        let measured = session.measure().await;
-        log::info!("removing what the run made");
-        let removed = owner.remove().await;
-        let recorder = measured?;
-        removed?;
-        Ok(Recorded {
-            run: recorder.run,
-            folder: recorder.folder,
-        })
+    let (cluster, version) = runtime.block_on(Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref()))?;
+    let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
+    // Its heartbeats go on between the rounds, on threads of the runtime.
+    let owner = match runtime.block_on(Owner::make(&cluster, &key(&id), &spec.load.image)) {
+        Ok(owner) => owner,
+        Err(error) => {
+            // No object was created: there is nothing to record.
+            let _ = fs::remove_dir_all(&folder);
+            return Err(error);
+        }
+    };
+    let reference = owner.reference.clone();
+    let tools = vec![jq_version, tool("kubernetes", &version)];
+    let session = Session {
+        spec,
+        cluster: &cluster,
+        jq: &jq,
+        interrupt: &interrupt,
+        owner: &reference,
+        recorder: Recorder::begin(spec, id, folder, tools),
+        targets: BTreeMap::new(),
+        version,
+        began: Instant::now(),
+        slots: Vec::new(),
+    };
+    let measured = session.measure(&runtime);
+    log::info!("removing what the run made");
+    let removed = runtime.block_on(owner.remove());
+    let recorder = measured?;
+    removed?;
+    Ok(Recorded {
+        run: recorder.run,
+        folder: recorder.folder,
     })
 }
 
@@ -100,29 +99,21 @@ pub(crate) struct Session<'a> {
     targets: BTreeMap<(String, Variant), Result<Target, String>>,
     version: String,
     pub(crate) began: Instant,
-    /// Rounds planned so far.
-    pub(crate) slots: usize,
-    /// The number of the next pair.
-    pub(crate) next_round: u32,
-}
-
-/// How a stage ended.
-#[derive(PartialEq, Eq)]
-pub(crate) enum Ending {
-    Whole,
-    OutOfTime,
-    Interrupted,
+    /// Every slot planned so far.
+    pub(crate) slots: Vec<Slot>,
 }
 
 impl Session<'_> {
-    async fn measure(mut self) -> anyhow::Result<Recorder> {
+    fn measure(mut self, runtime: &Runtime) -> anyhow::Result<Recorder> {
         self.recorder.save(true)?;
         let interrupt = self.interrupt.clone();
-        let created = tokio::select! {
-            created = self.create() => Some(created?),
-            () = stop_requested(&interrupt) => None,
-        };
-        let Some(created) = created else {
+        let created = runtime.block_on(async {
+            tokio::select! {
+                created = self.create() => Some(created),
+                () = stop_requested(&interrupt) => None,
+            }
+        });
+        let Some(created) = created.transpose()? else {
             return self.finish(true);
         };
         let time = if self.is_paired() {
@@ -132,14 +123,13 @@ impl Session<'_> {
         };
         let ids = self.recorder.run.series.iter().map(|series| series.id.clone());
         let screen = screen_stage(ids.collect(), self.spec.rounds);
-        let mut ending = self.stage(&screen, time, &created).await?;
-        let enough = self.spec.rounds >= FEWEST_PAIRS;
-        if let Some(end) = time.end.filter(|_| ending == Ending::Whole && enough) {
-            let left = end.saturating_duration_since(Instant::now());
-            if let Some(second) = (self.spec.second_stage)(&self.recorder.run, left) {
-                ending = self.stage(&second, StageTime::last(end), &created).await?;
-            }
-        }
+        let second_stage = self.spec.second_stage;
+        let mut loaded = LoadedSession {
+            session: &mut self,
+            created: &created,
+            runtime,
+        };
+        let ending = measure_stages(&mut loaded, &screen, time, second_stage)?;
         self.finish(ending == Ending::Interrupted)
     }
 
@@ -276,7 +266,7 @@ impl Session<'_> {
             Some(Err(reason)) => return failed(reason.clone()),
             None => return failed(format!("no overlay runs server {}", series.server.name)),
         };
-        let field = Field {
+        let context = RoundContext {
             cluster: self.cluster,
             run: &created.id,
             root: &self.spec.project.root,
@@ -293,7 +283,7 @@ impl Session<'_> {
             target,
             folder: &folder,
         };
-        let (measured, outputs) = match field.measure(task).await {
+        let (measured, outputs) = match context.measure(task).await {
             Ok(measured) => measured,
             Err(error) => return failed(format!("{error:#}")),
         };

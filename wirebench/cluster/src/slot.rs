@@ -14,7 +14,7 @@ use wirebench_engine::measure::drive::DriverStats;
 use wirebench_engine::measure::slot::{Measured, files, timeout};
 use wirebench_record::run::{CpuTime, ProcessUsage};
 
-use crate::api::{Cluster, Command, Said};
+use crate::api::{Cluster, Command, CommandOutput};
 use crate::clock;
 use crate::deploy::{Target, began, ended, name, wait};
 use crate::gather::Output;
@@ -27,13 +27,13 @@ use crate::run_spec::request;
 use crate::testrun::{self, HOLD, K6};
 
 /// How long before its start all pods are told to begin.
-const AHEAD: Duration = Duration::from_secs(1);
+const START_DELAY: Duration = Duration::from_secs(1);
 /// How long k6-operator may take beyond the load itself.
-const OPERATOR: Duration = Duration::from_secs(120);
-const LOOK: Duration = Duration::from_millis(300);
+const OPERATOR_TIMEOUT: Duration = Duration::from_secs(120);
+const POLL: Duration = Duration::from_millis(300);
 
-/// What every round of a run shares.
-pub(crate) struct Field<'a> {
+/// What all rounds of a run have in common.
+pub(crate) struct RoundContext<'a> {
     pub(crate) cluster: &'a Cluster,
     /// The run's id.
     pub(crate) run: &'a str,
@@ -59,7 +59,7 @@ pub(crate) struct Task<'a> {
     pub(crate) folder: &'a Path,
 }
 
-impl Field<'_> {
+impl RoundContext<'_> {
     /// Measures one round.
     ///
     /// # Errors
@@ -112,13 +112,13 @@ impl Field<'_> {
             let Some(script) = load::warm_up(&series, task.number, &task.target.address)? else {
                 return Ok(());
             };
-            let said = self.run(pod, &script, &series).await?;
-            match said.code {
+            let output = self.run(pod, &script, &series).await?;
+            match output.code {
                 0 => Ok(()),
                 code => Err(anyhow!(
                     "{} ended with {code} while warming up in pod {pod}: {}",
                     series.driver.name,
-                    said.stderr
+                    output.stderr
                 )),
             }
         });
@@ -126,15 +126,15 @@ impl Field<'_> {
     }
 
     /// Runs a command of a driver in a load pod, no longer than its load may take.
-    async fn run(&self, pod: &str, script: &str, series: &PlannedSeries<'_>) -> anyhow::Result<Said> {
+    async fn run(&self, pod: &str, script: &str, series: &PlannedSeries<'_>) -> anyhow::Result<CommandOutput> {
         let command = Command {
             pod,
             container: CONTAINER,
             script,
         };
         let most = timeout(&series.load);
-        let said = tokio::time::timeout(most, self.cluster.run(command)).await;
-        said.map_err(|_| anyhow!("{} was still running in pod {pod} after {most:?}", series.driver.name))?
+        let output = tokio::time::timeout(most, self.cluster.run(command)).await;
+        output.map_err(|_| anyhow!("{} was still running in pod {pod} after {most:?}", series.driver.name))?
     }
 
     /// Loads from the load pods, all at the same moment.
@@ -147,8 +147,8 @@ impl Field<'_> {
         let clocks = try_join_all(pods.iter().map(|pod| clock::compare(self.cluster, pod, CONTAINER))).await?;
         let before = self.read(task.target, servers).await?;
         // A single pod has no other to wait for.
-        let ahead = if self.pods > 1 { AHEAD } else { Duration::ZERO };
-        let start = now_ns() + i64::try_from(ahead.as_nanos()).unwrap_or(0);
+        let delay = if self.pods > 1 { START_DELAY } else { Duration::ZERO };
+        let start = now_ns() + i64::try_from(delay.as_nanos()).unwrap_or(0);
         let started = Instant::now();
         let loads = (0..self.pods)
             .zip(pods)
@@ -156,8 +156,9 @@ impl Field<'_> {
             .map(|((index, pod), clock)| async move {
                 let series = load::shared(task.series, self.pods, index);
                 let script = load::load(&series, task.number, &task.target.address, clock.to_remote(start))?;
-                let said = self.run(pod, &script, &series).await?;
-                Done::parse(&said.stdout).ok_or_else(|| anyhow!("pod {pod}: {}{}", said.stdout.trim(), said.stderr))
+                let output = self.run(pod, &script, &series).await?;
+                Done::parse(&output.stdout)
+                    .ok_or_else(|| anyhow!("pod {pod}: {}{}", output.stdout.trim(), output.stderr))
             });
         let done = try_join_all(loads).await?;
         let wall = started.elapsed();
@@ -183,7 +184,7 @@ impl Field<'_> {
     /// Copies what a driver wrote out of a load pod.
     async fn collect(&self, series: &PlannedSeries<'_>, pod: &str, done: &Done, folder: &Path) -> anyhow::Result<()> {
         if done.code != 0 {
-            let script = format!("tail -c 300 {}/{}", crate::place::OUTPUTS, files::STDERR);
+            let script = format!("tail -c 300 {}/{}", crate::inputs::OUTPUTS, files::STDERR);
             let command = Command {
                 pod,
                 container: CONTAINER,
@@ -199,7 +200,7 @@ impl Field<'_> {
         }
         fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
         let from = (pod, CONTAINER);
-        let file = |name: &str| format!("{}/{name}", crate::place::OUTPUTS);
+        let file = |name: &str| format!("{}/{name}", crate::inputs::OUTPUTS);
         self.cluster
             .copy(
                 from,
@@ -226,8 +227,12 @@ impl Field<'_> {
                     container: METER,
                     script: meter::SCRIPT,
                 };
-                let said = self.cluster.run(command).await?;
-                Ok::<_, anyhow::Error>((target.names.deployment(&pod), pod.clone(), Reading::parse(&said.stdout)))
+                let output = self.cluster.run(command).await?;
+                Ok::<_, anyhow::Error>((
+                    target.names.deployment(&pod),
+                    pod.clone(),
+                    Reading::parse(&output.stdout),
+                ))
             }
         };
         let mut all = Readings::new();
@@ -270,7 +275,7 @@ impl Field<'_> {
         servers: &[String],
         test: &str,
     ) -> anyhow::Result<(Vec<ProcessUsage>, Vec<Output>, Duration)> {
-        let until = Instant::now() + timeout(&task.series.load) + OPERATOR;
+        let until = Instant::now() + timeout(&task.series.load) + OPERATOR_TIMEOUT;
         let runners = self.runners(test, until, began).await?;
         let before = self.read(task.target, servers).await?;
         let started = Instant::now();
@@ -283,13 +288,13 @@ impl Field<'_> {
             let folder = task.folder.join(format!("pod-{index}"));
             fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
             let clock = clock::compare(self.cluster, pod, HOLD).await?;
-            let said = self.hold(pod, &testrun::size()).await?;
-            let bytes = said
+            let output = self.hold(pod, &testrun::size()).await?;
+            let bytes = output
                 .stdout
                 .trim()
                 .parse()
-                .map_err(|_| anyhow!("pod {pod}: k6 left no output: {}", said.stderr))?;
-            let file = format!("{}/{}", crate::place::OUTPUTS, files::RAW);
+                .map_err(|_| anyhow!("pod {pod}: k6 left no output: {}", output.stderr))?;
+            let file = format!("{}/{}", crate::inputs::OUTPUTS, files::RAW);
             self.cluster
                 .copy((pod, HOLD), &file, bytes, &folder.join(files::RAW))
                 .await?;
@@ -304,7 +309,7 @@ impl Field<'_> {
     }
 
     /// Runs a command in the container of a runner pod that holds the output.
-    async fn hold(&self, pod: &str, script: &str) -> anyhow::Result<Said> {
+    async fn hold(&self, pod: &str, script: &str) -> anyhow::Result<CommandOutput> {
         let command = Command {
             pod,
             container: HOLD,
@@ -325,13 +330,13 @@ impl Field<'_> {
             let pods = self.cluster.pods(&format!("k6_cr={test}")).await?;
             for pod in &pods {
                 if let Some(fault) = crate::deploy::fault(pod) {
-                    let words = self.cluster.last_words(&name(pod), K6).await;
+                    let words = self.cluster.log_tail(&name(pod), K6).await;
                     if fault.is_hopeless || ended(pod, K6).is_some() {
                         bail!("pod {} of TestRun {test}: {fault}: {words}", name(pod));
                     }
                 }
                 if let Some((code, reason)) = ended(pod, K6).filter(|(code, _)| *code != 0) {
-                    let words = self.cluster.last_words(&name(pod), K6).await;
+                    let words = self.cluster.log_tail(&name(pod), K6).await;
                     let why = if code == 99 {
                         "a threshold failed".to_owned()
                     } else {
@@ -351,7 +356,7 @@ impl Field<'_> {
                     self.pods
                 );
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL).await;
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn tell(followed: &mut Followed, project: Option<&Path>) {
     let asked = project.filter(|_| own(followed) && followed.facts.commits.is_empty());
     let told = asked.map_or_else(
         || followed.facts.commits.clone(),
-        |project| git::told(project, &commits),
+        |project| git::commit_messages(project, &commits),
     );
     let told: HashMap<String, Told> = told.into_iter().map(|one| (one.commit.clone(), one)).collect();
     let groups = followed.trend.groups.iter_mut().filter(|group| group.source == RUNS);

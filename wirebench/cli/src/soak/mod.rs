@@ -1,8 +1,8 @@
 //! `wirebench soak`: one server under load for long, and whether its memory stays flat.
 
 mod args;
-mod found;
 mod memory;
+mod result;
 mod series;
 mod slices;
 mod soaking;

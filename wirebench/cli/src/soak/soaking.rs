@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use super::args::Args;
-use super::found::Soak;
 use super::memory::drift;
+use super::result::SoakResult;
 use super::series::keeps_a_rate;
 use super::slices;
 use wirebench_declare::load::Amount;
@@ -32,7 +32,7 @@ impl Soaking<'_> {
     ///
     /// # Errors
     /// When the capacity cannot be measured, or the server or the driver cannot go on.
-    pub(super) fn all(&mut self, args: &Args, series: &PlannedSeries) -> anyhow::Result<Soak> {
+    pub(super) fn all(&mut self, args: &Args, series: &PlannedSeries) -> anyhow::Result<SoakResult> {
         let (_, closed) = self.one(series)?;
         anyhow::ensure!(
             closed.status != RoundStatus::Failed && closed.ok_count > Some(0),
@@ -53,7 +53,7 @@ impl Soaking<'_> {
         let (slices, slice) = slices::of(args.length.0, most_per_s);
         load.amount = Amount::Duration(Span(slice));
         let series = PlannedSeries { load, ..series.clone() };
-        let mut soak = Soak {
+        let mut soak = SoakResult {
             server: args.server.clone(),
             operation: args.operation.clone(),
             driver: series.driver.name.clone(),

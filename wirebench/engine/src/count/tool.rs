@@ -95,7 +95,7 @@ impl Tool {
 /// The tools that are installed on this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Toolbox {
-    found: Vec<(&'static str, PathBuf)>,
+    installed: Vec<(&'static str, PathBuf)>,
 }
 
 impl Toolbox {
@@ -106,14 +106,14 @@ impl Toolbox {
             .into_iter()
             .filter_map(|program| Some((program, tools::locate(root, program)?)));
         Self {
-            found: programs.collect(),
+            installed: programs.collect(),
         }
     }
 
     /// The path of a tool's program; `None` if it is missing or the tool has none.
     fn program(&self, tool: Tool) -> Option<&Path> {
         let wanted = tool.program()?;
-        self.found
+        self.installed
             .iter()
             .find(|(program, _)| *program == wanted)
             .map(|(_, path)| &**path)
@@ -127,8 +127,8 @@ impl Toolbox {
 
     /// The program of each tool, with its path.
     #[must_use]
-    pub fn found(&self) -> &[(&'static str, PathBuf)] {
-        &self.found
+    pub fn installed(&self) -> &[(&'static str, PathBuf)] {
+        &self.installed
     }
 
     /// The programs that are missing, each with the metrics that need it.
@@ -136,7 +136,7 @@ impl Toolbox {
     pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
         let all = [("strace", "system calls"), ("valgrind", "instructions and allocations")];
         all.into_iter()
-            .filter(|(program, _)| self.found.iter().all(|(found, _)| found != program))
+            .filter(|(program, _)| self.installed.iter().all(|(found, _)| found != program))
             .collect()
     }
 

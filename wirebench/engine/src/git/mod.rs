@@ -65,7 +65,7 @@ pub fn versions(root: &Path) -> Vec<(String, String)> {
 }
 
 /// Author and first line of the message of each of these commits that the repository has.
-pub fn told(root: &Path, commits: &[&str]) -> Vec<Told> {
+pub fn commit_messages(root: &Path, commits: &[&str]) -> Vec<Told> {
     let hex = |commit: &&str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let known: Vec<&str> = commits.iter().copied().filter(hex).collect();
     let line = |line: &str| {

@@ -1,27 +1,40 @@
-//! Kills the process groups that wirebench started if wirebench itself is killed.
+//! Kills the process groups that wirebench started, and removes its temporary folders, if wirebench itself is killed.
 //!
-//! A shell keeps the list of groups and reads changes to it from a pipe that only wirebench writes to. When wirebench ends,
-//! for any reason, the pipe closes: the shell kills the groups that are still on its list, and ends.
+//! A shell keeps a list of groups and folders and reads changes to it from a pipe that only wirebench writes to. When wirebench
+//! ends, for any reason, the pipe closes: the shell kills the groups and removes the folders that are still on its list, and ends.
 //!
-//! A group is registered right after its start. It is missed only if wirebench is killed in between.
+//! A group is registered right after its start, a folder right after it was made. They are missed only if wirebench is killed in
+//! between.
 
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{ChildStdin, Stdio};
 use std::sync::{LazyLock, Mutex};
 
 use nix::unistd::Pid;
 
-/// `+ 12` puts a group onto the list, `- 12` takes it off.
+/// `+ group 12` puts a group onto the list, `- group 12` takes it off; the same with `folder` and a path.
 const SCRIPT: &str = r#"
-groups=
-while read -r what group; do
-  kept=
-  for one in $groups; do [ "$one" = "$group" ] || kept="$kept $one"; done
-  groups=$kept
-  [ "$what" = + ] && groups="$groups $group"
+set -f
+IFS='
+'
+entries=
+while read -r line; do
+  entry=${line#* }
+  others=
+  for one in $entries; do [ "$one" = "$entry" ] || others="$others$one$IFS"; done
+  entries=$others
+  case $line in +*) entries="$entries$entry$IFS" ;; esac
 done
-for group in $groups; do kill -s KILL -- "-$group"; done
+for one in $entries; do
+  case $one in group*) kill -s KILL -- "-${one#* }" ;; esac
+done
+for one in $entries; do
+  # A process that was just killed may still write.
+  case $one in folder*) rm -rf -- "${one#* }" || { sleep 1; rm -rf -- "${one#* }"; } ;; esac
+done
 "#;
 
 /// The shell's input; `None` if no shell could be started.
@@ -44,18 +57,72 @@ fn start() -> Option<ChildStdin> {
 
 /// Kills the group if wirebench ends before it was unregistered.
 pub(super) fn register(group: Pid) {
-    send("+", group);
+    send(format!("+ group {group}").as_bytes());
 }
 
 /// The group has ended and its leader was reaped: its id may be reused.
 pub(super) fn unregister(group: Pid) {
-    send("-", group);
+    send(format!("- group {group}").as_bytes());
 }
 
-/// Changes the list. If no shell could be started there is no list, and only wirebench itself ends the groups.
-fn send(what: &str, group: Pid) {
+/// Removes the folder if wirebench ends before it was unregistered.
+pub(super) fn register_folder(folder: &Path) {
+    send(&[b"+ folder ", folder.as_os_str().as_bytes()].concat());
+}
+
+/// The folder has been removed.
+pub(super) fn unregister_folder(folder: &Path) {
+    send(&[b"- folder ", folder.as_os_str().as_bytes()].concat());
+}
+
+/// Changes the list. If no shell could be started there is no list, and only wirebench itself ends groups and removes folders.
+fn send(change: &[u8]) {
+    // A path with a line break would be read as two changes.
+    if change.contains(&b'\n') {
+        return;
+    }
     let mut shell = SHELL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(input) = shell.as_mut() {
-        let _ = input.write_all(format!("{what} {group}\n").as_bytes());
+        let _ = input.write_all(&[change, b"\n"].concat());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_on_the_list_are_removed_and_groups_on_it_killed_when_the_input_closes() {
+        let folder = tempfile::tempdir().unwrap();
+        let [one, two, three] = ["one *", "two", "a b  c"].map(|name| folder.path().join(name));
+        for path in [&one, &two, &three] {
+            std::fs::create_dir(path).unwrap();
+            std::fs::write(path.join("file"), "").unwrap();
+        }
+        let sleeps = || {
+            let mut command = wirebench_spawn::command("sleep");
+            command.arg("100").process_group(0).spawn().unwrap()
+        };
+        let (mut killed, mut kept) = (sleeps(), sleeps());
+        let mut shell = wirebench_spawn::command("/bin/sh");
+        let mut shell = shell
+            .args(["-c", SCRIPT])
+            .env_clear()
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = shell.stdin.take().unwrap();
+        for path in [&one, &two, &three] {
+            writeln!(input, "+ folder {}", path.display()).unwrap();
+        }
+        writeln!(input, "+ group {}\n+ group {}", kept.id(), killed.id()).unwrap();
+        writeln!(input, "- folder {}\n- group {}", two.display(), kept.id()).unwrap();
+        drop(input);
+        assert!(shell.wait().unwrap().success());
+        assert_eq!([&one, &two, &three].map(|path| path.exists()), [false, true, false]);
+        assert_eq!(killed.wait().unwrap().to_string(), "signal: 9 (SIGKILL)");
+        assert!(kept.try_wait().unwrap().is_none());
+        kept.kill().unwrap();
+        kept.wait().unwrap();
     }
 }

@@ -36,6 +36,8 @@ pub mod staging;
 pub mod startup;
 pub mod stream;
 pub mod target;
+pub mod temporary_folder;
+pub mod thread_cpu;
 pub mod tls;
 pub mod tools;
 pub mod traffic;

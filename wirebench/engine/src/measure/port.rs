@@ -54,7 +54,7 @@ pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
 /// on the port, or the user requests a stop.
 pub fn wait_for(host: IpAddr, fixed: u16) {
     let start = Instant::now();
-    while start.elapsed() < TIME_WAIT && is_held(host, fixed) && interrupt::received().is_none() {
+    while start.elapsed() < TIME_WAIT && is_held_by_connection(host, fixed) && interrupt::received().is_none() {
         if start.elapsed() < POLL {
             log::info!("port {fixed} belongs to a connection that was closed; it is free again within a minute");
         }
@@ -64,7 +64,7 @@ pub fn wait_for(host: IpAddr, fixed: u16) {
 
 /// True if a port cannot be bound although no program listens on it: a connection holds it, or held it within the last minute.
 #[must_use]
-pub fn is_held(host: IpAddr, port: u16) -> bool {
+pub fn is_held_by_connection(host: IpAddr, port: u16) -> bool {
     let refused = bind(host, port).is_err_and(|error| error.kind() == io::ErrorKind::AddrInUse);
     refused && listening_ports().is_some_and(|ports| !ports.contains(&port))
 }
@@ -182,7 +182,7 @@ mod tests {
         let (client, server, port) = connection();
         drop(client);
         closed(server);
-        assert!(is_held(HERE, port) && !is_listened_on(port));
+        assert!(is_held_by_connection(HERE, port) && !is_listened_on(port));
         assert_eq!(free(HERE, Some(port)).unwrap_err().0, port);
     }
 
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_fixed_port_that_a_connection_holds_is_waited_for() {
         let (client, server, port) = connection();
-        assert!(is_held(HERE, port));
+        assert!(is_held_by_connection(HERE, port));
         let ends = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(300));
             drop(server);
@@ -207,7 +207,7 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         wait_for(HERE, port);
-        assert!(!is_held(HERE, port) && free(HERE, Some(port)).is_err());
+        assert!(!is_held_by_connection(HERE, port) && free(HERE, Some(port)).is_err());
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Staging {
     ///
     /// # Errors
     /// When a program cannot be copied: the file and the operating system's reason.
-    pub fn place(&self, sides: &mut [Side]) -> Result<(), (PathBuf, io::Error)> {
+    pub fn stage(&self, sides: &mut [Side]) -> Result<(), (PathBuf, io::Error)> {
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for (key, command) in sides.iter().flat_map(|side| &side.programs) {
             let longest = names.entry(key.clone()).or_default();
@@ -199,7 +199,7 @@ mod tests {
             side(Variant::Baseline, &[("http", &old), ("script", &script)], &["http"]),
             side(Variant::Candidate, &[("http", &new), ("script", &script)], &[]),
         ];
-        staging.place(&mut sides).unwrap();
+        staging.stage(&mut sides).unwrap();
         let program = |side: &Side, key: &str| side.programs[key][0].clone();
         let (before, after) = (program(&sides[0], "http"), program(&sides[1], "http"));
         assert_eq!(before.len(), after.len(), "{before} {after}");

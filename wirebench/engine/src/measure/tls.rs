@@ -10,7 +10,8 @@ use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
-use tempfile::TempDir;
+
+use crate::measure::temporary_folder::TemporaryFolder;
 
 /// The names in the certificate.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -18,7 +19,7 @@ const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// A certificate and its key, as PEM files in a temporary folder that is removed with this value.
 #[derive(Debug)]
 pub struct TlsFiles {
-    folder: TempDir,
+    folder: TemporaryFolder,
 }
 
 impl TlsFiles {
@@ -36,7 +37,7 @@ impl TlsFiles {
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
         let tls = Self {
-            folder: tempfile::Builder::new().prefix("wirebench-tls-").tempdir()?,
+            folder: TemporaryFolder::make("wirebench-tls-")?,
         };
         for (file, text) in [(tls.certificate(), certificate.pem()), (tls.key(), key.serialize_pem())] {
             let unwritable = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.display()));

@@ -44,7 +44,7 @@ pub enum ToolError {
 
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct InstalledTool {
     /// Its path.
     pub path: PathBuf,
     /// Its version.
@@ -84,7 +84,7 @@ fn go_install() -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it is missing, its version cannot be found, or it has another version.
-pub fn check(root: &Path, driver: &Driver) -> Result<Found, ToolError> {
+pub fn check(root: &Path, driver: &Driver) -> Result<InstalledTool, ToolError> {
     let tool = &driver.tool;
     let Some(path) = locate(root, &tool.program) else {
         return Err(ToolError::Missing {
@@ -96,7 +96,7 @@ pub fn check(root: &Path, driver: &Driver) -> Result<Found, ToolError> {
     let wanted = match (&tool.version, &tool.at_least) {
         (Some(exact), _) if *exact != version => exact.clone(),
         (None, Some(least)) if numbers(&version) < numbers(least) => format!("{least} or newer"),
-        _ => return Ok(Found { path, version }),
+        _ => return Ok(InstalledTool { path, version }),
     };
     let (program, install) = (tool.program.clone(), tool.install.clone());
     Err(ToolError::OtherVersion {

@@ -14,7 +14,7 @@ use wirebench_declare::builtin::{FILES, folder};
 ///
 /// # Errors
 /// When they cannot be written.
-pub(super) fn place(project: &Project) -> anyhow::Result<()> {
+pub(super) fn write_drivers(project: &Project) -> anyhow::Result<()> {
     if !project.uses_builtin_files() {
         return Ok(());
     }

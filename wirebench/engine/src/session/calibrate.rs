@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::measure::side::Side;
+use crate::measure::temporary_folder::TemporaryFolder;
 use crate::session::recorder::Recorder;
+use crate::session::stage::measure_stage;
 use crate::session::variants::SeriesVariants;
 use crate::session::{Session, Setup, StageTime};
 use wirebench_declare::percent::Percent;
@@ -20,7 +22,7 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
         return Ok(BTreeMap::new());
     }
     log::info!("measuring what a request costs, to slow the candidate down by {worse}");
-    let folder = tempfile::tempdir()?;
+    let folder = TemporaryFolder::make("wirebench-")?;
     let alone: Vec<SeriesVariants> = setup.entries.iter().map(candidate_alone).collect();
     let mut session = Session::new(
         Setup {
@@ -35,7 +37,7 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
         series: setup.series.iter().map(|series| series.id.clone()).collect(),
         why: "what a request costs".into(),
     };
-    session.stage(&stage, StageTime::unlimited())?;
+    measure_stage(&mut session, &stage, StageTime::unlimited())?;
     let measured = session.finish()?;
     let burn = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse.share()));
     Ok((measured.run.series.iter())

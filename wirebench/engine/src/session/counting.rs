@@ -200,7 +200,7 @@ fn versions(toolbox: &Toolbox) -> Vec<ToolVersion> {
         name: (*name).to_owned(),
         version: tools::plain_version(path).unwrap_or_else(|| "unknown".into()),
     };
-    toolbox.found().iter().map(version).collect()
+    toolbox.installed().iter().map(version).collect()
 }
 
 #[cfg(test)]

@@ -42,8 +42,7 @@ pub(super) fn drop_disturbed(rounds: &mut [Round], number: u32, cpu_count: u32) 
 
 /// Counts the pairs of a stage of which `planned` were planned. If there is a baseline, a pair is whole without a
 /// good round of the reference.
-#[must_use]
-pub fn tally(rounds: &[Round], variants: &[Variant], stage: u32, planned: u32) -> Tally {
+pub(super) fn tally(rounds: &[Round], variants: &[Variant], stage: u32, planned: u32) -> Tally {
     let mut tally = Tally {
         planned,
         ..Tally::default()

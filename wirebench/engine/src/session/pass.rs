@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crate::measure::side::Side;
 use crate::measure::slot::Measured;
 use crate::session::rates::SlotFailure;
-use crate::session::{Ending, Session, Setup};
+use crate::session::stage::{Ending, StagedRun as _};
+use crate::session::{Session, Setup};
 use log::Level;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use wirebench_declare::span::nanos;
@@ -36,12 +37,12 @@ pub(super) enum SlotResult {
 impl<'a> Session<'a> {
     /// Measures one round of every series in the pass, then normalises all of them on all cores, while nothing is being
     /// measured. The deadline is checked between pairs, never within one.
-    pub(super) fn pass(&mut self, pass: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
+    pub(super) fn measure_pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
         let interrupt = &self.setup.prepared.harness.interrupt;
         let mut raws: Vec<RawRound<'a>> = Vec::new();
         let mut ending = Ending::Whole;
         let mut before = None;
-        for slot in pass {
+        for slot in slots {
             if interrupt.is_requested() {
                 ending = Ending::Interrupted;
                 break;

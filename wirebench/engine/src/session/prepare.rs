@@ -82,7 +82,7 @@ pub fn prepare<'a>(
 /// # Errors
 /// When jq is not installed, or the filters cannot be written.
 pub fn jq(project: &Project) -> anyhow::Result<(Jq, ToolVersion)> {
-    builtin::place(project)?;
+    builtin::write_drivers(project)?;
     let program = tools::locate(&project.root, "jq")
         .ok_or_else(|| anyhow::anyhow!("jq is not installed; run: {}", install::of("jq")))?;
     let version = tools::plain_version(&program).unwrap_or_else(|| "unknown".into());

@@ -11,9 +11,8 @@ use crate::measure::digest;
 use crate::session::variants::VariantPlan;
 use crate::session::{pairs, status};
 use wirebench_declare::plan::PlannedSeries;
-use wirebench_declare::plan::rerun::Tally;
 use wirebench_record::run::{
-    Host, HostRole, Pinning, RemoteHost, Round, Run, RunStatus, SCHEMA, Series, SeriesStatus, Spent, Variant,
+    Host, HostRole, Pinning, RemoteHost, Round, Run, RunStatus, SCHEMA, Series, Spent, Variant,
 };
 
 /// The record of a run in progress.
@@ -102,32 +101,9 @@ impl Recorder {
         pairs::drop_disturbed(&mut self.run.series[series].rounds, number, cpu_count)
     }
 
-    /// Counts the pairs of a series in a stage of which `planned` were planned.
-    pub(super) fn tally(&self, series: usize, stage: u32, planned: u32) -> Tally {
-        let rounds = &self.run.series[series].rounds;
-        pairs::tally(rounds, &self.variants[series], stage, planned)
-    }
-
     /// Derives each series' status from its rounds and the run's status from its series.
     pub(super) fn conclude(&mut self, unfinished: bool) {
-        let planned = self
-            .run
-            .series
-            .iter()
-            .map(|series| status::planned_rounds(&self.run, series));
-        let planned: Vec<usize> = planned.collect();
-        for ((series, variants), planned) in self.run.series.iter_mut().zip(&self.variants).zip(planned) {
-            (series.status, series.reason) = if series.same_program && variants.is_empty() {
-                let why = "the same program on both sides: nothing was measured";
-                (SeriesStatus::Ok, Some(why.to_owned()))
-            } else if series.load.counted.is_some() {
-                status::of_counts(&series.counts, variants)
-            } else {
-                status::of_series(&series.rounds, variants, planned, unfinished)
-            };
-        }
-        (self.run.status, self.run.reason) = status::of_run(&self.run.series, unfinished);
-        self.run.finished_at = Timestamp::now().to_string();
+        status::conclude(&mut self.run, |index| &self.variants[index], unfinished);
     }
 
     /// Writes a temporary file first and renames it, so that a full disk never destroys an earlier state.

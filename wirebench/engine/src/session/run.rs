@@ -8,7 +8,6 @@ use anyhow::Context as _;
 
 use wirebench_declare::Project;
 use wirebench_declare::plan::PlannedSeries;
-use wirebench_declare::plan::rerun::FEWEST_PAIRS;
 use wirebench_declare::span::nanos;
 use wirebench_record::run::{self, Dependency, HostRole, Pinning, RemoteHost, Run, Variant};
 
@@ -23,9 +22,10 @@ use crate::session::checkout::{self, CheckedOutSide};
 use crate::session::prepare::Prepared;
 use crate::session::recorder::{self, Recorder, started_run};
 use crate::session::spec::{Part, Purpose, RunSpec};
+use crate::session::stage::{measure_stages, screen_stage};
 use crate::session::time::StageTime;
 use crate::session::variants::{self, VariantPlan};
-use crate::session::{Ending, Session, Setup, calibrate, counting, prepare};
+use crate::session::{Session, Setup, calibrate, counting, prepare};
 
 /// A finished run: its record, and the folder that it is in.
 #[derive(Debug)]
@@ -207,15 +207,7 @@ fn load<'a>(
     if screen.series.is_empty() {
         return session.finish();
     }
-    let ending = session.stage(screen, time)?;
-    // Fewer first rounds than a verdict needs were requested: they are measured, and nothing is decided.
-    let enough = spec.rounds >= FEWEST_PAIRS;
-    if let Some(deadline) = time.end.filter(|_| ending == Ending::Whole && enough) {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if let Some(second) = (spec.second_stage)(&session.recorder.run, left) {
-            session.stage(&second, StageTime::last(deadline))?;
-        }
-    }
+    measure_stages(&mut session, screen, time, spec.second_stage)?;
     session.finish()
 }
 
@@ -224,7 +216,7 @@ fn staged(project: &Project, checked_out: &[CheckedOutSide], compares: bool) -> 
     let mut sides = checkout::measured_sides(checked_out, compares);
     let folder = git::work_path(&project.root, "")?;
     let staging = Staging::make(&folder).context("no place for the servers' programs")?;
-    staging.place(&mut sides).map_err(|(file, error)| {
+    staging.stage(&mut sides).map_err(|(file, error)| {
         anyhow::anyhow!(
             "{}: cannot be copied to where it is started from: {error}",
             file.display()
@@ -238,16 +230,4 @@ fn screen(series: &[PlannedSeries], plan: &VariantPlan, rounds: u32) -> run::Sta
     let loaded = series.iter().zip(&plan.entries);
     let loaded = loaded.filter(|(one, entry)| !one.load.is_counted() && !entry.variants.is_empty());
     screen_stage(loaded.map(|(one, _)| one.id.clone()).collect(), rounds)
-}
-
-/// The first stage of a run, for the series with these ids.
-#[must_use]
-pub fn screen_stage(series: Vec<String>, rounds: u32) -> run::Stage {
-    let count = series.len();
-    run::Stage {
-        number: 1,
-        rounds,
-        why: format!("screen of every series ({count}), {rounds} rounds of each variant"),
-        series,
-    }
 }

@@ -1,11 +1,32 @@
 //! The status of a series, derived from its rounds or counts, and the status of a run, derived from its series.
 
+use jiff::Timestamp;
+
 use wirebench_record::counts::{CountStatus, Counts};
 use wirebench_record::run::{Round, RoundStatus, Run, RunStatus, Series, SeriesStatus, Variant};
 
+/// Derives the status of each series from its rounds or counts, and the run's from its series. The run ends now; `variants` gives
+/// what is measured of a series, by index; `unfinished` if the run ended before all could be measured.
+pub fn conclude<'a>(run: &mut Run, variants: impl Fn(usize) -> &'a [Variant], unfinished: bool) {
+    let planned: Vec<usize> = run.series.iter().map(|series| planned_rounds(run, series)).collect();
+    for (index, (series, planned)) in run.series.iter_mut().zip(planned).enumerate() {
+        let variants = variants(index);
+        (series.status, series.reason) = if series.same_program && variants.is_empty() {
+            let why = "the same program on both sides: nothing was measured";
+            (SeriesStatus::Ok, Some(why.to_owned()))
+        } else if series.load.counted.is_some() {
+            of_counts(&series.counts, variants)
+        } else {
+            of_series(&series.rounds, variants, planned, unfinished)
+        };
+    }
+    (run.status, run.reason) = of_run(&run.series, unfinished);
+    run.finished_at = Timestamp::now().to_string();
+}
+
 /// The status of a series with `planned` rounds of each of `variants`; `unfinished` if the run ended before all could
 /// be measured.
-pub fn of_series(
+fn of_series(
     rounds: &[Round],
     variants: &[Variant],
     planned: usize,
@@ -32,7 +53,7 @@ pub fn of_series(
 
 /// The status of a counted series, by the counts of `variants`; a reference is never counted, and the null is only a
 /// check.
-pub fn of_counts(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option<String>) {
+fn of_counts(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Option<String>) {
     let mut worst = (SeriesStatus::Ok, None);
     let judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
     for variant in variants.iter().filter(judged) {
@@ -64,7 +85,7 @@ pub fn of_counts(counts: &[Counts], variants: &[Variant]) -> (SeriesStatus, Opti
 }
 
 /// The status of a run, by its series.
-pub fn of_run(series: &[Series], unfinished: bool) -> (RunStatus, Option<String>) {
+pub(super) fn of_run(series: &[Series], unfinished: bool) -> (RunStatus, Option<String>) {
     let failed = series
         .iter()
         .filter(|series| series.status == SeriesStatus::Failed)
@@ -117,7 +138,7 @@ fn of_rounds(rounds: &[&Round], planned: usize, unfinished: bool) -> (SeriesStat
 }
 
 /// Rounds of each variant planned for a series, over all stages so far.
-pub fn planned_rounds(run: &Run, series: &Series) -> usize {
+fn planned_rounds(run: &Run, series: &Series) -> usize {
     let stages = run.stages.iter().filter(|stage| stage.series.contains(&series.id));
     let planned: u32 = if run.stages.is_empty() {
         run.rounds_planned

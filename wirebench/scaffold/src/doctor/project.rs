@@ -73,7 +73,7 @@ fn fixed_port(part: &Part) -> Option<Check> {
     let port = part.port?;
     let name = format!("port {port}");
     let why = format!("of server {}", part.label());
-    if port::is_held(part.host, port) {
+    if port::is_held_by_connection(part.host, port) {
         let held = format!("{why}: a connection holds it, or was closed within the last minute; a run waits for it");
         return Some(Check::warning(name, held, "let args take {port}"));
     }

@@ -105,7 +105,7 @@ fn counting(root: &Path) -> Vec<Check> {
     }
     let toolbox = Toolbox::look(root);
     let found = toolbox
-        .found()
+        .installed()
         .iter()
         .map(|(name, path)| Check::ok(*name, tools::plain_version(path).unwrap_or_else(|| "there".into())));
     let missing = toolbox.missing().into_iter().map(|(program, what)| {

@@ -202,6 +202,39 @@ fn is_clean_within(hosts: &Hosts, time: Duration) -> bool {
     }
 }
 
+/// The command lines, with their ports, of the tier behind the server on the second host.
+fn tiers_there(hosts: &Hosts) -> Vec<String> {
+    let mut running = hosts.running_there();
+    // The server replaces = in its command line.
+    running.retain(|line| line.contains(" work 7 ") && !line.starts_with("sh "));
+    running
+}
+
+#[test]
+fn a_kept_tier_runs_there_until_the_run_ends() {
+    let Some(hosts) = Hosts::make() else { return };
+    let _link = hosts.slow_link(0.0, 0.0);
+    let tier = format!(
+        "[[tiers]]\nname = \"store\"\ncommand = [{:?}, \"work=7\"]\nargs = [\"{{address}}\"]\nready = {{ tcp = true }}\nkeep = true\n",
+        built::c_server()
+    );
+    let bench = bench("connections = 1, duration = \"500ms\"");
+    let bench = bench.file("servers/c/server.toml", &format!("{}{tier}", server("good")));
+    let (mut child, mut talk) = begun(&hosts, &bench);
+    let first = tiers_there(&hosts);
+    talk.find(|line| line.starts_with("round 4/50"))
+        .expect("a fourth round");
+    assert_eq!((first.len(), tiers_there(&hosts)), (1, first));
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let rest: Vec<String> = talk.collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(is_clean_within(&hosts, Duration::from_secs(30)), "{rest:?}");
+    for round in series(&bench.record(), "ask@c@hey")["rounds"].as_array().unwrap() {
+        assert_eq!(round["status"], "ok", "{round}");
+        assert_eq!(round["processes"][1]["name"], "store", "{round}");
+    }
+}
+
 #[test]
 fn nothing_is_left_there_after_ctrl_c_or_a_kill() {
     let Some(hosts) = Hosts::make() else { return };

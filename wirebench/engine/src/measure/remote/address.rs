@@ -30,7 +30,7 @@ impl FromStr for Address {
     type Err = NoAddress;
 
     fn from_str(text: &str) -> Result<Self, NoAddress> {
-        if text.strip_prefix("ssh://").is_some_and(is_place) {
+        if text.strip_prefix("ssh://").is_some_and(is_host_address) {
             Ok(Self(text.to_owned()))
         } else {
             Err(NoAddress(text.to_owned()))
@@ -39,10 +39,10 @@ impl FromStr for Address {
 }
 
 /// Whether a text is `[USER@]HOST[:PORT]`; no part of it could be taken for an option or by a shell.
-fn is_place(place: &str) -> bool {
-    let (user, rest) = place
+fn is_host_address(text: &str) -> bool {
+    let (user, rest) = text
         .rsplit_once('@')
-        .map_or((None, place), |(user, rest)| (Some(user), rest));
+        .map_or((None, text), |(user, rest)| (Some(user), rest));
     let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, port)) if host.parse::<std::net::Ipv6Addr>().is_ok() => (None, port),
         Some(_) => return false,

@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tempfile::TempDir;
 use wirebench_declare::plan::PlannedSeries;
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::server::Operation;
@@ -29,6 +28,7 @@ use crate::measure::remote::process::Process;
 use crate::measure::remote::program::{self, Program};
 use crate::measure::remote::shell::Shell;
 use crate::measure::remote::stat::reaped_ticks;
+use crate::measure::temporary_folder::TemporaryFolder;
 
 /// How long ssh may take to print why it failed.
 const SSH_ERROR_TIMEOUT: Duration = Duration::from_secs(2);
@@ -49,7 +49,7 @@ pub struct Host {
     /// The number of processes started so far.
     started: AtomicU32,
     /// For the socket of ssh's shared connection.
-    folder: TempDir,
+    folder: TemporaryFolder,
 }
 
 /// Whether a series can be measured with its server on another host. Left out are start-up and benchmarks, in which the
@@ -69,10 +69,7 @@ impl Host {
     /// # Errors
     /// When the host cannot be reached, or lacks something.
     pub fn open(address: &Address, role: HostRole, interrupt: &Interrupt) -> Result<Self, HostError> {
-        let folder = tempfile::Builder::new()
-            .prefix("wirebench-ssh-")
-            .tempdir()
-            .map_err(HostError::Own)?;
+        let folder = TemporaryFolder::make("wirebench-ssh-").map_err(HostError::Own)?;
         let ssh = Ssh {
             address,
             folder: folder.path(),

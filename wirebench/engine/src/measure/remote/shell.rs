@@ -224,7 +224,9 @@ mod tests {
             || shell.run(&format!("members {pid}")).unwrap().lines().count() == 2
         ));
         assert!(shell.run(&format!("memory {pid}")).unwrap().contains("VmRSS:"));
-        assert!(shell.run(&format!("cpu {pid}")).unwrap().starts_with(&pid));
+        let cpu = shell.run(&format!("cpu {pid}")).unwrap();
+        assert!(cpu.starts_with(&format!("process {pid}\n{pid} (sh) ")), "{cpu}");
+        assert!(cpu.contains(&format!("\nthread {pid} ")), "{cpu}");
         shell.run(&format!("kill -TERM -{pid}")).unwrap();
         assert!(soon(|| shell.run(&format!("state {pid}")).unwrap() == "end 143"));
     }

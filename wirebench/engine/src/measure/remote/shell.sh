@@ -98,15 +98,14 @@ members() {
   done
 }
 
-# cpu PID… → id, ns that its threads ran, and the fields of its stat after the name
+# cpu PID… → for each a line "process PID", its stat, and a line "thread ID NS" for each of its threads
 cpu() {
   for pid; do
     { read -r line <"/proc/$pid/stat"; } 2>/dev/null || continue
-    ran=0
-    for file in "/proc/$pid/task"/*/schedstat; do
-      { read -r ns rest <"$file"; } 2>/dev/null && ran=$((ran + ns))
+    printf 'process %s\n%s\n' "$pid" "$line"
+    for thread in "/proc/$pid/task"/*; do
+      { read -r ns rest <"$thread/schedstat"; } 2>/dev/null && echo "thread ${thread##*/} $ns"
     done
-    echo "$pid $ran ${line##*) }"
   done
 }
 

@@ -10,9 +10,10 @@ use crate::measure::process_group::ProcessGroup;
 use crate::measure::remote::host::Host;
 use crate::measure::side::Side;
 use crate::measure::target::{Instance, LaunchContext, TargetError, argv, environment, names_data_folder, output_file};
+use crate::measure::temporary_folder::TemporaryFolder;
 
 /// Starts one process of a server on a free port of `host`, which is also the host of `context`. Its program is copied first.
-/// A tier with `keep` is started for each round like the others.
+/// The output of a tier with `keep` is copied to a folder that outlives the round.
 ///
 /// # Errors
 /// When the program cannot be copied, or the connection is lost.
@@ -48,11 +49,11 @@ pub(in crate::measure) fn spawn(
     let mut argv = argv(side, part, context, &port, tiers);
     argv[0] = host.copy_program(&argv[0], context.interrupt).map_err(start_error)?;
     let env = environment(side, part, context, &port, tiers);
+    let own_folder = part.keep.then(|| TemporaryFolder::make("wirebench-")).transpose();
+    let own_folder = own_folder.map_err(start_error)?;
+    let output_folder = own_folder.as_ref().map_or(context.folder, TemporaryFolder::path);
+    let stderr = output_folder.join(output_file(part, "stderr"));
     let process = host.start(&argv, &env).map_err(start_error)?;
-    Ok(Instance::new(
-        part,
-        ProcessGroup::Remote(process),
-        authority(host.ip(), &port),
-        context.folder.join(output_file(part, "stderr")),
-    ))
+    let instance = Instance::new(part, ProcessGroup::Remote(process), authority(host.ip(), &port), stderr);
+    Ok(instance.with(own_folder, part.keep))
 }

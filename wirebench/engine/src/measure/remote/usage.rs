@@ -2,15 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Add;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::measure::remote::process::Process;
 use crate::measure::remote::shell::Shell;
-use crate::measure::remote::stat::cpu_ticks;
+use crate::measure::thread_cpu::{self, ProcessCpu, ThreadCpu};
 use crate::measure::usage_reader::{CpuUsed, UsageReader};
 
-/// User and system time are each cut to ticks of 10 ms: a smaller difference than this does not prove that a thread ended.
-const TICK_ERROR_NS: u64 = 30_000_000;
+type Threads = HashMap<(u32, u64), ThreadCpu>;
 
 /// The processes of one or more groups on another host, whose usage is read.
 #[derive(Debug)]
@@ -19,8 +18,8 @@ pub struct RemoteUsage {
     groups: Vec<i32>,
     pids: Vec<i32>,
     tick_ns: u64,
-    /// CPU time of threads that have ended, ns by process. It is contained only in the process's ticks.
-    ended_threads: Mutex<HashMap<i32, u64>>,
+    /// What is known of the threads of each process, by its id and start time.
+    threads: Mutex<Threads>,
 }
 
 impl RemoteUsage {
@@ -37,7 +36,7 @@ impl RemoteUsage {
             pids: groups.clone(),
             groups,
             tick_ns,
-            ended_threads: Mutex::default(),
+            threads: Mutex::default(),
         };
         let output = usage.query("members", &usage.groups).unwrap_or_default();
         let others = output.lines().filter_map(|line| line.parse().ok());
@@ -51,6 +50,10 @@ impl RemoteUsage {
         self.shell
             .run(&std::iter::once(command.to_owned()).chain(ids).collect::<String>())
             .ok()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn memory(&self, key: &str) -> Option<u64> {
@@ -68,19 +71,12 @@ impl UsageReader for RemoteUsage {
     /// Running threads are read in ns, ended threads in ticks.
     fn cpu(&self) -> Option<CpuUsed> {
         let output = self.query("cpu", &self.pids)?;
-        let mut ended = self.ended_threads.lock().unwrap_or_else(PoisonError::into_inner);
-        let each = output.lines().filter_map(|line| cpu_of(line, self.tick_ns, &mut ended));
-        each.reduce(Add::add)
+        cpu_of(&output, self.tick_ns, &mut self.lock())
     }
 
     fn cpu_with_new_processes(&self) -> Option<CpuUsed> {
         let all = Self::find(Arc::clone(&self.shell), self.groups.clone(), self.tick_ns);
-        let known = self
-            .ended_threads
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        *all.ended_threads.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        all.lock().clone_from(&self.lock());
         all.cpu()
     }
 
@@ -99,24 +95,12 @@ impl UsageReader for RemoteUsage {
     }
 }
 
-/// Parses one line of `cpu`: the process id, the ns that its running threads used, and the fields of `/proc/PID/stat` from the
-/// state on. `ended` is updated with the time of threads that have ended.
-fn cpu_of(line: &str, tick_ns: u64, ended: &mut HashMap<i32, u64>) -> Option<CpuUsed> {
-    let (pid, rest) = line.trim_start().split_once(' ')?;
-    let (threads_ns, fields) = rest.split_once(' ')?;
-    let (pid, threads_ns): (i32, u64) = (pid.parse().ok()?, threads_ns.parse().ok()?);
-    let [user, system, child_user, child_system] = cpu_ticks(fields)?;
-    let own_ns = (user + system) * tick_ns;
-    let before = ended.entry(pid).or_default();
-    let missing = own_ns.saturating_sub(threads_ns);
-    if missing > *before + TICK_ERROR_NS {
-        *before = missing;
-    }
-    Some(CpuUsed {
-        run_ns: threads_ns + *before + (child_user + child_system) * tick_ns,
-        user_ns: (user + child_user) * tick_ns,
-        system_ns: (system + child_system) * tick_ns,
-    })
+/// The sum over all processes in the output of `cpu`; `None` without one. `threads` is updated.
+fn cpu_of(output: &str, tick_ns: u64, threads: &mut Threads) -> Option<CpuUsed> {
+    let processes = thread_cpu::parts(output).filter_map(ProcessCpu::parse);
+    processes
+        .map(|process| threads.entry(process.key()).or_default().read(&process, tick_ns))
+        .reduce(Add::add)
 }
 
 #[cfg(test)]
@@ -126,13 +110,15 @@ mod tests {
     const TICK: u64 = 10_000_000;
 
     fn line(threads_ns: u64, user: u64, system: u64) -> String {
-        format!("7 {threads_ns} S 1 7 7 0 -1 4194304 225 0 0 0 {user} {system} 1 2 20 0 1 0 4132253")
+        format!(
+            "process 7\n7 (server) S 1 7 7 0 -1 4194304 225 0 0 0 {user} {system} 1 2 20 0 1 0 4132253\nthread 7 {threads_ns}"
+        )
     }
 
     #[test]
     fn threads_that_run_are_exact_and_those_that_ended_are_not_lost() {
-        let mut ended = HashMap::new();
-        let mut run = |line: &str| cpu_of(line, TICK, &mut ended).unwrap().run_ns - 30_000_000;
+        let mut threads = HashMap::new();
+        let mut run = |line: &str| cpu_of(line, TICK, &mut threads).unwrap().run_ns - 30_000_000;
         assert_eq!(run(&line(123_456_789, 10, 2)), 123_456_789);
         // Two ticks more than the threads: within what the ticks are off.
         assert_eq!(run(&line(123_456_789, 12, 2)), 123_456_789);
@@ -148,6 +134,6 @@ mod tests {
             (used.run_ns, used.user_ns, used.system_ns),
             (430_000_000, 310_000_000, 120_000_000)
         );
-        assert_eq!(cpu_of("7 12 S 1", TICK, &mut HashMap::new()), None);
+        assert_eq!(cpu_of("process 7\n7 (server) S 1", TICK, &mut HashMap::new()), None);
     }
 }

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use crate::measure::interrupt::Interrupt;
 use crate::measure::listening;
 use crate::measure::process::{Group, describe_exit, tail};
 use crate::measure::process_group::ProcessGroup;
 use crate::measure::target::error::{TargetError, last_words};
+use crate::measure::temporary_folder::TemporaryFolder;
 use crate::measure::usage::LocalUsage;
 use crate::measure::usage_reader::UsageReader;
 use wirebench_declare::tier::Part;
@@ -36,7 +35,7 @@ pub struct Instance {
     /// The file that takes its standard error.
     stderr: PathBuf,
     /// The folder for its own files and output, if it has one; removed with it.
-    _folder: Option<TempDir>,
+    _folder: Option<TemporaryFolder>,
 }
 
 impl Instance {
@@ -57,7 +56,7 @@ impl Instance {
 
     /// The same with a folder of its own; if `keep`, it keeps running between rounds.
     #[must_use]
-    pub(super) fn with(self, folder: Option<TempDir>, keep: bool) -> Self {
+    pub(in crate::measure) fn with(self, folder: Option<TemporaryFolder>, keep: bool) -> Self {
         Self {
             _folder: folder,
             keep,

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use tempfile::TempDir;
-
 use crate::measure::port;
 use crate::measure::process::Launch;
 use crate::measure::process_group::ProcessGroup;
@@ -13,6 +11,7 @@ use crate::measure::target::command::{argv, environment, names_data_folder, outp
 use crate::measure::target::context::LaunchContext;
 use crate::measure::target::error::TargetError;
 use crate::measure::target::instance::Instance;
+use crate::measure::temporary_folder::TemporaryFolder;
 use wirebench_declare::server::authority;
 use wirebench_declare::tier::{DATA, Part};
 
@@ -70,12 +69,12 @@ pub(super) fn spawn(
 }
 
 /// A folder for the files of a tier that is kept or names `{data}`, with an empty folder `data` in it.
-fn own_folder(part: &Part) -> io::Result<Option<TempDir>> {
+fn own_folder(part: &Part) -> io::Result<Option<TemporaryFolder>> {
     let is_kept_tier = part.keep && part.tier.is_some();
     if !is_kept_tier && !names_data_folder(part) {
         return Ok(None);
     }
-    let folder = tempfile::Builder::new().prefix("wirebench-").tempdir()?;
+    let folder = TemporaryFolder::make("wirebench-")?;
     std::fs::create_dir(folder.path().join(DATA))?;
     Ok(Some(folder))
 }

@@ -93,14 +93,14 @@ impl CallPaths {
     #[expect(clippy::cast_precision_loss, reason = "only the proportion counts")]
     fn through(&mut self, call: &Call, functions: &mut Functions) -> Vec<CallPath> {
         let object = functions.object(functions.contexts[call.caller].object);
-        let place = functions.place(object, call.address);
+        let called = functions.functions_at(object, call.address);
         let physical = functions.innermost(call.caller);
-        let own = place.inlined.iter().copied().filter(|id| functions.is_own(*id));
+        let own = called.inlined.iter().copied().filter(|id| functions.is_own(*id));
         let here: Vec<FrameId> = physical.into_iter().chain(own).collect();
         let outer = self.of(call.caller, functions);
         let path = |outer: &CallPath| CallPath {
             stack: outer.stack.iter().chain(&here).copied().collect(),
-            blamed: place.blamed.or(outer.blamed),
+            blamed: called.blamed.or(outer.blamed),
             share: outer.share * call.instructions as f64,
         };
         outer.iter().map(path).collect()

@@ -19,7 +19,7 @@ pub(super) type Blamed = Option<(FrameId, Option<usize>)>;
 
 /// The functions at an address.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct AddressFunctions {
     /// The physical function; `None` without a symbol.
     physical: Option<FrameId>,
     /// The functions inlined there, outermost first.
@@ -41,7 +41,7 @@ pub(super) struct Functions<'a> {
     bodies: HashMap<&'a str, (&'a str, u64)>,
     /// Physical functions by name as written and by object.
     physical: HashMap<(&'a str, Option<&'a str>), FrameId>,
-    places: HashMap<(usize, u64), Place>,
+    by_address: HashMap<(usize, u64), AddressFunctions>,
     pub(super) sources: Vec<Source>,
     source_ids: HashMap<Source, usize>,
 }
@@ -57,7 +57,7 @@ impl<'a> Functions<'a> {
             objects: Vec::new(),
             object_ids: HashMap::new(),
             physical: HashMap::new(),
-            places: HashMap::new(),
+            by_address: HashMap::new(),
             sources: Vec::new(),
             source_ids: HashMap::new(),
         }
@@ -82,9 +82,9 @@ impl<'a> Functions<'a> {
     }
 
     /// The functions at an address, looked up once.
-    pub(super) fn place(&mut self, object: usize, address: u64) -> Place {
-        if let Some(place) = self.places.get(&(object, address)) {
-            return place.clone();
+    pub(super) fn functions_at(&mut self, object: usize, address: u64) -> AddressFunctions {
+        if let Some(functions) = self.by_address.get(&(object, address)) {
+            return functions.clone();
         }
         let symbols = self.objects[object].symbols.as_mut();
         let found = symbols.map(|symbols| symbols.functions_at(address)).unwrap_or_default();
@@ -96,13 +96,13 @@ impl<'a> Functions<'a> {
         let inlined: Rc<[FrameId]> = inlined.collect();
         let all = (physical.iter().map(|id| (0, id))).chain((1..).zip(&*inlined));
         let own = all.filter(|(_, id)| self.is_own(**id)).last();
-        let place = Place {
+        let functions = AddressFunctions {
             physical,
             blamed: own.map(|(depth, id)| (*id, lines.get(depth).copied().flatten())),
             inlined,
         };
-        self.places.insert((object, address), place.clone());
-        place
+        self.by_address.insert((object, address), functions.clone());
+        functions
     }
 
     fn source(&mut self, source: Source) -> usize {
@@ -151,7 +151,7 @@ impl<'a> Functions<'a> {
     fn body(&mut self, name: &'a str) -> Option<FrameId> {
         let &(path, address) = self.bodies.get(name).filter(|_| !names::is_address(name))?;
         let object = self.object(path);
-        self.place(object, address).physical
+        self.functions_at(object, address).physical
     }
 
     /// A function of which there is only the name that callgrind gives it.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::count::profile::callgrind::call_paths::{CallPaths, split};
 use crate::count::profile::callgrind::format::{Call, Context, Cost, Costs};
-use crate::count::profile::callgrind::functions::{Blamed, Functions, Place};
+use crate::count::profile::callgrind::functions::{AddressFunctions, Blamed, Functions};
 use crate::count::profile::callgrind::instructions::Instructions;
 use crate::count::profile::lines::Lines;
 use crate::count::profile::names;
@@ -23,7 +23,7 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
     let mut functions = Functions::new(contexts, &costs, tree);
     let mut call_paths = CallPaths::new(&calls);
     let mut by_line: HashMap<(FrameId, usize), u64> = HashMap::new();
-    for ((context, inlined, blamed), cost) in by_place(&costs, &mut functions) {
+    for ((context, inlined, blamed), cost) in by_functions(&costs, &mut functions) {
         let physical = functions.innermost(context);
         let paths = call_paths.of(context, &mut functions);
         for (path, cost) in split(cost, &paths) {
@@ -51,14 +51,14 @@ pub(super) fn resolve(read: Costs, tree: &Tree) -> Instructions {
 }
 
 /// Own costs by context, by inlined functions, and by the function to blame.
-fn by_place(costs: &[Cost], functions: &mut Functions) -> HashMap<(usize, Rc<[FrameId]>, Blamed), u64> {
+fn by_functions(costs: &[Cost], functions: &mut Functions) -> HashMap<(usize, Rc<[FrameId]>, Blamed), u64> {
     let mut sums = HashMap::new();
     for cost in costs {
         let Context { text, object } = functions.contexts[cost.context];
         let object = functions.object(object);
         let unnamed = names::is_address(text.split('\'').next().unwrap_or(""));
         functions.objects[object].spent(cost.instructions, unnamed);
-        let Place { inlined, blamed, .. } = functions.place(object, cost.address);
+        let AddressFunctions { inlined, blamed, .. } = functions.functions_at(object, cost.address);
         let sum = sums.entry((cost.context, inlined, blamed)).or_insert(0u64);
         *sum = sum.saturating_add(cost.instructions);
     }

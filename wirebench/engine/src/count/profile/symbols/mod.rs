@@ -84,7 +84,7 @@ impl Symbols {
         let (mut inlined, mut lines, mut outermost) = (Vec::new(), Vec::new(), None);
         if let Ok(mut frames) = self.loader.find_frames(address) {
             while let Ok(Some(frame)) = frames.next() {
-                let place = self.names.place(frame.location.as_ref());
+                let place = self.names.source_location(frame.location.as_ref());
                 inlined.push(
                     frame
                         .function
@@ -108,7 +108,7 @@ impl Symbols {
 
 /// The source of a function's code.
 #[derive(Debug, Default)]
-struct Place<'a> {
+struct SourceLocation<'a> {
     /// As the line tables name it.
     file: Option<&'a str>,
     /// Relative to the root, when it is the project's.
@@ -117,7 +117,7 @@ struct Place<'a> {
     line: Option<u32>,
 }
 
-impl Place<'_> {
+impl SourceLocation<'_> {
     fn source(&self) -> Option<Source> {
         let (file, line) = self.own.as_deref().zip(self.line)?;
         let file = file.to_owned();
@@ -134,16 +134,16 @@ struct Names {
 }
 
 impl Names {
-    fn place<'a>(&mut self, location: Option<&Location<'a>>) -> Place<'a> {
+    fn source_location<'a>(&mut self, location: Option<&Location<'a>>) -> SourceLocation<'a> {
         let file = location.and_then(|location| location.file);
-        Place {
+        SourceLocation {
             file,
             own: file.and_then(|file| self.own.relative(file)),
             line: location.and_then(|location| location.line).filter(|line| *line > 0),
         }
     }
 
-    fn inlined<R: Reader>(&mut self, function: &FunctionName<R>, place: &Place<'_>) -> Frame {
+    fn inlined<R: Reader>(&mut self, function: &FunctionName<R>, place: &SourceLocation<'_>) -> Frame {
         let raw = function.raw_name().unwrap_or(Cow::Borrowed("???"));
         let closure = place.line.filter(|_| place.own.is_some() && raw.contains('{'));
         let file = place.file.map_or(0, |file| file.as_ptr() as usize);
@@ -162,13 +162,13 @@ impl Names {
         frame(&name, origin, true)
     }
 
-    fn physical(&mut self, symbol: &str, place: &Place<'_>) -> Frame {
+    fn physical(&mut self, symbol: &str, place: &SourceLocation<'_>) -> Frame {
         let (name, origin) = self.named(symbol, place);
         frame(&name, origin, false)
     }
 
     /// The name of a function, the same whether it is inlined or not, and its owner.
-    fn named(&mut self, name: &str, place: &Place<'_>) -> (String, Origin) {
+    fn named(&mut self, name: &str, place: &SourceLocation<'_>) -> (String, Origin) {
         let origin = match place.own {
             Some(_) => Origin::Project,
             None => origin::of(name, place.file),

@@ -1,0 +1,388 @@
+//! Leads the stages of a run: plans their rounds, ends a stage early when its time is over, and adds extra pairs for those that
+//! were disturbed or failed.
+
+use std::time::{Duration, Instant};
+
+use wirebench_declare::plan::rerun::FEWEST_PAIRS;
+use wirebench_declare::plan::{Slot, Stretch, pairs};
+use wirebench_record::run::{Round, Run, Stage, Variant};
+
+use crate::session::pairs::{given_up, tally};
+use crate::session::time::StageTime;
+
+/// A series of a stage: its index in the run, and the variants that are measured of it.
+pub type Member = (usize, Vec<Variant>);
+
+/// How a stage ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Every round was measured.
+    Whole,
+    /// The time given was over first.
+    OutOfTime,
+    /// The user requested a stop.
+    Interrupted,
+}
+
+/// A run that is measured in stages.
+pub trait StagedRun {
+    /// Its record so far.
+    fn run(&mut self) -> &mut Run;
+
+    /// Every slot that was planned so far.
+    fn slots(&mut self) -> &mut Vec<Slot>;
+
+    /// Whether more than one variant is measured.
+    fn is_paired(&self) -> bool;
+
+    /// A stage begins. Returns its series.
+    fn begin(&mut self, stage: &Stage) -> Vec<Member>;
+
+    /// Slots were planned, which are measured next; `kind` is a noun for their rounds.
+    ///
+    /// # Errors
+    /// When the plan cannot be written.
+    fn enter(&mut self, stage: &Stage, kind: &'static str, slots: &[Slot]) -> anyhow::Result<()>;
+
+    /// Measures the slots of one round and records them. After `deadline` no new pair begins.
+    ///
+    /// # Errors
+    /// When the record cannot be written.
+    fn pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending>;
+
+    /// Tells the user why something is not measured. The record says it too.
+    fn log(&self, _text: &str) {}
+}
+
+/// Measures the first stage, and then the one that `second_stage` chooses from the run and the time left, if it chooses one.
+///
+/// # Errors
+/// When plan or record cannot be written.
+pub fn measure_stages(
+    session: &mut impl StagedRun,
+    screen: &Stage,
+    time: StageTime,
+    second_stage: &dyn Fn(&Run, Duration) -> Option<Stage>,
+) -> anyhow::Result<Ending> {
+    let ending = measure_stage(session, screen, time)?;
+    // Fewer first rounds than a verdict needs were requested: they are measured, and nothing is decided.
+    let enough = ending == Ending::Whole && screen.rounds >= FEWEST_PAIRS;
+    let Some(end) = time.end.filter(|_| enough) else {
+        return Ok(ending);
+    };
+    let left = end.saturating_duration_since(Instant::now());
+    match second_stage(session.run(), left) {
+        Some(second) => measure_stage(session, &second, StageTime::last(end)),
+        None => Ok(ending),
+    }
+}
+
+/// Measures the rounds of one stage, and up to four extra rounds of each series whose pairs were disturbed or failed too often.
+/// After `time.end` no new pair begins, and the stage is recorded with the rounds that every series has. A stage that another one
+/// follows ends earlier (see [`StageTime`]), and once it is late it has no extra rounds: the next stage measures such series anew.
+///
+/// # Errors
+/// When plan or record cannot be written.
+pub(super) fn measure_stage(session: &mut impl StagedRun, stage: &Stage, time: StageTime) -> anyhow::Result<Ending> {
+    let members = session.begin(stage);
+    if session.is_paired() {
+        session.run().stages.push(stage.clone());
+    }
+    let slots = plan(session, &members, stage.rounds, stage.number);
+    session.enter(stage, "round", &slots)?;
+    let first_round = slots.first().map_or(0, |slot| slot.round);
+    for measured in 0..stage.rounds {
+        let round = first_round + measured;
+        let slots: Vec<Slot> = slots.iter().copied().filter(|slot| slot.round == round).collect();
+        let ending = session.pass(&slots, time.end)?;
+        if ending == Ending::OutOfTime {
+            shorten(session, stage, measured, "the time given was over");
+        }
+        if ending != Ending::Whole {
+            return Ok(ending);
+        }
+        let whole = measured + 1;
+        if whole < stage.rounds && time.is_enough(whole, members.len(), Instant::now()) {
+            shorten(session, stage, whole, "ended to leave time for the second stage,");
+            return Ok(Ending::Whole);
+        }
+    }
+    measure_extra_pairs(session, stage, time, &members)
+}
+
+/// Measures extra pairs, a round of them at a time, until no series wants another or the time is over.
+fn measure_extra_pairs(
+    session: &mut impl StagedRun,
+    stage: &Stage,
+    time: StageTime,
+    members: &[Member],
+) -> anyhow::Result<Ending> {
+    while session.is_paired() && !time.is_late(Instant::now()) {
+        let run = session.run();
+        let wants_another = |(series, variants): &&Member| {
+            variants.len() > 1 && wants_another_pair(&run.series[*series].rounds, variants, stage)
+        };
+        let extra: Vec<Member> = members.iter().filter(wants_another).cloned().collect();
+        if extra.is_empty() {
+            break;
+        }
+        let slots = plan(session, &extra, 1, stage.number);
+        session.enter(stage, "extra round", &slots)?;
+        let ending = session.pass(&slots, time.end)?;
+        if ending == Ending::OutOfTime {
+            session.log("the time given was over before every disturbed round was made up for");
+        }
+        if ending != Ending::Whole {
+            return Ok(ending);
+        }
+    }
+    Ok(Ending::Whole)
+}
+
+/// True if a series has too few whole pairs in a stage, may have more, and is not given up.
+fn wants_another_pair(rounds: &[Round], variants: &[Variant], stage: &Stage) -> bool {
+    tally(rounds, variants, stage.number, stage.rounds).wants_another() && !given_up(rounds, variants[0])
+}
+
+/// Plans rounds of these series, after those that are planned already.
+fn plan(session: &mut impl StagedRun, members: &[Member], rounds: u32, stage: u32) -> Vec<Slot> {
+    let seed = session.run().seed;
+    let planned = session.slots();
+    let stretch = Stretch {
+        series: members,
+        rounds,
+        first_round: planned.last().map_or(0, |slot| slot.round + 1),
+        first_position: planned.len(),
+        stage,
+    };
+    let slots = pairs(&stretch, seed);
+    planned.extend(&slots);
+    slots
+}
+
+/// Records that a stage ended early, with the number of rounds that every series has.
+fn shorten(session: &mut impl StagedRun, stage: &Stage, whole: u32, why: &str) {
+    let why = format!("{why} after {whole} of {} rounds", stage.rounds);
+    session.log(&why);
+    if let Some(recorded) = session.run().stages.last_mut() {
+        recorded.rounds = whole;
+        recorded.why = format!("{}; {why}", recorded.why);
+    }
+}
+
+/// The first stage of a run, for the series with these ids.
+#[must_use]
+pub fn screen_stage(series: Vec<String>, rounds: u32) -> Stage {
+    let count = series.len();
+    Stage {
+        number: 1,
+        rounds,
+        why: format!("screen of every series ({count}), {rounds} rounds of each variant"),
+        series,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalise::failed_round;
+    use std::cell::RefCell;
+    use wirebench_record::run::RoundStatus;
+
+    const BOTH: [Variant; 2] = [Variant::Baseline, Variant::Candidate];
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    /// A run of two series whose rounds take no time.
+    struct Fake {
+        run: Run,
+        slots: Vec<Slot>,
+        variants: Vec<Variant>,
+        /// How each pass ends, in turn; `Whole` after the last.
+        endings: Vec<Ending>,
+        /// The rounds, by number, of the first series that fail.
+        failing: Vec<u32>,
+        /// What was measured: the noun for the rounds, the round, and its series.
+        passes: Vec<(&'static str, u32, Vec<usize>)>,
+        kind: &'static str,
+        logged: RefCell<Vec<String>>,
+    }
+
+    impl Fake {
+        fn new(variants: &[Variant]) -> Self {
+            let mut run = wirebench_testing::reference();
+            run.stages.clear();
+            run.series.truncate(2);
+            run.series.iter_mut().for_each(|series| series.rounds.clear());
+            Self {
+                run,
+                slots: Vec::new(),
+                variants: variants.to_vec(),
+                endings: Vec::new(),
+                failing: Vec::new(),
+                passes: Vec::new(),
+                kind: "",
+                logged: RefCell::default(),
+            }
+        }
+
+        fn screen(&self, rounds: u32) -> Stage {
+            screen_stage(self.run.series.iter().map(|series| series.id.clone()).collect(), rounds)
+        }
+    }
+
+    impl StagedRun for Fake {
+        fn run(&mut self) -> &mut Run {
+            &mut self.run
+        }
+
+        fn slots(&mut self) -> &mut Vec<Slot> {
+            &mut self.slots
+        }
+
+        fn is_paired(&self) -> bool {
+            self.variants.len() > 1
+        }
+
+        fn begin(&mut self, stage: &Stage) -> Vec<Member> {
+            let series = self.run.series.iter().enumerate();
+            let series = series.filter(|(_, series)| stage.series.contains(&series.id));
+            series.map(|(index, _)| (index, self.variants.clone())).collect()
+        }
+
+        fn enter(&mut self, _: &Stage, kind: &'static str, _: &[Slot]) -> anyhow::Result<()> {
+            self.kind = kind;
+            Ok(())
+        }
+
+        fn pass(&mut self, slots: &[Slot], _: Option<Instant>) -> anyhow::Result<Ending> {
+            let mut series: Vec<usize> = slots.iter().map(|slot| slot.series).collect();
+            series.sort_unstable();
+            series.dedup();
+            self.passes.push((self.kind, slots[0].round, series));
+            if !self.endings.is_empty() {
+                let ending = self.endings.remove(0);
+                if ending != Ending::Whole {
+                    return Ok(ending);
+                }
+            }
+            for slot in slots {
+                let fails = slot.series == 0 && self.failing.contains(&slot.round);
+                let round = Round {
+                    status: if fails { RoundStatus::Invalid } else { RoundStatus::Ok },
+                    ..failed_round(*slot, String::new())
+                };
+                self.run.series[slot.series].rounds.push(round);
+            }
+            Ok(Ending::Whole)
+        }
+
+        fn log(&self, text: &str) {
+            self.logged.borrow_mut().push(text.to_owned());
+        }
+    }
+
+    #[test]
+    fn every_round_has_every_series_and_extra_pairs_make_up_for_failed_ones() {
+        let mut fake = Fake::new(&BOTH);
+        fake.failing = vec![0, 4];
+        let stage = fake.screen(4);
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR)).unwrap();
+        assert_eq!(ending, Ending::Whole);
+        let rounds = (0..4).map(|round| ("round", round, vec![0, 1]));
+        let extra = [4, 5].map(|round| ("extra round", round, vec![0]));
+        assert_eq!(fake.passes, rounds.chain(extra).collect::<Vec<_>>());
+        assert_eq!((fake.run.stages, fake.slots.len()), (vec![stage], 2 * 2 * 4 + 2 * 2));
+        assert!(fake.logged.into_inner().is_empty());
+    }
+
+    #[test]
+    fn no_series_gets_more_than_four_extra_pairs() {
+        let mut fake = Fake::new(&BOTH);
+        fake.failing = (0..100).collect();
+        let stage = fake.screen(3);
+        measure_stage(&mut fake, &stage, StageTime::unlimited()).unwrap();
+        assert_eq!(fake.passes.len(), 3 + 4);
+    }
+
+    #[test]
+    fn a_single_variant_has_no_stages_and_no_extra_rounds() {
+        let mut fake = Fake::new(&BOTH[1..]);
+        fake.failing = vec![0];
+        let stage = fake.screen(3);
+        measure_stage(&mut fake, &stage, StageTime::unlimited()).unwrap();
+        assert_eq!((fake.passes.len(), fake.run.stages.len()), (3, 0));
+    }
+
+    #[test]
+    fn a_stage_whose_time_is_over_is_recorded_with_the_rounds_that_every_series_has() {
+        let mut fake = Fake::new(&BOTH);
+        fake.endings = vec![Ending::Whole, Ending::Whole, Ending::OutOfTime];
+        let stage = fake.screen(8);
+        let none = |_: &Run, _| panic!("a second stage without time");
+        let ending = measure_stages(&mut fake, &stage, StageTime::first(HOUR), &none).unwrap();
+        assert_eq!(ending, Ending::OutOfTime);
+        let recorded = &fake.run.stages[0];
+        let why = "screen of every series (2), 8 rounds of each variant; the time given was over after 2 of 8 rounds";
+        assert_eq!((recorded.rounds, &*recorded.why), (2, why));
+        assert_eq!(*fake.logged.borrow(), ["the time given was over after 2 of 8 rounds"]);
+    }
+
+    #[test]
+    fn an_interrupted_stage_is_recorded_as_planned() {
+        let mut fake = Fake::new(&BOTH);
+        fake.endings = vec![Ending::Whole, Ending::Interrupted];
+        let stage = fake.screen(8);
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR)).unwrap();
+        assert_eq!((ending, fake.run.stages), (Ending::Interrupted, vec![stage]));
+    }
+
+    #[test]
+    fn time_that_is_over_before_the_extra_pairs_is_logged() {
+        let mut fake = Fake::new(&BOTH);
+        fake.failing = vec![0];
+        fake.endings = vec![Ending::Whole, Ending::OutOfTime];
+        let stage = fake.screen(1);
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR)).unwrap();
+        assert_eq!((ending, &fake.run.stages), (Ending::OutOfTime, &vec![stage]));
+        let text = "the time given was over before every disturbed round was made up for";
+        assert_eq!(*fake.logged.borrow(), [text]);
+    }
+
+    #[test]
+    fn a_late_first_stage_ends_early_without_extra_pairs_and_the_second_one_follows() {
+        let mut fake = Fake::new(&BOTH);
+        fake.failing = vec![0];
+        let stage = fake.screen(20);
+        let id = fake.run.series[1].id.clone();
+        let second = |run: &Run, _| {
+            assert_eq!(run.series[0].rounds.len(), 2 * 10);
+            Some(Stage {
+                number: 2,
+                rounds: 8,
+                series: vec![id.clone()],
+                why: "decide".into(),
+            })
+        };
+        // The time of a first stage of no length is over from the beginning.
+        let time = StageTime::first(Duration::ZERO);
+        let ending = measure_stages(&mut fake, &stage, time, &second).unwrap();
+        assert_eq!(ending, Ending::Whole);
+        let recorded: Vec<u32> = fake.run.stages.iter().map(|stage| stage.rounds).collect();
+        assert_eq!(recorded, [10, 8]);
+        assert!(
+            fake.run.stages[0]
+                .why
+                .ends_with("; ended to leave time for the second stage, after 10 of 20 rounds")
+        );
+        let last: Vec<_> = fake.passes.iter().skip(10).collect();
+        assert_eq!((last.len(), last[0]), (8, &("round", 20, vec![1])));
+    }
+
+    #[test]
+    fn fewer_first_rounds_than_a_verdict_needs_have_no_second_stage() {
+        let mut fake = Fake::new(&BOTH);
+        let stage = fake.screen(FEWEST_PAIRS - 1);
+        let none = |_: &Run, _| panic!("a second stage");
+        measure_stages(&mut fake, &stage, StageTime::first(HOUR), &none).unwrap();
+    }
+}
