@@ -43,7 +43,7 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
             .iter()
             .any(|(_, text)| text.contains("MapGet(") || text.contains("MapControllers("));
     let mut hints = hints::of(&all.iter().map(|(_, text)| *text).collect::<Vec<_>>());
-    hints.port = Port::Variable("ASPNETCORE_URLS", "http://{address}");
+    hints.port = Port::Variable("ASPNETCORE_URLS".into(), "http://{address}".into());
     Some(Program {
         name: slug(stem),
         about: path.to_owned(),
@@ -92,7 +92,7 @@ mod tests {
                 "shop",
                 true,
                 false,
-                &Port::Variable("ASPNETCORE_URLS", "http://{address}")
+                &Port::Variable("ASPNETCORE_URLS".into(), "http://{address}".into())
             )
         );
         let Made::Command {

@@ -14,7 +14,7 @@ pub(super) enum Port {
     /// By the environment variable PORT.
     Environment,
     /// By this environment variable of its framework, with this value.
-    Variable(&'static str, &'static str),
+    Variable(String, String),
     /// A fixed port.
     Fixed(u16),
     /// Nothing was found.

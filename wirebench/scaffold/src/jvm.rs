@@ -122,7 +122,7 @@ fn program(files: &Files, folder: &str, (name, manifest): (&str, &str), text: &s
     let all: Vec<(&str, &str)> = files.below(folder, &["java", "kt"]).collect();
     let texts: Vec<&str> = all.iter().map(|(_, text)| *text).collect();
     let mut hints = hints::of(&texts);
-    let told = |name, value| Port::Variable(name, value);
+    let told = |name: &str, value: &str| Port::Variable(name.to_owned(), value.to_owned());
     hints.port = match () {
         () if SPRING.is_match(text) => told("SERVER_PORT", "{port}"),
         () if text.contains("quarkus") => told("QUARKUS_HTTP_PORT", "{port}"),
@@ -236,6 +236,9 @@ mod tests {
     #[test]
     fn the_port_is_told_as_the_framework_takes_it() {
         let found = programs(&Files::of(&[("pom.xml", SPRING_POM)]));
-        assert_eq!(found[0].hints.port, Port::Variable("SERVER_PORT", "{port}"));
+        assert_eq!(
+            found[0].hints.port,
+            Port::Variable("SERVER_PORT".into(), "{port}".into())
+        );
     }
 }

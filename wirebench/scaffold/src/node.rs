@@ -68,6 +68,15 @@ fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<P
             found.extend(program(files, (folder, installed), &called, about, command, &main));
         }
     }
+    if found.is_empty() && (http || grpc) && scripts.contains_key("build") {
+        found.extend(
+            compiled(files, (folder, installed), &called, scripts).map(|program| Program {
+                http,
+                grpc: grpc && !http,
+                ..program
+            }),
+        );
+    }
     if found.is_empty() && (http || grpc) {
         let said = package["main"].as_str().map(|main| main.trim_start_matches("./"));
         let main = said
@@ -90,17 +99,56 @@ fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<P
     found
 }
 
+/// A program whose script starts a file that the script `build` makes, such as `node dist/main`.
+fn compiled(
+    files: &Files,
+    (folder, installed): (&str, &str),
+    called: &str,
+    scripts: &Map<String, Value>,
+) -> Option<Program> {
+    let mut starts = scripts.iter().filter(|(script, _)| is_start(script));
+    let (script, mut command, place) = starts.find_map(|(script, command)| {
+        let command = shell_words::split(command.as_str()?).ok()?;
+        let is_node = command.first().is_some_and(|first| first == "node");
+        let place = command.iter().position(|word| is_output(word)).filter(|_| is_node)?;
+        Some((script, command, place))
+    })?;
+    command[place] = format!("{folder}{}", command[place].trim_start_matches("./"));
+    let install = shell_words::join(install(files, installed)?);
+    let run = shell_words::join(words(&["npm", "--prefix", prefix(folder), "run", "build"]));
+    Some(Program {
+        about: format!("{folder}package.json, script {script}"),
+        made: Made::Command {
+            build: Some(words(&["sh", "-c", &format!("{install} && {run}")])),
+            command,
+        },
+        ..by_start_script(files, folder, installed, called.to_owned())
+    })
+}
+
+/// Whether a word of a script is a path below a folder that compilers write to.
+fn is_output(word: &str) -> bool {
+    let path = word.trim_start_matches("./");
+    ["dist/", "build/", "lib/", "out/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// The folder of a package as `npm --prefix` takes it.
+fn prefix(folder: &str) -> &str {
+    if folder.is_empty() {
+        "."
+    } else {
+        folder.trim_end_matches('/')
+    }
+}
+
 /// A program that its script `start` starts by another command than node, such as a framework's own.
 fn by_start_script(files: &Files, folder: &str, installed: &str, name: String) -> Program {
     let sources: Vec<&str> = files
         .below(folder, &["js", "mjs", "cjs", "ts"])
         .map(|(_, text)| text)
         .collect();
-    let prefix = if folder.is_empty() {
-        "."
-    } else {
-        folder.trim_end_matches('/')
-    };
     Program {
         name,
         about: format!("{folder}package.json, script start"),
@@ -108,7 +156,7 @@ fn by_start_script(files: &Files, folder: &str, installed: &str, name: String) -
         grpc: false,
         made: Made::Command {
             build: install(files, installed),
-            command: words(&["npm", "--prefix", prefix, "run", "--silent", "start"]),
+            command: words(&["npm", "--prefix", prefix(folder), "run", "--silent", "start"]),
         },
         hints: hints::of(&sources),
         sources: below(files, folder, ""),
@@ -273,6 +321,25 @@ mod tests {
             r#"{"name":"shop","scripts":{"start":"nest start"},"dependencies":{"@nestjs/core":"11"}}"#,
         )]));
         assert_eq!(parts(&found[0]).1, "npm --prefix . run --silent start");
+    }
+
+    #[test]
+    fn a_program_that_a_script_compiles_is_built_and_started_by_itself() {
+        let scripts = r#"{"build":"nest build","start":"nest start","start:debug":"nest start --debug","start:prod":"node dist/main"}"#;
+        let package = format!(r#"{{"name":"shop","scripts":{scripts},"dependencies":{{"@nestjs/core":"11"}}}}"#);
+        let found = programs(&Files::of(&[
+            ("api/package.json", &package),
+            ("api/package-lock.json", ""),
+            ("api/src/main.ts", "await app.listen(3000);"),
+        ]));
+        assert_eq!(
+            parts(&found[0]),
+            (
+                "sh -c npm ci --no-audit --no-fund --prefix api && npm --prefix api run build".to_owned(),
+                "node api/dist/main".to_owned()
+            )
+        );
+        assert_eq!((found[0].http, &found[0].hints.port), (true, &Port::Fixed(3000)));
     }
 
     #[test]

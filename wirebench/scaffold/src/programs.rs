@@ -7,6 +7,7 @@ use crate::needs::{self, Needs};
 use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
 use crate::program::{self, Program};
 use crate::proto::{self, Call};
+use crate::ways::Way;
 use crate::{compose, declared, dotnet, go, hints, jvm, node, python, rust, write};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
@@ -102,12 +103,16 @@ impl Programs {
     /// Declares them from their sources; guesses are marked.
     #[must_use]
     pub fn guess(&self) -> Found {
+        self.guess_of(&self.programs)
+    }
+
+    fn guess_of(&self, programs: &[Program]) -> Found {
         Found {
-            servers: self.programs.iter().map(|program| program.name.clone()).collect(),
+            servers: programs.iter().map(|program| program.name.clone()).collect(),
             probed: false,
             not_probed: Vec::new(),
             questions: Vec::new(),
-            toml: write::toml(&self.programs, &self.calls, hints::exposed(&self.files)),
+            toml: write::toml(programs, &self.calls, hints::exposed(&self.files)),
         }
     }
 
@@ -122,7 +127,7 @@ impl Programs {
             }
             match probe::probe(context, &self.files, program, &self.calls) {
                 Ok(one) => probed.push(one),
-                Err(why) => failures.push((program.clone(), why)),
+                Err(why) => failures.push((told(program, why.way.as_ref()), why)),
             }
         }
         let reason = |(program, why): &(Program, ProbeFailure)| format!("{}: {}", program.name, why.reason);
@@ -135,7 +140,7 @@ impl Programs {
             return Found {
                 not_probed: failed,
                 questions,
-                ..self.guess()
+                ..self.guess_of(&failures.into_iter().map(|(program, _)| program).collect::<Vec<_>>())
             };
         }
         let summary = |one: &ProbedServer| format!("{}: {}", one.server.name, declared::summary(one));
@@ -147,6 +152,15 @@ impl Programs {
             toml: declared::toml(&probed, &failures, &self.calls, hints::exposed(&self.files)),
         }
     }
+}
+
+/// The program with the port as it was told when it listened; as its sources say if it never did.
+fn told(program: &Program, way: Option<&Way>) -> Program {
+    let mut program = program.clone();
+    if let Some(way) = way {
+        program.hints.port = way.port();
+    }
+    program
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Python: files that create an application of a server library.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -7,6 +8,7 @@ use regex::Regex;
 use crate::files::Files;
 use crate::hints::{self, Port};
 use crate::program::{Language, Made, Program, last_name, slug, words};
+use crate::routes;
 
 static APPLICATION: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?m)^([A-Za-z_]\w*)\s*(?::[^=\n]+)?=\s*(FastAPI|Starlette|Flask)\(").expect("a constant pattern")
@@ -14,18 +16,41 @@ static APPLICATION: LazyLock<Regex> = LazyLock::new(|| {
 static SERVER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"grpc\.(?:aio\.)?server\(|web\.run_app\(|HTTPServer\(\(").expect("a constant pattern")
 });
+static REGISTERS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"register_blueprint|include_router|add_url_rule|add_api_route|add_resource|\.mount\(|routes\s*=|\.run\(|init_app")
+        .expect("a constant pattern")
+});
 
 /// Every file that looks like a server.
 pub(super) fn programs(files: &Files) -> Vec<Program> {
-    files
+    let mut found: Vec<Program> = files
         .below("", &["py"])
         .filter_map(|(path, text)| program(files, path, text))
-        .collect()
+        .collect();
+    let serving: Vec<&str> = found
+        .iter()
+        .map(|one| one.about.as_str())
+        .filter(|path| registers(files, path))
+        .collect();
+    let serving: BTreeSet<String> = serving.into_iter().map(|path| folder_of(path).to_owned()).collect();
+    found.retain(|one| registers(files, &one.about) || !serving.contains(folder_of(&one.about)));
+    found
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Whether a file gives routes to its application, or runs a server itself. An application without any is a helper, such as
+/// Flask's for the use of its templates, if another file beside it has one with routes.
+fn registers(files: &Files, path: &str) -> bool {
+    let text = files.text(path).unwrap_or_default();
+    SERVER.is_match(text) || REGISTERS.is_match(text) || !routes::of(files, &[path.to_owned()]).is_empty()
 }
 
 fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
     let stem = path.rsplit('/').next()?.trim_end_matches(".py");
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = folder_of(path);
     let usual = ["main", "app", "server", "__init__", "__main__", "asgi", "wsgi"].contains(&stem);
     let name = if usual {
         last_name(folder).unwrap_or_else(|| slug(stem))
@@ -45,8 +70,7 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
     } else {
         return None;
     };
-    let beside = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let others = files.below(beside, &["py"]).map(|(other, _)| other);
+    let others = files.below(folder, &["py"]).map(|(other, _)| other);
     let others = others.filter(|other| *other != path);
     Some(Program {
         name,
@@ -150,6 +174,11 @@ fn install<'a>(folder: &str, text: impl Fn(&str) -> Option<&'a str>) -> Option<V
         return Some(words(&[&pip[..], &["--requirement", &file]].concat()));
     }
     let project: toml::Table = text("pyproject.toml")?.parse().ok()?;
+    if project.contains_key("build-system") && project.contains_key("project") {
+        // A package that can be installed, which may read its own version and files as such.
+        let place = if folder.is_empty() { "." } else { folder };
+        return Some(words(&[&pip[..], &[place]].concat()));
+    }
     let named = project.get("project")?.get("dependencies")?.as_array()?;
     let named: Vec<&str> = named.iter().filter_map(toml::Value::as_str).collect();
     (!named.is_empty()).then(|| words(&[&pip[..], &named].concat()))
@@ -219,6 +248,23 @@ mod tests {
         );
         let project = "[project]\nname = \"x\"\ndependencies = [\"fastapi>=0.1\", \"uvicorn\"]\n";
         assert_eq!(told(&[app, ("pyproject.toml", project)]).0, "fastapi>=0.1 uvicorn");
+        let package = format!("[build-system]\nrequires = [\"setuptools\"]\n{project}");
+        assert_eq!(told(&[app, ("pyproject.toml", &package)]).0, ".");
+        assert_eq!(told(&[app, ("backend/pyproject.toml", &package)]).0, "backend/");
+    }
+
+    #[test]
+    fn an_application_without_routes_beside_one_with_routes_is_no_server() {
+        let found = programs(&Files::of(&[
+            (
+                "shop/core.py",
+                "app = Flask(__name__)\n@app.route('/items')\ndef items(): ...\n",
+            ),
+            ("shop/filters.py", "app = Flask(__name__)\n"),
+            ("admin/site.py", "app = Flask(__name__)\n"),
+        ]));
+        let names: Vec<&str> = found.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["site", "core"]);
     }
 
     #[test]

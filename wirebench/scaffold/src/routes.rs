@@ -54,6 +54,31 @@ static PREFIX: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// What servers print about each route when they start: `[GIN-debug] GET    /x   --> main.f (3 handlers)` of gin,
+/// `Mapped {/x, GET} route` of Nest, `>> (f) GET /x` of Rocket.
+static PRINTED: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\[GIN-debug\] (?P<gin>[A-Z]+) +(?P<gin_path>/\S*) +-->|Mapped \{(?P<nest_path>/[^,\s]*), (?P<nest>[A-Z]+)\}|>> (?:\(\w+\) )?(?P<rocket>[A-Z]+) (?P<rocket_path>/\S*)",
+    )
+});
+
+/// Every route that a server printed when it started, with its whole path; each method and path once.
+pub(super) fn printed(output: &str) -> Vec<Route> {
+    let mut seen = BTreeSet::new();
+    let all = PRINTED.captures_iter(output).filter_map(|one| {
+        let named = |method, path| Some((one.name(method)?.as_str(), one.name(path)?.as_str()));
+        let (method, path) = named("gin", "gin_path")
+            .or_else(|| named("nest", "nest_path"))
+            .or_else(|| named("rocket", "rocket_path"))?;
+        Some(Route {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            place: "printed by the server at its start".into(),
+        })
+    });
+    all.filter(|route| seen.insert(route.clone())).collect()
+}
+
 /// Every route of these files, in order; each method and path once.
 pub(super) fn of(files: &Files, sources: &[String]) -> Vec<Route> {
     let mut seen = BTreeSet::new();
@@ -146,6 +171,18 @@ mod tests {
             assert_eq!(found(text), [expected], "{text}");
         }
         assert_eq!(found("axios.get('https://example.org')"), [""; 0]);
+    }
+
+    #[test]
+    fn routes_that_a_server_prints_have_their_whole_path() {
+        let output = "[GIN-debug] GET    /api/articles/             --> x/articles.ArticleList (4 handlers)\n\
+                      [GIN-debug] [WARNING] Running in \"debug\" mode\n\
+                      \u{1b}[32m[Nest] 1 - LOG [RouterExplorer] Mapped {/cats/:id, POST} route +1ms\u{1b}[39m\n   >> (hello) GET /hello/<name>\n";
+        let told: Vec<String> = printed(output)
+            .iter()
+            .map(|one| format!("{} {}", one.method, one.path))
+            .collect();
+        assert_eq!(told, ["GET /api/articles/", "POST /cats/:id", "GET /hello/<name>"]);
     }
 
     #[test]

@@ -39,6 +39,12 @@ static FLAG: LazyLock<Regex> = LazyLock::new(|| {
         | \#\[arg\([^\]]*\blong\b[^\]]*\)\]\s*(?:pub\s+)?(listen|addr|address|bind|port)\s*:"#,
     )
 });
+/// A flag of Go whose default is an address: `flag.String("insecure-addr", ":9000"`.
+static ADDRESS_FLAG: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r#"flag\.\w+\(\s*(?:&\w+\s*,\s*)?"([\w-]+)"\s*,\s*"(?:localhost|0\.0\.0\.0|127\.0\.0\.1)?:\d{2,5}""#)
+});
+/// Flags of ports beside the one that is measured.
+static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|pprof|probe|health"));
 static FIRST_ARGUMENT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"sys\.argv\[1\]|process\.argv\[2\]|os\.Args\[1\]|args\(\)\s*\.nth\(1\)"));
 
@@ -49,9 +55,9 @@ pub(super) fn of(files: &Files, program: &Program) -> Vec<Way> {
     if let Port::Arguments(args) = &program.hints.port {
         ways.push(by_args(args.clone()));
     }
-    if let Port::Variable(name, value) = program.hints.port {
+    if let Port::Variable(name, value) = &program.hints.port {
         ways.push(Way {
-            env: [(name.to_owned(), value.to_owned())].into(),
+            env: [(name.clone(), value.clone())].into(),
             ..Way::default()
         });
     }
@@ -75,6 +81,9 @@ pub(super) fn of(files: &Files, program: &Program) -> Vec<Way> {
         let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
         by_args(vec![format!("--{flag}"), value.to_owned()])
     }));
+    let addresses = named(&ADDRESS_FLAG);
+    let addresses = addresses.iter().filter(|flag| !ASIDE.is_match(flag));
+    ways.extend(addresses.map(|flag| by_args(vec![format!("--{flag}"), "{address}".to_owned()])));
     if texts.iter().any(|text| FIRST_ARGUMENT.is_match(text)) {
         ways.push(by_args(vec!["{port}".to_owned()]));
     }
@@ -102,6 +111,15 @@ fn by_variable(name: &str) -> Way {
 }
 
 impl Way {
+    /// The way as a hint, for a declaration.
+    pub(super) fn port(&self) -> Port {
+        match (self.fixed, self.env.first_key_value()) {
+            (Some(port), _) => Port::Fixed(port),
+            (None, Some((name, value))) => Port::Variable(name.clone(), value.clone()),
+            (None, None) => Port::Arguments(self.args.clone()),
+        }
+    }
+
     /// The name of the way: `PORT`, `--addr`.
     pub(super) fn names(&self) -> String {
         let env = self.env.keys().map(String::as_str);
@@ -128,6 +146,33 @@ impl std::fmt::Display for Way {
 mod tests {
     use super::*;
     use crate::go;
+
+    #[test]
+    fn a_flag_of_any_name_whose_default_is_an_address_is_tried() {
+        let text = "package main\nvar (\n a = flag.String(\"insecure-addr\", \":9000\", \"\")\n b = flag.String(\"metrics-addr\", \":9001\", \"\")\n)\n\
+                    func main() { net.Listen(\"tcp\", *a); grpc.NewServer() }\n";
+        let files = Files::of(&[("go.mod", "module x\n"), ("main.go", text)]);
+        let program = go::programs(&files).remove(0);
+        let told: Vec<String> = of(&files, &program).iter().map(Way::to_string).collect();
+        assert_eq!(told, ["--insecure-addr {address}", "PORT={port}"]);
+    }
+
+    #[test]
+    fn how_a_program_was_told_its_port_is_kept_for_its_declaration() {
+        assert_eq!(
+            by_variable("PORT").port(),
+            Port::Variable("PORT".into(), "{port}".into())
+        );
+        assert_eq!(
+            by_args(vec!["{port}".into()]).port(),
+            Port::Arguments(vec!["{port}".into()])
+        );
+        let fixed = Way {
+            fixed: Some(3000),
+            ..Way::default()
+        };
+        assert_eq!(fixed.port(), Port::Fixed(3000));
+    }
 
     #[test]
     fn what_the_sources_read_is_tried_before_what_frameworks_read() {

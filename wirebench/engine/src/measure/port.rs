@@ -23,6 +23,8 @@ const MIN_RANGE: usize = 2_000;
 const TRIES: usize = 50;
 /// How long Linux keeps the port of a closed connection (TCP_TIMEWAIT_LEN is 60 s), and some more.
 const TIME_WAIT: Duration = Duration::from_secs(65);
+/// How long a program that was killed may still listen: the kernel closes its sockets some time after the signal.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(2);
 /// The time between two tries of a fixed port.
 const POLL: Duration = Duration::from_millis(100);
 
@@ -50,9 +52,17 @@ pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
 }
 
 /// Waits until a fixed port is free, as long as no program listens on it. Fixed ports such as gRPC's 50051 are among those that the
-/// kernel gives to outgoing connections, and a closed connection keeps its port for a minute. Ends at once when a program listens
-/// on the port, or the user requests a stop.
+/// kernel gives to outgoing connections, and a closed connection keeps its port for a minute. Ends after two seconds when a program
+/// listens on the port (the server that was there before may not have ended yet), or when the user requests a stop.
 pub fn wait_for(host: IpAddr, fixed: u16) {
+    let start = Instant::now();
+    while start.elapsed() < SHUTDOWN_TIME
+        && is_listened_on(fixed)
+        && bind(host, fixed).is_err()
+        && interrupt::received().is_none()
+    {
+        std::thread::sleep(POLL);
+    }
     let start = Instant::now();
     while start.elapsed() < TIME_WAIT && is_held_by_connection(host, fixed) && interrupt::received().is_none() {
         if start.elapsed() < POLL {
@@ -202,8 +212,22 @@ mod tests {
         ends.join().unwrap();
     }
 
+    #[cfg(target_os = "linux")]
     #[test]
-    fn a_port_that_is_listened_on_is_not_waited_for() {
+    fn a_program_that_is_ending_may_listen_for_a_moment() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(300));
+            drop(listener);
+        });
+        wait_for(HERE, port);
+        assert_eq!(free(HERE, Some(port)).unwrap(), port);
+        ends.join().unwrap();
+    }
+
+    #[test]
+    fn a_port_that_stays_listened_on_is_not_waited_for() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         wait_for(HERE, port);

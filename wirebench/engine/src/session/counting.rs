@@ -121,7 +121,12 @@ fn jobs<'a>(setup: &Setup<'a>) -> Vec<(usize, Job<'a>)> {
 
 fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts>>> {
     let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(0));
-    log::info!("counting {} servers in lock step with their drivers", jobs.len());
+    let series: BTreeSet<&str> = jobs.iter().map(|job| job.series.id.as_str()).collect();
+    log::info!(
+        "counting {} series in lock step with their drivers ({} measurements)",
+        series.len(),
+        jobs.len()
+    );
     let counts = counter.count(jobs, &|done, all| {
         if let Some(bar) = &bar {
             bar.set_length(all as u64);

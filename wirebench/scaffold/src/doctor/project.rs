@@ -14,13 +14,19 @@ use wirebench_engine::git;
 use wirebench_engine::install;
 use wirebench_engine::measure::{port, tools};
 
+/// A number of things in words: `1 server`, `2 servers`.
+fn counted(number: usize, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{plural}")
+}
+
 /// Checks that declarations can be read, that they make series, and their programs and ports.
 pub(super) fn declared(project: &Project) -> Vec<Check> {
     let profile = &project.config.profiles[&project.config.default_profile];
     let mut checks = vec![match plan::series(project, profile, &Selection::default()) {
         Ok(series) => Check::ok(
             "declarations",
-            format!("{} servers, {} series", project.servers.len(), series.len()),
+            format!("{}, {} series", counted(project.servers.len(), "server"), series.len()),
         ),
         Err(error) => Check::missing(
             "declarations",
@@ -31,7 +37,7 @@ pub(super) fn declared(project: &Project) -> Vec<Check> {
     let text = fs::read_to_string(project.root.join("wirebench.toml")).unwrap_or_default();
     let guesses = text.lines().filter(|line| line.ends_with(CHANGE_THIS)).count();
     if guesses > 0 {
-        let found = format!("{guesses} lines are guesses of `wirebench init`");
+        let found = format!("{} guessed by `wirebench init`", counted(guesses, "line"));
         checks.push(Check::warning(
             "wirebench.toml",
             found,
@@ -162,4 +168,17 @@ fn commits(root: &Path) -> Check {
 /// True if the repository keeps results of its own: results/README.md exists.
 fn has_own_results(root: &Path) -> bool {
     root.join("results/README.md").is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_is_not_told_as_several() {
+        assert_eq!(
+            (counted(1, "server"), counted(2, "line")),
+            ("1 server".into(), "2 lines".into())
+        );
+    }
 }

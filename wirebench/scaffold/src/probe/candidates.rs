@@ -7,9 +7,7 @@ use regex::Regex;
 use serde_json::{Map, Value};
 
 use super::openapi;
-use crate::files::Files;
-use crate::program::Program;
-use crate::routes;
+use crate::routes::{self, Route};
 use wirebench_engine::measure::wire::WireResponse;
 
 /// Values for parameters of a path.
@@ -32,8 +30,7 @@ pub(super) struct Candidate {
 
 /// The candidates in the order of the sources; methods that may change data become a question.
 pub(super) fn candidates(
-    files: &Files,
-    program: &Program,
+    routes: Vec<Route>,
     get: impl Fn(&str) -> Option<WireResponse>,
     questions: &mut Vec<String>,
 ) -> Vec<Candidate> {
@@ -57,7 +54,7 @@ pub(super) fn candidates(
         break;
     }
     let listed: BTreeSet<String> = found.iter().map(|one| one.template.clone()).collect();
-    for route in routes::of(files, &program.sources) {
+    for route in routes {
         if ["HEAD", "OPTIONS"].contains(&route.method.as_str()) {
             continue;
         }
@@ -81,12 +78,28 @@ pub(super) fn candidates(
         paths: vec![path.to_owned()],
         why: USUAL.into(),
     }));
-    questions.extend(changing.into_iter().map(|what| {
+    questions.extend(about_changing(changing));
+    found
+}
+
+/// The questions about methods that may change data: one for each, or one for all if there are many.
+fn about_changing(changing: BTreeSet<String>) -> Vec<String> {
+    const MOST: usize = 3;
+    if changing.len() > MOST {
+        let list: Vec<String> = changing.into_iter().collect();
+        return vec![format!(
+            "{} requests were not made, as they may change data: are some of them to be measured? Then declare them with method and \
+             body: {}",
+            list.len(),
+            list.join(", ")
+        )];
+    }
+    let question = |what| {
         format!(
             "{what} was not asked, as it may change data: is it to be measured? Then declare it with method and body"
         )
-    }));
-    found
+    };
+    changing.into_iter().map(question).collect()
 }
 
 /// A path of the sources with each of the sample values in place of its parameters.
@@ -165,6 +178,17 @@ mod tests {
         assert_eq!(with_values("/tags/{tag}", &found), ["/tags/old"]);
         assert_eq!(with_values("/x/{about}", &found), [""; 0]);
         assert_eq!(with_values("/x/{id}/{name}", &found), [""; 0]);
+    }
+
+    #[test]
+    fn many_methods_that_change_data_are_one_question() {
+        let of = |number: usize| about_changing((0..number).map(|n| format!("POST /{n} (a.go:{n})")).collect());
+        assert_eq!((of(0).len(), of(3).len(), of(11).len()), (0, 3, 1));
+        let one = &of(11)[0];
+        assert!(
+            one.starts_with("11 requests") && one.contains("POST /10 (a.go:10)"),
+            "{one}"
+        );
     }
 
     #[test]

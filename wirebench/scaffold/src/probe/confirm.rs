@@ -45,6 +45,7 @@ pub(super) fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<
         return Err(ProbeFailure {
             reason: "no operation answered again after a new start".into(),
             questions: std::mem::take(&mut probed.questions),
+            way: None,
         });
     }
     Ok(())

@@ -12,7 +12,7 @@ use super::probed::{Evidence, ProbedServer};
 use super::speak::get;
 use crate::files::Files;
 use crate::program::{Program, free, slug};
-use crate::routes;
+use crate::routes::{self, Route};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{HttpOperation, Operation, Ready};
 use wirebench_engine::measure::wire::WireResponse;
@@ -36,6 +36,31 @@ static HEALTH: LazyLock<Regex> = LazyLock::new(|| {
 static ABOUT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)/(?:metrics|docs|redoc|swagger|openapi|favicon|debug)\b").expect("a constant pattern")
 });
+
+/// The routes to request.
+pub(super) struct KnownRoutes {
+    routes: Vec<Route>,
+    /// Prefixes below which they may be mounted.
+    prefixes: BTreeSet<String>,
+}
+
+impl KnownRoutes {
+    /// The routes that the server printed at its start; otherwise those of the program's sources.
+    pub(super) fn of(output: &str, files: &Files, program: &Program) -> Self {
+        let printed = routes::printed(output);
+        if printed.is_empty() {
+            return Self {
+                routes: routes::of(files, &program.sources),
+                prefixes: routes::prefixes(files, &program.sources),
+            };
+        }
+        Self {
+            routes: printed,
+            prefixes: BTreeSet::new(),
+        }
+    }
+}
+
 /// A path with a good response.
 struct Good {
     template: String,
@@ -47,15 +72,11 @@ struct Good {
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
-pub(super) fn ask(files: &Files, program: &Program, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
+pub(super) fn ask(known: KnownRoutes, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
     let http = HttpProbe { address, protocol };
     let any_path = http.get_good(UNKNOWN_PATH);
-    let candidates = candidates(files, program, |path| http.get_good(path), &mut probed.questions);
-    let mut good = http.good(
-        candidates,
-        &routes::prefixes(files, &program.sources),
-        &mut probed.questions,
-    );
+    let candidates = candidates(known.routes, |path| http.get_good(path), &mut probed.questions);
+    let mut good = http.good(candidates, &known.prefixes, &mut probed.questions);
     // If a server responds to any path with the same page, a response does not show that the path exists.
     good.retain(|one| one.why != USUAL || any_path.as_ref().is_none_or(|page| page.body != one.answer.body));
     http.repeat(&mut good);
@@ -147,8 +168,8 @@ impl HttpProbe<'_> {
     ) -> Option<(String, String)> {
         let declared = candidate.paths.iter().map(|path| (path.clone(), true));
         let mounted = prefixes.iter().flat_map(|prefix| {
-            let below = move |path: &String| (format!("{prefix}{}", path.trim_end_matches('/')), false);
-            candidate.paths.iter().map(below)
+            let paths = candidate.paths.iter().flat_map(|path| mounted(prefix, path));
+            paths.map(|path| (path, false))
         });
         let mut last: Option<(String, String)> = None;
         for (path, declared) in declared.chain(mounted) {
@@ -197,6 +218,13 @@ impl HttpProbe<'_> {
             }
         }
     }
+}
+
+/// A path below a prefix; with and without its last slash, because routers differ in which of the two they redirect.
+fn mounted(prefix: &str, path: &str) -> Vec<String> {
+    let bare = format!("{prefix}{}", path.trim_end_matches('/'));
+    let with_slash = path.ends_with('/').then(|| format!("{prefix}{path}"));
+    std::iter::once(bare).chain(with_slash).collect()
 }
 
 /// The question for the user, by the response's status.
@@ -288,6 +316,12 @@ mod tests {
         pages.sort_by_key(rank);
         let order: Vec<&str> = pages.iter().map(|page| page.path.as_str()).collect();
         assert_eq!(order, ["/items", "/", "/metrics", "/health"]);
+    }
+
+    #[test]
+    fn a_path_below_a_prefix_is_tried_with_and_without_its_slash() {
+        assert_eq!(mounted("/api/ping", "/"), ["/api/ping", "/api/ping/"]);
+        assert_eq!(mounted("/api", "/users"), ["/api/users"]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod start;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use self::http::KnownRoutes;
 pub use self::probed::ProbeContext;
 pub(crate) use self::probed::{Evidence, ProbeFailure, ProbedServer};
 use self::start::{Launcher, Running, declared_with};
@@ -62,12 +63,14 @@ pub(super) fn probe(
         closes: false,
     };
     probed.questions.extend(running.unmeasured());
-    ask(context, files, program, calls, &running, &mut probed)?;
+    let routes = KnownRoutes::of(&launcher.output(), files, program);
+    let asked = ask(context, routes, calls, &running, &mut probed);
+    asked.map_err(|why| why.after(&way))?;
     let ready_after = running.listened_after;
     running.stop();
     let least = READY_AT_LEAST.max(Duration::from_secs((ready_after.as_secs() + 1) * 4));
     probed.server.ready_timeout = Span(least);
-    confirm::confirm(&launcher, &mut probed)?;
+    confirm::confirm(&launcher, &mut probed).map_err(|why| why.after(&way))?;
     Ok(probed)
 }
 
@@ -149,14 +152,13 @@ fn evidence_of(way: &Way, running: &Running, built: Duration) -> BTreeMap<&'stat
 /// Sends requests to the running server and declares those with a good response.
 fn ask(
     context: &ProbeContext,
-    files: &Files,
-    program: &Program,
+    routes: KnownRoutes,
     calls: &[Call],
     running: &Running,
     probed: &mut ProbedServer,
 ) -> Result<(), ProbeFailure> {
     let address = format!("127.0.0.1:{}", running.port);
-    (context.say)(&format!("{}: listens on {}; asking it", program.name, running.at));
+    (context.say)(&format!("{}: listens on {}; asking it", probed.server.name, running.at));
     let spoken = speak::to(&address, context.tls);
     if let Some(question) = spoken.question {
         probed.questions.push(question);
@@ -168,6 +170,7 @@ fn ask(
                 running.at
             ),
             questions: std::mem::take(&mut probed.questions),
+            way: None,
         });
     };
     let first = *first;
@@ -179,12 +182,13 @@ fn ask(
         calls::ask(context, &address, calls, probed);
     }
     if first != Protocol::Grpc {
-        http::ask(files, program, &address, first, probed);
+        http::ask(routes, &address, first, probed);
     }
     if probed.operations.is_empty() {
         return Err(ProbeFailure {
             reason: "it answers, but no request with a good answer was found".into(),
             questions: std::mem::take(&mut probed.questions),
+            way: None,
         });
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::ways::Way;
 use wirebench_declare::server::Server;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
@@ -55,6 +56,18 @@ pub(crate) struct ProbeFailure {
     pub(crate) reason: String,
     /// The question to be answered first, if known.
     pub(crate) questions: Vec<String>,
+    /// How it was started, if it listened.
+    pub(crate) way: Option<Way>,
+}
+
+impl ProbeFailure {
+    /// The failure of a program that listened when it was started in this way.
+    pub(super) fn after(self, way: &Way) -> Self {
+        Self {
+            way: Some(way.clone()),
+            ..self
+        }
+    }
 }
 
 impl From<String> for ProbeFailure {
@@ -62,6 +75,7 @@ impl From<String> for ProbeFailure {
         Self {
             reason,
             questions: Vec::new(),
+            way: None,
         }
     }
 }

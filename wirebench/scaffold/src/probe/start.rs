@@ -1,6 +1,8 @@
 //! Tries one way of starting a program after the other until it listens at the requested port, and ends it with all its
 //! child processes.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -155,6 +157,18 @@ impl Launcher<'_> {
             }
             std::thread::sleep(POLL);
         }
+    }
+
+    /// What the server printed so far.
+    pub(super) fn output(&self) -> String {
+        const MOST_BYTES: u64 = 1 << 20;
+        let read = |file: &str| {
+            let mut bytes = Vec::new();
+            // A file that cannot be read names no route.
+            let _ = File::open(self.folder.join(file)).and_then(|open| open.take(MOST_BYTES).read_to_end(&mut bytes));
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        read("server.stdout") + "\n" + &read("server.stderr")
     }
 
     fn last_words(&self) -> String {
