@@ -2,9 +2,12 @@
 
 pub mod comparison;
 pub mod cost;
+pub mod equal_code;
+pub mod head_to_head;
 pub mod multiple;
 pub mod offered;
 pub mod processes;
+pub mod quality;
 mod rounds;
 pub mod wire;
 
@@ -76,6 +79,12 @@ impl<'a> Row<'a> {
             .filter_map(|round| metric.of(round))
             .collect();
         Spread::of(&values)
+    }
+
+    /// The median of a metric over the good rounds; `None` if no round has it.
+    #[must_use]
+    pub fn median(&self, metric: Metric) -> Option<f64> {
+        Some(self.spread(metric)?.median)
     }
 
     /// Whether it times process starts.
@@ -181,9 +190,7 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
 #[must_use]
 pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
     let mut relatives = Vec::new();
-    let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
-    // HTTP servers first: usually gRPC is compared with HTTP.
-    rows.sort_by_key(|row| row.series.protocol.starts_with("grpc"));
+    let rows = head_to_head::loaded(section);
     for row in &rows {
         let is_comparable = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
         let Some(first) = rows.iter().find(is_comparable) else {
