@@ -6,7 +6,7 @@ use crate::site::frame::Site;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::spark;
 use crate::site::timeline::{day, seconds};
-use crate::site::words::{changed, state, verdict};
+use crate::site::series_view::{changed, state, verdict};
 use wirebench_history::follow::Line;
 use wirebench_history::is_reverted;
 use wirebench_history::standing::{Change, Standing};

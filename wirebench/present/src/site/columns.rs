@@ -3,9 +3,8 @@
 use crate::site::buckets::{buckets, stretches};
 use crate::site::encode::row;
 use wirebench_history::follow::Values;
-use wirebench_record::site::{Break, COLUMN, Column, Failure, Level, MOST_POINTS, POINTS, Points, PointsFile, Step};
+use wirebench_record::site::{Break, COLUMN, Column, Failure, MOST_POINTS, POINTS, Points, PointsFile, Step};
 use wirebench_record::trend::Trace;
-use wirebench_stats::quantile::median;
 
 /// What of a column does not follow from its trace.
 #[derive(Debug)]
@@ -40,7 +39,7 @@ pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, O
         timeline: named.timeline.to_owned(),
         places: if named.ended { end } else { values.values.len() },
         breaks,
-        levels: levels(values),
+        levels: values.levels(),
         steps: steps(trace, values),
         failures: failures(values),
         buckets: long.then(|| buckets(from(), end, &values.values, &values.ratios)),
@@ -81,36 +80,6 @@ fn steps(trace: &Trace, values: &Values) -> Vec<Step> {
         })
     });
     found.collect()
-}
-
-/// The medians of what was judged, between breaks and steps.
-fn levels(values: &Values) -> Vec<Level> {
-    let judged = if values.ratios.is_empty() {
-        &values.values
-    } else {
-        &values.ratios
-    };
-    let mut found = Vec::new();
-    // Levels of values have no place among ratios, nor the other way round.
-    let newest = values.segments.last().map(|segment| segment.basis);
-    for segment in values.segments.iter().filter(|segment| Some(segment.basis) == newest) {
-        let mut from = segment.first;
-        let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
-        for (to, next) in ends.chain([(segment.last, segment.last)]) {
-            let within: Vec<f64> = judged
-                .get(from..=to)
-                .unwrap_or_default()
-                .iter()
-                .copied()
-                .filter(|value| value.is_finite())
-                .collect();
-            if let Some(level) = median(&within) {
-                found.push(Level { from, to, level });
-            }
-            from = next;
-        }
-    }
-    found
 }
 
 fn failures(values: &Values) -> Vec<Failure> {

@@ -69,10 +69,7 @@ impl Shown {
     }
 
     fn of(run: &Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
-        let candidate = run
-            .variants
-            .iter()
-            .find(|revision| revision.variant == Variant::Candidate);
+        let candidate = run.revision(Variant::Candidate);
         let commit = candidate.and_then(|revision| revision.commit.as_deref());
         Self {
             answer: answer(run),

@@ -21,7 +21,6 @@ mod matrix;
 #[cfg(test)]
 mod metrics_tests;
 mod names;
-mod offered;
 mod overview;
 mod page;
 mod ratio;
@@ -35,16 +34,15 @@ mod scale;
 mod scripts;
 mod series;
 mod series_page;
+mod series_view;
 mod shown;
 mod spark;
-mod status;
 mod stills;
 mod svg;
 mod timeline;
 mod trust;
 #[cfg(test)]
 mod well_formed;
-mod words;
 mod write;
 
 pub use error::SiteError;

@@ -2,14 +2,15 @@
 
 use askama::Template;
 
+use crate::report::format::plural;
 use crate::report::comparison::headline;
 use crate::site::compare::colour::class;
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::may_have_runs;
 use crate::site::input::Input;
 use crate::site::page::SitePage;
-use crate::site::shown::{instant, is_id, name, plural};
-use crate::site::status;
+use crate::site::shown::{instant, is_id, name};
+use crate::report::status;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, Variant, short_commit};
 
@@ -47,10 +48,7 @@ impl ListedRun {
 
     /// `None` for a run whose id cannot name a page.
     pub(super) fn of(run: &Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
-        let candidate = run
-            .variants
-            .iter()
-            .find(|revision| revision.variant == Variant::Candidate);
+        let candidate = run.revision(Variant::Candidate);
         let commit = candidate.and_then(|revision| revision.commit.as_deref());
         let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
         is_id(&run.id).then(|| Self {

@@ -2,7 +2,7 @@
 
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
-use crate::report::format::{count, plain, shortened};
+use crate::report::format::{grouped, plain, shortened};
 use crate::report::percent::{change, declared, size};
 use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
@@ -95,7 +95,7 @@ pub(super) fn not_compared(findings: &Findings) -> Option<String> {
     let each: Vec<String> = by_presence(findings)
         .into_iter()
         .filter(|(_, all)| !all.is_empty())
-        .map(|(how, all)| format!("{} {how}", count_of(all.len())))
+        .map(|(how, all)| format!("{} series {how}", grouped(all.len())))
         .collect();
     (!each.is_empty()).then(|| each.join(", "))
 }
@@ -129,9 +129,4 @@ pub fn remarks(comparison: &Comparison, escape: Escape) -> Vec<String> {
             )
         })
         .collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
-fn count_of(n: usize) -> String {
-    format!("{} series", count(n as f64))
 }

@@ -6,17 +6,14 @@ use crate::report::comparison::rows;
 use crate::report::comparison::verdict::word;
 use crate::report::comparison::view::{Explained, View as Shared};
 use crate::report::comparison::{facts, headline, markdown};
-use crate::report::escape::Escape;
 use crate::site::compare::colour::class;
 use crate::site::compare::picture;
-use crate::site::shown::{name, sentence};
+use crate::site::shown::{HTML, name};
 use crate::site::svg::Picture;
 use wirebench_judge::summary::comparison::{Row, Standing};
 use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::run::short_commit;
 
-/// Escapes for the site, whose templates escape HTML themselves.
-const HTML: Escape = Escape::new(name, sentence);
 /// Changed rows that are seen at once; the others are folded.
 const OPEN: usize = 7;
 

@@ -1,13 +1,13 @@
 //! Servers side by side as dots with whiskers: one small picture for each metric, all over the same × axis.
 
 use crate::report::format::{shortened, three_digits};
-use crate::site::head_to_head::protocol::is_grpc;
 use crate::site::head_to_head::quantity::{QUANTITIES, Quantity};
 use crate::site::ratio::{self, Ratio};
 use crate::site::scale::Log;
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use wirebench_judge::summary::Row;
+use wirebench_judge::summary::head_to_head::is_grpc;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Run};
 

@@ -51,11 +51,6 @@ const fn as_number(bytes: u64) -> f64 {
     bytes as f64
 }
 
-/// The median of a metric over the rounds of a row.
-pub(super) fn median_of(row: &Row, metric: Metric) -> Option<f64> {
-    row.spread(metric).map(|spread| spread.median)
-}
-
 impl Quantity {
     pub(super) const fn better(&self) -> &'static str {
         direction(self.metric.better())
@@ -64,7 +59,7 @@ impl Quantity {
     /// The value of a row.
     pub(super) fn value(&self, run: &Run, row: &Row) -> Option<f64> {
         match self.read {
-            None => median_of(row, self.metric),
+            None => row.median(self.metric),
             Some(read) => read(run, row),
         }
     }

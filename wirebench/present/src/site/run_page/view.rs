@@ -2,21 +2,22 @@
 
 use crate::report::cells;
 use crate::report::escape;
-use crate::report::format::{bytes, machine, other_hosts, time, tools};
+use crate::report::format::{bytes, plural, time, tools};
 use crate::report::head_to_head;
-use crate::report::pacing::{figures, steps as tried};
-use crate::site::offered::offered;
+use crate::report::pacing::{figures, offered, steps as tried};
+use crate::report::run_view::{machines, time_spent};
 use crate::site::run_page::counts::Counted;
 use crate::site::run_page::dots::{Panel, panels};
 use crate::site::run_page::quantiles;
 use crate::site::run_page::rounds::Table;
-use crate::site::shown::{instant, name, plural, sentence};
-use crate::site::status;
+use crate::site::shown::{HTML, instant, name, sentence};
+use crate::report::status;
 use crate::site::svg::Picture;
-use crate::site::trust::{Tally, Trust, trust, word};
-use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
+use crate::site::trust::{Trust, reasons, trust};
+use wirebench_judge::summary::quality::{Tally, outcome};
+use wirebench_judge::summary::{Relative, Row, Section, counted, relatives, sections};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{RoundStatus, Run, Series, Shard, Variant, VariantRevision, short_commit};
+use wirebench_record::run::{RoundStatus, Run, Series, Variant, VariantRevision, short_commit};
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ pub(super) struct View {
     pub(super) sections: Vec<SectionView>,
     pub(super) counted: Vec<Counted>,
     pub(super) stages: Vec<String>,
-    /// The machine, the programs, the times.
+    /// The the programs, the times.
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) repeat: Option<String>,
     /// The variant of each shape of mark; empty when only one variant was measured.
@@ -110,9 +111,7 @@ impl View {
                 .iter()
                 .map(|revision| Revision::of(revision, commit_url))
                 .collect(),
-            reasons: (Tally::of(run).ranked().into_iter().take(10))
-                .map(|(count, why)| (plural(count, "round"), why.to_owned()))
-                .collect(),
+            reasons: reasons(&Tally::of(&[run]), 10),
             sections,
             counted: counted(run)
                 .enumerate()
@@ -193,7 +192,7 @@ impl SeriesView {
         let series = row.series;
         let rounds = &series.rounds;
         let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
-        let dropped = rounds.iter().filter(|round| word(round) == "dropped").count();
+        let dropped = rounds.iter().filter(|round| outcome(round) == "dropped").count();
         let mut note = vec![row.note()];
         if dropped > 0 {
             note.push(format!("{dropped} dropped"));
@@ -294,16 +293,13 @@ fn remarks(row: &Row) -> Vec<String> {
     remarks
 }
 
-/// The machine, the programs, and what the run did with its time.
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+/// The the programs, and what the run did with its time.
 fn environment(run: &Run) -> Vec<(&'static str, String)> {
     let host = &run.host;
-    let mut facts = vec![("machine", machine(host)), ("fingerprint", name(&host.fingerprint))];
-    facts.extend((1..).zip(&run.shards).map(|shard| ("shard", shard_of(run, shard))));
+    let mut facts = machines(run, HTML);
     facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
     let mtu = host.loopback_mtu_bytes;
     facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
-    facts.push(other_hosts(run).map_or_else(|| ("cores", pinning(run)), |others| ("hosts", others)));
     facts.push(("programs", tools(&run.tools)));
     facts.push((
         "profile",
@@ -317,46 +313,6 @@ fn environment(run: &Run) -> Vec<(&'static str, String)> {
     facts.push(("started by", name(&run.trigger)));
     facts.push(("started", instant(&run.started_at)));
     facts.push(("finished", instant(&run.finished_at)));
-    if let Some(share) = harness_share(run) {
-        let (load, all) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
-        facts.push((
-            "time",
-            format!(
-                "{load} of load in {all}; {:.1} % went into probing, stopping and normalising",
-                share * 100.0
-            ),
-        ));
-    }
+    facts.extend(time_spent(run).map(|spent| ("time", spent)));
     facts
-}
-
-/// A machine that measured a part of the run: which one, and what.
-fn shard_of(run: &Run, (number, shard): (usize, &Shard)) -> String {
-    let series: Vec<String> = shard.series.iter().map(|id| name(id)).collect();
-    let series = if series.is_empty() {
-        "no series".into()
-    } else {
-        series.join(", ")
-    };
-    format!(
-        "{number} of {}, run {}, {}, fingerprint {}, seed {}: {series}",
-        run.shards.len(),
-        name(&shard.run),
-        machine(&shard.host),
-        name(&shard.host.fingerprint),
-        shard.seed
-    )
-}
-
-fn pinning(run: &Run) -> String {
-    let list = |cores: &[usize]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let pinning = &run.pinning;
-    if pinning.server_cores.is_empty() {
-        return "server and driver share all cores".into();
-    }
-    format!(
-        "server on core {}, driver on core {}",
-        list(&pinning.server_cores),
-        list(&pinning.driver_cores)
-    )
 }
