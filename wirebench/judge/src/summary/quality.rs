@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use wirebench_record::run::{Round, RoundStatus, Run};
+use wirebench_record::run::{Round, RoundStatus, Run, Series};
 
 /// The rounds of one run, or of several, by their outcome.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -84,6 +84,18 @@ fn kind(why: &str) -> String {
         }
     }
     out
+}
+
+/// The errors of all rounds by kind, the most frequent first.
+#[must_use]
+pub fn errors_by_kind(series: &Series) -> Vec<(&str, u64)> {
+    let mut all = BTreeMap::<&str, u64>::new();
+    for (kind, count) in series.rounds.iter().flat_map(|round| &round.errors) {
+        *all.entry(kind).or_default() += count;
+    }
+    let mut all: Vec<(&str, u64)> = all.into_iter().collect();
+    all.sort_by_key(|(_, count)| Reverse(*count));
+    all
 }
 
 /// The share of all CPU time that the hypervisor gave to others during the load, percent; `None` if it was not measured.

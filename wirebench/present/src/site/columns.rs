@@ -2,23 +2,15 @@
 
 use crate::site::buckets::{buckets, stretches};
 use crate::site::encode::row;
+use crate::site::gather::{Drawn, Series, Source};
 use wirebench_history::follow::Values;
+use wirebench_history::standing::Standing;
 use wirebench_record::site::{Break, COLUMN, Column, Failure, MOST_POINTS, POINTS, Points, PointsFile, Step};
 use wirebench_record::trend::Trace;
 
-/// What of a column does not follow from its trace.
-#[derive(Debug)]
-pub(super) struct Named<'a> {
-    pub(super) server: &'a str,
-    pub(super) label: &'a str,
-    pub(super) timeline: &'a str,
-    pub(super) reference: Option<String>,
-    /// Whether it has no value in the newest pushes: what comes after its last one is left out.
-    pub(super) ended: bool,
-}
-
-/// The column, and its points where they are a file of their own.
-pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, Option<PointsFile>) {
+/// The column, without what comes after the last value of an ended series, and its points where they are a file of their own.
+pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column, Option<PointsFile>) {
+    let (trace, values) = (drawn.trace, drawn.values);
     let breaks: Vec<Break> = breaks(trace, values);
     let points = points(values);
     let count = values.values.iter().filter(|value| value.is_finite()).count();
@@ -29,15 +21,15 @@ pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, O
     let column = Column {
         schema: COLUMN.into(),
         series: trace.series.clone(),
-        server: named.server.to_owned(),
+        server: series.server.to_owned(),
         metric: trace.metric,
-        label: named.label.to_owned(),
+        label: drawn.label.to_owned(),
         unit: trace.unit.clone(),
         better: trace.better,
         basis: trace.basis,
-        reference: named.reference,
-        timeline: named.timeline.to_owned(),
-        places: if named.ended { end } else { values.values.len() },
+        reference: drawn.reference.clone(),
+        timeline: source.timeline.id.clone(),
+        places: if drawn.stands.standing == Standing::Ended { end } else { values.values.len() },
         breaks,
         levels: values.levels(),
         steps: steps(trace, values),

@@ -24,6 +24,7 @@ mod names;
 mod overview;
 mod page;
 mod ratio;
+mod revision;
 mod run_list;
 mod run_page;
 mod run_summary;

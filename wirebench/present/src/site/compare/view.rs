@@ -8,11 +8,11 @@ use crate::report::comparison::view::{Explained, View as Shared};
 use crate::report::comparison::{facts, headline, markdown};
 use crate::site::compare::colour::class;
 use crate::site::compare::picture;
-use crate::site::shown::{HTML, name};
+use crate::site::revision::Revision;
+use crate::site::shown::HTML;
 use crate::site::svg::Picture;
 use wirebench_judge::summary::comparison::{Row, Standing};
-use wirebench_record::comparison::{Comparison, Side};
-use wirebench_record::run::short_commit;
+use wirebench_record::comparison::Comparison;
 
 /// Changed rows that are seen at once; the others are folded.
 const OPEN: usize = 7;
@@ -24,7 +24,7 @@ pub(crate) struct View<'a> {
     pub(crate) shared: Shared<'a>,
     pub(crate) class: &'static str,
     /// Baseline and candidate.
-    pub(crate) sides: [SideView; 2],
+    pub(crate) sides: [Revision; 2],
     pub(crate) one_run: bool,
     /// How many effects have each standing: class, number and word.
     pub(crate) strip: Vec<(&'static str, usize, &'static str)>,
@@ -37,15 +37,6 @@ pub(crate) struct View<'a> {
     /// Where the flame graphs were copied to.
     flames: &'a BTreeMap<String, String>,
     pub(crate) markdown: String,
-}
-
-/// The code of one side.
-#[derive(Debug)]
-pub(crate) struct SideView {
-    pub(crate) called: String,
-    pub(crate) commit: String,
-    pub(crate) url: Option<String>,
-    pub(crate) modified: bool,
 }
 
 /// One effect.
@@ -92,7 +83,7 @@ impl<'a> View<'a> {
             (lines.into_iter()).partition(|line: &rows::Line| line.row.standing == Standing::Unchanged);
         Self {
             class: class(headline::standing(comparison)),
-            sides: [&comparison.baseline, &comparison.candidate].map(|side| SideView::of(side, links.commit)),
+            sides: [&comparison.baseline, &comparison.candidate].map(|side| Revision::of(Some(&side.revision), links.commit)),
             one_run: comparison.paired,
             strip: facts::counts(&sorted)
                 .map(|(number, standing)| (class(standing), number, word(standing)))
@@ -144,21 +135,7 @@ impl<'a> View<'a> {
     /// `main → HEAD`.
     pub(super) fn sides(&self) -> String {
         let [baseline, candidate] = &self.sides;
-        format!("{} → {}", baseline.called, candidate.called)
-    }
-}
-
-impl SideView {
-    fn of(side: &Side, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
-        let revision = &side.revision;
-        let commit = revision.commit.as_deref();
-        let short = commit.map_or("no commit".into(), |commit| name(short_commit(commit)));
-        Self {
-            called: revision.name.as_deref().map_or_else(|| short.clone(), name),
-            url: commit.and_then(commit_url),
-            commit: short,
-            modified: revision.modified == Some(true),
-        }
+        format!("{} → {}", baseline.called(), candidate.called())
     }
 }
 

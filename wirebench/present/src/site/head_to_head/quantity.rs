@@ -9,6 +9,7 @@ use wirebench_record::metric::Metric;
 use wirebench_record::run::Run;
 
 /// A quantity that servers are compared by.
+#[derive(Debug)]
 pub(super) struct Quantity {
     /// The word by which scripts choose it.
     pub(super) key: &'static str,
@@ -19,7 +20,7 @@ pub(super) struct Quantity {
     read: Option<fn(&Run, &Row) -> Option<f64>>,
 }
 
-pub(super) const QUANTITIES: [Quantity; 7] = [
+pub(super) static QUANTITIES: [Quantity; 7] = [
     timed(Metric::ServerCpu),
     timed(Metric::Throughput),
     timed(Metric::LatencyP50),

@@ -23,17 +23,8 @@ pub(super) struct Group {
     pub(super) panels: Vec<Panel>,
     /// Whether it is one point of a sweep of connections.
     pub(super) swept: bool,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<&'static Quantity>,
     pub(super) lines: Vec<Line>,
-}
-
-/// What is compared.
-#[derive(Debug)]
-pub(super) struct Column {
-    /// The word by which scripts choose it.
-    pub(super) key: &'static str,
-    pub(super) label: &'static str,
-    pub(super) better: &'static str,
 }
 
 /// One server.
@@ -69,7 +60,7 @@ pub(super) fn groups(run: &Run) -> Vec<Group> {
 
 fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
     let read = |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| quantity.value(run, row)).collect() };
-    let columns: Vec<(&Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
+    let columns: Vec<(&'static Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
         .map(|quantity| (quantity, read(quantity)))
         .filter(|(_, values)| values.iter().any(Option::is_some))
         .collect();
@@ -90,13 +81,7 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
         panels: panels(run, rows),
         swept: rows.iter().all(|row| row.sweep_point().is_some()),
         lines: rows.iter().enumerate().map(|(place, row)| line(place, row)).collect(),
-        columns: (columns.iter())
-            .map(|(quantity, _)| Column {
-                key: quantity.key,
-                label: quantity.label,
-                better: quantity.better(),
-            })
-            .collect(),
+        columns: columns.iter().map(|(quantity, _)| *quantity).collect(),
     }
 }
 

@@ -2,22 +2,23 @@
 
 use crate::report::cells;
 use crate::report::escape;
-use crate::report::format::{bytes, plural, time, tools};
+use crate::report::format::{bytes, count, plural, time, tools};
 use crate::report::head_to_head;
 use crate::report::pacing::{figures, offered, steps as tried};
 use crate::report::run_view::{machines, time_spent};
+use crate::report::status;
+use crate::site::revision::Revision;
 use crate::site::run_page::counts::Counted;
 use crate::site::run_page::dots::{Panel, panels};
 use crate::site::run_page::quantiles;
 use crate::site::run_page::rounds::Table;
 use crate::site::shown::{HTML, instant, name, sentence};
-use crate::report::status;
 use crate::site::svg::Picture;
 use crate::site::trust::{Trust, reasons, trust};
-use wirebench_judge::summary::quality::{Tally, outcome};
+use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
 use wirebench_judge::summary::{Relative, Row, Section, counted, relatives, sections};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{RoundStatus, Run, Series, Variant, VariantRevision, short_commit};
+use wirebench_record::run::{RoundStatus, Run, Series, Variant};
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
@@ -25,27 +26,18 @@ pub(super) struct View {
     pub(super) id: String,
     pub(super) trust: Trust,
     pub(super) status: &'static str,
-    pub(super) revisions: Vec<Revision>,
+    /// Of each variant its name and code.
+    pub(super) revisions: Vec<(&'static str, Revision)>,
     /// Why rounds are not good: how often, and the reason.
     pub(super) reasons: Vec<(String, String)>,
     pub(super) sections: Vec<SectionView>,
     pub(super) counted: Vec<Counted>,
     pub(super) stages: Vec<String>,
-    /// The the programs, the times.
+    /// The machine, the programs, the times.
     pub(super) environment: Vec<(&'static str, String)>,
     pub(super) repeat: Option<String>,
     /// The variant of each shape of mark; empty when only one variant was measured.
     pub(super) legend: Vec<(&'static str, &'static str)>,
-}
-
-/// The code of one variant.
-#[derive(Debug)]
-pub(super) struct Revision {
-    pub(super) variant: &'static str,
-    pub(super) commit: String,
-    pub(super) url: Option<String>,
-    /// The user's name for it, and whether files were modified.
-    pub(super) remark: String,
 }
 
 /// The timed series of one scenario.
@@ -109,7 +101,7 @@ impl View {
             revisions: run
                 .variants
                 .iter()
-                .map(|revision| Revision::of(revision, commit_url))
+                .map(|one| (one.variant.name(), Revision::of(Some(one), commit_url)))
                 .collect(),
             reasons: reasons(&Tally::of(&[run]), 10),
             sections,
@@ -140,22 +132,6 @@ const fn mark(variant: Variant) -> (&'static str, &'static str) {
         Variant::Null => "□",
     };
     (variant.name(), shape)
-}
-
-impl Revision {
-    fn of(revision: &VariantRevision, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
-        let mut remark: Vec<String> = revision.name.iter().map(|called| name(called)).collect();
-        if revision.modified == Some(true) {
-            remark.push("with local changes".into());
-        }
-        let commit = revision.commit.as_deref();
-        Self {
-            variant: revision.variant.name(),
-            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
-            url: commit.and_then(commit_url),
-            remark: remark.join(", "),
-        }
-    }
 }
 
 impl SectionView {
@@ -209,7 +185,7 @@ impl SeriesView {
             note: note.join(", "),
             panels: panels(series),
             quantiles: quantiles::draw(series),
-            processes: cells::processes(series).into_iter().map(named).collect(),
+            processes: cells::processes(series),
             errors: errors(series),
             rounds: Table::of(series),
             steps: steps(series),
@@ -242,24 +218,11 @@ fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
     labels.map(|label| (label, cells.next().unwrap_or_default()))
 }
 
-/// A process, its name made safe to show.
-fn named(mut line: [String; 7]) -> [String; 7] {
-    line[0] = name(&line[0]);
-    line
-}
-
-/// Errors of all rounds by kind, the most frequent first.
+/// The most frequent errors of all rounds: how often, and the kind.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn errors(series: &Series) -> Vec<(String, String)> {
-    let mut all = std::collections::BTreeMap::<&str, u64>::new();
-    for (kind, count) in series.rounds.iter().flat_map(|round| &round.errors) {
-        *all.entry(kind).or_default() += count;
-    }
-    let mut all: Vec<(&str, u64)> = all.into_iter().collect();
-    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    (all.into_iter().take(10))
-        .map(|(kind, count)| (crate::report::format::count(count as f64), sentence(kind)))
-        .collect()
+    let all = errors_by_kind(series).into_iter().take(10);
+    all.map(|(kind, number)| (count(number as f64), sentence(kind))).collect()
 }
 
 /// The steps of its searches, their reasons made safe to show.
