@@ -47,7 +47,11 @@ impl Tally {
     #[must_use]
     pub fn of(runs: &[&Run]) -> Self {
         let mut tally = Self::default();
-        for round in runs.iter().flat_map(|run| &run.series).flat_map(|series| &series.rounds) {
+        for round in runs
+            .iter()
+            .flat_map(|run| &run.series)
+            .flat_map(|series| &series.rounds)
+        {
             tally.rounds += 1;
             match outcome(round) {
                 "ok" => tally.good += 1,

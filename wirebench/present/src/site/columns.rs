@@ -29,7 +29,11 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
         basis: trace.basis,
         reference: drawn.reference.clone(),
         timeline: source.timeline.id.clone(),
-        places: if drawn.stands.standing == Standing::Ended { end } else { values.values.len() },
+        places: if drawn.stands.standing == Standing::Ended {
+            end
+        } else {
+            values.values.len()
+        },
         breaks,
         levels: values.levels(),
         steps: steps(trace, values),

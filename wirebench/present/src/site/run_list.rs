@@ -2,8 +2,9 @@
 
 use askama::Template;
 
-use crate::report::format::plural;
 use crate::report::comparison::headline;
+use crate::report::format::plural;
+use crate::report::status;
 use crate::site::compare::colour::class;
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::may_have_runs;
@@ -11,7 +12,6 @@ use crate::site::input::Input;
 use crate::site::page::SitePage;
 use crate::site::revision::Revision;
 use crate::site::shown::{instant, is_id, name};
-use crate::report::status;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::{Run, Variant};
 

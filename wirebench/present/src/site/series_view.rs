@@ -42,7 +42,9 @@ pub(super) const fn verdict(standing: Standing) -> &'static str {
 
 /// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`, without one where counts leave none; a dash without a change.
 pub(super) fn changed(found: Option<Change>) -> String {
-    found.map_or("–".into(), |found| with_interval(found.percent, found.low, found.high))
+    found.map_or("–".into(), |found| {
+        with_interval(found.percent, found.low, found.high)
+    })
 }
 
 impl Drawn<'_> {

@@ -34,7 +34,9 @@ pub(super) fn left_out(tally: &Tally) -> String {
 /// The most frequent reasons why rounds are not good: how often, and one example.
 pub(super) fn reasons(tally: &Tally, most: usize) -> Vec<(String, String)> {
     let ranked = tally.ranked().into_iter().take(most);
-    ranked.map(|(count, why)| (plural(count, "round"), sentence(why))).collect()
+    ranked
+        .map(|(count, why)| (plural(count, "round"), sentence(why)))
+        .collect()
 }
 
 /// Whether a run can be trusted.

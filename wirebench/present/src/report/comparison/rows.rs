@@ -84,7 +84,10 @@ impl<'a> Line<'a> {
         vec![
             self.verdict(),
             shortened(&self.series, NAME),
-            self.row.metric.map_or("–", |metric| short_head(metric.metric)).to_owned(),
+            self.row
+                .metric
+                .map_or("–", |metric| short_head(metric.metric))
+                .to_owned(),
             format!("{symbol} {strong}{word}{strong}{colon}{}", self.reason),
             self.series.clone(),
             self.label().unwrap_or("–").to_owned(),
@@ -119,7 +122,11 @@ pub(super) fn table(lines: &[&Line]) -> Table {
 
 /// The column of changes. Its head says what the brackets after a change contain.
 fn change_column(lines: &[&Line]) -> Column {
-    let has_interval = |line: &Line| line.row.metric.is_some_and(|metric| metric.effect_low_percent.is_some());
+    let has_interval = |line: &Line| {
+        line.row
+            .metric
+            .is_some_and(|metric| metric.effect_low_percent.is_some())
+    };
     let has_brackets = |counted| {
         lines
             .iter()

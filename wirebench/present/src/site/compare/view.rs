@@ -83,7 +83,8 @@ impl<'a> View<'a> {
             (lines.into_iter()).partition(|line: &rows::Line| line.row.standing == Standing::Unchanged);
         Self {
             class: class(headline::standing(comparison)),
-            sides: [&comparison.baseline, &comparison.candidate].map(|side| Revision::of(Some(&side.revision), links.commit)),
+            sides: [&comparison.baseline, &comparison.candidate]
+                .map(|side| Revision::of(Some(&side.revision), links.commit)),
             one_run: comparison.paired,
             strip: facts::counts(&sorted)
                 .map(|(number, standing)| (class(standing), number, word(standing)))
@@ -129,7 +130,10 @@ impl<'a> View<'a> {
             ("method", shared.method.as_ref()),
             ("gates", shared.gates.as_ref()),
         ];
-        facts.into_iter().filter_map(|(name, fact)| Some((name, fact?))).collect()
+        facts
+            .into_iter()
+            .filter_map(|(name, fact)| Some((name, fact?)))
+            .collect()
     }
 
     /// `main → HEAD`.

@@ -2,10 +2,10 @@
 
 use crate::report::format::{plural, three_digits};
 use crate::report::head_to_head::times;
+use crate::report::pacing::offered;
 use crate::site::head_to_head::panel::{Panel, panels};
 use crate::site::head_to_head::protocol::label;
 use crate::site::head_to_head::quantity::{QUANTITIES, Quantity};
-use crate::report::pacing::offered;
 use crate::site::shown::name;
 use wirebench_judge::summary::head_to_head::{GrpcCost, by_driver, grpc_cost};
 use wirebench_judge::summary::{Row, sections};

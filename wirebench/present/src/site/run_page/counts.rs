@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::report::counts::{cell, remarks};
 use crate::report::format::{number, three_digits};
+use crate::report::status::check;
 use crate::report::values::figure;
 use crate::site::run_page::dots::VARIANTS;
 use crate::site::shown::{HTML, name};
-use crate::report::status::check;
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Series, Variant};

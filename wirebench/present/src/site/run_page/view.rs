@@ -222,7 +222,8 @@ fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn errors(series: &Series) -> Vec<(String, String)> {
     let all = errors_by_kind(series).into_iter().take(10);
-    all.map(|(kind, number)| (count(number as f64), sentence(kind))).collect()
+    all.map(|(kind, number)| (count(number as f64), sentence(kind)))
+        .collect()
 }
 
 /// The steps of its searches, their reasons made safe to show.
