@@ -1,7 +1,8 @@
-//! The servers that one driver loaded with the same work: HTTP servers first, and what gRPC costs compared with HTTP.
+//! The servers that one driver loaded with the same work: each compared with the first of them, and what gRPC costs compared with HTTP.
 
 use std::collections::BTreeSet;
 
+use crate::summary::multiple::Multiple;
 use crate::summary::{Row, Section, candidate_rounds};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, RoundStatus};
@@ -14,7 +15,7 @@ pub fn is_grpc(protocol: &str) -> bool {
 }
 
 /// The loaded servers of a scenario, HTTP before gRPC: the usual question is what gRPC costs compared with HTTP.
-pub(super) fn loaded<'s, 'a>(section: &'s Section<'a>) -> Vec<&'s Row<'a>> {
+fn loaded<'s, 'a>(section: &'s Section<'a>) -> Vec<&'s Row<'a>> {
     let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
     rows.sort_by_key(|row| is_grpc(&row.series.protocol));
     rows
@@ -29,6 +30,50 @@ pub fn by_driver<'s, 'a>(section: &'s Section<'a>) -> Vec<Vec<&'s Row<'a>>> {
     let alike = |driver| rows.iter().copied().filter(|row| of(row) == driver).collect();
     let groups = drivers.into_iter().map(alike);
     groups.filter(|rows: &Vec<&Row>| rows.len() > 1).collect()
+}
+
+/// A server's cost relative to the first server that the same driver loaded in the same scenario.
+#[derive(Debug, Clone)]
+pub struct Relative<'a> {
+    /// The driver of both.
+    pub driver: &'a str,
+    /// The server compared.
+    pub row: Row<'a>,
+    /// The first server.
+    pub first: Row<'a>,
+    /// Server CPU per request, times that of the first.
+    pub server_cpu: Option<Multiple>,
+    /// Throughput, times that of the first.
+    pub throughput: Option<Multiple>,
+    /// Median latency, times that of the first.
+    pub latency_p50: Option<Multiple>,
+}
+
+/// Servers that got the same load from one driver on one machine, each compared with the first of them.
+#[must_use]
+pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
+    let mut relatives = Vec::new();
+    let rows = loaded(section);
+    for row in &rows {
+        let is_comparable = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
+        let Some(first) = rows.iter().find(is_comparable) else {
+            continue;
+        };
+        if first.series.id == row.series.id {
+            continue;
+        }
+        let times = |metric| Multiple::of(metric, row.series, first.series);
+        relatives.push(Relative {
+            driver: &row.series.driver,
+            row: (*row).clone(),
+            first: (*first).clone(),
+            server_cpu: times(Metric::ServerCpu),
+            throughput: times(Metric::Throughput),
+            latency_p50: times(Metric::LatencyP50),
+        });
+    }
+    relatives.sort_by_key(|relative| relative.driver);
+    relatives
 }
 
 /// What gRPC servers cost, times the first HTTP server that the same driver asked for the same work.

@@ -13,7 +13,6 @@ pub mod wire;
 
 pub use rounds::candidate_rounds;
 
-use crate::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, RoundStatus, Run, Series, SeriesStatus};
 use wirebench_stats::quantile::median;
@@ -137,23 +136,6 @@ pub struct Section<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-/// A server's cost relative to the first server that the same driver loaded in the same scenario.
-#[derive(Debug, Clone)]
-pub struct Relative<'a> {
-    /// The driver of both.
-    pub driver: &'a str,
-    /// The server compared.
-    pub row: Row<'a>,
-    /// The first server.
-    pub first: Row<'a>,
-    /// Server CPU per request, times that of the first.
-    pub server_cpu: Option<Multiple>,
-    /// Throughput, times that of the first.
-    pub throughput: Option<Multiple>,
-    /// Median latency, times that of the first.
-    pub latency_p50: Option<Multiple>,
-}
-
 /// The share of a run's wall time that was neither load nor the start of a server: probing, stopping, normalising. `None`
 /// before anything was measured.
 #[must_use]
@@ -184,31 +166,4 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
         }
     }
     sections
-}
-
-/// Servers that got the same load from one driver on one machine, each compared with the first of them.
-#[must_use]
-pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
-    let mut relatives = Vec::new();
-    let rows = head_to_head::loaded(section);
-    for row in &rows {
-        let is_comparable = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
-        let Some(first) = rows.iter().find(is_comparable) else {
-            continue;
-        };
-        if first.series.id == row.series.id {
-            continue;
-        }
-        let times = |metric| Multiple::of(metric, row.series, first.series);
-        relatives.push(Relative {
-            driver: &row.series.driver,
-            row: (*row).clone(),
-            first: (*first).clone(),
-            server_cpu: times(Metric::ServerCpu),
-            throughput: times(Metric::Throughput),
-            latency_p50: times(Metric::LatencyP50),
-        });
-    }
-    relatives.sort_by_key(|relative| relative.driver);
-    relatives
 }

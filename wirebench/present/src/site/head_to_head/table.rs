@@ -194,7 +194,10 @@ mod tests {
             ["No driver asked an HTTP and a gRPC server for the same work."]
         );
         let sections = sections(&run);
-        for relative in sections.iter().flat_map(wirebench_judge::summary::relatives) {
+        for relative in sections
+            .iter()
+            .flat_map(wirebench_judge::summary::head_to_head::relatives)
+        {
             assert_eq!(relative.row.shard, relative.first.shard);
         }
     }

@@ -15,8 +15,9 @@ use crate::site::run_page::rounds::Table;
 use crate::site::shown::{HTML, instant, name, sentence};
 use crate::site::svg::Picture;
 use crate::site::trust::{Trust, reasons, trust};
+use wirebench_judge::summary::head_to_head::{Relative, relatives};
 use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
-use wirebench_judge::summary::{Relative, Row, Section, counted, relatives, sections};
+use wirebench_judge::summary::{Row, Section, counted, sections};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{RoundStatus, Run, Series, Variant};
 
