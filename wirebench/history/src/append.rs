@@ -37,11 +37,7 @@ pub fn append(history: &Path, run: &Run, admit: Admit) -> Result<(PathBuf, Writt
 
 /// The path of the run's file in the history, or the reason why the run is refused.
 fn file_of(history: &Path, run: &Run, admit: Admit) -> Result<PathBuf, String> {
-    let candidate = run
-        .variants
-        .iter()
-        .find(|revision| revision.variant == Variant::Candidate)
-        .ok_or("it has no candidate")?;
+    let candidate = run.revision(Variant::Candidate).ok_or("it has no candidate")?;
     let commit = candidate.commit.as_deref().ok_or(
         "its candidate has no commit, so it has no place in the order of commits; measure a committed revision",
     )?;

@@ -17,6 +17,7 @@ mod groups;
 pub mod import;
 pub mod index;
 mod judge;
+pub mod levels;
 mod load;
 mod query;
 mod row;

@@ -6,7 +6,7 @@ use wirebench_record::history::{
     DigestFrom, Month, SCHEMA, StoredFailure, StoredHost, StoredMetric, StoredRun, StoredSeries,
 };
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Variant, VariantRevision};
+use wirebench_record::run::{Round, RoundStatus, Run, Series, SeriesStatus, Variant};
 use wirebench_stats::location::locate;
 use wirebench_stats::quantile::median;
 
@@ -91,9 +91,8 @@ impl Columns {
 }
 
 fn stored_run(file: &str, run: &Run) -> StoredRun {
-    let revision = |variant| run.variants.iter().find(|revision| revision.variant == variant);
-    let candidate: Option<&VariantRevision> = revision(Variant::Candidate);
-    let reference = revision(Variant::Reference);
+    let candidate = run.revision(Variant::Candidate);
+    let reference = run.revision(Variant::Reference);
     StoredRun {
         file: file.to_owned(),
         bytes: None,

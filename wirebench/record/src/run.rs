@@ -126,6 +126,12 @@ impl Run {
         self.shards.iter().position(measured)
     }
 
+    /// The code of a variant; `None` if the run does not have that variant.
+    #[must_use]
+    pub fn revision(&self, variant: Variant) -> Option<&VariantRevision> {
+        self.variants.iter().find(|revision| revision.variant == variant)
+    }
+
     /// The machine that measured a series.
     #[must_use]
     pub fn host_of(&self, series: &str) -> &Host {

@@ -79,7 +79,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
 
 /// The side of a comparison that a variant of a run is; `None` if the run does not have it.
 pub(super) fn side(run: &Run, variant: Variant) -> Option<Side> {
-    let revision = run.variants.iter().find(|revision| revision.variant == variant)?;
+    let revision = run.revision(variant)?;
     Some(Side {
         run: run.id.clone(),
         revision: revision.clone(),

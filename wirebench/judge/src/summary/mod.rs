@@ -2,15 +2,17 @@
 
 pub mod comparison;
 pub mod cost;
+pub mod equal_code;
+pub mod head_to_head;
 pub mod multiple;
 pub mod offered;
 pub mod processes;
+pub mod quality;
 mod rounds;
 pub mod wire;
 
 pub use rounds::candidate_rounds;
 
-use crate::summary::multiple::Multiple;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, RoundStatus, Run, Series, SeriesStatus};
 use wirebench_stats::quantile::median;
@@ -78,6 +80,12 @@ impl<'a> Row<'a> {
         Spread::of(&values)
     }
 
+    /// The median of a metric over the good rounds; `None` if no round has it.
+    #[must_use]
+    pub fn median(&self, metric: Metric) -> Option<f64> {
+        Some(self.spread(metric)?.median)
+    }
+
     /// Whether it times process starts.
     #[must_use]
     pub fn is_start_up(&self) -> bool {
@@ -128,23 +136,6 @@ pub struct Section<'a> {
     pub rows: Vec<Row<'a>>,
 }
 
-/// A server's cost relative to the first server that the same driver loaded in the same scenario.
-#[derive(Debug, Clone)]
-pub struct Relative<'a> {
-    /// The driver of both.
-    pub driver: &'a str,
-    /// The server compared.
-    pub row: Row<'a>,
-    /// The first server.
-    pub first: Row<'a>,
-    /// Server CPU per request, times that of the first.
-    pub server_cpu: Option<Multiple>,
-    /// Throughput, times that of the first.
-    pub throughput: Option<Multiple>,
-    /// Median latency, times that of the first.
-    pub latency_p50: Option<Multiple>,
-}
-
 /// The share of a run's wall time that was neither load nor the start of a server: probing, stopping, normalising. `None`
 /// before anything was measured.
 #[must_use]
@@ -175,33 +166,4 @@ pub fn sections(run: &Run) -> Vec<Section<'_>> {
         }
     }
     sections
-}
-
-/// Servers that got the same load from one driver on one machine, each compared with the first of them.
-#[must_use]
-pub fn relatives<'a>(section: &Section<'a>) -> Vec<Relative<'a>> {
-    let mut relatives = Vec::new();
-    let mut rows: Vec<&Row> = section.rows.iter().filter(|row| row.has_load()).collect();
-    // HTTP servers first: usually gRPC is compared with HTTP.
-    rows.sort_by_key(|row| row.series.protocol.starts_with("grpc"));
-    for row in &rows {
-        let is_comparable = |other: &&&Row| (&other.series.driver, other.shard) == (&row.series.driver, row.shard);
-        let Some(first) = rows.iter().find(is_comparable) else {
-            continue;
-        };
-        if first.series.id == row.series.id {
-            continue;
-        }
-        let times = |metric| Multiple::of(metric, row.series, first.series);
-        relatives.push(Relative {
-            driver: &row.series.driver,
-            row: (*row).clone(),
-            first: (*first).clone(),
-            server_cpu: times(Metric::ServerCpu),
-            throughput: times(Metric::Throughput),
-            latency_p50: times(Metric::LatencyP50),
-        });
-    }
-    relatives.sort_by_key(|relative| relative.driver);
-    relatives
 }

@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 
 use crate::report::escape::{code, prose};
+use crate::report::percent::change;
 use crate::report::table::{Table, number, text};
-use crate::report::trend::{headline, size};
+use crate::report::trend::headline;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Group, GroupedStep};
@@ -56,7 +57,7 @@ fn section(out: &mut String, group: &Group) {
     let _ = writeln!(out, "After {} up to {}.\n", code(before), code(after));
     let rows = still_worse(group).take(SERIES).map(|step| {
         let metric = step.metric.map_or("value", Metric::label).to_owned();
-        [code(&step.series), metric, size(step.change_percent)]
+        [code(&step.series), metric, change(step.change_percent)]
     });
     out.push_str(&Table::new([text("series"), text("metric"), number("change")], rows).markdown());
     let more = still_worse(group).count().saturating_sub(SERIES);

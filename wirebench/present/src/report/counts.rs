@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use crate::report::escape::{Escape, TERMINAL};
 use crate::report::format::plain;
 use crate::report::table::{Column, Table, in_two_lines, number, text};
 use crate::report::values::figure;
 use wirebench_judge::summary::counted;
-use wirebench_record::counts::{CountStatus, Counts};
+use wirebench_record::counts::{CountStatus, Counts, Figure};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series, SeriesStatus, Variant};
 
@@ -28,7 +29,13 @@ impl CountsView {
         Self {
             tally: (all > 0).then(|| format!("Counted: {good} of {all} series whole")),
             figures: Table::new(columns(), counted(run).filter_map(row)),
-            remarks: counted(run).flat_map(remarks).collect(),
+            remarks: counted(run)
+                .flat_map(|series| {
+                    let counts: Vec<&Counts> = series.counts_of(Variant::Candidate).into_iter().collect();
+                    let remarks = remarks(series, &counts, TERMINAL).into_iter();
+                    remarks.map(|remark| [plain(&series.id), remark])
+                })
+                .collect(),
         }
     }
 
@@ -75,50 +82,50 @@ fn row(series: &Series) -> Option<Vec<String>> {
     }
     let operation = series.scenario.strip_prefix("count-").unwrap_or(&series.scenario);
     let mut row: Vec<String> = [operation, &series.server, &series.driver].map(plain).to_vec();
-    row.extend(shown().map(|metric| cell(counts, metric)));
+    row.extend(shown().map(|metric| cell(counts.figure(metric))));
     Some(row)
 }
 
 /// `16,148 ± 12`, `163 B`, `refused`; a dash if it was not counted.
-fn cell(counts: &Counts, metric: Metric) -> String {
-    match (counts.figure(metric), counts.value(metric)) {
-        (None, _) => "–".into(),
-        (Some(_), None) => "refused".into(),
-        (_, Some((value, spread))) if spread > 0.0 => {
-            let (value, spread) = (figure(metric, value), figure(metric, spread));
-            format!("{} ± {spread}", value.trim_end_matches(" B"))
-        }
-        (_, Some((value, _))) => figure(metric, value),
+pub(crate) fn cell(found: Option<&Figure>) -> String {
+    let Some(found) = found else {
+        return "–".into();
+    };
+    let Some(value) = found.value else {
+        return "refused".into();
+    };
+    let written = figure(found.metric, value);
+    match found.spread.filter(|spread| *spread > 0.0) {
+        Some(spread) => format!("{} ± {}", written.trim_end_matches(" B"), figure(found.metric, spread)),
+        None => written,
     }
 }
 
-/// Missing figures of a series and other remarks, each after the name of the series.
-fn remarks(series: &Series) -> Vec<[String; 2]> {
+/// Missing figures of these counts and other remarks; if there are no counts, why. With several variants each remark begins
+/// with its variant.
+pub(crate) fn remarks(series: &Series, counts: &[&Counts], escape: Escape) -> Vec<String> {
     const UNKNOWN: &str = "no reason recorded";
-    let mut remarks: Vec<String> = Vec::new();
-    match series.counts_of(Variant::Candidate) {
-        None => remarks.push(series.reason.as_deref().unwrap_or(UNKNOWN).to_owned()),
-        Some(counts) => {
-            if counts.status != CountStatus::Ok {
-                remarks.push(counts.reason.as_deref().unwrap_or(UNKNOWN).to_owned());
-            }
-            remarks.extend(
-                counts
-                    .figures
-                    .iter()
-                    .filter(|figure| figure.value.is_none())
-                    .map(|figure| {
-                        let reason = figure.refused.as_deref().unwrap_or(UNKNOWN);
-                        format!("{} refused: {reason}", figure.metric.label())
-                    }),
-            );
-            remarks.extend_from_slice(&counts.remarks);
+    let reason = |reason: &Option<String>| escape.sentence(reason.as_deref().unwrap_or(UNKNOWN));
+    let mut remarks = Vec::new();
+    if counts.is_empty() {
+        remarks.push(reason(&series.reason));
+    }
+    for one in counts {
+        let mut found = Vec::new();
+        if one.status != CountStatus::Ok {
+            found.push(reason(&one.reason));
         }
+        let missing = one.figures.iter().filter(|figure| figure.value.is_none());
+        found.extend(missing.map(|figure| format!("{} refused: {}", figure.metric.label(), reason(&figure.refused))));
+        found.extend(one.remarks.iter().map(|remark| escape.sentence(remark)));
+        let of = if counts.len() > 1 {
+            format!("{}: ", one.variant.name())
+        } else {
+            String::new()
+        };
+        remarks.extend(found.into_iter().map(|remark| of.clone() + &remark));
     }
     remarks
-        .into_iter()
-        .map(|remark| [plain(&series.id), plain(&remark)])
-        .collect()
 }
 
 #[cfg(test)]
@@ -126,7 +133,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use wirebench_record::counts::Figure;
 
     /// The recorded run with a counted series added to its timed ones.
     fn run(figures: &[(Metric, Option<f64>, f64)]) -> Run {

@@ -19,6 +19,20 @@ pub fn count(value: f64) -> String {
     format!("{sign}{out}")
 }
 
+/// A number of things: `12,345`.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "numbers of things stay far below 2^53")]
+pub fn grouped(number: usize) -> String {
+    count(number as f64)
+}
+
+/// `1 round`, `2 rounds`.
+#[must_use]
+pub fn plural(number: usize, word: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {word}{ending}", grouped(number))
+}
+
 /// A counted number: `16,148`, `37.02`, `4`. Two decimals at most, and none from 10,000 on.
 #[must_use]
 pub fn number(value: f64) -> String {

@@ -1,6 +1,6 @@
 //! How requests are paced, in words, and the figures of open loops: offered, achieved, dropped, and the steps of a search.
 
-use crate::report::format::{count, time};
+use crate::report::format::{count, plural, time};
 use crate::report::table::{Table, number, text};
 use wirebench_judge::summary::Row;
 use wirebench_record::run::{Bound, LoadRecord, Series, StageRecord};
@@ -26,6 +26,33 @@ pub fn pace(load: &LoadRecord) -> Option<String> {
     }
     load.pause_ns
         .map(|ns| format!("a pause of {} after each answer", time(ns as f64)))
+}
+
+/// What was measured in a round: `100,000 requests a round, 100 connections × 1 stream.`
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
+pub fn offered(load: &LoadRecord) -> String {
+    if let Some(starts) = load.starts {
+        return format!(
+            "From exec to the first good answer, and stopping again; {} a round, every one a new process.",
+            plural(starts as usize, "start")
+        );
+    }
+    if let Some(samples) = load.samples {
+        let samples = plural(samples as usize, "sample");
+        return format!(
+            "Time of one iteration inside the program, without a server; {samples} a round, each the mean of many iterations."
+        );
+    }
+    let amount = match (load.requests, load.duration_ns) {
+        (Some(requests), _) => format!("{} requests", count(requests as f64)),
+        (_, Some(ns)) => time(ns as f64),
+        _ => stages(load).unwrap_or_else(|| "No load".into()),
+    };
+    let connections = plural(load.connections.unwrap_or(1) as usize, "connection");
+    let streams = plural(load.streams.unwrap_or(1) as usize, "stream");
+    let pace = pace(load).map_or(String::new(), |pace| format!(", {pace}"));
+    format!("{amount} a round, {connections} × {streams}{pace}.")
 }
 
 /// Load stages in words: `to 100 connections in 30.0 s, to 0 in 10.0 s`; `None` if the number of connections does not change.

@@ -29,6 +29,15 @@ pub fn interval(low: f64, high: f64) -> String {
     }
 }
 
+/// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`; alone if counts leave no interval.
+#[must_use]
+pub fn with_interval(percent: f64, low: f64, high: f64) -> String {
+    if change(low) == change(high) {
+        return change(percent);
+    }
+    format!("{} ({})", change(percent), interval(low, high))
+}
+
 /// A measured size without direction: `3.1 %`.
 #[must_use]
 pub fn size(percent: f64) -> String {

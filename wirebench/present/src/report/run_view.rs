@@ -1,10 +1,12 @@
-//! A run as it is shown: its sentences and tables, decided once for terminal and Markdown.
+//! A run as it is shown: its sentences and tables, decided once for terminal and Markdown; pages use the same facts.
 
 use crate::report::charts::Chart;
 use crate::report::counts::CountsView;
+use crate::report::escape::{Escape, MARKDOWN};
 use crate::report::format::{machine, other_hosts, plain, time, tools};
 use crate::report::head_to_head;
 use crate::report::scenario::ScenarioView;
+use crate::report::status;
 use crate::report::table::Table;
 use wirebench_judge::limits::judge;
 use wirebench_judge::summary::{harness_share, sections};
@@ -63,10 +65,9 @@ fn timed(run: &Run) -> impl Iterator<Item = &Series> {
 
 fn headline(run: &Run, counts: &CountsView) -> String {
     let good = timed(run).filter(|series| series.status == SeriesStatus::Ok).count();
-    let status = match run.status {
-        RunStatus::Complete => "complete",
-        RunStatus::Incomplete => "**incomplete**",
-        RunStatus::Failed => "**failed in part**",
+    let status = match status::of_run(run.status) {
+        complete if run.status == RunStatus::Complete => complete.to_owned(),
+        other => format!("**{other}**"),
     };
     let reason = run
         .reason
@@ -85,7 +86,8 @@ fn headline(run: &Run, counts: &CountsView) -> String {
 }
 
 fn environment(run: &Run) -> Vec<String> {
-    let mut lines = machines(run);
+    let machines = machines(run, MARKDOWN).into_iter().map(|(_, fact)| fact);
+    let mut lines: Vec<String> = machines.collect();
     lines.push(tools(&run.tools));
     lines.extend(run.variants.iter().map(|revision| {
         let commit = revision.commit.as_deref().unwrap_or("no commit");
@@ -98,51 +100,53 @@ fn environment(run: &Run) -> Vec<String> {
     }));
     let (started, finished, seed) = (&run.started_at, &run.finished_at, run.seed);
     lines.push(format!("started {started}, finished {finished}, seed {seed}"));
-    if let Some(share) = harness_share(run) {
-        #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
-        let (load, measure) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
-        lines.push(format!(
-            "{load} of load in {measure}; {:.1} % of it went into probing, stopping and normalising",
-            share * 100.0
-        ));
-    }
+    lines.extend(time_spent(run));
     lines.push(format!("repeat: `{}`", plain(&run.repeat)));
     lines
 }
 
-/// The machine and its cores; of several machines each with what it measured.
-fn machines(run: &Run) -> Vec<String> {
-    let host = |host: &Host| format!("{}, fingerprint `{}`", machine(host), host.fingerprint);
+/// How much of the run's time was load, and how much the harness took; `None` before anything was measured.
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub(crate) fn time_spent(run: &Run) -> Option<String> {
+    let percent = harness_share(run)? * 100.0;
+    let (load, measure) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
+    Some(format!(
+        "{load} of load in {measure}; {percent:.1} % of it went into probing, stopping and normalising"
+    ))
+}
+
+/// The machine and its cores; of several machines each with what it measured. Each fact under its name.
+pub(crate) fn machines(run: &Run, escape: Escape) -> Vec<(&'static str, String)> {
+    let fingerprint = |host: &Host| escape.name(&host.fingerprint);
+    let host = |host: &Host| format!("{}, fingerprint {}", machine(host), fingerprint(host));
     if let Some(others) = other_hosts(run) {
-        let (machine, fingerprint) = (machine(&run.host), &run.host.fingerprint);
-        return vec![
-            format!("driver on {machine}, fingerprint of both `{fingerprint}`"),
-            others,
-        ];
+        let (machine, both) = (machine(&run.host), fingerprint(&run.host));
+        let driver = format!("driver on {machine}, fingerprint of both {both}");
+        return vec![("machine", driver), ("hosts", others)];
     }
     if run.shards.is_empty() {
-        return vec![host(&run.host), pinning(&run.pinning)];
+        return vec![("machine", host(&run.host)), ("cores", pinning(&run.pinning))];
     }
     let all = run.shards.len();
-    let mut lines = vec![format!(
-        "measured on {all} machines at once, each series on one of them: compare rows of one machine"
-    )];
-    lines.extend((1..).zip(&run.shards).map(|(number, shard)| {
-        let series: Vec<String> = shard.series.iter().map(|id| format!("`{}`", plain(id))).collect();
+    let how = format!("measured on {all} machines at once, each series on one of them: compare rows of one machine");
+    let mut facts = vec![("machines", how)];
+    facts.extend((1..).zip(&run.shards).map(|(number, shard)| {
+        let series: Vec<String> = shard.series.iter().map(|id| escape.name(id)).collect();
         let series = if series.is_empty() {
             "no series".into()
         } else {
             series.join(", ")
         };
-        format!(
-            "shard {number} of {all}, run `{}`, seed {}: {}; {}; {series}",
-            shard.run,
+        let fact = format!(
+            "shard {number} of {all}, run {}, seed {}: {}; {}; {series}",
+            escape.name(&shard.run),
             shard.seed,
             host(&shard.host),
             pinning(&shard.pinning)
-        )
+        );
+        ("shard", fact)
     }));
-    lines
+    facts
 }
 
 fn pinning(pinning: &Pinning) -> String {

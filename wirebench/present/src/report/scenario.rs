@@ -2,14 +2,13 @@
 
 use crate::report::cells;
 use crate::report::charts::Chart;
-use crate::report::format::{bytes, count, time};
+use crate::report::format::bytes;
 use crate::report::head_to_head;
 use crate::report::kind::Kind;
 use crate::report::pacing;
 use crate::report::table::{Column, Table, in_two_lines, number, text};
 use wirebench_judge::summary::{Row, Section};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::LoadRecord;
 
 /// A scenario's text and tables.
 #[derive(Debug)]
@@ -37,7 +36,7 @@ impl<'a> ScenarioView<'a> {
         let of_load: &[Row] = if kind == Kind::Load { &section.rows } else { &[] };
         Self {
             name: section.scenario,
-            about: about(kind, section),
+            about: (section.rows.first()).map_or_else(String::new, |row| pacing::offered(&row.series.load)),
             series: Table::new(columns(kind), section.rows.iter().map(|row| cells_of(kind, row))),
             offered: pacing::table(of_load),
             searches: pacing::searches(of_load),
@@ -49,32 +48,6 @@ impl<'a> ScenarioView<'a> {
                 .collect(),
         }
     }
-}
-
-fn about(kind: Kind, section: &Section) -> String {
-    match kind {
-        Kind::StartUp => "From exec to the first good answer, and stopping again; every start is a new process.".into(),
-        Kind::Benchmark => {
-            "Time of one iteration inside the program, without a server; a sample is the mean of many iterations."
-                .into()
-        }
-        Kind::Load => section
-            .rows
-            .first()
-            .map_or_else(String::new, |row| about_load(&row.series.load)),
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "request counts and times stay far below 2^53")]
-fn about_load(load: &LoadRecord) -> String {
-    let amount = match (load.requests, load.duration_ns) {
-        (Some(requests), _) => format!("{} requests", count(requests as f64)),
-        (None, Some(ns)) => time(ns as f64),
-        (None, None) => pacing::stages(load).unwrap_or_else(|| "no load".into()),
-    };
-    let pace = pacing::pace(load).map_or(String::new(), |pace| format!("; {pace}"));
-    let (connections, streams) = (load.connections.unwrap_or(1), load.streams.unwrap_or(1));
-    format!("{amount} a round, connections × streams: {connections} × {streams}{pace}.")
 }
 
 fn columns(kind: Kind) -> Vec<Column> {

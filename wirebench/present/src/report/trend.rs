@@ -3,13 +3,21 @@
 use std::fmt::Write as _;
 
 use crate::report::cause::{moved, sentence};
-use crate::report::format::{count, plain, three_digits};
+use crate::report::format::{grouped, plain, three_digits};
+use crate::report::percent::{signed, with_interval};
 use crate::report::values::figure;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Basis, ChangePoint, Direction, Group, Push, SeenNoise, Segment, Trace, Trend};
 
 /// The widest column, characters: longer names do not widen it.
 const WIDEST: usize = 60;
+
+/// Shapes and words of a step and of a standing, the same in a terminal and on every page.
+pub const WORSE: &str = "▼ worse";
+/// A step towards what is better.
+pub const BETTER: &str = "▲ better";
+/// A step of which nobody says which way is better.
+pub const CHANGED: &str = "◇ changed";
 
 /// If the smallest step that would be seen is larger, percent, the trace is too noisy to judge.
 pub const TOO_NOISY: f64 = 100.0;
@@ -71,12 +79,12 @@ fn standing(trace: &Trace) -> String {
         Some(percent) => format!("sees steps from {} %", three_digits(percent)),
         None => "too few values to say what it sees".to_owned(),
     };
-    let mut line = format!("{level}, {} values, {seen}", count_of(trace.points));
+    let mut line = format!("{level}, {} values, {seen}", grouped(trace.points));
     for word in newest.noise.iter().flat_map(kinds) {
         let _ = write!(line, ", {word}");
     }
     if trace.left_out > 0 {
-        let _ = write!(line, ", {} left out", count_of(trace.left_out));
+        let _ = write!(line, ", {} left out", grouped(trace.left_out));
     }
     if let Some((newest, why)) = trace
         .newest
@@ -144,10 +152,10 @@ fn events(out: &mut String, segment: &Segment) {
 }
 
 fn step(point: &ChangePoint) -> String {
-    let (symbol, word) = match point.direction {
-        Direction::Better => ("▽", "better"),
-        Direction::Worse => ("▲", "worse"),
-        Direction::Unknown => ("◇", "changed"),
+    let word = match point.direction {
+        Direction::Better => BETTER,
+        Direction::Worse => WORSE,
+        Direction::Unknown => CHANGED,
     };
     let meaning = match (&point.accepted, point.alert) {
         _ if point.not_code.is_some() => format!(", {}", plain(point.not_code.as_deref().unwrap_or_default())),
@@ -157,10 +165,8 @@ fn step(point: &ChangePoint) -> String {
         (None, false) => String::new(),
     };
     format!(
-        "{symbol} {word} {} ({} … {}) after {} up to {}{meaning}",
-        size(point.change_percent),
-        signed(point.low_percent),
-        signed(point.high_percent),
+        "{word} {} after {} up to {}{meaning}",
+        with_interval(point.change_percent, point.low_percent, point.high_percent),
         plain(short_commit(&point.last_before.commit)),
         push(&point.first_after)
     )
@@ -169,21 +175,6 @@ fn step(point: &ChangePoint) -> String {
 fn push(push: &Push) -> String {
     let day = push.at.as_deref().and_then(|time| time.get(..10)).unwrap_or("no date");
     format!("{} ({})", plain(short_commit(&push.commit)), plain(day))
-}
-
-/// With its sign, one decimal: `+3.1`, `−0.4`.
-fn signed(percent: f64) -> String {
-    let sign = if percent < 0.0 { '−' } else { '+' };
-    format!("{sign}{:.1}", percent.abs())
-}
-
-/// A change in percent, or how many times as much it is when that is easier to read: `+3.1 %`, `× 1,187`.
-#[must_use]
-pub fn size(percent: f64) -> String {
-    if percent < 900.0 {
-        return format!("{} %", signed(percent));
-    }
-    format!("× {}", count(1.0 + percent / 100.0))
 }
 
 /// One line for each push at which several series stepped, or something got worse.
@@ -209,8 +200,8 @@ pub fn headline(group: &Group) -> String {
         "{} at {}; {} of {} moved",
         sentence(&moved(group)),
         push(&group.first_after),
-        count_of(group.stepped),
-        count_of(group.measured),
+        grouped(group.stepped),
+        grouped(group.measured),
     )
 }
 
@@ -223,8 +214,8 @@ fn totals(trend: &Trend) -> String {
     let accepted = steps().filter(|point| point.accepted.is_some()).count();
     format!(
         "{} runs, {} series × metrics: {} steps worse ({accepted} accepted), {} better, {} of unknown direction; {}",
-        count_of(trend.runs),
-        count_of(trend.traces.len()),
+        grouped(trend.runs),
+        grouped(trend.traces.len()),
         of(Direction::Worse),
         of(Direction::Better),
         of(Direction::Unknown),
@@ -236,12 +227,7 @@ fn alerts(trend: &Trend) -> String {
     let pushes = if trend.alerts == 1 { "push" } else { "pushes" };
     format!(
         "alerts at {} {pushes}, {} of them new",
-        count_of(trend.alerts),
-        count_of(trend.recent_alerts)
+        grouped(trend.alerts),
+        grouped(trend.recent_alerts)
     )
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of runs stay far below 2^53")]
-fn count_of(number: usize) -> String {
-    count(number as f64)
 }

@@ -4,11 +4,11 @@
 
 use serde::Serialize;
 
+use crate::report::format::plural;
 use crate::site::error::SiteError;
 use crate::site::frame::Site;
 use crate::site::gather::{Series, Source};
-use crate::site::shown::plural;
-use crate::site::words::verdict;
+use crate::site::series_view::verdict;
 use crate::site::write::Writer;
 use wirebench_history::standing::Standing;
 

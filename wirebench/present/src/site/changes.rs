@@ -2,13 +2,13 @@
 
 use askama::Template;
 
+use crate::report::format::plural;
 use crate::report::percent::change;
 use crate::report::trend::headline;
 use crate::site::causes::{Cause, anchor, causes};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::Source;
 use crate::site::page::{Context, SitePage};
-use crate::site::shown::plural;
 use crate::site::timeline::{day, seconds};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Group;

@@ -2,24 +2,15 @@
 
 use crate::site::buckets::{buckets, stretches};
 use crate::site::encode::row;
+use crate::site::gather::{Drawn, Series, Source};
 use wirebench_history::follow::Values;
-use wirebench_record::site::{Break, COLUMN, Column, Failure, Level, MOST_POINTS, POINTS, Points, PointsFile, Step};
+use wirebench_history::standing::Standing;
+use wirebench_record::site::{Break, COLUMN, Column, Failure, MOST_POINTS, POINTS, Points, PointsFile, Step};
 use wirebench_record::trend::Trace;
-use wirebench_stats::quantile::median;
 
-/// What of a column does not follow from its trace.
-#[derive(Debug)]
-pub(super) struct Named<'a> {
-    pub(super) server: &'a str,
-    pub(super) label: &'a str,
-    pub(super) timeline: &'a str,
-    pub(super) reference: Option<String>,
-    /// Whether it has no value in the newest pushes: what comes after its last one is left out.
-    pub(super) ended: bool,
-}
-
-/// The column, and its points where they are a file of their own.
-pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, Option<PointsFile>) {
+/// The column, without what comes after the last value of an ended series, and its points where they are a file of their own.
+pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column, Option<PointsFile>) {
+    let (trace, values) = (drawn.trace, drawn.values);
     let breaks: Vec<Break> = breaks(trace, values);
     let points = points(values);
     let count = values.values.iter().filter(|value| value.is_finite()).count();
@@ -30,17 +21,21 @@ pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, O
     let column = Column {
         schema: COLUMN.into(),
         series: trace.series.clone(),
-        server: named.server.to_owned(),
+        server: series.server.to_owned(),
         metric: trace.metric,
-        label: named.label.to_owned(),
+        label: drawn.label.to_owned(),
         unit: trace.unit.clone(),
         better: trace.better,
         basis: trace.basis,
-        reference: named.reference,
-        timeline: named.timeline.to_owned(),
-        places: if named.ended { end } else { values.values.len() },
+        reference: drawn.reference.clone(),
+        timeline: source.timeline.id.clone(),
+        places: if drawn.stands.standing == Standing::Ended {
+            end
+        } else {
+            values.values.len()
+        },
         breaks,
-        levels: levels(values),
+        levels: values.levels(),
         steps: steps(trace, values),
         failures: failures(values),
         buckets: long.then(|| buckets(from(), end, &values.values, &values.ratios)),
@@ -81,36 +76,6 @@ fn steps(trace: &Trace, values: &Values) -> Vec<Step> {
         })
     });
     found.collect()
-}
-
-/// The medians of what was judged, between breaks and steps.
-fn levels(values: &Values) -> Vec<Level> {
-    let judged = if values.ratios.is_empty() {
-        &values.values
-    } else {
-        &values.ratios
-    };
-    let mut found = Vec::new();
-    // Levels of values have no place among ratios, nor the other way round.
-    let newest = values.segments.last().map(|segment| segment.basis);
-    for segment in values.segments.iter().filter(|segment| Some(segment.basis) == newest) {
-        let mut from = segment.first;
-        let ends = segment.steps.iter().map(|step| (step.last_before, step.first_after));
-        for (to, next) in ends.chain([(segment.last, segment.last)]) {
-            let within: Vec<f64> = judged
-                .get(from..=to)
-                .unwrap_or_default()
-                .iter()
-                .copied()
-                .filter(|value| value.is_finite())
-                .collect();
-            if let Some(level) = median(&within) {
-                found.push(Level { from, to, level });
-            }
-            from = next;
-        }
-    }
-    found
 }
 
 fn failures(values: &Values) -> Vec<Failure> {

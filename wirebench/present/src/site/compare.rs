@@ -18,9 +18,9 @@ use wirebench_record::comparison::Comparison;
 
 #[derive(Template)]
 #[template(path = "compare.html")]
-struct Page {
+struct Page<'a> {
     frame: Frame,
-    compared: View,
+    compared: View<'a>,
     /// The run's id, where its page may be named by it.
     run: Option<String>,
 }
@@ -43,7 +43,7 @@ pub(super) fn render(
     let compared = View::of(comparison, links, flames);
     Page {
         frame: site.frame_below(
-            &format!("{}: {}", compared.sides(), compared.verdict),
+            &format!("{}: {}", compared.sides(), compared.shared.verdict),
             choice::PAGE.path,
         ),
         compared,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::report::format::plural;
 use crate::site::gather::Source;
 use crate::site::input::Input;
-use crate::site::shown::plural;
 use crate::site::timeline::seconds;
 use wirebench_history::follow::{Line, RUNS};
 

@@ -13,9 +13,10 @@ use self::table::{Group, answer, groups};
 use crate::report::format::machines;
 use crate::site::frame::{Frame, Site};
 use crate::site::page::SitePage;
+use crate::site::revision::Revision;
 use crate::site::run_list;
 use crate::site::shown::{instant, is_id, name};
-use wirebench_record::run::{Run, Variant, short_commit};
+use wirebench_record::run::{Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: run_list::PAGE.applies,
@@ -38,8 +39,7 @@ struct Shown {
     run: String,
     /// The run's id, where it has a page.
     file: Option<String>,
-    commit: String,
-    url: Option<String>,
+    code: Revision,
     started: String,
     machine: String,
     groups: Vec<Group>,
@@ -69,17 +69,11 @@ impl Shown {
     }
 
     fn of(run: &Run, site: &Site, paged: &dyn Fn(&str) -> bool) -> Self {
-        let candidate = run
-            .variants
-            .iter()
-            .find(|revision| revision.variant == Variant::Candidate);
-        let commit = candidate.and_then(|revision| revision.commit.as_deref());
         Self {
             answer: answer(run),
             run: name(&run.id),
             file: (is_id(&run.id) && paged(&run.id)).then(|| run.id.clone()),
-            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
-            url: commit.and_then(|commit| site.commit_url(commit)),
+            code: Revision::of(run.revision(Variant::Candidate), &|commit| site.commit_url(commit)),
             started: instant(&run.started_at),
             machine: machines(run),
             groups: groups(run),

@@ -5,24 +5,23 @@ mod heat;
 mod noise;
 mod sizes;
 
-use std::collections::BTreeSet;
-
 use askama::Template;
 
 use self::heat::Heat;
 use self::noise::Noise;
 use self::sizes::Sizes;
-use crate::report::format::three_digits;
+use crate::report::format::{plural, three_digits};
 use crate::report::percent::declared;
 use crate::site::frame::Frame;
 use crate::site::gather::Source;
 use crate::site::page::SitePage;
-use crate::site::shown::{plural, sentence};
-use crate::site::trust::{Tally, steal_percent};
-use wirebench_record::comparison::{Comparison, Verdict};
+use crate::site::shown::sentence;
+use crate::site::trust::{left_out, reasons};
+use wirebench_judge::summary::equal_code::equal_code;
+use wirebench_judge::summary::quality::{Tally, steal_percent};
+use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
 use wirebench_record::trend::Trend;
-use wirebench_stats::proportion;
 use wirebench_stats::quantile::median;
 
 pub(super) const PAGE: SitePage = SitePage::new("health.html", "Health", |frame, context| {
@@ -71,17 +70,14 @@ fn render(
     comparisons: &[&Comparison],
     (trend, sources): (&Trend, &[Source]),
 ) -> Result<String, askama::Error> {
-    let mut tally = Tally::default();
-    runs.iter().for_each(|run| tally.add(run));
+    let tally = Tally::of(runs);
     Page {
         frame,
         alarms: alarms(runs, comparisons),
         noise: Noise::of(comparisons),
         rounds: (tally.rounds > 0).then(|| rounds(&tally, runs.len())),
         steal: steal(runs),
-        reasons: (tally.ranked().into_iter().take(20))
-            .map(|(count, why)| (plural(count, "round"), why.to_owned()))
-            .collect(),
+        reasons: reasons(&tally, 20),
         compared: Sizes::compared(comparisons),
         followed: Sizes::followed(trend),
         heat: Heat::of(sources),
@@ -94,7 +90,7 @@ fn render(
 
 fn rounds(tally: &Tally, runs: usize) -> String {
     let all = plural(tally.rounds, "round");
-    let left = tally.left_out();
+    let left = left_out(tally);
     let of = plural(runs, "run");
     if left.is_empty() {
         return format!("All {all} of {of} passed every check.");
@@ -137,37 +133,19 @@ fn minutes(runs: &[&Run]) -> Option<String> {
     ))
 }
 
-/// Comparisons of equal code: both sides of one commit without local changes, and no time burnt on purpose.
 fn alarms(runs: &[&Run], comparisons: &[&Comparison]) -> Alarms {
-    let burnt: BTreeSet<&str> = (runs.iter())
-        .filter(|run| run.series.iter().any(|series| series.injected_burn_ns.is_some()))
-        .map(|run| run.id.as_str())
-        .collect();
-    let equal = |comparison: &&&Comparison| {
-        let (baseline, candidate) = (&comparison.baseline.revision, &comparison.candidate.revision);
-        comparison.paired
-            && baseline.commit.is_some()
-            && baseline.commit == candidate.commit
-            && [baseline, candidate].iter().all(|side| side.modified != Some(true))
-            && !burnt.contains(comparison.candidate.run.as_str())
-    };
-    let equal: Vec<&&Comparison> = comparisons.iter().filter(equal).collect();
-    let wrong = equal
-        .iter()
-        .filter(|comparison| comparison.verdict == Verdict::Regressed)
-        .count();
-    let (_, high) = proportion::interval(wrong as u64, equal.len() as u64);
     let limits = comparisons
         .iter()
         .map(|comparison| comparison.method.false_alarm_at_most_percent);
     let limit = limits.fold(0.0, f64::max);
     Alarms {
-        sentence: (!equal.is_empty()).then(|| {
+        sentence: equal_code(runs, comparisons).map(|equal| {
             format!(
-                "{wrong} of {} of equal code {} called regressed: with 95 % confidence the rate is at most {} %.",
-                plural(equal.len(), "comparison"),
-                if wrong == 1 { "was" } else { "were" },
-                three_digits(high * 100.0)
+                "{} of {} of equal code {} called regressed: with 95 % confidence the rate is at most {} %.",
+                equal.regressed,
+                plural(equal.comparisons, "comparison"),
+                if equal.regressed == 1 { "was" } else { "were" },
+                three_digits(equal.share_at_most * 100.0)
             )
         }),
         promised: (!comparisons.is_empty()).then(|| {
@@ -183,6 +161,7 @@ fn alarms(runs: &[&Run], comparisons: &[&Comparison]) -> Alarms {
 mod tests {
     use super::*;
     use crate::site::samples;
+    use wirebench_record::comparison::Verdict;
     use wirebench_testing::golden;
 
     fn equal(verdict: Verdict) -> Comparison {

@@ -1,37 +1,23 @@
 //! The newest values of a source by series and metric: a line for each series, a column for each metric.
 
 use crate::site::gather::{Drawn, Series, Source};
-use crate::site::words::{state, verdict};
 use wirebench_history::standing::Standing;
 use wirebench_record::metric::Metric;
 
 /// Series that have the same kind of metrics.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Matrix {
+#[derive(Debug)]
+pub(super) struct Matrix<'a> {
     /// What the columns show.
     pub(super) heads: Vec<&'static str>,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<Line<'a>>,
 }
 
 /// A series.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) series: String,
-    pub(super) page: String,
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) series: &'a Series<'a>,
     /// A cell for each column; none where the series has no such metric.
-    pub(super) cells: Vec<Option<Cell>>,
-}
-
-/// A value.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) label: &'static str,
-    pub(super) value: String,
-    /// The word that chooses the metric in the address of the series.
-    pub(super) word: String,
-    pub(super) state: &'static str,
-    /// Shape and word; empty for a value within noise, and for too few values.
-    pub(super) verdict: &'static str,
+    pub(super) cells: Vec<Option<&'a Drawn<'a>>>,
 }
 
 /// What kind of metrics a series has.
@@ -54,7 +40,7 @@ fn kind(series: &Series) -> Kind {
 }
 
 /// The matrices of a source, one for each kind of series; none of imported values, which have no metrics.
-pub(super) fn matrices(source: &Source) -> Vec<Matrix> {
+pub(super) fn matrices<'a>(source: &'a Source) -> Vec<Matrix<'a>> {
     let kinds = [Kind::Load, Kind::Other, Kind::Counted];
     let of = |wanted| {
         let series = source.series.iter().filter(|series| {
@@ -72,21 +58,17 @@ fn ended(series: &Series) -> bool {
     all.all(|drawn| drawn.stands.standing == Standing::Ended)
 }
 
-fn matrix(series: &[&Series]) -> Option<Matrix> {
+fn matrix<'a>(series: &[&'a Series<'a>]) -> Option<Matrix<'a>> {
     let has = |metric: &Metric| {
         let mut all = series.iter().flat_map(|series| &series.metrics);
         all.any(|drawn| drawn.trace.metric == Some(*metric))
     };
     let metrics: Vec<Metric> = Metric::all().filter(has).collect();
-    let line = |series: &&Series| Line {
-        series: series.name.to_owned(),
-        page: series.page.clone(),
+    let line = |series: &&'a Series<'a>| Line {
+        series,
         cells: metrics
             .iter()
-            .map(|metric| {
-                let found = series.metrics.iter().find(|drawn| drawn.trace.metric == Some(*metric));
-                found.map(|drawn| cell(*metric, drawn))
-            })
+            .map(|metric| series.metrics.iter().find(|drawn| drawn.trace.metric == Some(*metric)))
             .collect(),
     };
     (!metrics.is_empty()).then(|| Matrix {
@@ -95,17 +77,20 @@ fn matrix(series: &[&Series]) -> Option<Matrix> {
     })
 }
 
-fn cell(metric: Metric, drawn: &Drawn) -> Cell {
-    let standing = drawn.stands.standing;
-    let notable = !matches!(standing, Standing::Noise | Standing::Few);
-    Cell {
-        label: metric.label(),
-        value: match standing {
+impl Line<'_> {
+    /// The value; empty if the newest run has no valid one.
+    pub(super) fn value(&self, drawn: &Drawn) -> String {
+        match drawn.stands.standing {
             Standing::Withheld => String::new(),
             _ => drawn.newest(),
-        },
-        word: drawn.word.clone(),
-        state: state(standing),
-        verdict: if notable { verdict(standing) } else { "" },
+        }
+    }
+
+    /// Shape and word; empty for a value within noise, and for too few values.
+    pub(super) fn verdict(&self, drawn: &Drawn) -> &'static str {
+        match drawn.stands.standing {
+            Standing::Noise | Standing::Few => "",
+            _ => drawn.verdict(),
+        }
     }
 }

@@ -21,10 +21,10 @@ mod matrix;
 #[cfg(test)]
 mod metrics_tests;
 mod names;
-mod offered;
 mod overview;
 mod page;
 mod ratio;
+mod revision;
 mod run_list;
 mod run_page;
 mod run_summary;
@@ -35,16 +35,15 @@ mod scale;
 mod scripts;
 mod series;
 mod series_page;
+mod series_view;
 mod shown;
 mod spark;
-mod status;
 mod stills;
 mod svg;
 mod timeline;
 mod trust;
 #[cfg(test)]
 mod well_formed;
-mod words;
 mod write;
 
 pub use error::SiteError;

@@ -2,14 +2,13 @@
 
 use askama::Template;
 
+use crate::report::format::plural;
 use crate::site::causes::{Cause, causes};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::matrix::{Matrix, matrices};
 use crate::site::page::{Context, SitePage};
-use crate::site::shown::plural;
-use crate::site::spark;
-use crate::site::words::{changed, remark, seen, sentence, state, verdict};
+use crate::site::series_view::sentence;
 use wirebench_history::standing::{FEWEST, Standing};
 use wirebench_record::trend::Group;
 
@@ -24,16 +23,16 @@ const GLANCE: usize = 24;
 
 #[derive(Template)]
 #[template(path = "overview.html")]
-struct Page {
+struct Page<'a> {
     frame: Frame,
     /// Why the newest run may be too old to go by.
     stale: Option<String>,
-    sources: Vec<SourceView>,
+    sources: Vec<SourceView<'a>>,
     /// Files of the history that were left out, and why.
     skipped: Vec<String>,
 }
 
-struct SourceView {
+struct SourceView<'a> {
     id: String,
     name: String,
     sentence: String,
@@ -44,8 +43,8 @@ struct SourceView {
     broken: Vec<Broken>,
     /// How many runs are missing until anything is judged, in words; none when something is.
     first_runs: Option<String>,
-    matrices: Vec<Matrix>,
-    rows: Vec<MetricRow>,
+    matrices: Vec<Matrix<'a>>,
+    rows: Vec<MetricRow<'a>>,
 }
 
 /// Series without a good value in the newest run, for one reason.
@@ -55,15 +54,15 @@ struct Broken {
     series: Vec<(String, String, usize)>,
 }
 
-impl SourceView {
+impl SourceView<'_> {
     /// Sparklines for a page on which every table is folded.
-    fn glance(&self) -> Vec<&MetricRow> {
+    fn glance(&self) -> Vec<&MetricRow<'_>> {
         if !self.matrices.is_empty() || self.rows.len() <= OPEN {
             return Vec::new();
         }
         self.rows
             .iter()
-            .filter(|row| !row.spark.is_empty())
+            .filter(|row| !row.drawn.spark().is_empty())
             .take(GLANCE)
             .collect()
     }
@@ -74,18 +73,10 @@ impl SourceView {
     }
 }
 
-struct MetricRow {
-    state: &'static str,
-    verdict: &'static str,
-    series: String,
-    href: String,
-    label: String,
-    value: String,
-    change: String,
+struct MetricRow<'a> {
+    series: &'a Series<'a>,
+    drawn: &'a Drawn<'a>,
     remark: String,
-    spark: String,
-    seen: String,
-    order: (Standing, i64),
 }
 
 fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
@@ -100,12 +91,12 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
     .render()
 }
 
-fn source_view(site: &Site, source: &Source, groups: &[Group]) -> SourceView {
+fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceView<'a> {
     let rows = source.series.iter();
     let mut rows: Vec<MetricRow> = rows
         .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))
         .collect();
-    rows.sort_by_key(|row| row.order);
+    rows.sort_by_key(MetricRow::order);
     let now = |status: &str| matches!(status, "open" | "accepted" | "better" | "unknown");
     let mut causes = causes(site, std::slice::from_ref(source), groups, |row| {
         row.after_mark && now(row.status)
@@ -153,34 +144,33 @@ fn broken(source: &Source) -> Vec<Broken> {
 
 /// How many runs are missing until the first verdict.
 fn first_runs(source: &Source, rows: &[MetricRow]) -> Option<String> {
-    let early = !rows.is_empty() && rows.iter().all(|row| row.order.0 == Standing::Few);
+    let early = !rows.is_empty() && rows.iter().all(|row| row.drawn.stands.standing == Standing::Few);
     let missing = FEWEST.saturating_sub(source.timeline.pushes);
     (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 
-fn metric_row(series: &Series, drawn: &Drawn) -> MetricRow {
-    let size = drawn.stands.change.map_or(0.0, |change| change.percent.abs());
+fn metric_row<'a>(series: &'a Series, drawn: &'a Drawn) -> MetricRow<'a> {
     MetricRow {
-        state: state(drawn.stands.standing),
-        verdict: verdict(drawn.stands.standing),
-        series: series.name.to_owned(),
-        href: format!("series/{}.html?metric={}", series.page, drawn.word),
-        label: drawn.label.to_owned(),
-        value: drawn.newest(),
-        change: changed(drawn.stands.change),
+        series,
+        drawn,
         // The sentence above the table says it of all of them.
         remark: match drawn.stands.standing {
             Standing::Few => String::new(),
-            _ => remark(drawn),
+            _ => drawn.remark(),
         },
-        spark: spark::path(drawn.judged()),
-        seen: seen(drawn),
-        order: (drawn.stands.standing, -hundredths(size)),
     }
 }
 
-/// Hundredths of a percent, to sort by.
-#[expect(clippy::cast_possible_truncation, reason = "bounded")]
-fn hundredths(percent: f64) -> i64 {
-    (percent * 100.0).clamp(0.0, 1e12) as i64
+impl MetricRow<'_> {
+    fn href(&self) -> String {
+        format!("series/{}.html?metric={}", self.series.page, self.drawn.word)
+    }
+
+    /// The worst first, then the largest change, in hundredths of a percent.
+    #[expect(clippy::cast_possible_truncation, reason = "bounded")]
+    fn order(&self) -> (Standing, i64) {
+        let stands = &self.drawn.stands;
+        let percent = stands.change.map_or(0.0, |change| change.percent.abs());
+        (stands.standing, -((percent * 100.0).clamp(0.0, 1e12) as i64))
+    }
 }

@@ -3,15 +3,17 @@
 use askama::Template;
 
 use crate::report::comparison::headline;
+use crate::report::format::plural;
+use crate::report::status;
 use crate::site::compare::colour::class;
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::may_have_runs;
 use crate::site::input::Input;
 use crate::site::page::SitePage;
-use crate::site::shown::{instant, is_id, name, plural};
-use crate::site::status;
+use crate::site::revision::Revision;
+use crate::site::shown::{instant, is_id, name};
 use wirebench_record::comparison::Comparison;
-use wirebench_record::run::{Run, Variant, short_commit};
+use wirebench_record::run::{Run, Variant};
 
 pub(super) const PAGE: SitePage = SitePage {
     applies: |_, sources| may_have_runs(sources),
@@ -24,8 +26,7 @@ pub(super) const PAGE: SitePage = SitePage {
 #[derive(Debug, Clone)]
 pub(super) struct ListedRun {
     pub(super) id: String,
-    pub(super) commit: String,
-    pub(super) url: Option<String>,
+    pub(super) code: Revision,
     /// To sort by.
     started_at: String,
     pub(super) started: String,
@@ -47,16 +48,10 @@ impl ListedRun {
 
     /// `None` for a run whose id cannot name a page.
     pub(super) fn of(run: &Run, comparison: Option<&Comparison>, site: &Site) -> Option<Self> {
-        let candidate = run
-            .variants
-            .iter()
-            .find(|revision| revision.variant == Variant::Candidate);
-        let commit = candidate.and_then(|revision| revision.commit.as_deref());
         let model = run.host.cpu_model.as_deref().unwrap_or("unknown CPU");
         is_id(&run.id).then(|| Self {
             id: run.id.clone(),
-            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
-            url: commit.and_then(|commit| site.commit_url(commit)),
+            code: Revision::of(run.revision(Variant::Candidate), &|commit| site.commit_url(commit)),
             started_at: run.started_at.clone(),
             started: instant(&run.started_at),
             status: status::of_run(run.status),

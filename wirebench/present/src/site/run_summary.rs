@@ -12,10 +12,7 @@ use wirebench_record::site::{Fact, RUN_SUMMARY, RunSummary, SeriesSummary, Value
 
 /// The candidate's values and what they were measured with.
 pub(super) fn summary(run: &Run) -> RunSummary {
-    let candidate = run
-        .variants
-        .iter()
-        .find(|revision| revision.variant == Variant::Candidate);
+    let candidate = run.revision(Variant::Candidate);
     let rows = sections(run).into_iter().flat_map(|section| section.rows);
     let timed = rows.map(|row| {
         let values = Metric::OF_SERVER.into_iter().filter_map(|metric| {

@@ -5,14 +5,13 @@ use std::path::Path;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Serialize;
 
-use crate::site::columns::{Named, column};
+use crate::site::columns::column;
 use crate::site::error::SiteError;
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::page::Context;
 use crate::site::series_page;
 use crate::site::timeline::pushes;
 use crate::site::write::Writer;
-use wirebench_history::standing::Standing;
 use wirebench_record::site::ColumnHead;
 
 /// The files of one series.
@@ -54,14 +53,7 @@ pub(super) fn write(writer: &mut Writer, context: &Context, source: &Source) -> 
 
 /// The files that a figure is drawn from.
 fn data(source: &Source, series: &Series, drawn: &Drawn) -> Vec<(String, serde_json::Result<Vec<u8>>)> {
-    let named = Named {
-        server: series.server,
-        label: drawn.label,
-        timeline: &source.timeline.id,
-        reference: drawn.reference.clone(),
-        ended: drawn.stands.standing == Standing::Ended,
-    };
-    let (column, points) = column(drawn.trace, drawn.values, named);
+    let (column, points) = column(source, series, drawn);
     let mut files = vec![file(&drawn.column, "json", &column)];
     files.extend(points.map(|points| file(&drawn.column, "points.json", &points)));
     files

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::report::format::three_digits;
+use crate::report::format::{plural, three_digits};
 use crate::report::percent::change;
 use crate::report::trend::{TOO_NOISY, kinds};
 use crate::site::badges;
@@ -10,10 +10,7 @@ use crate::site::change_points::{ChangePointView, of_series};
 use crate::site::frame::{Frame, commit_url, pull_url};
 use crate::site::gather::{Drawn, Series, Source};
 use crate::site::page::Context;
-use crate::site::shown::plural;
-use crate::site::spark;
 use crate::site::timeline::day;
-use crate::site::words::{changed, remark, state, verdict};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Push;
 
@@ -26,9 +23,8 @@ struct Page<'a> {
     frame: Frame,
     name: &'a str,
     page: &'a str,
-    lead: String,
-    first: Metric,
-    others: Vec<Metric>,
+    first: Metric<'a>,
+    others: Vec<Metric<'a>>,
     steps: Vec<ChangePointView>,
     breaks: Vec<(String, String)>,
     commits: Vec<Commit>,
@@ -40,17 +36,10 @@ struct Page<'a> {
     badge: String,
 }
 
-struct Metric {
-    column: String,
-    word: String,
-    label: String,
+struct Metric<'a> {
+    drawn: &'a Drawn<'a>,
     caption: String,
     fact: String,
-    state: &'static str,
-    verdict: &'static str,
-    value: String,
-    change: String,
-    spark: String,
 }
 
 struct Commit {
@@ -82,7 +71,6 @@ pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Res
         frame: site.frame_below(series.name, ""),
         name: series.name,
         page: &series.page,
-        lead: fact(source, first),
         first: metric(source, first),
         others: others.iter().map(|drawn| metric(source, drawn)).collect(),
         steps: of_series(site, source, series),
@@ -97,18 +85,11 @@ pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Res
     .render()
 }
 
-fn metric(source: &Source, drawn: &Drawn) -> Metric {
+fn metric<'a>(source: &Source, drawn: &'a Drawn) -> Metric<'a> {
     Metric {
-        column: drawn.column.clone(),
-        word: drawn.word.clone(),
-        label: drawn.label.to_owned(),
+        drawn,
         caption: caption(source, drawn),
         fact: fact(source, drawn),
-        state: state(drawn.stands.standing),
-        verdict: verdict(drawn.stands.standing),
-        value: drawn.newest(),
-        change: changed(drawn.stands.change),
-        spark: spark::path(drawn.judged()),
     }
 }
 
@@ -146,13 +127,13 @@ fn caption(source: &Source, drawn: &Drawn) -> String {
 /// The page's fact, one or two sentences.
 fn fact(source: &Source, drawn: &Drawn) -> String {
     let value = drawn.newest();
-    let verdict = verdict(drawn.stands.standing);
+    let verdict = drawn.verdict();
     let since = &source.mark.name;
     let change = match drawn.stands.change {
-        Some(found) => format!(
+        Some(_) => format!(
             "{verdict}: {}{} since {since}, now {value}.",
             drawn.what(),
-            changed(Some(found))
+            drawn.change()
         ),
         None => format!("{verdict}: {}{value}, no step since {since}.", drawn.what()),
     };
@@ -171,7 +152,7 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
         ),
         None => String::new(),
     };
-    let remark = match remark(drawn) {
+    let remark = match drawn.remark() {
         text if text.is_empty() => text,
         text => format!(" {text}."),
     };

@@ -1,7 +1,11 @@
 //! Text from records as it may stand on a page: nothing hidden, nothing endless. Escaping is the template's.
 
+use crate::report::escape::Escape;
 use crate::report::format::{is_unseen, shortened};
 use wirebench_record::metric::Better;
+
+/// Escapes for pages, whose templates escape HTML themselves.
+pub(super) const HTML: Escape = Escape::new(name, sentence);
 
 /// Characters of a name that are shown.
 const NAME: usize = 160;
@@ -39,21 +43,6 @@ pub(super) const fn direction(better: Better) -> &'static str {
 pub(super) fn is_id(id: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !id.is_empty() && id.len() <= 100 && id.chars().all(fits)
-}
-
-/// `1 round`, `2 rounds`.
-pub(super) fn plural(count: usize, word: &str) -> String {
-    if count == 1 {
-        format!("1 {word}")
-    } else {
-        format!("{} {word}s", grouped(count))
-    }
-}
-
-/// A number of things: `12,345`.
-#[expect(clippy::cast_precision_loss, reason = "counts of things stay far below 2^53")]
-pub(super) fn grouped(count: usize) -> String {
-    crate::report::format::count(count as f64)
 }
 
 /// An instant as people read it: `2026-11-21 17:24 UTC`; what is none as it stands.

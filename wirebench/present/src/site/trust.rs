@@ -1,28 +1,10 @@
 //! How much of a run can be trusted: how many of its rounds are good, and what was in their way.
 
-use std::collections::BTreeMap;
-
-use crate::report::format::three_digits;
-use crate::site::shown::{grouped, plural, sentence};
+use crate::report::format::{grouped, plural, three_digits};
+use crate::site::shown::sentence;
+use wirebench_judge::summary::quality::{Tally, steal_percent};
 use wirebench_judge::summary::{Row, counted, sections};
-use wirebench_record::run::{Bound, Round, RoundStatus, Run, RunStatus, Series, SeriesStatus};
-
-/// The rounds of one run, or of several, by how they went.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Tally {
-    /// All of them.
-    pub(super) rounds: usize,
-    /// Those that passed every check and were not dropped.
-    pub(super) good: usize,
-    /// Measured, but a check failed.
-    pub(super) invalid: usize,
-    /// Not measured.
-    pub(super) failed: usize,
-    /// Good, but left out because the machine was disturbed.
-    pub(super) dropped: usize,
-    /// Why rounds are not good: the reason without its numbers → how often, and one example.
-    reasons: BTreeMap<String, (usize, String)>,
-}
+use wirebench_record::run::{Bound, Run, RunStatus, Series, SeriesStatus};
 
 /// Whether a run can be trusted: a word, a sentence, and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,90 +17,31 @@ pub(super) struct Trust {
     pub(super) limits: Vec<String>,
 }
 
-/// The status of a round, as one word for tables and style sheets.
-pub(super) const fn word(round: &Round) -> &'static str {
-    match round.status {
-        RoundStatus::Ok if round.dropped.is_some() => "dropped",
-        RoundStatus::Ok => "ok",
-        RoundStatus::Invalid => "invalid",
-        RoundStatus::Failed => "failed",
-    }
+/// `3 invalid, 2 dropped`; empty when all are good.
+pub(super) fn left_out(tally: &Tally) -> String {
+    let parts = [
+        (tally.invalid, "invalid"),
+        (tally.failed, "failed"),
+        (tally.dropped, "dropped"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, word)| format!("{} {word}", grouped(count)))
+        .collect();
+    parts.join(", ")
 }
 
-/// Why a round is not good; `None` when it is good.
-pub(super) fn why(round: &Round) -> Option<&str> {
-    match round.status {
-        RoundStatus::Ok => round.dropped.as_deref(),
-        RoundStatus::Invalid | RoundStatus::Failed => Some(round.reason.as_deref().unwrap_or("no reason recorded")),
-    }
-}
-
-impl Tally {
-    /// Of one run.
-    pub(super) fn of(run: &Run) -> Self {
-        let mut tally = Self::default();
-        tally.add(run);
-        tally
-    }
-
-    /// Adds the rounds of a run.
-    pub(super) fn add(&mut self, run: &Run) {
-        for round in run.series.iter().flat_map(|series| &series.rounds) {
-            self.rounds += 1;
-            match word(round) {
-                "ok" => self.good += 1,
-                "dropped" => self.dropped += 1,
-                "invalid" => self.invalid += 1,
-                _ => self.failed += 1,
-            }
-            if let Some(why) = why(round) {
-                let known = self.reasons.entry(kind(why)).or_insert_with(|| (0, sentence(why)));
-                known.0 += 1;
-            }
-        }
-    }
-
-    /// Why rounds are not good, the most frequent reason first: how often, and one example of it. Reasons that differ in
-    /// their numbers only are one.
-    pub(super) fn ranked(&self) -> Vec<(usize, &str)> {
-        let mut all: Vec<(usize, &str)> = self.reasons.values().map(|(count, text)| (*count, &**text)).collect();
-        all.sort_by_key(|(count, text)| (std::cmp::Reverse(*count), *text));
-        all
-    }
-
-    /// `3 invalid, 2 dropped`; empty when all are good.
-    pub(super) fn left_out(&self) -> String {
-        let parts = [
-            (self.invalid, "invalid"),
-            (self.failed, "failed"),
-            (self.dropped, "dropped"),
-        ];
-        let parts = parts.into_iter().filter(|(count, _)| *count > 0);
-        let parts: Vec<String> = parts
-            .map(|(count, word)| format!("{} {word}", grouped(count)))
-            .collect();
-        parts.join(", ")
-    }
-}
-
-/// A reason without its numbers.
-fn kind(why: &str) -> String {
-    let mut out = String::new();
-    for c in why.chars().take(200) {
-        if c.is_ascii_digit() {
-            if !out.ends_with('#') {
-                out.push('#');
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
+/// The most frequent reasons why rounds are not good: how often, and one example.
+pub(super) fn reasons(tally: &Tally, most: usize) -> Vec<(String, String)> {
+    let ranked = tally.ranked().into_iter().take(most);
+    ranked
+        .map(|(count, why)| (plural(count, "round"), sentence(why)))
+        .collect()
 }
 
 /// Whether a run can be trusted.
 pub(super) fn trust(run: &Run) -> Trust {
-    let tally = Tally::of(run);
+    let tally = Tally::of(&[run]);
     let (word, mut sentence) = rounds(run, &tally);
     if let Some(reason) = run.reason.as_deref().filter(|_| run.status != RunStatus::Complete) {
         sentence = format!("{sentence} {}.", self::sentence(reason).trim_end_matches('.'));
@@ -139,7 +62,7 @@ fn rounds(run: &Run, tally: &Tally) -> (&'static str, String) {
     }
     let all = plural(tally.rounds, "round");
     let good = format!("{} of {all}", grouped(tally.good));
-    let left = tally.left_out();
+    let left = left_out(tally);
     if tally.good == 0 {
         return ("No", format!("Not one of {all} is good: {left}."));
     }
@@ -202,22 +125,6 @@ fn client_bound(run: &Run) -> Option<String> {
     })
 }
 
-/// The share of all CPU time that the hypervisor gave to others while the load ran; none when nobody looked.
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
-pub(super) fn steal_percent(run: &Run) -> Option<f64> {
-    let (mut stolen, mut all) = (0.0, 0.0);
-    for series in &run.series {
-        let cpus = f64::from(run.host_of(&series.id).cpu_count);
-        for round in &series.rounds {
-            if let (Some(steal), Some(length)) = (round.host_steal_ns, round.elapsed_ns) {
-                stolen += steal as f64;
-                all += length as f64 * cpus;
-            }
-        }
-    }
-    (all > 0.0).then(|| stolen / all * 100.0)
-}
-
 fn steal(run: &Run) -> Option<String> {
     let percent = steal_percent(run)?;
     Some(if percent < 0.005 {
@@ -239,6 +146,7 @@ fn counts(run: &Run) -> Option<String> {
 mod tests {
     use super::*;
     use crate::site::samples;
+    use wirebench_record::run::RoundStatus;
 
     #[test]
     fn a_run_without_a_flaw_is_trusted() {
@@ -285,7 +193,7 @@ mod tests {
             round.status = RoundStatus::Invalid;
             round.reason = Some(format!("{place} of 100 answers were wrong"));
         }
-        let tally = Tally::of(&run);
+        let tally = Tally::of(&[&run]);
         assert_eq!(tally.ranked(), [(3, "0 of 100 answers were wrong")]);
     }
 }

@@ -2,15 +2,20 @@
 
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
-use crate::report::format::{count, plain, shortened};
+use crate::report::format::{grouped, plain, shortened};
 use crate::report::percent::{change, declared, size};
-use wirebench_judge::summary::comparison::{Findings, Row};
+use wirebench_judge::summary::comparison::{Findings, Row, Standing};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
 
-/// The number of rows with each standing: `3 regressed, 45 unchanged`. The rows must be sorted by standing.
-pub(super) fn tally(rows: &[Row]) -> String {
+/// The number of rows with each standing, the worst first. The rows must be sorted by standing.
+pub(crate) fn counts(rows: &[Row]) -> impl Iterator<Item = (usize, Standing)> {
     let alike = rows.chunk_by(|one, next| one.standing == next.standing);
-    let each = alike.map(|rows| format!("{} {}", rows.len(), verdict::word(rows[0].standing)));
+    alike.map(|rows| (rows.len(), rows[0].standing))
+}
+
+/// The same in words: `3 regressed, 45 unchanged`.
+pub(crate) fn tally(rows: &[Row]) -> String {
+    let each = counts(rows).map(|(number, standing)| format!("{number} {}", verdict::word(standing)));
     each.collect::<Vec<_>>().join(", ")
 }
 
@@ -90,7 +95,7 @@ pub(super) fn not_compared(findings: &Findings) -> Option<String> {
     let each: Vec<String> = by_presence(findings)
         .into_iter()
         .filter(|(_, all)| !all.is_empty())
-        .map(|(how, all)| format!("{} {how}", count_of(all.len())))
+        .map(|(how, all)| format!("{} series {how}", grouped(all.len())))
         .collect();
     (!each.is_empty()).then(|| each.join(", "))
 }
@@ -124,9 +129,4 @@ pub fn remarks(comparison: &Comparison, escape: Escape) -> Vec<String> {
             )
         })
         .collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
-fn count_of(n: usize) -> String {
-    format!("{} series", count(n as f64))
 }

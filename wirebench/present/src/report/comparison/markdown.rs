@@ -5,16 +5,13 @@ use askama::Template;
 use crate::report::comparison::block::Block;
 use crate::report::comparison::rows::{self, Line};
 use crate::report::comparison::view::{Explained, NotCompared, View};
-use crate::report::escape::{MARKDOWN, code, prose};
-use crate::report::format::tools;
+use crate::report::escape::{MARKDOWN, code};
 use crate::report::limits;
 use crate::report::table::{Column, Table, number, text};
 use wirebench_record::comparison::Comparison;
 
 /// The longest comment that GitHub accepts, in characters; counted here in bytes, which are never fewer.
 pub const LIMIT: usize = 65_536;
-/// The most notes, and the most remarks, that are shown; this program writes fewer.
-const NOTES: usize = 10;
 /// The most counts whose functions are listed.
 const EXPLAINED: usize = 10;
 /// The longest command line that is shown, bytes.
@@ -25,7 +22,6 @@ const COMMAND: usize = 2000;
 #[template(path = "comparison_head.md")]
 struct Head<'a> {
     view: &'a View<'a>,
-    notes: Vec<&'a String>,
 }
 
 /// The text after the tables.
@@ -34,7 +30,6 @@ struct Head<'a> {
 struct Foot<'a> {
     view: &'a View<'a>,
     runs: String,
-    tools: Option<String>,
     repeat: Option<&'a String>,
     is_paired: bool,
 }
@@ -48,15 +43,10 @@ pub fn render(comparison: &Comparison) -> String {
 /// The same in at most `limit` bytes, with `between` after the first lines and before the tables.
 pub(super) fn within(comparison: &Comparison, limit: usize, between: &str) -> String {
     let view = View::of(comparison, MARKDOWN);
-    let notes = view.notes.iter().take(NOTES);
-    let head = Head {
-        view: &view,
-        notes: notes.chain(view.remarks.iter().take(NOTES)).collect(),
-    };
+    let head = Head { view: &view };
     let foot = Foot {
         view: &view,
         runs: runs(comparison),
-        tools: (!comparison.tools.is_empty()).then(|| prose(&tools(&comparison.tools))),
         repeat: view.repeat.as_ref().filter(|line| line.len() <= COMMAND),
         is_paired: comparison.paired,
     };

@@ -14,40 +14,31 @@ const NAME: usize = 60;
 
 /// One metric of one series, or a whole series that cannot be judged; text of the record is escaped for the medium.
 #[derive(Debug)]
-pub(super) struct Line {
-    pub(super) standing: Standing,
-    pub(super) series: String,
-    /// `None` for a whole series.
-    pub(super) metric: Option<Metric>,
+pub(crate) struct Line<'a> {
+    pub(crate) row: Row<'a>,
+    pub(crate) series: String,
     /// Why it has its standing.
-    pub(super) reason: String,
-    /// Whether the overall verdict depends on it.
-    gates: bool,
+    pub(crate) reason: String,
     /// Baseline and candidate.
     values: [String; 2],
-    change: String,
-    /// Whether the change has an interval.
-    has_interval: bool,
+    pub(crate) change: String,
     /// The largest worsening that the interval allows.
     worse_at_most: String,
     /// The smallest worsening that would have been seen.
-    smallest_seen: String,
+    pub(crate) smallest_seen: String,
 }
 
-impl Line {
-    pub(super) fn of(row: &Row, escape: Escape) -> Self {
+impl<'a> Line<'a> {
+    pub(super) fn of(row: &Row<'a>, escape: Escape) -> Self {
         let dash = || "–".to_owned();
         let metric = row.metric;
         let values = metric.map_or_else(|| [dash(), dash()], cells::values);
         Self {
-            standing: row.standing,
+            row: *row,
             series: escape.name(&row.series.id),
-            metric: metric.map(|metric| metric.metric),
             reason: escape.sentence(&reasons::row(row)),
-            gates: metric.is_none_or(|metric| metric.primary),
             values: values.map(|value| escape.sentence(&value)),
             change: metric.map_or_else(dash, effect),
-            has_interval: metric.is_some_and(|metric| metric.effect_low_percent.is_some()),
             worse_at_most: metric
                 .and_then(|metric| metric.worse_at_most_percent)
                 .map_or_else(dash, |percent| size(percent.max(0.0))),
@@ -55,39 +46,54 @@ impl Line {
         }
     }
 
-    pub(super) fn is_counted(&self) -> bool {
-        self.metric.is_some_and(Metric::is_counted)
+    /// Symbol and word of its standing: `✗ regressed`.
+    pub(crate) fn verdict(&self) -> String {
+        let standing = self.row.standing;
+        format!("{} {}", verdict::symbol(standing), verdict::word(standing))
     }
 
-    pub(super) fn label(&self) -> Option<&'static str> {
-        self.metric.map(Metric::label)
+    /// `None` for a whole series.
+    pub(crate) fn label(&self) -> Option<&'static str> {
+        self.row.metric.map(|metric| metric.metric.label())
+    }
+
+    /// Whether the overall verdict depends on it.
+    pub(crate) fn gates(&self) -> bool {
+        self.row.metric.is_none_or(|metric| metric.primary)
+    }
+
+    /// Baseline and candidate; a dash if both are unknown.
+    pub(crate) fn both(&self) -> String {
+        match &self.values {
+            [baseline, candidate] if baseline == "–" && candidate == "–" => "–".to_owned(),
+            [baseline, candidate] => format!("{baseline} → {candidate}"),
+        }
     }
 
     /// The cells of [`table`], in the order of its columns.
     fn cells(&self) -> Vec<String> {
-        let (symbol, word) = (verdict::symbol(self.standing), verdict::word(self.standing));
-        let strong = if self.gates && self.standing == Standing::Regressed {
+        let standing = self.row.standing;
+        let (symbol, word) = (verdict::symbol(standing), verdict::word(standing));
+        let strong = if self.gates() && standing == Standing::Regressed {
             "**"
         } else {
             ""
         };
         let colon = if self.reason.is_empty() { "" } else { ": " };
         let [baseline, candidate] = &self.values;
-        let both = if baseline == "–" && candidate == "–" {
-            "–".to_owned()
-        } else {
-            format!("{baseline} → {candidate}")
-        };
         vec![
-            format!("{symbol} {word}"),
+            self.verdict(),
             shortened(&self.series, NAME),
-            self.metric.map_or("–", short_head).to_owned(),
+            self.row
+                .metric
+                .map_or("–", |metric| short_head(metric.metric))
+                .to_owned(),
             format!("{symbol} {strong}{word}{strong}{colon}{}", self.reason),
             self.series.clone(),
             self.label().unwrap_or("–").to_owned(),
             baseline.clone(),
             candidate.clone(),
-            both,
+            self.both(),
             self.change.clone(),
             self.worse_at_most.clone(),
             self.smallest_seen.clone(),
@@ -116,10 +122,15 @@ pub(super) fn table(lines: &[&Line]) -> Table {
 
 /// The column of changes. Its head says what the brackets after a change contain.
 fn change_column(lines: &[&Line]) -> Column {
+    let has_interval = |line: &Line| {
+        line.row
+            .metric
+            .is_some_and(|metric| metric.effect_low_percent.is_some())
+    };
     let has_brackets = |counted| {
         lines
             .iter()
-            .any(|line| line.has_interval && line.is_counted() == counted)
+            .any(|line| has_interval(line) && line.row.is_counted() == counted)
     };
     match (has_brackets(false), has_brackets(true)) {
         (false, false) => number("change"),

@@ -37,7 +37,7 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     }
     if !view.informative.is_empty() {
         let _ = writeln!(out, "\nInformative, does not gate: {}", view.informative_tally);
-        let is_clear = |line: &&Line| !matches!(line.standing, Standing::Unchanged | Standing::Inconclusive);
+        let is_clear = |line: &&Line| !matches!(line.row.standing, Standing::Unchanged | Standing::Inconclusive);
         out += &table(&view.informative.iter().filter(is_clear).collect::<Vec<_>>(), width);
     }
     not_compared(&view.not_compared, &mut out);
@@ -73,13 +73,13 @@ fn table(lines: &[&Line], width: Option<u16>) -> String {
 fn reasons(lines: &[&Line]) -> String {
     let has_more = |line: &&&Line| {
         matches!(
-            line.standing,
+            line.row.standing,
             Standing::Invalid | Standing::Inconclusive | Standing::Accepted
         )
     };
     let reason = |line: &&Line| {
         let metric = line.label().map_or_else(String::new, |label| format!(" {label}"));
-        format!("{} {}{metric}: {}", symbol(line.standing), line.series, line.reason)
+        format!("{} {}{metric}: {}", symbol(line.row.standing), line.series, line.reason)
     };
     paragraph(lines.iter().filter(has_more).map(reason))
 }

@@ -1,4 +1,4 @@
-//! A comparison as it is shown: its sentences and rows, decided once for terminal and Markdown.
+//! A comparison as it is shown: its sentences and rows, decided once for terminal, Markdown and page.
 
 use crate::report::comparison::advice::{self, Advice};
 use crate::report::comparison::rows::Line;
@@ -10,68 +10,73 @@ use wirebench_judge::summary::comparison::{Findings, Row};
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison};
 use wirebench_record::limit::JudgedLimit;
 
+/// The most notes, and the most remarks, that Markdown and page show; this program writes fewer.
+const NOTES: usize = 10;
+
 /// A comparison's text and rows; text of the record is escaped for the medium.
 #[derive(Debug)]
-pub(super) struct View<'a> {
+pub(crate) struct View<'a> {
     /// `✗ Regressed`.
-    pub(super) verdict: String,
+    pub(crate) verdict: String,
     /// The reasons for the verdict.
-    pub(super) summary: String,
-    pub(super) next: Advice,
+    pub(crate) summary: String,
+    pub(crate) next: Advice,
     /// By how much the baseline's program differed from itself.
-    pub(super) check: Option<String>,
+    pub(crate) check: Option<String>,
     /// What a reader must know before trusting the comparison.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// The same of single series.
-    pub(super) remarks: Vec<String>,
-    pub(super) gating: Vec<Line>,
-    pub(super) limits: &'a [JudgedLimit],
-    pub(super) explained: Vec<Explained<'a>>,
-    pub(super) informative: Vec<Line>,
+    pub(crate) remarks: Vec<String>,
+    pub(crate) gating: Vec<Line<'a>>,
+    pub(crate) limits: &'a [JudgedLimit],
+    pub(crate) explained: Vec<Explained<'a>>,
+    pub(crate) informative: Vec<Line<'a>>,
     /// How many informative rows have each standing.
-    pub(super) informative_tally: String,
-    pub(super) not_compared: Vec<NotCompared>,
+    pub(crate) informative_tally: String,
+    pub(crate) not_compared: Vec<NotCompared>,
     /// How many series are not compared; `None` if all are.
-    pub(super) not_compared_tally: Option<String>,
+    pub(crate) not_compared_tally: Option<String>,
     /// The pairs and the spread of each metric, as [`pairs`] lists them; empty for two runs.
-    pub(super) pairs: Vec<[String; 8]>,
+    pub(crate) pairs: Vec<[String; 8]>,
     /// Baseline and candidate.
-    pub(super) code: String,
+    pub(crate) code: String,
     /// Machine and fingerprint.
-    pub(super) machine: String,
+    pub(crate) machine: String,
+    /// The programs that took part.
+    pub(crate) tools: Option<String>,
     /// Pairs left out over all metrics; `None` if all were kept.
-    pub(super) dropped: Option<String>,
-    pub(super) spreads: Option<String>,
+    pub(crate) dropped: Option<String>,
+    pub(crate) spreads: Option<String>,
     /// Seed and false alarms; `None` if nothing was judged.
-    pub(super) method: Option<String>,
+    pub(crate) method: Option<String>,
     /// Which metrics gate.
-    pub(super) gates: Option<String>,
+    pub(crate) gates: Option<String>,
     /// The command that repeats the measurement.
-    pub(super) repeat: Option<String>,
+    pub(crate) repeat: Option<String>,
 }
 
 /// The functions that cause a counted change.
 #[derive(Debug)]
-pub(super) struct Explained<'a> {
-    pub(super) head: String,
+pub(crate) struct Explained<'a> {
+    pub(crate) head: String,
     /// Each function's name, then its change and place.
-    pub(super) functions: Vec<[String; 2]>,
+    pub(crate) functions: Vec<[String; 2]>,
     /// The path of the flame graph in the run's folder, not escaped.
-    pub(super) flame_graph: Option<&'a str>,
+    pub(crate) flame_graph: Option<&'a str>,
 }
 
 /// A series that is not compared.
 #[derive(Debug)]
-pub(super) struct NotCompared {
+pub(crate) struct NotCompared {
     /// `added`, `removed`, …
-    pub(super) presence: &'static str,
-    pub(super) series: String,
-    pub(super) reason: Option<String>,
-    pub(super) same_program: bool,
+    pub(crate) presence: &'static str,
+    pub(crate) series: String,
+    pub(crate) reason: Option<String>,
+    pub(crate) same_program: bool,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(comparison: &'a Comparison, escape: Escape) -> Self {
+    pub(crate) fn of(comparison: &'a Comparison, escape: Escape) -> Self {
         let findings = Findings::of(comparison);
         let paired = |text: Option<String>| text.filter(|_| comparison.paired);
         let host = &comparison.host;
@@ -103,6 +108,7 @@ impl<'a> View<'a> {
                 escape.sentence(&format::machine(host)),
                 escape.name(&host.fingerprint)
             ),
+            tools: (!comparison.tools.is_empty()).then(|| escape.sentence(&format::tools(&comparison.tools))),
             dropped: paired(facts::dropped(&findings)),
             spreads: paired(facts::spreads(&findings)),
             method: comparison.paired.then(|| {
@@ -114,9 +120,20 @@ impl<'a> View<'a> {
         }
     }
 
+    /// All rows: first those that gate.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line<'a>> {
+        self.gating.iter().chain(&self.informative)
+    }
+
+    /// The first notes and remarks.
+    pub(crate) fn first_notes(&self) -> Vec<&String> {
+        let notes = self.notes.iter().take(NOTES);
+        notes.chain(self.remarks.iter().take(NOTES)).collect()
+    }
+
     /// Whether a counted metric is compared.
     pub(super) fn has_counts(&self) -> bool {
-        (self.gating.iter().chain(&self.informative)).any(Line::is_counted)
+        self.lines().any(|line| line.row.is_counted())
     }
 }
 

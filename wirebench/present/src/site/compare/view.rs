@@ -1,90 +1,53 @@
-//! Comparison → the view model of its page. The words are those of the comment on a pull request; nothing is judged here.
+//! Comparison → its page: the shared view of the comparison, with links, colours and the picture of all effects.
 
 use std::collections::BTreeMap;
 
-use crate::report::comparison::advice::{self, Advice};
-use crate::report::comparison::cells::{self, effect};
-use crate::report::comparison::verdict::{symbol, word};
-use crate::report::comparison::{facts, functions, headline, markdown, reasons};
-use crate::report::escape::Escape;
-use crate::report::{escape, format};
+use crate::report::comparison::rows;
+use crate::report::comparison::verdict::word;
+use crate::report::comparison::view::{Explained, View as Shared};
+use crate::report::comparison::{facts, headline, markdown};
 use crate::site::compare::colour::class;
 use crate::site::compare::picture;
-use crate::site::shown::{name, sentence};
+use crate::site::revision::Revision;
+use crate::site::shown::HTML;
 use crate::site::svg::Picture;
-use wirebench_judge::summary::comparison::{Findings, Row, Standing};
-use wirebench_record::comparison::{Comparison, Side};
-use wirebench_record::run::short_commit;
+use wirebench_judge::summary::comparison::{Row, Standing};
+use wirebench_record::comparison::Comparison;
 
-/// Escapes for the site, whose templates escape HTML themselves.
-const HTML: Escape = Escape::new(name, sentence);
-/// Notes shown; a record with more was not written by this program.
-const NOTES: usize = 10;
 /// Changed rows that are seen at once; the others are folded.
 const OPEN: usize = 7;
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
-pub(crate) struct View {
-    /// `✗ Regressed`.
-    pub(crate) verdict: String,
+pub(crate) struct View<'a> {
+    /// Its sentences and rows.
+    pub(crate) shared: Shared<'a>,
     pub(crate) class: &'static str,
-    pub(crate) summary: String,
-    pub(crate) next: String,
-    pub(crate) commands: Vec<String>,
     /// Baseline and candidate.
-    pub(crate) sides: [SideView; 2],
+    pub(crate) sides: [Revision; 2],
     pub(crate) one_run: bool,
-    /// Notes and remarks to read before trusting the verdict.
-    pub(crate) notes: Vec<String>,
-    /// How many effects have each standing.
-    pub(crate) strip: Vec<Count>,
+    /// How many effects have each standing: class, number and word.
+    pub(crate) strip: Vec<(&'static str, usize, &'static str)>,
     /// Every effect in one picture.
     pub(crate) picture: Option<Picture>,
     /// Effects that changed or may have changed, the worst first.
-    pub(crate) changed: Vec<Line>,
+    pub(crate) changed: Vec<Line<'a>>,
     /// Effects that did not change.
-    pub(crate) unchanged: Vec<Line>,
-    pub(crate) explained: Vec<Explained>,
-    /// Series without a comparison: how (only on one side, …), which, and why.
-    pub(crate) not_compared: Vec<[String; 3]>,
-    pub(crate) method: Vec<(&'static str, String)>,
-    pub(crate) repeat: Option<String>,
+    pub(crate) unchanged: Vec<Line<'a>>,
+    /// Where the flame graphs were copied to.
+    flames: &'a BTreeMap<String, String>,
     pub(crate) markdown: String,
-}
-
-/// The code of one side.
-#[derive(Debug)]
-pub(crate) struct SideView {
-    pub(crate) called: String,
-    pub(crate) commit: String,
-    pub(crate) url: Option<String>,
-    pub(crate) modified: bool,
-}
-
-/// How many effects have one standing.
-#[derive(Debug)]
-pub(crate) struct Count {
-    pub(crate) class: &'static str,
-    pub(crate) number: usize,
-    pub(crate) word: String,
 }
 
 /// One effect.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct Line<'a> {
+    pub(crate) shared: rows::Line<'a>,
     pub(crate) class: &'static str,
-    pub(crate) verdict: String,
+    /// The reason, where verdict and numbers do not show it already and the row above has another one.
     pub(crate) remark: String,
-    pub(crate) series: String,
-    /// The page of the series, where it has one.
+    /// The page of its series.
     pub(crate) href: Option<String>,
-    pub(crate) metric: &'static str,
-    /// Whether the overall verdict is drawn from it.
-    pub(crate) gates: bool,
-    pub(crate) change: String,
-    pub(crate) values: [String; 2],
-    pub(crate) seen: String,
 }
 
 /// Where commits and series are shown.
@@ -104,209 +67,100 @@ impl Links<'_> {
     };
 }
 
-impl Line {
-    /// Whether there is a value of either side to show.
-    pub(crate) fn has_values(&self) -> bool {
-        self.values.iter().any(|value| value != "–")
-    }
-}
-
-/// The functions that carry a counted change.
-#[derive(Debug)]
-pub(crate) struct Explained {
-    pub(crate) head: String,
-    /// The differential flame graph, where it was copied to.
-    pub(crate) flame: Option<String>,
-    /// Name and change.
-    pub(crate) functions: Vec<(String, String)>,
-}
-
-impl View {
-    pub(crate) fn of(comparison: &Comparison, links: Links, flames: &BTreeMap<String, String>) -> Self {
-        let findings = Findings::of(comparison);
-        let Advice { text, commands } = advice::of(comparison, &findings, HTML);
-        let all: Vec<&Row> = findings.gating.iter().chain(&findings.informative).collect();
-        let lines = |same: bool| -> Vec<Line> {
-            let rows = all.iter().filter(|row| (row.standing == Standing::Unchanged) == same);
-            let mut lines: Vec<Line> = rows.map(|row| line(row, links)).collect();
-            // A remark that several rows in a row share is shown once.
-            for place in (1..lines.len()).rev() {
-                if lines[place].remark == lines[place - 1].remark {
-                    lines[place].remark.clear();
-                }
-            }
-            lines
-        };
-        let strip = strip(&all);
-        let counts: Vec<String> = strip.iter().map(|one| format!("{} {}", one.number, one.word)).collect();
+impl<'a> View<'a> {
+    pub(crate) fn of(comparison: &'a Comparison, links: Links, flames: &'a BTreeMap<String, String>) -> Self {
+        let mut shared = Shared::of(comparison, HTML);
+        let lines: Vec<rows::Line> = shared.gating.drain(..).chain(shared.informative.drain(..)).collect();
+        let all: Vec<&Row> = lines.iter().map(|line| &line.row).collect();
+        let mut sorted: Vec<Row> = lines.iter().map(|line| line.row).collect();
+        sorted.sort_by_key(|row| row.standing);
         let alt = format!(
             "Every effect with its 95 % interval, a row for each metric: {}.",
-            counts.join(", ")
+            facts::tally(&sorted)
         );
-        let mut notes: Vec<String> = comparison
-            .notes
-            .iter()
-            .take(NOTES)
-            .map(|note| sentence(&reasons::note(note)))
-            .collect();
-        notes.extend(facts::remarks(comparison, HTML).into_iter().take(NOTES));
+        let picture = picture::draw(&all, &alt);
+        let (unchanged, changed) =
+            (lines.into_iter()).partition(|line: &rows::Line| line.row.standing == Standing::Unchanged);
         Self {
-            verdict: headline::verdict(comparison),
             class: class(headline::standing(comparison)),
-            summary: headline::summary(comparison, &findings, HTML),
-            next: text,
-            commands,
-            sides: [&comparison.baseline, &comparison.candidate].map(|side| SideView::of(side, links.commit)),
+            sides: [&comparison.baseline, &comparison.candidate]
+                .map(|side| Revision::of(Some(&side.revision), links.commit)),
             one_run: comparison.paired,
-            notes,
-            picture: picture::draw(&all, &alt),
-            strip,
-            changed: lines(false),
-            unchanged: lines(true),
-            explained: findings.explained().map(|row| explained(row, flames)).collect(),
-            not_compared: (facts::by_presence(&findings).into_iter())
-                .flat_map(|(how, all)| all.iter().map(move |series| (how, *series)))
-                .map(|(how, series)| {
-                    let why = series
-                        .reason
-                        .as_ref()
-                        .map_or("–".into(), |why| sentence(&reasons::series(why)));
-                    [how.to_owned(), name(&series.id), why]
-                })
+            strip: facts::counts(&sorted)
+                .map(|(number, standing)| (class(standing), number, word(standing)))
                 .collect(),
-            method: method(comparison, &findings),
-            repeat: escape::command(&comparison.repeat),
+            picture,
+            changed: with_links(changed, links),
+            unchanged: with_links(unchanged, links),
+            flames,
             markdown: markdown::render(comparison),
+            shared,
         }
+    }
+
+    /// The differential flame graph of a counted change, if it was copied.
+    pub(crate) fn flame(&self, part: &Explained) -> Option<&String> {
+        self.flames.get(part.flame_graph?)
     }
 
     /// Whether a flame graph can be shown.
     pub(crate) fn has_flames(&self) -> bool {
-        self.explained.iter().any(|part| part.flame.is_some())
+        self.shared.explained.iter().any(|part| self.flame(part).is_some())
     }
 
     /// The changed rows that are seen at once.
-    pub(crate) fn first_changed(&self) -> &[Line] {
+    pub(crate) fn first_changed(&self) -> &[Line<'a>] {
         &self.changed[..self.changed.len().min(OPEN)]
     }
 
     /// The changed rows that are folded.
-    pub(crate) fn more_changed(&self) -> &[Line] {
+    pub(crate) fn more_changed(&self) -> &[Line<'a>] {
         &self.changed[self.changed.len().min(OPEN)..]
+    }
+
+    /// How it was judged, each fact under its name.
+    pub(crate) fn method(&self) -> Vec<(&'static str, &String)> {
+        let shared = &self.shared;
+        let facts = [
+            ("machine", Some(&shared.machine)),
+            ("programs", shared.tools.as_ref()),
+            ("spread c", shared.spreads.as_ref()),
+            ("pairs left out", shared.dropped.as_ref()),
+            ("check", shared.check.as_ref()),
+            ("method", shared.method.as_ref()),
+            ("gates", shared.gates.as_ref()),
+        ];
+        facts
+            .into_iter()
+            .filter_map(|(name, fact)| Some((name, fact?)))
+            .collect()
     }
 
     /// `main → HEAD`.
     pub(super) fn sides(&self) -> String {
         let [baseline, candidate] = &self.sides;
-        format!("{} → {}", baseline.called, candidate.called)
+        format!("{} → {}", baseline.called(), candidate.called())
     }
 }
 
-impl SideView {
-    fn of(side: &Side, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
-        let revision = &side.revision;
-        let commit = revision.commit.as_deref();
-        let short = commit.map_or("no commit".into(), |commit| name(short_commit(commit)));
-        Self {
-            called: revision.name.as_deref().map_or_else(|| short.clone(), name),
-            url: commit.and_then(commit_url),
-            commit: short,
-            modified: revision.modified == Some(true),
-        }
-    }
-}
-
-/// The reason for a verdict, where verdict and numbers do not show it already.
-fn remark(row: &Row) -> String {
-    match row.standing {
-        Standing::Accepted => row
-            .metric
-            .and_then(|metric| metric.accepted.as_deref())
-            .map_or_else(String::new, |why| format!("meant: {}", sentence(why))),
-        Standing::Regressed | Standing::Improved if row.metric.is_some() => String::new(),
-        _ => sentence(&reasons::row(row)),
-    }
-}
-
-/// How many effects have each standing, the worst first.
-fn strip(rows: &[&Row]) -> Vec<Count> {
-    let ways = [
-        (Standing::Regressed, "worse"),
-        (Standing::Invalid, "cannot be judged"),
-        (Standing::Inconclusive, "unsure"),
-        (Standing::Accepted, "worse and accepted"),
-        (Standing::Improved, "better"),
-        (Standing::Unchanged, "unchanged"),
-        (Standing::NotJudged, "shown, not judged"),
-    ];
-    let count = |(standing, word): (Standing, &str)| Count {
-        class: class(standing),
-        number: rows.iter().filter(|row| row.standing == standing).count(),
-        word: word.to_owned(),
-    };
-    ways.into_iter().map(count).filter(|count| count.number > 0).collect()
-}
-
-fn line(row: &Row, links: Links) -> Line {
-    let class = class(row.standing);
-    let values = row.metric.map(|metric| cells::values(metric).map(|value| name(&value)));
-    Line {
-        class,
-        verdict: format!("{} {}", symbol(row.standing), word(row.standing)),
-        remark: remark(row),
-        series: name(&row.series.id),
-        href: (links.series)(&row.series.id).map(|page| match row.metric {
+/// The rows with their links. A remark that several rows in a row share is shown once.
+fn with_links<'a>(lines: Vec<rows::Line<'a>>, links: Links) -> Vec<Line<'a>> {
+    let mut before = String::new();
+    let line = |shared: rows::Line<'a>| {
+        let row = shared.row;
+        let is_said = matches!(row.standing, Standing::Regressed | Standing::Improved) && row.metric.is_some();
+        let remark = if is_said { String::new() } else { shared.reason.clone() };
+        let href = (links.series)(&row.series.id).map(|page| match row.metric {
             Some(metric) => format!("{page}?metric={}", metric.metric.name()),
             None => page,
-        }),
-        metric: row.metric.map_or("–", |metric| metric.metric.label()),
-        gates: row.metric.is_none_or(|metric| metric.primary),
-        change: row.metric.map_or("–".into(), effect),
-        values: values.unwrap_or_else(|| ["–".into(), "–".into()]),
-        seen: match row.metric.map(cells::resolvable) {
-            Some(seen) if seen == "any" => "any change".into(),
-            seen => seen.unwrap_or_else(|| "–".into()),
-        },
-    }
-}
-
-fn explained(row: &Row, flames: &BTreeMap<String, String>) -> Explained {
-    let drawn = row.metric.and_then(|metric| metric.flame_graph.as_ref());
-    Explained {
-        head: functions::head(row, HTML),
-        flame: drawn.and_then(|path| flames.get(path)).cloned(),
-        functions: row
-            .functions()
-            .map(|change| {
-                let place = functions::origin(change, HTML);
-                (name(&change.function), functions::change(change) + &place)
-            })
-            .collect(),
-    }
-}
-
-fn method(comparison: &Comparison, findings: &Findings) -> Vec<(&'static str, String)> {
-    let host = &comparison.host;
-    let mut facts = vec![
-        ("machine", format::machine(host)),
-        ("fingerprint", name(&host.fingerprint)),
-    ];
-    if !comparison.tools.is_empty() {
-        facts.push(("programs", format::tools(&comparison.tools)));
-    }
-    if comparison.paired {
-        facts.extend(facts::spreads(findings).map(|spreads| ("spread c", spreads)));
-        facts.extend(facts::dropped(findings).map(|dropped| ("pairs left out", dropped)));
-        facts.extend(facts::nulls(findings).map(|nulls| ("check", nulls)));
-        facts.push(("seed", comparison.method.seed.to_string()));
-        facts.push(("false alarms", facts::false_alarms(comparison)));
-        facts.extend(
-            comparison
-                .method
-                .gates
-                .as_deref()
-                .map(|gates| ("gates", sentence(gates))),
-        );
-    }
-    facts
+        });
+        let is_new = std::mem::replace(&mut before, remark.clone()) != remark;
+        Line {
+            class: class(row.standing),
+            remark: if is_new { remark } else { String::new() },
+            href,
+            shared,
+        }
+    };
+    lines.into_iter().map(line).collect()
 }

@@ -1,13 +1,13 @@
 //! Servers side by side as dots with whiskers: one small picture for each metric, all over the same × axis.
 
 use crate::report::format::{shortened, three_digits};
-use crate::site::head_to_head::protocol::is_grpc;
 use crate::site::head_to_head::quantity::{QUANTITIES, Quantity};
 use crate::site::ratio::{self, Ratio};
 use crate::site::scale::Log;
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
 use wirebench_judge::summary::Row;
+use wirebench_judge::summary::head_to_head::is_grpc;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Run};
 
@@ -23,15 +23,13 @@ const NAME: usize = 15;
 /// The picture of one quantity.
 #[derive(Debug)]
 pub(super) struct Panel {
-    pub(super) key: &'static str,
-    pub(super) label: &'static str,
-    pub(super) better: &'static str,
+    pub(super) quantity: &'static Quantity,
     pub(super) picture: Picture,
 }
 
 /// A picture for each quantity that the first server and another one have.
 pub(super) fn panels(run: &Run, rows: &[&Row]) -> Vec<Panel> {
-    let all: Vec<(&Quantity, Vec<Option<Ratio>>)> = QUANTITIES
+    let all: Vec<(&'static Quantity, Vec<Option<Ratio>>)> = QUANTITIES
         .iter()
         .map(|quantity| (quantity, ratios(run, quantity, rows)))
         .filter(|(_, ratios)| ratios.iter().skip(1).any(Option::is_some))
@@ -39,9 +37,7 @@ pub(super) fn panels(run: &Run, rows: &[&Row]) -> Vec<Panel> {
     let axis = ratio::axis(all.iter().flat_map(|(_, ratios)| ratios.iter().flatten()), PLOT);
     all.iter()
         .map(|(quantity, ratios)| Panel {
-            key: quantity.key,
-            label: quantity.label,
-            better: quantity.better(),
+            quantity: *quantity,
             picture: picture(axis, quantity, rows, ratios),
         })
         .collect()

@@ -2,11 +2,6 @@
 
 use crate::site::shown::name;
 
-/// Whether a protocol is one of gRPC's.
-pub(super) fn is_grpc(protocol: &str) -> bool {
-    protocol.starts_with("grpc")
-}
-
 /// The protocol as people know it.
 pub(super) fn label(protocol: &str) -> String {
     match protocol {

@@ -9,6 +9,7 @@ use wirebench_record::metric::Metric;
 use wirebench_record::run::Run;
 
 /// A quantity that servers are compared by.
+#[derive(Debug)]
 pub(super) struct Quantity {
     /// The word by which scripts choose it.
     pub(super) key: &'static str,
@@ -19,7 +20,7 @@ pub(super) struct Quantity {
     read: Option<fn(&Run, &Row) -> Option<f64>>,
 }
 
-pub(super) const QUANTITIES: [Quantity; 7] = [
+pub(super) static QUANTITIES: [Quantity; 7] = [
     timed(Metric::ServerCpu),
     timed(Metric::Throughput),
     timed(Metric::LatencyP50),
@@ -51,11 +52,6 @@ const fn as_number(bytes: u64) -> f64 {
     bytes as f64
 }
 
-/// The median of a metric over the rounds of a row.
-pub(super) fn median_of(row: &Row, metric: Metric) -> Option<f64> {
-    row.spread(metric).map(|spread| spread.median)
-}
-
 impl Quantity {
     pub(super) const fn better(&self) -> &'static str {
         direction(self.metric.better())
@@ -64,7 +60,7 @@ impl Quantity {
     /// The value of a row.
     pub(super) fn value(&self, run: &Run, row: &Row) -> Option<f64> {
         match self.read {
-            None => median_of(row, self.metric),
+            None => row.median(self.metric),
             Some(read) => read(run, row),
         }
     }

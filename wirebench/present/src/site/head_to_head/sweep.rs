@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::report::format::{count, time};
-use crate::site::head_to_head::protocol::is_grpc;
 use crate::site::scale::{Axis, Linear, Log};
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
-use wirebench_judge::summary::{Row, candidate_rounds, sections};
-use wirebench_record::metric::Metric;
-use wirebench_record::run::{RoundStatus, Run};
-use wirebench_stats::quantile::median;
+use wirebench_judge::summary::head_to_head::is_grpc;
+use wirebench_judge::summary::{Row, sections};
+use wirebench_record::run::Run;
 
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 270.0;
@@ -48,10 +46,10 @@ pub(super) fn sweeps(run: &Run) -> Vec<Sweep> {
         .collect();
     let (mut connections, mut rates) = (Curves::new(), Curves::new());
     for row in rows {
-        if let Some((base, point)) = swept(row) {
+        if let Some((base, point)) = row.sweep_point() {
             add(&mut connections, base, row, &[point]);
         }
-        let steps = tried(row);
+        let steps = row.tried_rates();
         if !steps.is_empty() {
             add(&mut rates, row.series.scenario.clone(), row, &steps);
         }
@@ -81,37 +79,6 @@ pub(super) fn sweeps(run: &Run) -> Vec<Sweep> {
         },
     );
     cpu.into_iter().chain(latency).collect()
-}
-
-/// The scenario without the part of its name that says how many connections, and the point.
-pub(super) fn swept(row: &Row) -> Option<(String, (f64, f64))> {
-    let connections = row.series.load.connections?;
-    let part = format!("-c{connections}");
-    let at = row.series.scenario.rfind(&part)?;
-    let rest = &row.series.scenario[at + part.len()..];
-    let whole = rest.is_empty() || rest.starts_with('-');
-    let cpu = row.spread(Metric::ServerCpu)?.median;
-    let base = format!("{}{rest}", &row.series.scenario[..at]);
-    whole.then_some((base, (f64::from(connections), cpu)))
-}
-
-/// Throughput and latency of every rate that the searches of the candidate tried.
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
-fn tried(row: &Row) -> Vec<(f64, f64)> {
-    // Rounds try the same rates one after the other as long as they go the same way: medians over them.
-    let mut steps: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
-    for round in candidate_rounds(row.series).filter(|round| round.status == RoundStatus::Ok) {
-        for (number, step) in round.search.iter().enumerate() {
-            if let (Some(rate), Some(latency)) = (step.achieved_per_s, step.p99_ns) {
-                steps.resize_with(steps.len().max(number + 1), Default::default);
-                steps[number].0.push(f64::from(rate));
-                steps[number].1.push(latency as f64);
-            }
-        }
-    }
-    let point = |(rates, latencies): &(Vec<f64>, Vec<f64>)| Some((median(rates)?, median(latencies)?));
-    let points = steps.iter().filter_map(point);
-    points.filter(|(rate, latency)| *rate > 0.0 && *latency > 0.0).collect()
 }
 
 fn add(curves: &mut Curves, scenario: String, row: &Row, points: &[(f64, f64)]) {

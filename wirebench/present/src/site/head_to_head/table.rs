@@ -1,17 +1,14 @@
 //! The servers that one driver loaded with the same work, as a table whose cells are bars.
 
-use std::collections::BTreeSet;
-
-use crate::report::format::three_digits;
+use crate::report::format::{plural, three_digits};
 use crate::report::head_to_head::times;
+use crate::report::pacing::offered;
 use crate::site::head_to_head::panel::{Panel, panels};
-use crate::site::head_to_head::protocol::{is_grpc, label};
-use crate::site::head_to_head::quantity::{QUANTITIES, Quantity, median_of};
-use crate::site::head_to_head::sweep::swept;
-use crate::site::offered::offered;
-use crate::site::shown::{name, plural};
-use wirebench_judge::summary::{Row, Section, sections};
-use wirebench_record::metric::Metric;
+use crate::site::head_to_head::protocol::label;
+use crate::site::head_to_head::quantity::{QUANTITIES, Quantity};
+use crate::site::shown::name;
+use wirebench_judge::summary::head_to_head::{GrpcCost, by_driver, grpc_cost};
+use wirebench_judge::summary::{Row, sections};
 use wirebench_record::run::{Bound, Run};
 use wirebench_stats::quantile::median;
 
@@ -26,17 +23,8 @@ pub(super) struct Group {
     pub(super) panels: Vec<Panel>,
     /// Whether it is one point of a sweep of connections.
     pub(super) swept: bool,
-    pub(super) columns: Vec<Column>,
+    pub(super) columns: Vec<&'static Quantity>,
     pub(super) lines: Vec<Line>,
-}
-
-/// What is compared.
-#[derive(Debug)]
-pub(super) struct Column {
-    /// The word by which scripts choose it.
-    pub(super) key: &'static str,
-    pub(super) label: &'static str,
-    pub(super) better: &'static str,
 }
 
 /// One server.
@@ -58,22 +46,6 @@ pub(super) struct Cell {
     pub(super) mark: &'static str,
 }
 
-/// The rows of one driver on one machine, HTTP before gRPC: the usual question is what gRPC costs beside it.
-fn by_driver<'a>(section: &'a Section<'a>) -> Vec<Vec<&'a Row<'a>>> {
-    let of = |row: &Row<'a>| (row.series.driver.as_str(), row.shard);
-    let drivers: BTreeSet<(&str, Option<usize>)> = section.rows.iter().map(of).collect();
-    let rows = |driver: (&str, Option<usize>)| {
-        let mut rows: Vec<&Row> = section
-            .rows
-            .iter()
-            .filter(|row| row.has_load() && of(row) == driver)
-            .collect();
-        rows.sort_by_key(|row| is_grpc(&row.series.protocol));
-        rows
-    };
-    drivers.into_iter().map(rows).filter(|rows| rows.len() > 1).collect()
-}
-
 /// Every scenario and driver of which a run has several servers.
 pub(super) fn groups(run: &Run) -> Vec<Group> {
     let sections = sections(run);
@@ -88,7 +60,7 @@ pub(super) fn groups(run: &Run) -> Vec<Group> {
 
 fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
     let read = |quantity: &Quantity| -> Vec<Option<f64>> { rows.iter().map(|row| quantity.value(run, row)).collect() };
-    let columns: Vec<(&Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
+    let columns: Vec<(&'static Quantity, Vec<Option<f64>>)> = (QUANTITIES.iter())
         .map(|quantity| (quantity, read(quantity)))
         .filter(|(_, values)| values.iter().any(Option::is_some))
         .collect();
@@ -107,15 +79,9 @@ fn group(run: &Run, scenario: &str, rows: &[&Row]) -> Group {
         about: first.map_or(String::new(), |series| offered(&series.load)),
         first: first.map_or(String::new(), |series| name(&series.server)),
         panels: panels(run, rows),
-        swept: rows.iter().all(|row| swept(row).is_some()),
+        swept: rows.iter().all(|row| row.sweep_point().is_some()),
         lines: rows.iter().enumerate().map(|(place, row)| line(place, row)).collect(),
-        columns: (columns.iter())
-            .map(|(quantity, _)| Column {
-                key: quantity.key,
-                label: quantity.label,
-                better: quantity.better(),
-            })
-            .collect(),
+        columns: columns.iter().map(|(quantity, _)| *quantity).collect(),
     }
 }
 
@@ -144,22 +110,7 @@ fn cell(quantity: &Quantity, values: &[Option<f64>], place: usize, rows: &[&Row]
 
 /// What gRPC costs compared with HTTP in this run, in sentences.
 pub(super) fn answer(run: &Run) -> Vec<String> {
-    let (mut cpu, mut throughput, mut pairs) = (Vec::new(), Vec::new(), 0);
-    let sections = sections(run);
-    for rows in sections.iter().flat_map(by_driver) {
-        let Some(http) = rows.iter().find(|row| !is_grpc(&row.series.protocol)) else {
-            continue;
-        };
-        for grpc in rows.iter().filter(|row| is_grpc(&row.series.protocol)) {
-            let times =
-                |metric| Some(median_of(grpc, metric)? / median_of(http, metric)?).filter(|times| times.is_finite());
-            pairs += 1;
-            cpu.extend(times(Metric::ServerCpu));
-            if ![http.bound, grpc.bound].contains(&Some(Bound::Client)) {
-                throughput.extend(times(Metric::Throughput));
-            }
-        }
-    }
+    let GrpcCost { pairs, cpu, throughput } = grpc_cost(&sections(run));
     let mut sentences = Vec::new();
     if let Some(range) = range(&cpu) {
         sentences.push(format!(
@@ -198,6 +149,7 @@ mod tests {
     use super::*;
     use crate::site::samples;
     use wirebench_judge::summary::multiple::Multiple;
+    use wirebench_record::metric::Metric;
 
     #[test]
     fn ratios_are_to_the_first_http_server_of_the_same_driver() {
@@ -242,7 +194,10 @@ mod tests {
             ["No driver asked an HTTP and a gRPC server for the same work."]
         );
         let sections = sections(&run);
-        for relative in sections.iter().flat_map(wirebench_judge::summary::relatives) {
+        for relative in sections
+            .iter()
+            .flat_map(wirebench_judge::summary::head_to_head::relatives)
+        {
             assert_eq!(relative.row.shard, relative.first.shard);
         }
     }

@@ -7,17 +7,10 @@ use crate::site::gather::{Drawn, Series, Source};
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Picture, Svg};
 use crate::site::timeline::seconds;
-use wirebench_stats::quantile::median;
+use wirebench_history::levels::monday;
 
 /// Weeks shown, the newest ones.
 const WEEKS: i64 = 40;
-/// Differences of successive values that a week needs.
-const FEWEST: usize = 3;
-const WEEK: i64 = 7 * 86_400;
-/// A Monday, s since 1970.
-const MONDAY: i64 = 4 * 86_400;
-/// The standard deviation of normal values, as a multiple of the median absolute difference of two of them.
-const OF_DIFFERENCES: f64 = 1.048_4;
 /// Where a colour ends, percent.
 const STEPS: [f64; 4] = [1.0, 2.0, 5.0, 10.0];
 const CELL: f64 = 18.0;
@@ -86,39 +79,9 @@ fn line<'a>(source: &'a Source, series: &'a Series) -> Option<(String, &'a str, 
             .is_some_and(wirebench_record::metric::Metric::is_counted)
     };
     let drawn = series.metrics.first().filter(|drawn| !counted(drawn))?;
-    let weeks = weeks(source, drawn);
+    let at = |place: usize| seconds(source.line.pushes.get(place)?);
+    let weeks = drawn.values.weekly_noise(at);
     (!weeks.is_empty()).then(|| (name(series.name), drawn.label, weeks))
-}
-
-/// The noise of each week, percent: from the differences of values next to each other that may be compared.
-fn weeks(source: &Source, drawn: &Drawn) -> Weeks {
-    let values = drawn.judged();
-    let mut found: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
-    for segment in &drawn.values.segments {
-        let mut before: Option<f64> = None;
-        let segment_values = values.iter().copied().enumerate().take(segment.last + 1);
-        for (place, value) in segment_values.skip(segment.first) {
-            if !value.is_finite() || value <= 0.0 {
-                continue;
-            }
-            // A step is no noise.
-            let stepped = segment.steps.iter().any(|step| step.first_after == place);
-            let at = source.line.pushes.get(place).and_then(seconds);
-            if let (Some(earlier), Some(at), false) = (before, at, stepped) {
-                let difference = 200.0 * (value - earlier).abs() / (value + earlier);
-                found
-                    .entry((at - MONDAY).div_euclid(WEEK))
-                    .or_default()
-                    .push(difference);
-            }
-            before = Some(value);
-        }
-    }
-    let noise = |(week, differences): (i64, Vec<f64>)| {
-        let enough = differences.len() >= FEWEST;
-        enough.then(|| Some((week, OF_DIFFERENCES * median(&differences)?)))?
-    };
-    found.into_iter().filter_map(noise).collect()
 }
 
 fn class(percent: f64) -> &'static str {
@@ -142,11 +105,12 @@ fn picture(lines: &[(String, &str, Weeks)], (first, newest): (i64, i64)) -> Pict
     let mut last_label = f64::NEG_INFINITY;
     for week in first..=newest {
         let x = NAMES + WIDE * (week - first) as f64;
-        let monday = jiff::Timestamp::from_second(MONDAY + week * WEEK);
-        let Ok(monday) = monday else { continue };
-        let day = monday.strftime("%d").to_string();
+        let Ok(start) = jiff::Timestamp::from_second(monday(week)) else {
+            continue;
+        };
+        let day = start.strftime("%d").to_string();
         if day.as_str() <= "07" && x - last_label > 45.0 {
-            svg.text("tick", (x, 11.0), Anchor::Start, &monday.strftime("%b %Y").to_string());
+            svg.text("tick", (x, 11.0), Anchor::Start, &start.strftime("%b %Y").to_string());
             last_label = x + 20.0;
         }
     }
@@ -155,8 +119,8 @@ fn picture(lines: &[(String, &str, Weeks)], (first, newest): (i64, i64)) -> Pict
         svg.text("name", (NAMES - 8.0, top + 12.5), Anchor::End, &shortened(name, NAME));
         for (week, percent) in weeks.range(first..) {
             let x = NAMES + WIDE * (week - first) as f64;
-            let monday = jiff::Timestamp::from_second(MONDAY + week * WEEK);
-            let day = monday.map_or_else(|_| String::new(), |monday| monday.strftime("%Y-%m-%d").to_string());
+            let start = jiff::Timestamp::from_second(monday(*week));
+            let day = start.map_or_else(|_| String::new(), |start| start.strftime("%Y-%m-%d").to_string());
             let title = format!("{name}, {label}, week of {day}: {} %", three_digits(*percent));
             svg.cell(class(*percent), (x, top), (WIDE - 1.0, CELL - 1.0), &title);
         }

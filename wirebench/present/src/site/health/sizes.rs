@@ -22,44 +22,30 @@ type Found = BTreeMap<String, BTreeMap<Metric, Vec<f64>>>;
 impl Sizes {
     /// Of comparisons: the median over all of them; none when none says so.
     pub(super) fn compared(comparisons: &[&Comparison]) -> Vec<Self> {
-        let mut found = Found::new();
-        for series in comparisons.iter().flat_map(|comparison| &comparison.series) {
-            for metric in series.metrics.iter().filter(|metric| !metric.metric.is_counted()) {
-                if let Some(percent) = metric.resolvable_percent {
-                    found
-                        .entry(name(&series.id))
-                        .or_default()
-                        .entry(metric.metric)
-                        .or_default()
-                        .push(percent);
-                }
-            }
-        }
-        Self::all(&found)
+        let series = comparisons.iter().flat_map(|comparison| &comparison.series);
+        let metrics = series.flat_map(|series| series.metrics.iter().map(|metric| (&*series.id, metric)));
+        let timed = metrics.filter(|(_, metric)| !metric.metric.is_counted());
+        Self::all(timed.filter_map(|(id, metric)| Some((id, metric.metric, metric.resolvable_percent?))))
     }
 
     /// Of a history: a step that would be seen within five pushes, in the newest segment; none when there is none.
     pub(super) fn followed(trend: &Trend) -> Vec<Self> {
-        let mut found = Found::new();
-        for trace in &trend.traces {
-            let percent = trace.segments.last().and_then(|segment| segment.resolvable_percent);
-            if let (Some(metric), Some(percent)) = (trace.metric, percent) {
-                found
-                    .entry(name(&trace.series))
-                    .or_default()
-                    .entry(metric)
-                    .or_default()
-                    .push(percent);
-            }
-        }
-        Self::all(&found)
+        Self::all(trend.traces.iter().filter_map(|trace| {
+            let percent = trace.segments.last()?.resolvable_percent?;
+            Some((&*trace.series, trace.metric?, percent))
+        }))
     }
 
     /// One for what is timed, one for what is counted: no series has both.
-    fn all(found: &Found) -> Vec<Self> {
+    fn all<'a>(sizes: impl Iterator<Item = (&'a str, Metric, f64)>) -> Vec<Self> {
+        let mut found = Found::new();
+        for (series, metric, percent) in sizes {
+            let metrics = found.entry(name(series)).or_default();
+            metrics.entry(metric).or_default().push(percent);
+        }
         [false, true]
             .into_iter()
-            .filter_map(|counted| Self::of(found, counted))
+            .filter_map(|counted| Self::of(&found, counted))
             .collect()
     }
 

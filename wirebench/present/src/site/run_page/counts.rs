@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::report::counts::{cell, remarks};
 use crate::report::format::{number, three_digits};
+use crate::report::status::check;
 use crate::report::values::figure;
 use crate::site::run_page::dots::VARIANTS;
-use crate::site::shown::{name, sentence};
-use crate::site::status::check;
-use wirebench_record::counts::{CountStatus, Counts, Figure};
+use crate::site::shown::{HTML, name};
+use wirebench_record::counts::Counts;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Series, Variant};
 
@@ -67,23 +68,8 @@ impl Counted {
                 .map(|called| (name(called), counts.iter().map(|one| call(one, called)).collect()))
                 .collect(),
             functions: series.counts_of(Variant::Candidate).map(functions).unwrap_or_default(),
-            remarks: remarks(series, &counts),
+            remarks: remarks(series, &counts, HTML),
         }
-    }
-}
-
-/// `16,148 ± 12`; a refused one says so, and why stands below.
-fn cell(found: Option<&Figure>) -> String {
-    let Some(found) = found else {
-        return "–".into();
-    };
-    let Some(value) = found.value else {
-        return "refused".into();
-    };
-    let written = figure(found.metric, value);
-    match found.spread.filter(|spread| *spread > 0.0) {
-        Some(spread) => format!("{} ± {}", written.trim_end_matches(" B"), figure(found.metric, spread)),
-        None => written,
     }
 }
 
@@ -114,30 +100,4 @@ fn functions(counts: &Counts) -> Vec<Functions> {
         }
     };
     metrics.into_iter().map(table).collect()
-}
-
-fn remarks(series: &Series, counts: &[&Counts]) -> Vec<String> {
-    let mut remarks: Vec<String> = Vec::new();
-    if counts.is_empty() {
-        remarks.push(sentence(series.reason.as_deref().unwrap_or("no reason recorded")));
-    }
-    for one in counts {
-        let of = if counts.len() > 1 {
-            format!("{}: ", one.variant.name())
-        } else {
-            String::new()
-        };
-        if one.status != CountStatus::Ok {
-            remarks.push(format!(
-                "{of}{}",
-                sentence(one.reason.as_deref().unwrap_or("no reason recorded"))
-            ));
-        }
-        for missing in one.figures.iter().filter(|figure| figure.value.is_none()) {
-            let why = missing.refused.as_deref().unwrap_or("no reason recorded");
-            remarks.push(format!("{of}{} refused: {}", missing.metric.label(), sentence(why)));
-        }
-        remarks.extend(one.remarks.iter().map(|remark| format!("{of}{}", sentence(remark))));
-    }
-    remarks
 }

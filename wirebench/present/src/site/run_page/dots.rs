@@ -1,12 +1,12 @@
 //! Every round of a series as a mark, in the order measured and by variant; rounds that are not good are hollow.
 
-use crate::report::format::three_digits;
+use crate::report::format::{plural, three_digits};
 use crate::report::values::figure;
 use crate::site::scale::Linear;
-use crate::site::shown::{direction, name, plural, sentence};
+use crate::site::shown::{direction, name, sentence};
 use crate::site::svg::{Anchor, Path, Picture, Svg};
-use crate::site::trust::{why, word};
 use wirebench_judge::summary::Spread;
+use wirebench_judge::summary::quality::{outcome, why};
 use wirebench_record::metric::{Metric, Notation};
 use wirebench_record::run::{Bound, Round, RoundStatus, Series, Variant};
 
@@ -111,7 +111,7 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
         let rounds = series
             .rounds
             .iter()
-            .filter(move |round| round.variant == variant && word(round) == "ok");
+            .filter(move |round| round.variant == variant && outcome(round) == "ok");
         rounds.filter_map(|round| quantity.read(round)).collect::<Vec<f64>>()
     };
     let all: Vec<f64> = series.rounds.iter().filter_map(|round| quantity.read(round)).collect();
@@ -140,7 +140,7 @@ fn panel(series: &Series, quantity: &Quantity) -> Option<Panel> {
     } else {
         ranges.join("; ")
     };
-    let bad = series.rounds.iter().filter(|round| word(round) != "ok").count();
+    let bad = series.rounds.iter().filter(|round| outcome(round) != "ok").count();
     let bad = if bad == 0 {
         String::new()
     } else {
@@ -208,7 +208,7 @@ fn draw(series: &Series, quantity: &Quantity, axis: Linear, alt: &str) -> Pictur
                 places.at(round),
                 axis.at(found.unwrap_or(f64::NEG_INFINITY)).min(HEIGHT - BOTTOM),
             );
-            match (word(round), variant) {
+            match (outcome(round), variant) {
                 ("ok", _) if found.is_none() => {}
                 ("ok", Variant::Reference) => dots.diamond(at),
                 ("ok", _) => dots.dot(at),

@@ -5,8 +5,8 @@ use crate::site::run_page::dots::VARIANTS;
 use crate::site::scale::{Log, tail};
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
-use crate::site::trust::word;
-use wirebench_record::run::{Latency, RoundStatus, Series, Variant};
+use wirebench_judge::summary::quality::outcome;
+use wirebench_record::run::{Latency, Series, Variant};
 use wirebench_stats::quantile::median;
 
 const WIDTH: f64 = 480.0;
@@ -40,7 +40,7 @@ pub(super) fn draw(series: &Series) -> Option<Picture> {
         let good = series
             .rounds
             .iter()
-            .filter(move |round| round.variant == variant && round.status == RoundStatus::Ok && word(round) == "ok");
+            .filter(move |round| round.variant == variant && outcome(round) == "ok");
         good.filter_map(|round| round.latency_ns).collect::<Vec<Latency>>()
     };
     let variants = VARIANTS.map(|variant| (variant, rounds(variant)));
@@ -112,6 +112,7 @@ const fn as_number(ns: u64) -> f64 {
 mod tests {
     use super::*;
     use crate::site::samples;
+    use wirebench_record::run::RoundStatus;
 
     #[test]
     fn a_curve_holds_every_good_round_and_says_its_medians() {

@@ -18,12 +18,12 @@ const STYLE: &str = concat!(
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page {
+struct Page<'a> {
     title: String,
     style: &'static str,
     version: &'static str,
     view: View,
-    compared: Option<compare::View>,
+    compared: Option<compare::View<'a>>,
 }
 
 /// The report of a run; its comparison, when it has one, comes first.
@@ -31,11 +31,11 @@ struct Page {
 /// # Errors
 /// When the template cannot be rendered.
 pub fn report(run: &Run, comparison: Option<&Comparison>) -> Result<String, askama::Error> {
-    let no_links = |_: &str| None;
-    let view = View::of(run, &no_links);
-    let compared = comparison.map(|comparison| compare::View::of(comparison, compare::Links::NONE, &BTreeMap::new()));
+    let view = View::of(run, &|_| None);
+    let no_flames = BTreeMap::new();
+    let compared = comparison.map(|comparison| compare::View::of(comparison, compare::Links::NONE, &no_flames));
     let title = match &compared {
-        Some(compared) => format!("{}, run {}", compared.verdict, view.id),
+        Some(compared) => format!("{}, run {}", compared.shared.verdict, view.id),
         None => format!("Run {}", view.id),
     };
     Page {

@@ -4,7 +4,7 @@ use crate::report::format::{count, three_digits, time};
 use crate::report::values::figure;
 use crate::site::run_page::dots::measured;
 use crate::site::shown::sentence;
-use crate::site::trust::{why, word};
+use wirebench_judge::summary::quality::{outcome, why};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Bound, Round, Series};
 
@@ -36,7 +36,7 @@ const NAMES: Others = &[
         }
     }),
     ("variant", |round| round.variant.name().into()),
-    ("status", |round| word(round).into()),
+    ("status", |round| outcome(round).into()),
 ];
 
 const LATENCIES: Others = &[("max", |round| latency(round, |latency| latency.max))];

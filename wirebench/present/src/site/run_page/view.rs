@@ -2,21 +2,24 @@
 
 use crate::report::cells;
 use crate::report::escape;
-use crate::report::format::{bytes, machine, other_hosts, time, tools};
+use crate::report::format::{bytes, count, plural, time, tools};
 use crate::report::head_to_head;
-use crate::report::pacing::{figures, steps as tried};
-use crate::site::offered::offered;
+use crate::report::pacing::{figures, offered, steps as tried};
+use crate::report::run_view::{machines, time_spent};
+use crate::report::status;
+use crate::site::revision::Revision;
 use crate::site::run_page::counts::Counted;
 use crate::site::run_page::dots::{Panel, panels};
 use crate::site::run_page::quantiles;
 use crate::site::run_page::rounds::Table;
-use crate::site::shown::{instant, name, plural, sentence};
-use crate::site::status;
+use crate::site::shown::{HTML, instant, name, sentence};
 use crate::site::svg::Picture;
-use crate::site::trust::{Tally, Trust, trust, word};
-use wirebench_judge::summary::{Relative, Row, Section, counted, harness_share, relatives, sections};
+use crate::site::trust::{Trust, reasons, trust};
+use wirebench_judge::summary::head_to_head::{Relative, relatives};
+use wirebench_judge::summary::quality::{Tally, errors_by_kind, outcome};
+use wirebench_judge::summary::{Row, Section, counted, sections};
 use wirebench_record::metric::Metric;
-use wirebench_record::run::{RoundStatus, Run, Series, Shard, Variant, VariantRevision, short_commit};
+use wirebench_record::run::{RoundStatus, Run, Series, Variant};
 
 /// Everything on the page but its frame.
 #[derive(Debug)]
@@ -24,7 +27,8 @@ pub(super) struct View {
     pub(super) id: String,
     pub(super) trust: Trust,
     pub(super) status: &'static str,
-    pub(super) revisions: Vec<Revision>,
+    /// Of each variant its name and code.
+    pub(super) revisions: Vec<(&'static str, Revision)>,
     /// Why rounds are not good: how often, and the reason.
     pub(super) reasons: Vec<(String, String)>,
     pub(super) sections: Vec<SectionView>,
@@ -35,16 +39,6 @@ pub(super) struct View {
     pub(super) repeat: Option<String>,
     /// The variant of each shape of mark; empty when only one variant was measured.
     pub(super) legend: Vec<(&'static str, &'static str)>,
-}
-
-/// The code of one variant.
-#[derive(Debug)]
-pub(super) struct Revision {
-    pub(super) variant: &'static str,
-    pub(super) commit: String,
-    pub(super) url: Option<String>,
-    /// The user's name for it, and whether files were modified.
-    pub(super) remark: String,
 }
 
 /// The timed series of one scenario.
@@ -108,11 +102,9 @@ impl View {
             revisions: run
                 .variants
                 .iter()
-                .map(|revision| Revision::of(revision, commit_url))
+                .map(|one| (one.variant.name(), Revision::of(Some(one), commit_url)))
                 .collect(),
-            reasons: (Tally::of(run).ranked().into_iter().take(10))
-                .map(|(count, why)| (plural(count, "round"), why.to_owned()))
-                .collect(),
+            reasons: reasons(&Tally::of(&[run]), 10),
             sections,
             counted: counted(run)
                 .enumerate()
@@ -141,22 +133,6 @@ const fn mark(variant: Variant) -> (&'static str, &'static str) {
         Variant::Null => "□",
     };
     (variant.name(), shape)
-}
-
-impl Revision {
-    fn of(revision: &VariantRevision, commit_url: &dyn Fn(&str) -> Option<String>) -> Self {
-        let mut remark: Vec<String> = revision.name.iter().map(|called| name(called)).collect();
-        if revision.modified == Some(true) {
-            remark.push("with local changes".into());
-        }
-        let commit = revision.commit.as_deref();
-        Self {
-            variant: revision.variant.name(),
-            commit: commit.map_or("no commit".into(), |commit| name(short_commit(commit))),
-            url: commit.and_then(commit_url),
-            remark: remark.join(", "),
-        }
-    }
 }
 
 impl SectionView {
@@ -193,7 +169,7 @@ impl SeriesView {
         let series = row.series;
         let rounds = &series.rounds;
         let passed = rounds.iter().filter(|round| round.status == RoundStatus::Ok).count();
-        let dropped = rounds.iter().filter(|round| word(round) == "dropped").count();
+        let dropped = rounds.iter().filter(|round| outcome(round) == "dropped").count();
         let mut note = vec![row.note()];
         if dropped > 0 {
             note.push(format!("{dropped} dropped"));
@@ -210,7 +186,7 @@ impl SeriesView {
             note: note.join(", "),
             panels: panels(series),
             quantiles: quantiles::draw(series),
-            processes: cells::processes(series).into_iter().map(named).collect(),
+            processes: cells::processes(series),
             errors: errors(series),
             rounds: Table::of(series),
             steps: steps(series),
@@ -243,23 +219,11 @@ fn figures_of(row: &Row, start_up: bool) -> [(&'static str, String); 5] {
     labels.map(|label| (label, cells.next().unwrap_or_default()))
 }
 
-/// A process, its name made safe to show.
-fn named(mut line: [String; 7]) -> [String; 7] {
-    line[0] = name(&line[0]);
-    line
-}
-
-/// Errors of all rounds by kind, the most frequent first.
+/// The most frequent errors of all rounds: how often, and the kind.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn errors(series: &Series) -> Vec<(String, String)> {
-    let mut all = std::collections::BTreeMap::<&str, u64>::new();
-    for (kind, count) in series.rounds.iter().flat_map(|round| &round.errors) {
-        *all.entry(kind).or_default() += count;
-    }
-    let mut all: Vec<(&str, u64)> = all.into_iter().collect();
-    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    (all.into_iter().take(10))
-        .map(|(kind, count)| (crate::report::format::count(count as f64), sentence(kind)))
+    let all = errors_by_kind(series).into_iter().take(10);
+    all.map(|(kind, number)| (count(number as f64), sentence(kind)))
         .collect()
 }
 
@@ -294,16 +258,13 @@ fn remarks(row: &Row) -> Vec<String> {
     remarks
 }
 
-/// The machine, the programs, and what the run did with its time.
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+/// The the programs, and what the run did with its time.
 fn environment(run: &Run) -> Vec<(&'static str, String)> {
     let host = &run.host;
-    let mut facts = vec![("machine", machine(host)), ("fingerprint", name(&host.fingerprint))];
-    facts.extend((1..).zip(&run.shards).map(|shard| ("shard", shard_of(run, shard))));
+    let mut facts = machines(run, HTML);
     facts.extend(host.image.as_deref().map(|image| ("image", name(image))));
     let mtu = host.loopback_mtu_bytes;
     facts.extend(mtu.map(|mtu| ("loopback MTU", bytes(f64::from(mtu)))));
-    facts.push(other_hosts(run).map_or_else(|| ("cores", pinning(run)), |others| ("hosts", others)));
     facts.push(("programs", tools(&run.tools)));
     facts.push((
         "profile",
@@ -317,46 +278,6 @@ fn environment(run: &Run) -> Vec<(&'static str, String)> {
     facts.push(("started by", name(&run.trigger)));
     facts.push(("started", instant(&run.started_at)));
     facts.push(("finished", instant(&run.finished_at)));
-    if let Some(share) = harness_share(run) {
-        let (load, all) = (time(run.spent.load_ns as f64), time(run.spent.measure_ns as f64));
-        facts.push((
-            "time",
-            format!(
-                "{load} of load in {all}; {:.1} % went into probing, stopping and normalising",
-                share * 100.0
-            ),
-        ));
-    }
+    facts.extend(time_spent(run).map(|spent| ("time", spent)));
     facts
-}
-
-/// A machine that measured a part of the run: which one, and what.
-fn shard_of(run: &Run, (number, shard): (usize, &Shard)) -> String {
-    let series: Vec<String> = shard.series.iter().map(|id| name(id)).collect();
-    let series = if series.is_empty() {
-        "no series".into()
-    } else {
-        series.join(", ")
-    };
-    format!(
-        "{number} of {}, run {}, {}, fingerprint {}, seed {}: {series}",
-        run.shards.len(),
-        name(&shard.run),
-        machine(&shard.host),
-        name(&shard.host.fingerprint),
-        shard.seed
-    )
-}
-
-fn pinning(run: &Run) -> String {
-    let list = |cores: &[usize]| cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let pinning = &run.pinning;
-    if pinning.server_cores.is_empty() {
-        return "server and driver share all cores".into();
-    }
-    format!(
-        "server on core {}, driver on core {}",
-        list(&pinning.server_cores),
-        list(&pinning.driver_cores)
-    )
 }

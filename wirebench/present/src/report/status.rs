@@ -3,7 +3,7 @@
 use wirebench_record::run::{RunStatus, SeriesStatus};
 
 /// The status of a run.
-pub(super) const fn of_run(status: RunStatus) -> &'static str {
+pub(crate) const fn of_run(status: RunStatus) -> &'static str {
     match status {
         RunStatus::Complete => "complete",
         RunStatus::Incomplete => "incomplete",
@@ -12,7 +12,7 @@ pub(super) const fn of_run(status: RunStatus) -> &'static str {
 }
 
 /// The status of a series.
-pub(super) const fn of_series(status: SeriesStatus) -> &'static str {
+pub(crate) const fn of_series(status: SeriesStatus) -> &'static str {
     match status {
         SeriesStatus::Ok => "ok",
         SeriesStatus::Partial => "partial",
@@ -23,7 +23,7 @@ pub(super) const fn of_series(status: SeriesStatus) -> &'static str {
 }
 
 /// The check mark of a series: its class, and its shape with a word.
-pub(super) const fn check(status: SeriesStatus) -> (&'static str, &'static str) {
+pub(crate) const fn check(status: SeriesStatus) -> (&'static str, &'static str) {
     match status {
         SeriesStatus::Ok => ("whole", "✓ whole"),
         SeriesStatus::Partial => ("open", "! in part"),

@@ -1,0 +1,120 @@
+//! The quality of a run's rounds: how many are good, why the others are not, and how much CPU time the hypervisor took.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use wirebench_record::run::{Round, RoundStatus, Run, Series};
+
+/// The rounds of one run, or of several, by their outcome.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tally {
+    /// All of them.
+    pub rounds: usize,
+    /// Those that passed every check and were not dropped.
+    pub good: usize,
+    /// Measured, but a check failed.
+    pub invalid: usize,
+    /// Not measured.
+    pub failed: usize,
+    /// Good, but left out because the machine was disturbed.
+    pub dropped: usize,
+    /// Why rounds are not good: the reason without its numbers → how often, and one example.
+    reasons: BTreeMap<String, (usize, String)>,
+}
+
+/// The outcome of a round, as one word for tables and style sheets.
+#[must_use]
+pub const fn outcome(round: &Round) -> &'static str {
+    match round.status {
+        RoundStatus::Ok if round.dropped.is_some() => "dropped",
+        RoundStatus::Ok => "ok",
+        RoundStatus::Invalid => "invalid",
+        RoundStatus::Failed => "failed",
+    }
+}
+
+/// Why a round is not good; `None` if it is good.
+#[must_use]
+pub fn why(round: &Round) -> Option<&str> {
+    match round.status {
+        RoundStatus::Ok => round.dropped.as_deref(),
+        RoundStatus::Invalid | RoundStatus::Failed => Some(round.reason.as_deref().unwrap_or("no reason recorded")),
+    }
+}
+
+impl Tally {
+    /// Counts the rounds of these runs.
+    #[must_use]
+    pub fn of(runs: &[&Run]) -> Self {
+        let mut tally = Self::default();
+        for round in runs
+            .iter()
+            .flat_map(|run| &run.series)
+            .flat_map(|series| &series.rounds)
+        {
+            tally.rounds += 1;
+            match outcome(round) {
+                "ok" => tally.good += 1,
+                "dropped" => tally.dropped += 1,
+                "invalid" => tally.invalid += 1,
+                _ => tally.failed += 1,
+            }
+            if let Some(why) = why(round) {
+                let known = tally.reasons.entry(kind(why));
+                known.or_insert_with(|| (0, why.to_owned())).0 += 1;
+            }
+        }
+        tally
+    }
+
+    /// Why rounds are not good, the most frequent reason first: how often, and one example of it. Reasons that differ only in
+    /// their numbers are one.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<(usize, &str)> {
+        let mut all: Vec<(usize, &str)> = self.reasons.values().map(|(count, text)| (*count, &**text)).collect();
+        all.sort_by_key(|(count, text)| (Reverse(*count), *text));
+        all
+    }
+}
+
+/// A reason without its numbers.
+fn kind(why: &str) -> String {
+    let mut out = String::new();
+    for c in why.chars().take(200) {
+        match c {
+            '0'..='9' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The errors of all rounds by kind, the most frequent first.
+#[must_use]
+pub fn errors_by_kind(series: &Series) -> Vec<(&str, u64)> {
+    let mut all = BTreeMap::<&str, u64>::new();
+    for (kind, count) in series.rounds.iter().flat_map(|round| &round.errors) {
+        *all.entry(kind).or_default() += count;
+    }
+    let mut all: Vec<(&str, u64)> = all.into_iter().collect();
+    all.sort_by_key(|(_, count)| Reverse(*count));
+    all
+}
+
+/// The share of all CPU time that the hypervisor gave to others during the load, percent; `None` if it was not measured.
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
+pub fn steal_percent(run: &Run) -> Option<f64> {
+    let (mut stolen, mut all) = (0.0, 0.0);
+    for series in &run.series {
+        let cpus = f64::from(run.host_of(&series.id).cpu_count);
+        for round in &series.rounds {
+            if let (Some(steal), Some(length)) = (round.host_steal_ns, round.elapsed_ns) {
+                stolen += steal as f64;
+                all += length as f64 * cpus;
+            }
+        }
+    }
+    (all > 0.0).then(|| stolen / all * 100.0)
+}

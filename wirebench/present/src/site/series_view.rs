@@ -1,0 +1,267 @@
+//! A metric of a series as pages show it: values, verdict, change and remark, each decided once; and the sentence of a source.
+
+use crate::report::format::{count, plural, three_digits};
+use crate::report::percent::with_interval;
+use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE};
+use crate::report::values::figure;
+use crate::site::gather::{Drawn, Source};
+use crate::site::shown::direction;
+use crate::site::spark;
+use crate::site::timeline::day;
+use wirebench_history::standing::{Change, FEWEST, Standing};
+use wirebench_record::run::short_commit;
+use wirebench_stats::quantile::median;
+
+/// The word for scripts and style sheets.
+pub(super) const fn state(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Worse => "worse",
+        Standing::Better => "better",
+        Standing::Accepted => "accepted",
+        Standing::Changed => "changed",
+        Standing::Noise => "noise",
+        Standing::Few => "few",
+        Standing::Ended => "ended",
+        Standing::Withheld => "withheld",
+    }
+}
+
+/// Shape and word.
+pub(super) const fn verdict(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Worse => WORSE,
+        Standing::Better => BETTER,
+        Standing::Accepted => "~ accepted",
+        Standing::Changed => CHANGED,
+        Standing::Noise => "≈ within noise",
+        Standing::Few => "· too few values",
+        Standing::Ended => "□ ended",
+        Standing::Withheld => "! no good value",
+    }
+}
+
+/// A change with its interval: `+8.2 % (+6.9 to +9.4 %)`, without one where counts leave none; a dash without a change.
+pub(super) fn changed(found: Option<Change>) -> String {
+    found.map_or("–".into(), |found| {
+        with_interval(found.percent, found.low, found.high)
+    })
+}
+
+impl Drawn<'_> {
+    /// The words before a value: the metric; empty for imported series, whose name says it.
+    pub(super) fn what(&self) -> String {
+        self.trace
+            .metric
+            .map_or_else(String::new, |metric| format!("{} ", metric.label()))
+    }
+
+    /// The newest value, with its unit, whether it is judged or not.
+    pub(super) fn newest(&self) -> String {
+        match &self.trace.newest {
+            Some(newest) if newest.left_out.is_some() => {
+                let value = newest
+                    .value
+                    .map_or_else(|| "no number".into(), |value| self.text(value));
+                format!("{value} (not judged)")
+            }
+            _ => {
+                let newest = self.values.values.iter().rev().copied().find(|value| value.is_finite());
+                newest.map_or_else(|| "–".into(), |newest| self.text(newest))
+            }
+        }
+    }
+
+    /// A value with its unit.
+    pub(super) fn text(&self, number: f64) -> String {
+        match self.trace.metric {
+            Some(metric) => figure(metric, number),
+            None => imported(number, &self.trace.unit),
+        }
+    }
+
+    /// The judged numbers: ratios if there are any, else values.
+    pub(super) fn judged(&self) -> &[f64] {
+        self.values.judged()
+    }
+
+    /// The smallest step that would be seen within five pushes, percent.
+    pub(super) fn resolvable(&self) -> Option<f64> {
+        self.trace.segments.last()?.resolvable_percent
+    }
+
+    /// Which way is better, in words; empty when nothing says so.
+    pub(super) fn direction(&self) -> &'static str {
+        self.trace.better.map_or("", direction)
+    }
+
+    /// The word of its standing for scripts and style sheets.
+    pub(super) fn state(&self) -> &'static str {
+        state(self.stands.standing)
+    }
+
+    /// Shape and word of its standing.
+    pub(super) fn verdict(&self) -> &'static str {
+        verdict(self.stands.standing)
+    }
+
+    /// Its change since the mark, with the interval; a dash without a change.
+    pub(super) fn change(&self) -> String {
+        changed(self.stands.change)
+    }
+
+    /// Its newest values as SVG path data.
+    pub(super) fn spark(&self) -> String {
+        spark::path(self.judged())
+    }
+
+    /// The smallest step that would be detected, in words; a dash when it is not known.
+    pub(super) fn seen(&self) -> String {
+        match self.resolvable() {
+            Some(percent) if percent > TOO_NOISY => "too noisy to judge".into(),
+            Some(percent) => format!("{} %", three_digits(percent)),
+            None => "–".into(),
+        }
+    }
+
+    /// A sentence for verdicts that would mislead alone; empty for the others.
+    pub(super) fn remark(&self) -> String {
+        let stands = &self.stands;
+        match (&stands.withheld, &stands.broken_by) {
+            (Some(why), _) => format!("The newest run has no value that is judged: {why}"),
+            (None, _) if self.trace.not_judged.is_some() => self.trace.not_judged.clone().unwrap_or_default(),
+            (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST} values"),
+            (None, _) if stands.standing == Standing::Ended => ended(self),
+            (None, Some(why)) => format!("only since {why}"),
+            (None, None) => String::new(),
+        }
+    }
+}
+
+/// When a series ended.
+fn ended(drawn: &Drawn) -> String {
+    let last = drawn.trace.segments.last().map(|segment| &segment.last);
+    last.map_or_else(String::new, |push| {
+        format!("its last value is of {} at {}", day(push), short_commit(&push.commit))
+    })
+}
+
+/// A value of any unit with at most four digits that mean something, times in the unit that fits: `1.255 µs/op`, `3 extra/op`.
+fn imported(number: f64, unit: &str) -> String {
+    const TIMES: [(&str, f64); 5] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+    let (first, rest) = unit.split_at(unit.find('/').unwrap_or(unit.len()));
+    let time = TIMES.iter().find(|(name, _)| *name == first);
+    match time {
+        Some((_, ns)) if number > 0.0 && number.is_finite() => {
+            let whole = number * ns;
+            let fits = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
+            let (name, size) = fits.into_iter().find(|(_, size)| whole >= *size).unwrap_or(("ns", 1.0));
+            format!("{} {name}{rest}", four_digits(whole / size))
+        }
+        _ => format!("{} {unit}", four_digits(number)).trim_end().to_owned(),
+    }
+}
+
+/// At most four digits that mean something, without zeros at the end: `8,123,000`, `37.02`, `0.001235`.
+fn four_digits(number: f64) -> String {
+    let size = number.abs();
+    if size >= 1e15 || (size > 0.0 && size < 1e-6) {
+        return format!("{number:.2e}");
+    }
+    if size == 0.0 || !number.is_finite() {
+        return count(number + 0.0);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "between -6 and 15")]
+    let magnitude = size.log10().floor() as i32;
+    let step = 10_f64.powi(magnitude - 3);
+    let rounded = (number / step).round() * step;
+    if magnitude >= 3 {
+        return count(rounded);
+    }
+    let places = usize::try_from(3 - magnitude).unwrap_or(0);
+    let text = format!("{rounded:.places$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The verdict sentence of a source: how many of its metrics have each standing.
+pub(super) fn sentence(source: &Source) -> String {
+    let all: Vec<&Drawn> = source.series.iter().flat_map(|series| &series.metrics).collect();
+    let count = |standing| all.iter().filter(|drawn| drawn.stands.standing == standing).count();
+    let compared = all.len() - count(Standing::Few) - count(Standing::Ended);
+    if all.is_empty() {
+        return "No data yet.".into();
+    }
+    if compared == 0 {
+        return format!(
+            "Nothing to compare yet: {} so far; verdicts start at {FEWEST} values.",
+            plural(source.timeline.pushes, "run")
+        );
+    }
+    let since = &source.mark.name;
+    let mut parts = Vec::new();
+    for (standing, word) in [
+        (Standing::Better, "better"),
+        (Standing::Accepted, "worse and accepted"),
+        (Standing::Changed, "changed"),
+        (Standing::Withheld, "without a good value in the newest run"),
+        (Standing::Noise, "within noise"),
+    ] {
+        if count(standing) > 0 {
+            parts.push(format!("{} {word}", count(standing)));
+        }
+    }
+    let worse = count(Standing::Worse);
+    let moved = compared - count(Standing::Noise);
+    if moved == 0 {
+        let smallest = match detectable(&all) {
+            Some(percent) => format!(", smallest detectable change {} %", three_digits(percent)),
+            None => String::new(),
+        };
+        return format!(
+            "Nothing beyond noise since {since}. {} compared{smallest}.",
+            plural(compared, "metric")
+        );
+    }
+    let head = if worse == 0 {
+        format!("None of {} is worse than {}", plural(compared, "metric"), since)
+    } else {
+        format!("{worse} of {} worse than {}", plural(compared, "metric"), since)
+    };
+    format!("{head}; {}.", parts.join("; "))
+}
+
+/// The median over the metrics of the smallest step that five pushes would show, percent.
+fn detectable(all: &[&Drawn]) -> Option<f64> {
+    let sizes: Vec<f64> = all.iter().filter_map(|drawn| drawn.resolvable()).collect();
+    median(&sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imported_values_have_four_digits_and_times_a_unit_that_fits() {
+        let found = [
+            (1_255.3, "ns/op"),
+            (8_123_456.0, "ns/iter"),
+            (0.0, "allocs/op"),
+            (3.0, "extra/op"),
+            (261.04, "sec"),
+            (12_345_678.0, "B"),
+            (0.001_234_56, ""),
+            (2_500.0, "ms"),
+        ]
+        .map(|(number, unit)| imported(number, unit));
+        let expected = [
+            "1.255 µs/op",
+            "8.123 ms/iter",
+            "0 allocs/op",
+            "3 extra/op",
+            "261 sec",
+            "12,350,000 B",
+            "0.001235",
+            "2.5 s",
+        ];
+        assert_eq!(found, expected);
+    }
+}
