@@ -22,7 +22,6 @@ pub mod pacing;
 pub mod percent;
 mod run_view;
 mod scenario;
-pub mod stills;
 pub(crate) mod table;
 pub mod terminal;
 pub mod trend;
