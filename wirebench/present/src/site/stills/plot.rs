@@ -102,7 +102,7 @@ impl Plot {
             svg.line("scale", (self.left - 4.0, y), (self.left, y));
             svg.text("tick", (self.left - 9.0, y), Anchor::End, &axis_number(tick));
         }
-        svg.upwards("unit", (15.0, f64::midpoint(self.top, self.bottom)), &self.unit.1);
+        svg.upwards("unit", (19.0, f64::midpoint(self.top, self.bottom)), &self.unit.1);
         for tick in self.places_with_names() {
             let x = self.at(place(tick));
             svg.line("scale", (x, self.bottom), (x, self.bottom + 4.0));
