@@ -131,3 +131,16 @@ for (const scheme of ['light', 'dark']) {
     });
   }
 }
+
+test('a small plot of another metric says its unit and which way is better', async () => {
+  const page = await sites.demo.open('about.html');
+  await page.addInitScript(record);
+  await page.go('series/weather-fixed-count.http.hey.html');
+  await drawn(page);
+  await page.locator('#metrics').scrollIntoViewIfNeeded();
+  await page.waitForSelector('#metrics canvas');
+  await settled(page);
+  const texts = await page.locator('#metrics canvas').first().evaluate((canvas) => canvas.drawn.map(({ text }) => text));
+  assert.ok(texts.includes('% against v1.3.0 (higher is better)'), texts.join(', '));
+  clean(page);
+});
