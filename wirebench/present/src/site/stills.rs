@@ -7,18 +7,9 @@ mod plot;
 mod style;
 
 use self::course::Course;
-use self::plot::Plot;
+use self::plot::{Plot, Size};
 use crate::site::svg::Svg;
 use wirebench_record::site::{Column, Pushes, Release};
-
-/// The size of a picture, px.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Size {
-    /// What a file of this size has before its `.svg`.
-    ending: &'static str,
-    width: f64,
-    height: f64,
-}
 
 /// For a desktop, and for a phone, where text must not become smaller. The pages name both.
 const SIZES: [Size; 2] = [

@@ -3,7 +3,6 @@
 
 use jiff::Timestamp;
 
-use super::Size;
 use super::course::{Course, Point, Shape, Stretch, shown};
 use crate::report::format::significant;
 use crate::site::scale::Linear;
@@ -23,6 +22,15 @@ const MERGED: f64 = 6.0;
 const FEW: usize = 4;
 /// With fewer places in view these are named by their commits, else by their days.
 const NAMED_BY_COMMIT: usize = 30;
+
+/// The size of a picture, px.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Size {
+    /// What a file of this size has before its `.svg`.
+    pub(super) ending: &'static str,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
 
 /// A plot with its scales.
 #[derive(Debug)]
