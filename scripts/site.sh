@@ -36,7 +36,6 @@ main() {
   if [[ "${1:-}" == --help ]]; then sed -n '2,/^set/{/^#/s/^# \{0,1\}//p;}' "${BASH_SOURCE[0]}" && return; fi
   local out="${1:-_site}" repository from run wirebench="${WIREBENCH:-}" claims=()
   repository="$(git rev-parse --show-toplevel 2>/dev/null || echo "$root")"
-  command -v gnuplot >/dev/null || "$root/scripts/setup.sh" --only gnuplot-nox >&2
   if [[ -z "$wirebench" ]]; then
     cargo build --quiet --locked --manifest-path "$root/Cargo.toml" --package wirebench
     wirebench="${CARGO_TARGET_DIR:-$root/target}/debug/wirebench"

@@ -34,7 +34,11 @@ function otherMetric({ metric }) {
   const link = metrics.get(metric);
   if (!link) return null;
   const fact = link.querySelector('[aria-label]')?.getAttribute('aria-label') ?? link.textContent.trim();
-  if (still) Object.assign(still, { alt: fact, src: `${root}charts/${encodeURIComponent(link.dataset.column)}.svg` });
+  if (still) {
+    const file = `${root}charts/${encodeURIComponent(link.dataset.column)}`;
+    still.previousElementSibling.srcset = `${file}.phone.svg`;
+    Object.assign(still, { alt: fact, src: `${file}.svg` });
+  }
   return { metric, name: link.dataset.column, fact };
 }
 

@@ -116,5 +116,5 @@ function commitRow(chart, place) {
   const brief = (text) => text?.split(' against ')[0];
   const texts = [value ? [brief(value), other && `(${brief(other)})`].filter(Boolean).join(' ') : null, interval, change?.startsWith('not') ? 'not comparable' : brief(change)];
   return el('tr', null, el('td', { class: 'nowrap' }, link(commitLink(chart.repository, commit), code) ?? code), el('td', null, message ?? ''), el('td', { class: 'nowrap' }, date(at)),
-    ...texts.map((text) => el('td', { class: 'number' }, text ?? '')), el('td', null, ...notes.flatMap((note, i) => (i ? [' · ', note] : [note]))));
+    ...texts.map((text, i) => el('td', { class: 'number', 'data-label': text && ['value', null, 'change'][i] }, text ?? '')), el('td', null, ...notes.flatMap((note, i) => (i ? [' · ', note] : [note]))));
 }

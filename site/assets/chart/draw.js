@@ -134,6 +134,14 @@ export function drawFailures(ctx, { X, box, px, colours, small }, failures) {
   for (const { at } of failures) ctx.strokeText('✕', X(at), box.top + box.height - 4 * px);
 }
 
+export function drawUnit(ctx, { colours, px }, unit) {
+  ctx.font = `${11 * px}px system-ui, sans-serif`;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'top';
+  ctx.fillStyle = colours.quiet;
+  ctx.fillText(unit, 0, 2 * px);
+}
+
 // Rules through the plot, and their names in two rows above it. A name that would lie on another is left out.
 export function drawMarks(ctx, { X, box, colours, px }, marks) {
   const narrow = box.width < 560 * px;

@@ -1,6 +1,6 @@
 // A plot: uPlot makes axes, scales and crosshair; draw.js draws what is in it.
 import { date, fit, number } from '../lib/text.js';
-import { drawFailures, drawLine, drawMarks, look } from './draw.js';
+import { drawFailures, drawLine, drawMarks, drawUnit, look } from './draw.js';
 import { extent, lastUpTo, room, shape, ticks } from './view.js';
 
 // More lines than this are drawn thin, without areas and whiskers.
@@ -8,7 +8,7 @@ const CROWD = 4;
 const DAY = 86400;
 
 export class Plot {
-  // `source()` gives what to draw: see Chart.source. `small` is a plot without names and crosshair.
+  // `source()` gives what to draw: see Chart.source. `small` is a plot without names and crosshair, and with its unit above the axis.
   constructor(host, source, height, small = false) {
     Object.assign(this, { host, source, height, small });
     this.#arrange();
@@ -20,7 +20,7 @@ export class Plot {
     this.frame = new window.uPlot({
       width: this.#width(), height: height(),
       legend: { show: false },
-      padding: [small ? 6 : 38, small ? 8 : 14, 0, 0],
+      padding: [small ? 20 : 38, small ? 8 : 14, 0, 0],
       cursor: { show: !small, y: false, points: { show: false }, drag: { x: false, setScale: false }, bind: { mousedown: none, mouseup: none, dblclick: none } },
       series: [{}, { paths: none, points: { show: false } }],
       scales: {
@@ -128,7 +128,7 @@ export class Plot {
       Y: (value) => box.top + (1 - (log(value) - y0) / (y1 - y0)) * box.height,
     });
     ctx.save();
-    if (!small) drawMarks(ctx, scene, scene.marks);
+    if (small) drawUnit(ctx, scene, this.label); else drawMarks(ctx, scene, scene.marks);
     ctx.beginPath();
     ctx.rect(box.left, box.top - 4 * px, box.width, box.height + 8 * px);
     ctx.clip();

@@ -28,6 +28,21 @@ test('a series has its fact, its picture with the fact as text, and its tables',
   clean(page);
 });
 
+test('the other metrics of a series have their pictures too', async () => {
+  const page = await site.open('series/weather-fixed-count.http.hey.html', { script: false });
+  const images = page.locator('#metrics img');
+  const count = await page.locator('#metrics a[data-column]').count();
+  assert.ok(count > 1 && (await images.count()) === count, `${await images.count()} pictures of ${count} metrics`);
+  for (const image of await images.all()) {
+    await image.scrollIntoViewIfNeeded();
+    await image.evaluate((one) => one.decode());
+    const { width, height } = await image.boundingBox();
+    assert.ok(Math.abs(width / height - 366 / 360) < 0.01, `${width} × ${height}`);
+  }
+  assert.equal(await page.locator('#metrics .spark:visible').count(), 0, 'nothing is shown twice');
+  clean(page);
+});
+
 test('a run shows its rounds, a comparison its effects, the changes their cards', async () => {
   for (const [path, wanted] of [['run', 'svg'], ['compare', 'svg']]) {
     const list = await site.open(`${path}/index.html`, { script: false });

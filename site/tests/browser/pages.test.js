@@ -16,6 +16,18 @@ const kind = (path) => path.replace(/[^/]+\.html$/, (file) => (path.includes('/'
 
 const pages = new Map();
 
+/** Heads of tables that are out of sight on a phone and reach into the window all the same. */
+const strayHeads = (page) => page.evaluate(() => [...document.querySelectorAll('thead')].filter((head) => {
+  const { right, width } = head.getBoundingClientRect();
+  return getComputedStyle(head).position === 'absolute' && width > 1 && right > 0;
+}).map((head) => head.textContent.trim()));
+
+/** Words in pictures that are too small to be read. */
+const tinyWords = (page) => page.evaluate(() => [...document.querySelectorAll('svg text')]
+  .filter((one) => one.getClientRects().length)
+  .map((one) => [one.textContent, parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a])
+  .filter(([, size]) => size < 9).map(([text, size]) => `${text}: ${size.toFixed(1)} pixels`));
+
 async function look(site, path, way, whole) {
   if (!pages.has(way)) pages.set(way, await site.open('about.html', way));
   const page = pages.get(way);
@@ -24,6 +36,8 @@ async function look(site, path, way, whole) {
   const about = `${path} (${name(way)})`;
   clean(page, about);
   await narrow(page, about);
+  assert.deepEqual(await strayHeads(page), [], about);
+  assert.deepEqual(await tinyWords(page), [], about);
   if (whole) await accessible(page, about);
   assert.ok((await page.title()).length > 10, `${about}: a title`);
   assert.equal(await page.locator('h1').count(), 1, `${about}: one heading`);

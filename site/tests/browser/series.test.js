@@ -1,7 +1,7 @@
 // The series page by hand: keys, mouse, and addresses that show the same again.
 import assert from 'node:assert/strict';
 import { before, beforeEach, describe, test } from 'node:test';
-import { DESKTOP, clean, drawn, start, visit } from '../lib/browser.js';
+import { DESKTOP, PHONE, clean, drawn, start, visit } from '../lib/browser.js';
 import { settled } from '../lib/settled.js';
 import { demo } from '../lib/sites.js';
 
@@ -251,6 +251,19 @@ describe('the other metrics', () => {
     await link.click();
     await drawn(page);
     assert.ok(column.endsWith(query('metric')));
+    clean(page);
+  });
+});
+
+describe('on a phone', () => {
+  test('a value below the chart says what it is', async () => {
+    await page.setViewportSize(PHONE);
+    await page.reload();
+    await drawn(page);
+    await settled(page);
+    const said = await page.locator('#commits tbody tr').first().locator('td[data-label]')
+      .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content));
+    assert.deepEqual(said, ['"value "', '"change "']);
     clean(page);
   });
 });

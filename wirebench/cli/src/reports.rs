@@ -63,12 +63,18 @@ pub(crate) fn write_claims(project: &Project, run: &Run, folder: &Path) -> anyho
     Ok(())
 }
 
-/// Prints the table of a run on stdout and the paths of its files on stderr.
+/// Prints the table of a run on stdout and the paths of its files on stderr, as far as they are there.
 pub(crate) fn print(run: &Run, folder: &Path) {
     print!("{}", terminal::render(run, terminal_width()));
     log::info!("\nrecord   {}", folder.join("run.json").display());
-    log::info!("report   {}", folder.join("report.md").display());
-    log::info!("page     {}", folder.join("report.html").display());
+    log_if_there("report   ", &folder.join("report.md"));
+    log_if_there("page     ", &folder.join("report.html"));
+}
+
+fn log_if_there(what: &str, file: &Path) {
+    if file.is_file() {
+        log::info!("{what}{}", file.display());
+    }
 }
 
 /// Prints a comparison on stdout.
@@ -76,12 +82,13 @@ pub(crate) fn print_comparison(comparison: &Comparison) {
     print!("{}", comparison::terminal::render(comparison, terminal_width()));
 }
 
-/// Prints the comparison of a run on stdout, after the run's table, and the paths of its files on stderr.
+/// Prints the comparison of a run on stdout, after the run's table, and the paths of its files on stderr, as far
+/// as they are there.
 pub(crate) fn print_comparison_of_run(comparison: &Comparison, folder: &Path) {
     println!();
     print_comparison(comparison);
     log::info!("\ncomparison  {}", folder.join(comparisons::FILE).display());
-    log::info!("comment     {}", folder.join("comparison.md").display());
+    log_if_there("comment     ", &folder.join("comparison.md"));
 }
 
 /// The width of the terminal on stdout; `None` if stdout is no terminal.

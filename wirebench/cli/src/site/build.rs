@@ -11,8 +11,6 @@ use crate::location::Location;
 use crate::outcome::{Outcome, UsageError};
 use crate::runs;
 use wirebench_engine::git;
-use wirebench_engine::install;
-use wirebench_engine::session::prepare;
 use wirebench_history::follow::Followed;
 use wirebench_present::site::{Built, Input, build};
 use wirebench_record::run::Run;
@@ -97,7 +95,7 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(Followed, Built)> {
         repository,
         now: Timestamp::now(),
         untested: project::untested(&followed, project),
-        gnuplot: gnuplot(args, project),
+        stills: !args.no_stills,
     };
     let built = build(&input, &args.out)?;
     Ok((followed, built))
@@ -121,20 +119,6 @@ fn claimed(runs: &[PathBuf]) -> anyhow::Result<Vec<Run>> {
     runs.iter()
         .map(|run| runs::read_at(Path::new("."), Some(run)))
         .collect()
-}
-
-fn gnuplot(args: &Args, project: Option<&Path>) -> Option<PathBuf> {
-    if args.no_stills {
-        return None;
-    }
-    let found = prepare::gnuplot(project.unwrap_or(Path::new("."))).map(|(program, _)| program);
-    if found.is_none() {
-        log::warn!(
-            "warning: gnuplot is not installed: the site has no still pictures; run: {}",
-            install::of("gnuplot")
-        );
-    }
-    found
 }
 
 /// Parses `owner/name` by GitHub's rules.

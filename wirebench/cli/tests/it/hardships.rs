@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use crate::bench::{Bench, Ended, ended};
 
 /// Every verb, with arguments that work in [`bench`] or are refused for a reason of its own.
-const LINES: [&str; 34] = [
+const LINES: [&str; 35] = [
     "init --no-probe",
     "init --no-probe --print",
     "doctor",
@@ -21,6 +21,7 @@ const LINES: [&str; 34] = [
     "merge results",
     "count --rounds 1",
     "report",
+    "report --write",
     "report --json",
     "summary",
     "gate",

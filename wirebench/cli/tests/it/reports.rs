@@ -47,7 +47,7 @@ fn a_report_page_needs_no_other_file_and_says_where_it_lies() {
         assert!(!page.contains(outside), "{outside}");
     }
     fs::remove_file(&file).unwrap();
-    let shown = bench.run(&["report"]);
+    let shown = bench.run(&["report", "--write"]);
     assert!(shown.stderr.contains("report.html"), "{}", shown.stderr);
     assert_eq!(fs::read_to_string(&file).unwrap(), page, "shown again it is the same");
 }
@@ -88,14 +88,61 @@ fn the_reference_report_is_what_its_record_gives() {
     let reference = repository().join("results/reference");
     let folder = tempfile::tempdir().unwrap();
     fs::copy(reference.join("run.json"), folder.path().join("run.json")).unwrap();
-    let shown = ended(wirebench(&["report", &folder.path().to_string_lossy()]).current_dir(repository()));
+    let args = ["report", "--write", &*folder.path().to_string_lossy()];
+    let shown = ended(wirebench(&args).current_dir(repository()));
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     let [written, committed] =
         [folder.path(), &reference].map(|place| fs::read_to_string(place.join("report.md")).unwrap());
     assert!(
         written == committed,
-        "write it anew with: wirebench report results/reference\n{written}"
+        "write it anew with: wirebench report --write results/reference\n{written}"
     );
+}
+
+/// Whoever only reads a committed run finds no changed file afterwards.
+#[test]
+fn printing_a_report_writes_nothing_and_names_the_files_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let golden = repository().join("wirebench/cli/tests/golden/comparison/regressed.json");
+    fs::copy(
+        repository().join("results/reference/run.json"),
+        folder.path().join("run.json"),
+    )
+    .unwrap();
+    fs::copy(golden, folder.path().join("comparison.json")).unwrap();
+    let below = || {
+        let mut names: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let prices = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cost/prices.toml");
+    let report = |more: &[&str]| {
+        let run = folder.path().to_string_lossy();
+        let args = [&["report", &*run], more].concat();
+        let shown = ended(wirebench(&args).current_dir(repository()));
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        shown
+    };
+    for more in [&[][..], &["--json"], &["--cost", prices]] {
+        let shown = report(more);
+        assert!(!shown.stdout.is_empty(), "{more:?}");
+        assert_eq!(below(), ["comparison.json", "run.json"], "{more:?}");
+        for missing in ["report.md", "report.html", "comparison.md", "cost.md"] {
+            assert!(!shown.stderr.contains(missing), "{more:?}: {}", shown.stderr);
+        }
+    }
+    for shown in [report(&["--write"]), report(&[])] {
+        for file in ["report.md", "report.html", "comparison.md"] {
+            assert!(
+                folder.path().join(file).is_file() && shown.stderr.contains(file),
+                "{}",
+                shown.stderr
+            );
+        }
+    }
 }
 
 #[test]
@@ -110,7 +157,7 @@ fn raw_output_is_kept_when_asked_for() {
 fn a_month_of_requests_is_estimated_with_the_users_prices() {
     let bench = measured();
     let prices = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cost/prices.toml");
-    let shown = bench.run(&["report", "--cost", prices]);
+    let shown = bench.run(&["report", "--write", "--cost", prices]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     for needed in ["| ask | py |", "10,000,000 requests a day", "CPU = requests ×"] {
         assert!(shown.stdout.contains(needed), "no {needed:?} in\n{}", shown.stdout);

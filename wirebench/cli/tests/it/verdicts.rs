@@ -209,7 +209,7 @@ fn a_report_of_a_run_with_a_comparison_shows_both_and_writes_the_comment() {
     )
     .unwrap();
     fs::copy(golden("regressed.json"), folder.path().join("comparison.json")).unwrap();
-    let args = ["report", &*folder.path().to_string_lossy()];
+    let args = ["report", "--write", &*folder.path().to_string_lossy()];
     let shown = ended(wirebench(&args).current_dir(repository()));
     assert_eq!(shown.code, 0, "{}", shown.stderr);
     let (run, comparison) = (shown.stdout.find("start-up"), shown.stdout.find("✗ Regressed."));
@@ -228,7 +228,7 @@ fn a_report_with_a_cut_off_comparison_still_shows_the_run_and_names_the_file() {
     )
     .unwrap();
     fs::write(folder.path().join("comparison.json"), "{\"schema\"").unwrap();
-    let args = ["report", &*folder.path().to_string_lossy()];
+    let args = ["report", "--write", &*folder.path().to_string_lossy()];
     let shown = ended(wirebench(&args).current_dir(repository()));
     assert_eq!(shown.code, 1);
     assert!(

@@ -50,6 +50,27 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// At most so many digits that mean something, without zeros at the end: with four `8,123,000`, `37.02`, `0.001235`.
+#[must_use]
+pub fn significant(value: f64, digits: i32) -> String {
+    let size = value.abs();
+    if size >= 1e15 || (size > 0.0 && size < 1e-6) {
+        return format!("{value:.2e}");
+    }
+    if size == 0.0 || !value.is_finite() {
+        return count(value + 0.0);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "between -6 and 15")]
+    let magnitude = size.log10().floor() as i32;
+    let step = 10_f64.powi(magnitude + 1 - digits);
+    let rounded = (value / step).round() * step;
+    let Ok(places @ 1..) = usize::try_from(digits - 1 - magnitude) else {
+        return count(rounded);
+    };
+    let text = format!("{rounded:.places$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A time in ns with the unit that fits: `850 ns`, `12.2 µs`, `3.40 ms`, `1.25 s`.
 #[must_use]
 pub fn time(ns: f64) -> String {

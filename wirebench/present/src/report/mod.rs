@@ -23,7 +23,6 @@ pub mod percent;
 pub(crate) mod run_view;
 mod scenario;
 pub(crate) mod status;
-pub mod stills;
 pub(crate) mod table;
 pub mod terminal;
 pub mod trend;

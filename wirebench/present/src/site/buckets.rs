@@ -53,7 +53,7 @@ fn envelope(from: &[usize], end: usize, values: &[f64]) -> Envelope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::encode::tests::decoded;
+    use crate::site::encode::decoded;
     use proptest::prelude::*;
 
     #[test]

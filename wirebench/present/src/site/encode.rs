@@ -48,23 +48,23 @@ fn whole(value: f64) -> Option<i64> {
     value.is_finite().then(|| value.round() as i64)
 }
 
+/// The values of a row, as the scripts decode them.
+#[expect(clippy::cast_precision_loss, reason = "at most 15 digits")]
+pub(super) fn decoded(row: &Row) -> Vec<f64> {
+    let mut sum = 0;
+    let value = |delta: &Option<i64>| {
+        delta.map_or(f64::NAN, |delta| {
+            sum += delta;
+            sum as f64 * row.scale
+        })
+    };
+    row.deltas.iter().map(value).collect()
+}
+
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    /// What a script makes of a row.
-    #[expect(clippy::cast_precision_loss, reason = "at most 15 digits")]
-    pub(crate) fn decoded(row: &Row) -> Vec<f64> {
-        let mut sum = 0;
-        let value = |delta: &Option<i64>| {
-            delta.map_or(f64::NAN, |delta| {
-                sum += delta;
-                sum as f64 * row.scale
-            })
-        };
-        row.deltas.iter().map(value).collect()
-    }
 
     #[test]
     fn gaps_stay_gaps_and_do_not_shift_what_follows() {

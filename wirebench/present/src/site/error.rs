@@ -27,9 +27,6 @@ pub enum SiteError {
         /// The template engine's reason.
         source: askama::Error,
     },
-    /// The still pictures cannot be drawn.
-    #[error("{0}")]
-    Stills(String),
 }
 
 impl SiteError {

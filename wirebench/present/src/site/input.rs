@@ -42,8 +42,8 @@ pub struct Input<'a> {
     pub now: Timestamp,
     /// How many commits after the newest run's commit were not measured, where that is known.
     pub untested: Option<usize>,
-    /// The gnuplot that draws the still pictures; without it there are none.
-    pub gnuplot: Option<PathBuf>,
+    /// Whether there are still pictures, for print and for readers without scripts.
+    pub stills: bool,
 }
 
 impl Input<'_> {

@@ -80,7 +80,7 @@ pub struct Built {
     pub series: usize,
     /// Columns: metrics of series.
     pub columns: usize,
-    /// Still pictures that were drawn; others were current.
+    /// Still pictures that are new or changed.
     pub drawn: usize,
     /// Bytes written.
     pub bytes: u64,
@@ -89,7 +89,7 @@ pub struct Built {
 /// Builds the site into `out`, over an earlier one if there is one.
 ///
 /// # Errors
-/// When the folder holds something else, or cannot be written; when gnuplot fails.
+/// When the folder holds something else, or cannot be written.
 pub fn build(input: &Input, out: &Path) -> Result<Built, SiteError> {
     build_with(PAGES, input, out)
 }
@@ -107,10 +107,11 @@ fn build_with(pages: &[SitePage], input: &Input, out: &Path) -> Result<Built, Si
         sources: &sources,
         with_page: &ids.filter(|id| is_id(id)).collect::<HashSet<_>>(),
     };
-    let drawn = stills::draw(&mut writer, input.gnuplot.as_deref(), &sources)?;
-    let mut heads = Vec::new();
+    let (mut heads, mut drawn) = (Vec::new(), 0);
     for source in &sources {
-        heads.extend(series::write(&mut writer, &context, source)?);
+        let written = series::write(&mut writer, &context, source)?;
+        heads.extend(written.heads);
+        drawn += written.drawn;
     }
     runs::write(&mut writer, &site, input.runs)?;
     badges::write(&mut writer, &site, &sources)?;
@@ -196,7 +197,7 @@ mod tests {
                 repository: None,
                 now: jiff::Timestamp::UNIX_EPOCH,
                 untested: None,
-                gnuplot: None,
+                stills: false,
             };
             let out = tempfile::tempdir().unwrap();
             build_with(pages, &input, out.path()).unwrap();

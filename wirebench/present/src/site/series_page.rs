@@ -77,7 +77,7 @@ pub(super) fn render(context: &Context, source: &Source, series: &Series) -> Res
         breaks: breaks(first),
         messages: source.line.pushes.iter().any(|push| push.message.is_some()),
         commits: commits(context, source, first),
-        still: context.input.gnuplot.is_some(),
+        still: context.input.stills,
         ratios: !first.values.ratios.is_empty(),
         unsound: unsound(series),
         badge: badges::markdown(site, series),

@@ -1,6 +1,6 @@
 //! A metric of a series as pages show it: values, verdict, change and remark, each decided once; and the sentence of a source.
 
-use crate::report::format::{count, plural, three_digits};
+use crate::report::format::{plural, significant, three_digits};
 use crate::report::percent::with_interval;
 use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE};
 use crate::report::values::figure;
@@ -155,31 +155,10 @@ fn imported(number: f64, unit: &str) -> String {
             let whole = number * ns;
             let fits = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
             let (name, size) = fits.into_iter().find(|(_, size)| whole >= *size).unwrap_or(("ns", 1.0));
-            format!("{} {name}{rest}", four_digits(whole / size))
+            format!("{} {name}{rest}", significant(whole / size, 4))
         }
-        _ => format!("{} {unit}", four_digits(number)).trim_end().to_owned(),
+        _ => format!("{} {unit}", significant(number, 4)).trim_end().to_owned(),
     }
-}
-
-/// At most four digits that mean something, without zeros at the end: `8,123,000`, `37.02`, `0.001235`.
-fn four_digits(number: f64) -> String {
-    let size = number.abs();
-    if size >= 1e15 || (size > 0.0 && size < 1e-6) {
-        return format!("{number:.2e}");
-    }
-    if size == 0.0 || !number.is_finite() {
-        return count(number + 0.0);
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "between -6 and 15")]
-    let magnitude = size.log10().floor() as i32;
-    let step = 10_f64.powi(magnitude - 3);
-    let rounded = (number / step).round() * step;
-    if magnitude >= 3 {
-        return count(rounded);
-    }
-    let places = usize::try_from(3 - magnitude).unwrap_or(0);
-    let text = format!("{rounded:.places$}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The verdict sentence of a source: how many of its metrics have each standing.

@@ -1,188 +1,190 @@
-//! Still pictures of columns, for print and for readers without scripts, drawn by one gnuplot for all of them.
+//! Still pictures of columns, for print and for readers without scripts: what the moving chart shows at first, drawn from the
+//! same data in the same look.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
+mod course;
+mod marks;
+mod plot;
+mod style;
 
-use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
-use sha2::{Digest as _, Sha256};
+use self::course::Course;
+use self::plot::{Plot, Size};
+use crate::site::svg::Svg;
+use wirebench_record::site::{Column, Pushes, Release};
 
-use crate::report::stills::{self, Still};
-use crate::site::buckets::stretches;
-use crate::site::error::SiteError;
-use crate::site::gather::{Drawn, Series, Source};
-use crate::site::write::Writer;
-use wirebench_record::site::MOST_POINTS;
-use wirebench_stats::quantile::median;
+/// For a desktop, and for a phone, where text must not become smaller. The pages name both.
+const SIZES: [Size; 2] = [
+    Size {
+        ending: "",
+        width: 960.0,
+        height: 450.0,
+    },
+    Size {
+        ending: ".phone",
+        width: 366.0,
+        height: 360.0,
+    },
+];
 
-/// Which data each picture was drawn from, by its digest: a picture is drawn again only when they changed.
-const DRAWN: &str = "charts/drawn.json";
-
-/// Draws what is not current; gives how many that were.
-pub(super) fn draw(writer: &mut Writer, gnuplot: Option<&Path>, sources: &[Source]) -> Result<usize, SiteError> {
-    let Some(gnuplot) = gnuplot else {
-        return Ok(0);
+/// The pictures of a column: names and contents. `pushes` are the files of its timeline, `releases` those among them.
+pub(super) fn files(name: &str, column: &Column, releases: &[Release], pushes: &[Pushes]) -> Vec<(String, String)> {
+    let course = Course::of(column);
+    let file = |size: &Size| {
+        let file = format!("charts/{name}{}.svg", size.ending);
+        (file, draw(&course, column, releases, pushes, *size))
     };
-    let before: BTreeMap<String, String> = fs::read(writer.path(DRAWN))
-        .ok()
-        .and_then(|text| serde_json::from_slice(&text).ok())
-        .unwrap_or_default();
-    let figures: Vec<(&Series, &Drawn)> = sources
-        .iter()
-        .flat_map(|source| &source.series)
-        .flat_map(|series| series.metrics.iter().map(move |drawn| (series, drawn)))
-        .collect();
-    let made = figures
-        .par_iter()
-        .map(|(series, drawn)| still(writer, series, drawn))
-        .collect::<Vec<_>>();
-    let (mut now, mut wanted) = (BTreeMap::new(), Vec::new());
-    for ((_, drawn), still) in figures.iter().zip(made) {
-        let name = format!("charts/{}.svg", drawn.column);
-        let look = format!("{} {} {}", still.colour, still.least, still.intervals);
-        let digest = digest(&[&still.title, &still.unit, &still.data, &look]);
-        let current = before.get(&drawn.column) == Some(&digest) && still.file.is_file();
-        if !current {
-            wanted.push(still);
-        }
-        writer.keep(&name);
-        now.insert(drawn.column.clone(), digest);
-    }
-    stills::draw(gnuplot, &wanted).map_err(|error| SiteError::Stills(error.to_string()))?;
-    writer.json(DRAWN, &now)?;
-    Ok(wanted.len())
+    SIZES.iter().map(file).collect()
 }
 
-fn still(writer: &Writer, series: &Series, drawn: &Drawn) -> Still {
-    let unit = Unit::of(drawn);
-    let (data, intervals) = data(drawn, &unit);
-    Still {
-        file: writer.path(&format!("charts/{}.svg", drawn.column)),
-        title: match drawn.trace.metric {
-            Some(_) => format!("{}: {}", series.name, drawn.label),
-            None => series.name.to_owned(),
-        },
-        unit: match drawn.direction() {
-            "" => unit.name.clone(),
-            direction => format!("{} ({direction})", unit.name),
-        },
-        data,
-        colour: colour(series.server),
-        least: unit.least,
-        intervals,
-    }
-}
-
-/// The colour of a server, 1 to 4, as in the moving chart: `look` in `site/assets/chart/draw.js`.
-fn colour(server: &str) -> u32 {
-    let hash = server.chars().fold(29_942_u32, |hash, letter| {
-        (hash ^ u32::from(letter)).wrapping_mul(16_777_619)
-    });
-    1 + ((hash ^ (hash >> 15)) & 3)
-}
-
-/// The unit of an axis, as in the moving chart: ratios are percent against the reference, and 19,412 ns are 19.4 µs.
-struct Unit {
-    name: String,
-    /// The value that stands at 0.
-    zero: f64,
-    /// What 1 on the axis is worth.
-    one: f64,
-    /// The smallest height of the axis; 0 for the default.
-    least: f64,
-}
-
-impl Unit {
-    fn of(drawn: &Drawn) -> Self {
-        if !drawn.values.ratios.is_empty() {
-            let reference = drawn.reference.as_deref().unwrap_or("the reference");
-            return Self {
-                name: format!("% against {reference}"),
-                zero: 1.0,
-                one: 0.01,
-                least: 4.0,
-            };
-        }
-        let unit = drawn.trace.unit.as_str();
-        let steps: &[(f64, &str)] = match unit {
-            "ns" => &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")],
-            "bytes" => &[(1_073_741_824.0, "GiB"), (1_048_576.0, "MiB"), (1024.0, "KiB")],
-            _ => &[],
-        };
-        let known: Vec<f64> = (drawn.judged().iter().copied())
-            .filter(|value| value.is_finite())
-            .collect();
-        let middle = median(&known).unwrap_or(0.0);
-        let fits = steps.iter().copied().find(|(size, _)| middle >= *size);
-        let (one, name) = fits.unwrap_or((1.0, unit));
-        Self {
-            name: name.to_owned(),
-            zero: 0.0,
-            one,
-            least: 0.0,
-        }
-    }
-}
-
-/// A line for each point, or for each whole stretch of many: place, smallest, middle, largest; and whether these are the 95 %
-/// intervals of single points. Empty lines where nothing is compared across. The last stretch is left out while it fills up, so
-/// that a picture of a long row changes rarely.
-fn data(drawn: &Drawn, unit: &Unit) -> (String, bool) {
-    let values = drawn.judged();
-    let known = |value: &f64| value.is_finite();
-    let from = values.iter().position(known).unwrap_or(0);
-    let end = values.iter().rposition(known).map_or(from, |last| last + 1);
-    let mut breaks: Vec<usize> = (drawn.values.segments.iter().skip(1))
-        .map(|segment| segment.first)
-        .collect();
-    breaks.sort_unstable();
-    let mut edges = stretches(from, end, &breaks);
-    let single = end - from <= MOST_POINTS;
-    if single {
-        edges.push(end);
-    }
-    let mut text = String::from("# place\tsmallest\tmiddle\tlargest\n");
-    for pair in edges.windows(2) {
-        if breaks.contains(&pair[0]) {
-            text.push('\n');
-        }
-        let mut stretch: Vec<f64> = values[pair[0]..pair[1]].iter().copied().filter(known).collect();
-        stretch.sort_by(f64::total_cmp);
-        let (Some(low), Some(middle), Some(high)) = (stretch.first(), median(&stretch), stretch.last()) else {
-            text.push('\n');
-            continue;
-        };
-        let half = drawn.values.half_permille.get(pair[0]).copied().filter(known);
-        let share = half.filter(|_| single).unwrap_or(0.0) / 1000.0;
-        let [low, middle, high] =
-            [low * (1.0 - share), middle, high * (1.0 + share)].map(|value| (value - unit.zero) / unit.one);
-        let _ = writeln!(text, "{}\t{low:.6e}\t{middle:.6e}\t{high:.6e}", pair[0]);
-    }
-    (text, single)
-}
-
-fn digest(texts: &[&str]) -> String {
-    let mut hash = Sha256::new();
-    for text in texts {
-        hash.update(text.as_bytes());
-        hash.update([0]);
-    }
-    hash.finalize()
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+fn draw(course: &Course, column: &Column, releases: &[Release], pushes: &[Pushes], size: Size) -> String {
+    let mut svg = Svg::new(size.width, size.height);
+    let plot = Plot::of(course, column, size);
+    plot.draw_axes(&mut svg, pushes);
+    marks::draw(&mut svg, &plot, column, releases);
+    plot.draw_course(&mut svg, course, column, pushes);
+    svg.file(
+        &style::of(&column.server, plot.sizes()),
+        &format!("{}: {}", column.series, column.label),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::site::well_formed;
+    use serde_json::json;
+
+    /// Eight pushes: a release, a step that got worse, an accepted one, a break, a run without a value, and the newest provisional.
+    fn column() -> Column {
+        let step = |before: usize, percent: f64, accepted: Option<&str>| {
+            json!({
+                "last_before": before, "first_after": before + 1, "reported": before + 1, "change_percent": percent,
+                "low_percent": percent - 1.0, "high_percent": percent + 1.0, "direction": "worse", "accepted": accepted, "alert": false,
+            })
+        };
+        let level = |from: usize, to: usize, level: f64| json!({ "from": from, "to": to, "level": level });
+        serde_json::from_value(json!({
+            "schema": "wirebench.column/v1", "series": "a@http@hey", "server": "http", "metric": "server_cpu",
+            "label": "server CPU per request", "unit": "ns", "better": "lower", "basis": "value", "reference": null,
+            "timeline": "runs", "places": 8,
+            "breaks": [{ "at": 5, "why": "another machine <b>" }],
+            "levels": [level(0, 1, 10_000.0), level(2, 4, 12_000.0), level(5, 7, 9_000.0)],
+            "steps": [step(1, 20.0, None), step(3, 5.5, Some("the cache"))],
+            "failures": [{ "at": 3, "why": "no answer" }],
+            "points": {
+                "from": 0, "value": { "scale": 1.0, "deltas": [10_000, 0, 2_000, null, 0, -3_000, 0, 0] }, "ratio": null,
+                "half_permille": [10, 10, 10, null, 10, 10, 10, 10],
+            },
+            "buckets": null,
+        }))
+        .unwrap()
+    }
+
+    fn pushes(places: usize) -> Vec<Pushes> {
+        vec![Pushes {
+            schema: String::new(),
+            from: 0,
+            commits: (0..places).map(|place| format!("{place:012x}")).collect(),
+            at: vec![Some(1_795_237_200); places],
+            messages: Vec::new(),
+            runs: vec![None; places],
+            provisional: vec![places - 1],
+        }]
+    }
+
+    fn releases() -> [Release; 1] {
+        [Release {
+            at: 1,
+            name: "v1 <i>".into(),
+        }]
+    }
+
+    fn drawn(column: &Column, size: Size) -> String {
+        draw(&Course::of(column), column, &releases(), &pushes(column.places), size)
+    }
 
     #[test]
-    fn servers_have_the_colours_of_the_moving_charts() {
-        // The unit test of `look` expects the same of the first four.
-        let servers = ["http", "http-multi", "grpc", "grpc-multi", "http-tls", "Parse <b>", "ü"];
-        assert_eq!(servers.map(colour), [1, 3, 2, 4, 4, 3, 4]);
+    fn levels_steps_breaks_releases_and_failures_are_drawn_with_their_names() {
+        let wide = drawn(&column(), SIZES[0]);
+        well_formed::check(&wide).unwrap();
+        for (what, count) in [
+            ("class=\"rule step worse\"", 1),
+            ("class=\"rule step noise\"", 1),
+            ("class=\"rule break\"", 1),
+            ("class=\"rule release\"", 1),
+            ("class=\"failure\"", 1),
+            (">▼ worse +20.0 %</text>", 1),
+            (">▼ accepted +5.50 %</text>", 1),
+            (">v1 &lt;i&gt;</text>", 1),
+            (">another machine &lt;b&gt;</text>", 1),
+            (">µs (lower is better)</text>", 1),
+            (">0000000</text>", 8),
+        ] {
+            assert_eq!(wide.matches(what).count(), count, "{what} in {wide}");
+        }
+        let level = wide
+            .split("class=\"level\" d=\"")
+            .nth(1)
+            .unwrap()
+            .split('"')
+            .next()
+            .unwrap();
+        assert_eq!(level.matches('M').count(), 3, "{level}");
+    }
+
+    #[test]
+    fn a_narrow_picture_has_the_same_marks_in_fewer_words() {
+        let narrow = drawn(&column(), SIZES[1]);
+        well_formed::check(&narrow).unwrap();
+        assert!(
+            narrow.contains(">▼ +20.0 %</text>") && narrow.contains(">another machi…</text>"),
+            "{narrow}"
+        );
+        for class in [
+            "level",
+            "rule step worse",
+            "rule break",
+            "rule release",
+            "failure",
+            "whisker",
+        ] {
+            assert!(narrow.contains(&format!("class=\"{class}\"")), "{class}");
+        }
+    }
+
+    #[test]
+    fn many_values_are_stretches_and_a_ratio_is_percent_around_a_zero_line() {
+        let row = |from: i64| json!({ "scale": 0.001, "deltas": [from, 20, null, 5] });
+        let envelope = json!({ "min": row(990), "middle": row(1_000), "max": row(1_010) });
+        let mut value = serde_json::to_value(column()).unwrap();
+        let buckets = json!({ "from": [0, 2, 4, 6], "value": envelope, "ratio": envelope });
+        for (key, new) in [
+            ("basis", json!("ratio")),
+            ("reference", json!("v1.4.0")),
+            ("points", json!(null)),
+            ("buckets", buckets),
+            ("levels", json!([{ "from": 0, "to": 7, "level": 1.01 }])),
+        ] {
+            value[key] = new;
+        }
+        let drawn = drawn(&serde_json::from_value(value).unwrap(), SIZES[0]);
+        well_formed::check(&drawn).unwrap();
+        for needed in [
+            "class=\"area\"",
+            "class=\"zero\"",
+            ">% against v1.4.0 (lower is better)</text>",
+            "class=\"level\"",
+        ] {
+            assert!(drawn.contains(needed), "no {needed} in {drawn}");
+        }
+        assert!(!drawn.contains("class=\"dot\""), "{drawn}");
+    }
+
+    #[test]
+    fn a_column_without_any_value_is_an_empty_plot() {
+        let mut column = column();
+        column.points = None;
+        let text = drawn(&column, SIZES[0]);
+        well_formed::check(&text).unwrap();
+        assert!(!text.contains("NaN"), "{text}");
     }
 }

@@ -119,6 +119,18 @@ impl Writer {
         self.written.insert(self.out.join(name));
     }
 
+    /// Writes a file unless it is there with the same content; tells whether it was written.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn changed(&mut self, name: &str, content: &[u8]) -> Result<bool, SiteError> {
+        if fs::read(self.path(name)).is_ok_and(|before| before == content) {
+            self.keep(name);
+            return Ok(false);
+        }
+        self.text(name, content).map(|()| true)
+    }
+
     /// Writes everything that is the same on every site.
     ///
     /// # Errors

@@ -132,8 +132,9 @@ fn picture(curves: &[Curve], title: &str, (x_label, x_words): Words, (y_label, y
     };
     let mut svg = Svg::new(WIDTH, HEIGHT);
     for tick in y.ticks(4.0) {
+        let words = if tick == 0.0 { "0".to_owned() } else { y_words(tick) };
         svg.line("grid", (left, y.at(tick)), (right, y.at(tick)));
-        svg.text("tick", (left - 6.0, y.at(tick) + 4.0), Anchor::End, &y_words(tick));
+        svg.text("tick", (left - 6.0, y.at(tick) + 4.0), Anchor::End, &words);
     }
     for tick in x.ticks(4.0) {
         svg.line("grid", (x.at(tick), top), (x.at(tick), bottom));
