@@ -20,8 +20,8 @@ pub(crate) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     #[arg(add = ArgValueCandidates::new(candidates::runs))]
     run: Option<PathBuf>,
-    /// Instead estimate what a month would cost, with the prices in this file (examples/cost/prices.toml is one); printed,
-    /// and written to cost.md beside the run.
+    /// Estimate the cost of a month instead, with the prices in this file (such as examples/cost/prices.toml); printed, and
+    /// written to cost.md next to run.json.
     #[arg(long, value_name = "FILE")]
     cost: Option<PathBuf>,
     /// Prints the run's record as one line of JSON instead of a table, and writes nothing.
@@ -50,7 +50,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Prints the monthly cost and writes cost.md beside run.json.
+/// Prints the monthly cost and writes cost.md next to run.json.
 fn estimate(run: &Run, prices: &Prices, folder: &Path) -> anyhow::Result<Outcome> {
     let rates = Rates {
         requests_per_day: prices.requests_per_day,

@@ -19,14 +19,14 @@ pub mod index;
 mod judge;
 mod load;
 mod query;
-mod row;
 mod runs;
 mod segment;
 pub mod standing;
 mod summarise;
+mod trace;
 pub mod trend;
 mod wild;
 
 pub use files::{newest_run, run_file};
 pub use groups::is_reverted;
-pub use row::{SegmentPlaces, StepPlaces};
+pub use trace::{SegmentPlaces, StepPlaces};

@@ -55,7 +55,7 @@ impl Programs {
         ] {
             programs.extend(of_language(&files));
         }
-        program::name_apart(&mut programs);
+        program::make_names_unique(&mut programs);
         let calls = proto::calls(&files);
         Self { files, programs, calls }
     }

@@ -2,7 +2,7 @@
 
 use crate::site::buckets::{buckets, stretches};
 use crate::site::encode::row;
-use wirebench_history::follow::Values;
+use wirebench_history::follow::TraceValues;
 use wirebench_record::site::{Break, COLUMN, Column, Failure, Level, MOST_POINTS, POINTS, Points, PointsFile, Step};
 use wirebench_record::trend::Trace;
 use wirebench_stats::quantile::median;
@@ -19,7 +19,7 @@ pub(super) struct Named<'a> {
 }
 
 /// The column, and its points where they are a file of their own.
-pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, Option<PointsFile>) {
+pub(super) fn column(trace: &Trace, values: &TraceValues, named: Named) -> (Column, Option<PointsFile>) {
     let breaks: Vec<Break> = breaks(trace, values);
     let points = points(values);
     let count = values.values.iter().filter(|value| value.is_finite()).count();
@@ -53,7 +53,7 @@ pub(super) fn column(trace: &Trace, values: &Values, named: Named) -> (Column, O
     (column, file)
 }
 
-fn breaks(trace: &Trace, values: &Values) -> Vec<Break> {
+fn breaks(trace: &Trace, values: &TraceValues) -> Vec<Break> {
     let segments = trace.segments.iter().zip(&values.segments);
     let broken = segments.filter_map(|(segment, places)| {
         Some(Break {
@@ -64,7 +64,7 @@ fn breaks(trace: &Trace, values: &Values) -> Vec<Break> {
     broken.collect()
 }
 
-fn steps(trace: &Trace, values: &Values) -> Vec<Step> {
+fn steps(trace: &Trace, values: &TraceValues) -> Vec<Step> {
     let segments = trace.segments.iter().zip(&values.segments);
     let found = segments.flat_map(|(segment, places)| {
         let steps = segment.change_points.iter().zip(&places.steps);
@@ -84,7 +84,7 @@ fn steps(trace: &Trace, values: &Values) -> Vec<Step> {
 }
 
 /// The medians of what was judged, between breaks and steps.
-fn levels(values: &Values) -> Vec<Level> {
+fn levels(values: &TraceValues) -> Vec<Level> {
     let judged = if values.ratios.is_empty() {
         &values.values
     } else {
@@ -113,7 +113,7 @@ fn levels(values: &Values) -> Vec<Level> {
     found
 }
 
-fn failures(values: &Values) -> Vec<Failure> {
+fn failures(values: &TraceValues) -> Vec<Failure> {
     let failure = |(at, why): &(usize, String)| Failure {
         at: *at,
         why: why.clone(),
@@ -122,7 +122,7 @@ fn failures(values: &Values) -> Vec<Failure> {
 }
 
 /// From the first place that has a value to the last one.
-fn points(values: &Values) -> Points {
+fn points(values: &TraceValues) -> Points {
     let known = |value: &f64| value.is_finite();
     let from = values.values.iter().position(known).unwrap_or(0);
     let end = values.values.iter().rposition(known).map_or(from, |last| last + 1);

@@ -10,7 +10,7 @@ use crate::site::page::{Context, SitePage};
 use crate::site::shown::plural;
 use crate::site::spark;
 use crate::site::words::{changed, remark, seen, sentence, state, verdict};
-use wirebench_history::standing::{FEWEST, Standing};
+use wirebench_history::standing::{FEWEST_VALUES, Standing};
 use wirebench_record::trend::Group;
 
 pub(super) const PAGE: SitePage = SitePage::new("index.html", "Overview", render);
@@ -154,7 +154,7 @@ fn broken(source: &Source) -> Vec<Broken> {
 /// How many runs are missing until the first verdict.
 fn first_runs(source: &Source, rows: &[MetricRow]) -> Option<String> {
     let early = !rows.is_empty() && rows.iter().all(|row| row.order.0 == Standing::Few);
-    let missing = FEWEST.saturating_sub(source.timeline.pushes);
+    let missing = FEWEST_VALUES.saturating_sub(source.timeline.pushes);
     (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 

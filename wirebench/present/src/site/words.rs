@@ -6,7 +6,7 @@ use crate::report::trend::TOO_NOISY;
 use crate::site::gather::{Drawn, Source};
 use crate::site::shown::plural;
 use crate::site::timeline::day;
-use wirebench_history::standing::{Change, FEWEST, Standing};
+use wirebench_history::standing::{Change, FEWEST_VALUES, Standing};
 use wirebench_record::run::short_commit;
 use wirebench_stats::quantile::median;
 
@@ -53,7 +53,7 @@ pub(super) fn remark(drawn: &Drawn) -> String {
     match (&stands.withheld, &stands.broken_by) {
         (Some(why), _) => format!("The newest run has no value that is judged: {why}"),
         (None, _) if drawn.trace.not_judged.is_some() => drawn.trace.not_judged.clone().unwrap_or_default(),
-        (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST} values"),
+        (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST_VALUES} values"),
         (None, _) if stands.standing == Standing::Ended => ended(drawn),
         (None, Some(why)) => format!("only since {why}"),
         (None, None) => String::new(),
@@ -87,7 +87,7 @@ pub(super) fn sentence(source: &Source) -> String {
     }
     if compared == 0 {
         return format!(
-            "Nothing to compare yet: {} so far; verdicts start at {FEWEST} values.",
+            "Nothing to compare yet: {} so far; verdicts start at {FEWEST_VALUES} values.",
             plural(source.timeline.pushes, "run")
         );
     }

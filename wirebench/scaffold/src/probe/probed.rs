@@ -1,4 +1,4 @@
-//! What a probe works with, and what it finds out.
+//! The input and the result of a probe.
 
 use std::collections::BTreeMap;
 use std::path::Path;

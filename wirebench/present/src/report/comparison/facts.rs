@@ -1,4 +1,4 @@
-//! Facts of a whole comparison, each in one line: numbers of rows by standing, false alarms, spreads, pairs left out, remarks.
+//! Facts of a whole comparison, each in one line: numbers of rows by status, false alarms, spreads, pairs left out, remarks.
 
 use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
@@ -7,10 +7,10 @@ use crate::report::percent::{change, declared, size};
 use wirebench_judge::summary::comparison::{Findings, Row};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
 
-/// The number of rows with each standing: `3 regressed, 45 unchanged`. The rows must be sorted by standing.
+/// The number of rows with each status: `3 regressed, 45 unchanged`. The rows must be sorted by status.
 pub(super) fn tally(rows: &[Row]) -> String {
-    let alike = rows.chunk_by(|one, next| one.standing == next.standing);
-    let each = alike.map(|rows| format!("{} {}", rows.len(), verdict::word(rows[0].standing)));
+    let alike = rows.chunk_by(|one, next| one.status == next.status);
+    let each = alike.map(|rows| format!("{} {}", rows.len(), verdict::word(rows[0].status)));
     each.collect::<Vec<_>>().join(", ")
 }
 

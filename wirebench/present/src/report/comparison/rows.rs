@@ -6,7 +6,7 @@ use crate::report::escape::Escape;
 use crate::report::format::shortened;
 use crate::report::percent::size;
 use crate::report::table::{Column, Table, number, text};
-use wirebench_judge::summary::comparison::{Row, Standing};
+use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::metric::Metric;
 
 /// Characters of a series' name that a terminal shows.
@@ -15,11 +15,11 @@ const NAME: usize = 60;
 /// One metric of one series, or a whole series that cannot be judged; text of the record is escaped for the medium.
 #[derive(Debug)]
 pub(super) struct Line {
-    pub(super) standing: Standing,
+    pub(super) status: RowStatus,
     pub(super) series: String,
     /// `None` for a whole series.
     pub(super) metric: Option<Metric>,
-    /// Why it has its standing.
+    /// Why it has its status.
     pub(super) reason: String,
     /// Whether the overall verdict depends on it.
     gates: bool,
@@ -40,7 +40,7 @@ impl Line {
         let metric = row.metric;
         let values = metric.map_or_else(|| [dash(), dash()], cells::values);
         Self {
-            standing: row.standing,
+            status: row.status,
             series: escape.name(&row.series.id),
             metric: metric.map(|metric| metric.metric),
             reason: escape.sentence(&reasons::row(row)),
@@ -65,8 +65,8 @@ impl Line {
 
     /// The cells of [`table`], in the order of its columns.
     fn cells(&self) -> Vec<String> {
-        let (symbol, word) = (verdict::symbol(self.standing), verdict::word(self.standing));
-        let strong = if self.gates && self.standing == Standing::Regressed {
+        let (symbol, word) = (verdict::symbol(self.status), verdict::word(self.status));
+        let strong = if self.gates && self.status == RowStatus::Regressed {
             "**"
         } else {
             ""

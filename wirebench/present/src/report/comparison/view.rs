@@ -28,7 +28,7 @@ pub(super) struct View<'a> {
     pub(super) limits: &'a [JudgedLimit],
     pub(super) explained: Vec<Explained<'a>>,
     pub(super) informative: Vec<Line>,
-    /// How many informative rows have each standing.
+    /// How many informative rows have each status.
     pub(super) informative_tally: String,
     pub(super) not_compared: Vec<NotCompared>,
     /// How many series are not compared; `None` if all are.

@@ -12,7 +12,7 @@ use crate::site::compare::colour::class;
 use crate::site::compare::picture;
 use crate::site::shown::{name, sentence};
 use crate::site::svg::Picture;
-use wirebench_judge::summary::comparison::{Findings, Row, Standing};
+use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::run::short_commit;
 
@@ -37,7 +37,7 @@ pub(crate) struct View {
     pub(crate) one_run: bool,
     /// Notes and remarks to read before trusting the verdict.
     pub(crate) notes: Vec<String>,
-    /// How many effects have each standing.
+    /// How many effects have each status.
     pub(crate) strip: Vec<Count>,
     /// Every effect in one picture.
     pub(crate) picture: Option<Picture>,
@@ -62,7 +62,7 @@ pub(crate) struct SideView {
     pub(crate) modified: bool,
 }
 
-/// How many effects have one standing.
+/// How many effects have one status.
 #[derive(Debug)]
 pub(crate) struct Count {
     pub(crate) class: &'static str,
@@ -127,7 +127,7 @@ impl View {
         let Advice { text, commands } = advice::of(comparison, &findings, HTML);
         let all: Vec<&Row> = findings.gating.iter().chain(&findings.informative).collect();
         let lines = |same: bool| -> Vec<Line> {
-            let rows = all.iter().filter(|row| (row.standing == Standing::Unchanged) == same);
+            let rows = all.iter().filter(|row| (row.status == RowStatus::Unchanged) == same);
             let mut lines: Vec<Line> = rows.map(|row| line(row, links)).collect();
             // A remark that several rows in a row share is shown once.
             for place in (1..lines.len()).rev() {
@@ -152,7 +152,7 @@ impl View {
         notes.extend(facts::remarks(comparison, HTML).into_iter().take(NOTES));
         Self {
             verdict: headline::verdict(comparison),
-            class: class(headline::standing(comparison)),
+            class: class(headline::status(comparison)),
             summary: headline::summary(comparison, &findings, HTML),
             next: text,
             commands,
@@ -218,41 +218,41 @@ impl SideView {
 
 /// The reason for a verdict, where verdict and numbers do not show it already.
 fn remark(row: &Row) -> String {
-    match row.standing {
-        Standing::Accepted => row
+    match row.status {
+        RowStatus::Accepted => row
             .metric
             .and_then(|metric| metric.accepted.as_deref())
             .map_or_else(String::new, |why| format!("meant: {}", sentence(why))),
-        Standing::Regressed | Standing::Improved if row.metric.is_some() => String::new(),
+        RowStatus::Regressed | RowStatus::Improved if row.metric.is_some() => String::new(),
         _ => sentence(&reasons::row(row)),
     }
 }
 
-/// How many effects have each standing, the worst first.
+/// How many effects have each status, the worst first.
 fn strip(rows: &[&Row]) -> Vec<Count> {
     let ways = [
-        (Standing::Regressed, "worse"),
-        (Standing::Invalid, "cannot be judged"),
-        (Standing::Inconclusive, "unsure"),
-        (Standing::Accepted, "worse and accepted"),
-        (Standing::Improved, "better"),
-        (Standing::Unchanged, "unchanged"),
-        (Standing::NotJudged, "shown, not judged"),
+        (RowStatus::Regressed, "worse"),
+        (RowStatus::Invalid, "cannot be judged"),
+        (RowStatus::Inconclusive, "unsure"),
+        (RowStatus::Accepted, "worse and accepted"),
+        (RowStatus::Improved, "better"),
+        (RowStatus::Unchanged, "unchanged"),
+        (RowStatus::NotJudged, "shown, not judged"),
     ];
-    let count = |(standing, word): (Standing, &str)| Count {
-        class: class(standing),
-        number: rows.iter().filter(|row| row.standing == standing).count(),
+    let count = |(status, word): (RowStatus, &str)| Count {
+        class: class(status),
+        number: rows.iter().filter(|row| row.status == status).count(),
         word: word.to_owned(),
     };
     ways.into_iter().map(count).filter(|count| count.number > 0).collect()
 }
 
 fn line(row: &Row, links: Links) -> Line {
-    let class = class(row.standing);
+    let class = class(row.status);
     let values = row.metric.map(|metric| cells::values(metric).map(|value| name(&value)));
     Line {
         class,
-        verdict: format!("{} {}", symbol(row.standing), word(row.standing)),
+        verdict: format!("{} {}", symbol(row.status), word(row.status)),
         remark: remark(row),
         series: name(&row.series.id),
         href: (links.series)(&row.series.id).map(|page| match row.metric {

@@ -6,8 +6,8 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use super::args::Args;
-use super::found::Soak;
 use super::memory::drift;
+use super::result::SoakResult;
 use super::series::keeps_a_rate;
 use super::slices;
 use wirebench_declare::load::Amount;
@@ -21,18 +21,18 @@ use wirebench_engine::session::achieved;
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
 /// A soak while it runs.
-pub(super) struct Soaking<'a> {
+pub(super) struct SoakRun<'a> {
     pub(super) target: SoakTarget<'a>,
     pub(super) jq: &'a Jq,
     pub(super) folder: &'a Path,
 }
 
-impl Soaking<'_> {
+impl SoakRun<'_> {
     /// Measures the capacity, then slice after slice.
     ///
     /// # Errors
     /// When the capacity cannot be measured, or the server or the driver cannot go on.
-    pub(super) fn all(&mut self, args: &Args, series: &PlannedSeries) -> anyhow::Result<Soak> {
+    pub(super) fn all(&mut self, args: &Args, series: &PlannedSeries) -> anyhow::Result<SoakResult> {
         let (_, closed) = self.one(series)?;
         anyhow::ensure!(
             closed.status != RoundStatus::Failed && closed.ok_count > Some(0),
@@ -50,10 +50,10 @@ impl Soaking<'_> {
         } else {
             load.connections = of_capacity(args.connections, args.share);
         }
-        let (slices, slice) = slices::of(args.length.0, most_per_s);
+        let (slices, slice) = slices::divide(args.length.0, most_per_s);
         load.amount = Amount::Duration(Span(slice));
         let series = PlannedSeries { load, ..series.clone() };
-        let mut soak = Soak {
+        let mut soak = SoakResult {
             server: args.server.clone(),
             operation: args.operation.clone(),
             driver: series.driver.name.clone(),
@@ -85,7 +85,7 @@ impl Soaking<'_> {
                 }
                 readings[place].1.extend(rss);
             }
-            log::info!("{}", soak.so_far(number, &readings));
+            log::info!("{}", soak.progress_line(number, &readings));
         }
         soak.achieved_per_s = rate(soak.requests - soak.failures, elapsed_ns);
         soak.memory = readings.iter().filter_map(|(name, list)| drift(name, list)).collect();

@@ -1,4 +1,4 @@
-//! What a soak found, slice by slice and in the end; printed as text.
+//! The result of a soak, slice by slice and at its end, printed as text.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use wirebench_declare::span::Span;
 use wirebench_present::report::format::{bytes, count, plain};
 use wirebench_record::run::{Round, RoundStatus};
 
-/// What a soak found.
+/// The result of a soak.
 #[derive(Debug, Serialize)]
-pub(super) struct Soak {
+pub(super) struct SoakResult {
     pub(super) server: String,
     pub(super) operation: String,
     pub(super) driver: String,
@@ -37,7 +37,7 @@ pub(super) struct Soak {
     pub(super) flat: bool,
 }
 
-impl Soak {
+impl SoakResult {
     /// Adds a slice.
     pub(super) fn add(&mut self, number: u32, round: &Round) {
         let failed = round.failed_count.unwrap_or(0);
@@ -58,7 +58,7 @@ impl Soak {
 
     /// One line about the slices so far, and the memory read last of each process.
     #[expect(clippy::cast_precision_loss, reason = "counts and sizes stay far below 2^53")]
-    pub(super) fn so_far(&self, number: u32, readings: &[(String, Vec<u64>)]) -> String {
+    pub(super) fn progress_line(&self, number: u32, readings: &[(String, Vec<u64>)]) -> String {
         let sizes = readings.iter().filter_map(|(name, list)| {
             let last = bytes(*list.last()? as f64);
             Some(format!("{} {last}", plain(name)))
