@@ -9,16 +9,14 @@
 # WIREBENCH_REPEAT says how often the two comparisons are repeated (1), WIREBENCH_BUDGET how long one may measure (10m).
 set -euo pipefail
 
-root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-wirebench="${WIREBENCH:-$root/target/debug/wirebench}"
+# shellcheck source=scripts/lib/cluster.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib/cluster.sh"
+
 images="${WIREBENCH_IMAGES:-localhost/wirebench}"
 tag="${WIREBENCH_TAG:-local}"
 repeat="${WIREBENCH_REPEAT:-1}"
 budget="${WIREBENCH_BUDGET:-10m}"
 good="$images-servers:$tag"
-load="$images-load:$tag"
-namespace=wirebench
-deploy="$root/deploy/kubernetes"
 passed=0
 failed=0
 short=(
@@ -28,52 +26,6 @@ short=(
   after_kill_9_nothing_is_left_a_minute_later
   without_rights_there_is_a_clear_error
 )
-
-say() { printf '%s\n' "$*"; }
-
-# account NAME → a kubeconfig that works as this ServiceAccount of the namespace
-account() {
-  local file="$work/$1.conf" token server
-  token="$(kubectl create token "$1" --namespace "$namespace" --duration 2h)"
-  kubectl config view --raw --minify --flatten >"$file"
-  server="$(kubectl config view --raw --minify --output 'jsonpath={.clusters[0].name}')"
-  kubectl config --kubeconfig "$file" set-credentials account --token "$token" >/dev/null
-  kubectl config --kubeconfig "$file" set-context account --cluster "$server" --user account --namespace "$namespace" >/dev/null
-  kubectl config --kubeconfig "$file" use-context account >/dev/null
-  say "$file"
-}
-
-# bench ARGUMENT… → makes a short run under the Role; its folder is in $run, its output in $work/said
-bench() {
-  local out="$work/out" status=0
-  rm -rf "$out"
-  KUBECONFIG="$role" timeout 900 "$wirebench" --root "$root" run --cluster --load-image "$load" --out "$out" --profile quick \
-    --scenario "${scenario:-weather-fixed-duration}" "$@" >"$work/said" 2>&1 || status=$?
-  run="$(compgen -G "$out/*" | head -n 1 || true)"
-  return "$status"
-}
-
-# left → what a run left in the namespace
-left() {
-  kubectl get jobs,pods,services,deployments,configmaps,poddisruptionbudgets,testruns.k6.io --namespace "$namespace" \
-    --selector wirebench.dev/run --output name
-}
-
-# none_left SECONDS → fails if after that time something is left
-none_left() {
-  local until=$((SECONDS + $1))
-  while [ -n "$(left)" ]; do
-    if [ "$SECONDS" -ge "$until" ]; then
-      say "left behind:" && left
-      return 1
-    fi
-    sleep 1
-  done
-}
-
-record() { jq --exit-status "$1" "$run/run.json" >/dev/null || { jq --compact-output '[.status, .reason, (.series[] | .id, .reason)]' "$run/run.json"; return 1; }; }
-
-said() { grep --quiet --extended-regexp "$1" "$work/said" || { say "expected to be said: $1"; return 1; }; }
 
 test_the_overlays_are_rendered_as_they_are_committed() {
   local overlay
@@ -199,8 +151,7 @@ test_after_kill_9_nothing_is_left_a_minute_later() {
 # in_background → $runner is the process of a run whose servers are starting
 in_background() {
   rm -rf "$work/out"
-  KUBECONFIG="$role" "$wirebench" --root "$root" run --cluster --load-image "$load" --out "$work/out" --profile quick \
-    --scenario weather-fixed-duration --overlay http --candidate "$good" --driver hey --rounds 50 >"$work/said" 2>&1 &
+  KUBECONFIG="$role" "${short_run[@]}" --overlay http --candidate "$good" --driver hey --rounds 50 >"$work/said" 2>&1 &
   runner=$!
   until grep --quiet 'round 1' "$work/said"; do sleep 0.2; done
 }
@@ -246,21 +197,13 @@ attempt() {
   fi
 }
 
-clean() {
-  kubectl delete namespace "$namespace" --ignore-not-found --wait=false >/dev/null 2>&1 || true
-  rm -rf "$work"
-}
-
 main() {
   local tests test
   case ${1-} in
     -h | --help) sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; return ;;
   esac
   [ -x "$wirebench" ] || { say "$wirebench: no such program; run: cargo build --package wirebench" >&2; exit 2; }
-  work="$(mktemp --directory)"
-  trap clean EXIT
-  kubectl apply --filename "$deploy/rbac.yaml" >/dev/null
-  role="$(account wirebench)"
+  begin "$images-load:$tag"
   mapfile -t tests < <(grep --only-matching --extended-regexp '^test_[a-z0-9_]+' "${BASH_SOURCE[0]}")
   case ${1-} in
     '') ;;

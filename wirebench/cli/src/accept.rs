@@ -17,10 +17,11 @@ use wirebench_record::metric::Metric;
 /// Records that a worsening is intended.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench accept --series '*@http@*' --metric server_cpu --at-most 8% --reason 'answers are compressed now'
+  wirebench accept --series '*@http@*' --metric server_cpu --at-most 8% --reason 'compresses'
     in the change itself: the gate and the trend let up to 8 % pass for the commits of that change
   wirebench accept --series 'weather@*' --at-most 5% --commit 1a2b3c4d5e6f --reason 'fixes #12'
-    afterwards: names the commit that brought it
+    afterwards: names the commit that made it slower
+
 The entry is added to accepted.toml in the project's folder; commit it like code.")]
 pub(crate) struct Args {
     /// Glob over series ids, `scenario@server@driver`.
@@ -59,7 +60,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 /// Whether a glob matches a series of some profile.
 ///
 /// # Errors
-/// When it matches none, with those that there are.
+/// When it matches no series; the message lists the series.
 fn matches_a_series(project: &Project, glob: &str) -> anyhow::Result<()> {
     let wrong = |error: globset::Error| UsageError(format!("--series {glob}: {error}"));
     let matcher = Glob::new(glob).map_err(wrong)?.compile_matcher();

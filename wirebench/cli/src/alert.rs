@@ -4,10 +4,10 @@ use crate::folders::Root;
 use crate::histories::acceptances;
 use crate::location::Location;
 use crate::outcome::Outcome;
-use wirebench_github::alert::{Done, MARKER, Wanted, write};
+use wirebench_github::access::Access;
+use wirebench_github::alert::{IssueChange, IssueState, MARKER, write};
 use wirebench_github::api::Api;
-use wirebench_github::place::Place;
-use wirebench_history::follow::RUNS;
+use wirebench_history::follow::RUNS_SOURCE;
 use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::alert::{body, nothing, title};
 use wirebench_record::trend::Group;
@@ -16,9 +16,11 @@ use wirebench_record::trend::Group;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow, after a push was published:
   wirebench alert DIR             opens, updates or closes the issue
-  wirebench alert DIR --dry-run   prints what the issue would say
-Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN. An issue is opened for a step that was first
-reported at one of the newest pushes; it is closed when every step is taken back or accepted.")]
+  wirebench alert DIR --dry-run   prints the issue's text
+
+Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
+An issue is opened for a step that was first reported at one of the newest pushes. It is closed when every step is \
+reverted or accepted.")]
 pub(crate) struct Args {
     /// The history's folder, or s3://BUCKET/PREFIX.
     #[arg(value_parser = Location::parser())]
@@ -40,15 +42,15 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     };
     let opened = args.history.open()?;
     let found = trend(opened.path(), &question)
-        .map_err(|error| opened.named(error))?
+        .map_err(|error| opened.error_with_address(error))?
         .trend;
-    let open = |group: &&Group| group.source == RUNS && group.steps.iter().any(|step| step.open);
+    let open = |group: &&Group| group.source == RUNS_SOURCE && group.steps.iter().any(|step| step.open);
     let open: Vec<&Group> = found.groups.iter().filter(open).collect();
     let (title, worse, nothing) = (title(&open), body(&open, MARKER), nothing(MARKER));
     let wanted = if open.is_empty() {
-        Wanted::Nothing { body: &nothing }
+        IssueState::Nothing { body: &nothing }
     } else {
-        Wanted::Worse {
+        IssueState::Worse {
             title: &title,
             body: &worse,
             new: open.iter().any(|group| group.recent),
@@ -56,16 +58,16 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     };
     if args.dry_run {
         match wanted {
-            Wanted::Worse { title, body, .. } => print!("{title}\n\n{body}"),
-            Wanted::Nothing { body } => print!("{body}"),
+            IssueState::Worse { title, body, .. } => print!("{title}\n\n{body}"),
+            IssueState::Nothing { body } => print!("{body}"),
         }
         return Ok(Outcome::Done);
     }
-    let said = match write(&Api::new(Place::from_environment()?), wanted)? {
-        Done::Opened(number) => format!("issue {number} opened"),
-        Done::Updated(number) => format!("issue {number} updated"),
-        Done::Closed(number) => format!("issue {number} closed: nothing is worse any more"),
-        Done::Nothing => "no issue is open, and nothing new is worse".to_owned(),
+    let said = match write(&Api::new(Access::from_environment()?), wanted)? {
+        IssueChange::Opened(number) => format!("issue {number} opened"),
+        IssueChange::Updated(number) => format!("issue {number} updated"),
+        IssueChange::Closed(number) => format!("issue {number} closed: nothing is worse any more"),
+        IssueChange::Nothing => "no issue is open, and nothing new is worse".to_owned(),
     };
     log::info!("{said}");
     Ok(Outcome::Done)

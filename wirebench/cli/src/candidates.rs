@@ -6,7 +6,7 @@ use crate::folders::{Root, results};
 use crate::runs;
 use wirebench_declare::Project;
 
-/// Names of the project of the current folder, each with its description; none outside a project.
+/// Names of the project of the current folder, each with its description; empty outside a project.
 fn of_project(names: impl Fn(&Project) -> Vec<(String, String)>) -> Vec<CompletionCandidate> {
     let names = Root::default().project().map(|project| names(&project));
     let candidate = |(name, about): (String, String)| CompletionCandidate::new(name).help(Some(about.into()));

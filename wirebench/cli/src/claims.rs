@@ -15,10 +15,10 @@ use wirebench_present::claims::document::{self, LinkedRun};
 /// Compares a run with published comparisons, claim by claim.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench claims                                       of the newest run, printed
+  wirebench claims                                     the newest run, printed
   wirebench claims results/20260101T000000Z-abcdef --out COMPARISONS.md
-  wirebench claims results/claims/A results/claims/B      of several runs, one for each comparison
-  wirebench claims --cost prices.toml                    with published monthly estimates in your prices")]
+  wirebench claims results/claims/A results/claims/B   several runs, one for each comparison
+  wirebench claims --cost prices.toml                  monthly estimates with your own prices")]
 pub(crate) struct Args {
     /// Folders of runs or their run.json, such as one for each comparison; without them, the newest run under results/. Each
     /// comparison is judged by the newest of them that measured it.

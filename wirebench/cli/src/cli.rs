@@ -25,24 +25,25 @@ pub(crate) const COMPLETE: &str = "COMPLETE";
     subcommand_required = true,
     arg_required_else_help = true,
     after_help = "Examples:
-  wirebench init                                  begin: wirebench.toml and workflows for this repository
-  wirebench doctor                                what is missing, and how to get it
-  wirebench list                                  which series there are
-  wirebench verify                                tools, builds and answers, without load
-  wirebench run --profile quick                   every scenario, about a minute of load
+  wirebench init                    writes wirebench.toml and workflows for this repository
+  wirebench doctor                  what is missing, and how to install it
+  wirebench list                    the declared series
+  wirebench verify                  checks tools, builds and responses, without load
+  wirebench run --profile quick     every scenario, about a minute of load
   wirebench run --scenario 'weather-*' --driver h2load --rounds 5
-  wirebench run --baseline main                   the working tree beside a revision
-  wirebench count --baseline main                 what a request costs, counted, and the functions that changed
-  wirebench report                                the newest run again, as a table
-  wirebench gate                                  exit code 3 when the newest comparison says regressed
+  wirebench run --baseline main     the working tree against a revision
+  wirebench count --baseline main   the counted cost of a request, and the functions that changed
+  wirebench report                  the newest run again, as a table
+  wirebench gate                    exit code 3 if the newest comparison regressed
+
 Exit codes: 0 done, 1 something failed, 2 wrong usage or declaration, 3 regressed, 4 nothing was judged, 130 interrupted."
 )]
 struct GlobalArgs {
-    /// The project's folder (the one with wirebench.toml); found upwards from here when not given.
-    #[arg(long, global = true, value_name = "DIR")]
+    /// The project's folder, which holds wirebench.toml; without it, the current folder or the nearest above that does.
+    #[arg(long, global = true, value_name = "DIR", display_order = 900)]
     root: Option<PathBuf>,
-    /// Leaves out progress and remarks on standard error; results, warnings and failures stay.
-    #[arg(long, short, global = true)]
+    /// Prints no progress and no remarks on standard error; results, warnings and failures are still printed.
+    #[arg(long, short, global = true, display_order = 901)]
     quiet: bool,
 }
 

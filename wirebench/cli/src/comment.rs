@@ -1,17 +1,17 @@
 //! `wirebench comment`: the second stage. Reads the untrusted artifact of a pull request's own run, checks it, and
 //! writes the comparison as a comment and a check.
 //!
-//! The order of steps is that of docs/SECURITY.md. Writing comes last, so that a refusal leaves nothing written.
+//! The steps are in the order of docs/SECURITY.md. Writing comes last, so that nothing is written after a refusal.
 
 use std::time::Instant;
 
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use crate::workflow::{environment_file, workflow_file};
+use wirebench_github::access::Access;
 use wirebench_github::annotations::{self, Note};
 use wirebench_github::api::{Api, seconds_since};
 use wirebench_github::event::{self, Run};
-use wirebench_github::place::Place;
 use wirebench_github::second_stage::{self, Admitted, Stage};
 use wirebench_github::sticky::{self, Written};
 use wirebench_github::{Refusal, check, names, pull};
@@ -47,7 +47,7 @@ pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
         let message = "--artifact: may hold letters, digits, dots, hyphens and underscores only";
         return Err(UsageError(message.into()).into());
     }
-    let api = Api::new(Place::from_environment()?);
+    let api = Api::new(Access::from_environment()?);
     let done = stage(&api, args, workflow);
     log::info!("took {}", seconds_since(start));
     done?;
@@ -72,7 +72,7 @@ fn stage(api: &Api, args: &Args, workflow: &str) -> Result<(), Refusal> {
         log_stale(pull.number, &run.head_sha);
         return Ok(());
     }
-    let others = pull::others_at(api, pull.number, &run.head_sha)?;
+    let others = pull::other_pulls_at(api, pull.number, &run.head_sha)?;
     write(api, &admitted, workflow, notes, others)
 }
 
@@ -104,7 +104,7 @@ fn notes(api: &Api, comparison: &Comparison, pull: u64) -> Result<Vec<Note>, Ref
 /// Writes the comment and the check; `others` are the numbers of other pull requests with the same head commit.
 fn write(api: &Api, admitted: &Admitted, workflow: &str, notes: Vec<Note>, others: Vec<u64>) -> Result<(), Refusal> {
     let Admitted { run, pull, comparison } = admitted;
-    let (marker, page) = (sticky::marker(workflow), api.place().run_page(run.id));
+    let (marker, page) = (sticky::marker(workflow), api.access().run_page(run.id));
     let about = About {
         marker: &marker,
         head: &run.head_sha,

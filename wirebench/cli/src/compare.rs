@@ -15,11 +15,12 @@ use wirebench_record::run::Run;
 /// Judges a stored run again, or shows two stored runs next to each other.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench compare                               the newest run, judged again by today's margins
+  wirebench compare                                    the newest run, with today's margins
   wirebench compare results/20261121T091544Z-00002a
-  wirebench compare results/<before> results/<after>        two runs: shown beside each other, not judged
-  wirebench compare --history ../data v1.0 v1.1   the newest stored runs of two releases
-To judge two revisions, measure them side by side: wirebench run --baseline REV --candidate REV.")]
+  wirebench compare results/<before> results/<after>   two runs: shown, not judged
+  wirebench compare --history ../data v1.0 v1.1        the newest stored runs of two releases
+
+To judge two revisions, measure both in one run: wirebench run --baseline REV --candidate REV.")]
 pub(crate) struct Args {
     /// One run that has a baseline, or two runs, the baseline first: folders, run.json files, or with --history revisions;
     /// without any, the newest run under results/.
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     /// A history (see `wirebench history`) in which revisions are looked up.
     #[arg(long, value_name = "DIR")]
     history: Option<PathBuf>,
-    /// Writes the comparison here too; without it, one of a single run is written beside its run.json.
+    /// Writes the comparison to this file too. The comparison of a single run is otherwise written next to its run.json.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Prints the comparison as one line of JSON instead of a table.

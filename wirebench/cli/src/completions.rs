@@ -10,9 +10,10 @@ use crate::outcome::{Outcome, UsageError};
 /// Prints a completion script for a shell.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  source <(wirebench completions bash)                    in ~/.bashrc
-  wirebench completions fish | source                     in ~/.config/fish/config.fish
-They know the scenarios, servers, drivers and profiles of the project around, and its runs.")]
+  source <(wirebench completions bash)         in ~/.bashrc
+  wirebench completions fish | source          in ~/.config/fish/config.fish
+
+The script completes the names of scenarios, servers, drivers, profiles and runs of the current project.")]
 pub(crate) struct Args {
     /// The shell.
     shell: Shell,

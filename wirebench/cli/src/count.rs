@@ -21,11 +21,13 @@ use wirebench_record::run::{Series, Variant};
 /// Counts the cost of a request: instructions, allocations, system calls, bytes on the wire.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench count                                 every operation of every server
-  wirebench count --baseline main                 the working tree beside a revision, with the functions that changed
+  wirebench count                   every operation of every server
+  wirebench count --baseline main   the working tree against a revision, with the changed functions
   wirebench count --server http --driver hey --json
-Each server is run under callgrind, DHAT and strace for few and for many requests, one at a time; the slope is the cost of
-a request. `[count]` in wirebench.toml says how many, by which drivers, and with what spread a figure is given.")]
+
+Each server is run under callgrind, DHAT and strace, once with few and once with many requests; the cost of a request is \
+the difference of the counts divided by the difference of the numbers of requests. `[count]` in wirebench.toml sets these \
+numbers, the drivers, and the spread above which a figure is refused.")]
 pub(crate) struct Args {
     #[command(flatten)]
     sides: SideArgs,

@@ -6,9 +6,9 @@ use crate::folders::Root;
 use crate::outcome::Outcome;
 use wirebench_scaffold::doctor::{self, Check, State};
 
-/// Checks whether a run can work here, and how to install what is missing; no build, no load.
+/// Checks whether a run can work here, and says how to install what is missing.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes: 0 a run can work, 1 something that a run needs is missing.")]
+#[command(after_help = "Exit codes: 0 nothing that a run needs is missing, 1 something is missing.")]
 pub(crate) struct Args {
     /// One JSON object instead of a table.
     #[arg(long)]

@@ -21,7 +21,7 @@ use wirebench_record::metric::Better;
 pub(crate) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,
-    /// Whose format.
+    /// The format to write.
     #[arg(long, value_enum)]
     format: Format,
     /// The folder that takes the files; made when missing.

@@ -9,7 +9,7 @@ use crate::folders::Root;
 use crate::outcome::Outcome;
 use crate::{candidates, comparisons, reports, runs};
 use wirebench_judge::limits as judge;
-use wirebench_judge::summary::comparison::{Standing, contradiction};
+use wirebench_judge::summary::comparison::{RowStatus, contradiction};
 use wirebench_present::report::comparison::terminal;
 use wirebench_present::report::limits;
 use wirebench_record::comparison::{Comparison, Verdict};
@@ -21,9 +21,10 @@ use wirebench_record::run::Run;
   wirebench gate                                  the newest run that has a comparison
   wirebench gate results/20261121T091544Z-00002a
   wirebench gate comparison.json --fail-on regressed,inconclusive
+
 A run without a baseline is judged by the limits of its scenarios, if they set any.
-Exit codes: 3 regressed, a broken limit, or another verdict that --fail-on names; 4 not judged (no gating metric is on both sides), unless
---fail-on leaves it out; 1 invalid, two runs beside each other, or not readable; 0 anything else.")]
+Exit codes: 3 regressed, a broken limit, or another verdict that --fail-on names; 4 not judged (no gating metric is on both \
+sides), unless --fail-on leaves it out; 1 invalid, a comparison of two runs, or not readable; 0 otherwise.")]
 pub(crate) struct Args {
     /// A comparison.json or the folder it lies in; without it, the newest run under results/ that has one.
     #[arg(add = ArgValueCandidates::new(candidates::runs))]
@@ -61,8 +62,8 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         return Ok(outcome(&comparison, &fail_on));
     }
     println!("{}", terminal::one_line(&comparison));
-    let mut offending = vec![Standing::Regressed, Standing::Invalid];
-    offending.extend(fail_on.iter().copied().map(Standing::from));
+    let mut offending = vec![RowStatus::Regressed, RowStatus::Invalid];
+    offending.extend(fail_on.iter().copied().map(RowStatus::from));
     print!(
         "{}",
         terminal::offenders(&comparison, &offending, reports::terminal_width())

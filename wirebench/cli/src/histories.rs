@@ -20,7 +20,7 @@ pub(crate) fn report_skipped(skipped: impl IntoIterator<Item = String>) -> Outco
     outcome
 }
 
-/// The acceptances of the project; none outside a project.
+/// The acceptances of the project; empty outside a project.
 pub(crate) fn acceptances(root: &Root) -> anyhow::Result<Vec<Acceptance>> {
     let Some(folder) = root.folder_if_any()? else {
         return Ok(Vec::new());

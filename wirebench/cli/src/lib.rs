@@ -26,7 +26,7 @@ mod separate_run;
 mod version;
 mod workflow;
 
-pub use outcome::{Outcome, describe_exit, is_usage};
+pub use outcome::{Outcome, describe_error, is_usage};
 pub use output::printable;
 
 // Each line declares the module of a verb, and lists the verb in a group of the help.

@@ -34,7 +34,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let series = plan::series(project, profile, &args.selection.selection())?;
     let width = series.iter().map(|one| one.id.len()).max().unwrap_or(0);
     for one in &series {
-        let load = describe_exit(&one.load);
+        let load = describe_load(&one.load);
         let protocol = one.protocol.name();
         if args.json {
             let line = Line {
@@ -53,7 +53,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 }
 
 /// A load as text: `100,000 requests, 100 × 1`.
-fn describe_exit(load: &Load) -> String {
+fn describe_load(load: &Load) -> String {
     let over = format!("{} connections × {} streams", load.connections, load.streams);
     let paced = match (load.rate, load.search, load.pause) {
         (Some(Rate::PerSecond(rate)), ..) => format!(", {rate} requests/s"),

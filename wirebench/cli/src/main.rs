@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use wirebench::{Outcome, describe_exit, is_usage, printable};
+use wirebench::{Outcome, describe_error, is_usage, printable};
 use wirebench_engine::measure::interrupt;
 
 fn main() -> ExitCode {
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         Ok(Outcome::Regressed) => 3,
         Ok(Outcome::NotJudged) => 4,
         Err(error) => {
-            eprintln!("error: {}", printable(&describe_exit(error)));
+            eprintln!("error: {}", printable(&describe_error(error)));
             if is_usage(error) { 2 } else { 1 }
         }
     };

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// The file with the request's body.
     #[arg(long)]
     body: Option<PathBuf>,
-    /// Connections.
+    /// Number of connections.
     #[arg(long)]
     connections: u32,
     /// Streams read at once on each connection.

@@ -1,4 +1,4 @@
-//! A history that can be read: its folder, or a copy of what is in object storage.
+//! A history that can be read: its folder, or a copy of a history in object storage.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use wirebench_store::Bucket;
 #[derive(Debug)]
 pub(crate) enum Opened {
     Folder(PathBuf),
-    /// A copy, which goes with this value, and where it is from.
+    /// A temporary copy, and the object storage it is from.
     Copy(TempDir, Box<Bucket>),
 }
 
@@ -27,7 +27,7 @@ impl Opened {
     ///
     /// # Errors
     /// When one cannot be read.
-    pub(crate) fn bring(&self, paths: impl Iterator<Item = PathBuf>) -> anyhow::Result<()> {
+    pub(crate) fn copy_files(&self, paths: impl Iterator<Item = PathBuf>) -> anyhow::Result<()> {
         if let Self::Copy(folder, bucket) = self {
             let paths: Vec<String> = paths.map(|path| path.to_string_lossy().into_owned()).collect();
             bucket.copy(folder.path(), &paths)?;
@@ -36,15 +36,15 @@ impl Opened {
     }
 
     /// An error with the address in place of the copy's folder.
-    pub(crate) fn named(&self, error: HistoryError) -> anyhow::Error {
+    pub(crate) fn error_with_address(&self, error: HistoryError) -> anyhow::Error {
         match self {
             Self::Folder(_) => error.into(),
-            Self::Copy(..) => anyhow::Error::msg(self.describe_exit(&error.to_string())),
+            Self::Copy(..) => anyhow::Error::msg(self.with_address(&error.to_string())),
         }
     }
 
     /// Text with the address in place of the copy's folder.
-    pub(crate) fn describe_exit(&self, text: &str) -> String {
+    pub(crate) fn with_address(&self, text: &str) -> String {
         match self {
             Self::Folder(_) => text.to_owned(),
             Self::Copy(folder, bucket) => {

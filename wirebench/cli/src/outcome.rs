@@ -43,7 +43,7 @@ pub fn is_usage(error: &anyhow::Error) -> bool {
 
 /// An error with its causes, each once.
 #[must_use]
-pub fn describe_exit(error: &anyhow::Error) -> String {
+pub fn describe_error(error: &anyhow::Error) -> String {
     let mut words: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
         if words.iter().all(|earlier| !earlier.contains(&cause)) {

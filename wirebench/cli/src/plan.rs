@@ -20,12 +20,14 @@ use wirebench_record::shards::{SCHEMA, ShardPlan};
 /// Splits the series of a run over several machines.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench plan --shards 2                       shows who would measure what, and for how long
+  wirebench plan --shards 2                    which machine would measure what, and for how long
   wirebench plan --shards 2 --baseline-expected --out .github/shards.json
-  wirebench plan --check .github/shards.json      exit code 1 when it is not of what is declared now
-Then on each machine: wirebench run --plan FILE --shard N …; and on one of them: wirebench merge DIR…
-How long a series takes is read off a stored run (--from); without one, 20,000 answers a second, 50 ms a start and 20 s to count
-a variant are assumed. What is compared with each other stays on one machine where that makes no machine wait.")]
+  wirebench plan --check .github/shards.json   exit code 1 if the declared series have changed
+
+Then run on each machine: wirebench run --plan FILE --shard N …; and on one of them: wirebench merge DIR…
+The duration of a series is estimated from a stored run (--from). Without one, 20,000 responses/s, 50 ms for a start and \
+20 s for counting a variant are assumed. Series that are compared with each other stay on one machine if no machine has to \
+wait for that.")]
 pub(crate) struct Args {
     /// The number of machines.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), required_unless_present = "check")]
@@ -33,7 +35,7 @@ pub(crate) struct Args {
     /// Profile from wirebench.toml; without it, its default_profile, or with a baseline its compare.profile.
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Expect runs that measure a baseline too, with the rounds of `[compare]`.
+    /// Plan for runs with a baseline, with the rounds of `[compare]`.
     #[arg(long)]
     baseline_expected: bool,
     /// A stored run from which durations are estimated: its folder or its run.json.
@@ -42,7 +44,7 @@ pub(crate) struct Args {
     /// Write the plan to this file too, as JSON.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Only check that this plan holds exactly the series that are declared now.
+    /// Write no plan; only check that this one has exactly the series that are declared now.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shards", "out", "from"])]
     check: Option<PathBuf>,
 }
@@ -116,7 +118,7 @@ fn show(plan: &ShardPlan) {
 /// Checks a plan against the current declarations.
 fn check(project: &Project, file: &Path) -> anyhow::Result<Outcome> {
     let plan = shards::read(file)?;
-    let again = shards::again(file, &plan);
+    let again = shards::plan_command(file, &plan);
     let name = plan.profile.clone();
     let Some(profile) = project.config.profiles.get(&name) else {
         println!(
@@ -127,7 +129,7 @@ fn check(project: &Project, file: &Path) -> anyhow::Result<Outcome> {
     };
     let selection = SelectionArgs::whole(Some(name)).selection();
     let series = plan::series(project, profile, &selection)?;
-    if let Some(why) = shards::differs(&plan, series.iter()) {
+    if let Some(why) = shards::describe_difference(&plan, series.iter()) {
         println!("{}: {why}; make it anew with: {again}", file.display());
         return Ok(Outcome::Failed);
     }

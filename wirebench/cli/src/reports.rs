@@ -1,4 +1,4 @@
-//! Writes the reports of runs and comparisons beside their records, and prints them.
+//! Writes the reports of runs and comparisons next to their records, and prints them.
 
 use std::fs;
 use std::io::IsTerminal as _;
@@ -16,7 +16,7 @@ use wirebench_present::site;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::run::Run;
 
-/// Writes report.md, report.html and the charts beside run.json.
+/// Writes report.md, report.html and the charts next to run.json.
 pub(crate) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()> {
     let charts = match prepare::gnuplot(root) {
         Some((gnuplot, _)) => charts::draw(run, &gnuplot, &folder.join("charts"))?,
@@ -32,7 +32,7 @@ pub(crate) fn write(root: &Path, run: &Run, folder: &Path) -> anyhow::Result<()>
     write_page(run, None, folder)
 }
 
-/// Writes comparison.md, and report.html with the comparison, beside comparison.json.
+/// Writes comparison.md, and report.html with the comparison, next to comparison.json.
 pub(crate) fn write_comparison(run: &Run, comparison: &Comparison, folder: &Path) -> anyhow::Result<()> {
     write_file(&folder.join("comparison.md"), &comparison::markdown::render(comparison))?;
     write_page(run, Some(comparison), folder)

@@ -10,24 +10,25 @@ use serde_json::{Value, json};
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use crate::workflow::{environment_file, workflow_file};
+use wirebench_github::access::Access;
 use wirebench_github::api::{Api, Repeat};
-use wirebench_github::place::Place;
 use wirebench_github::pull::Pull;
 use wirebench_github::rerun::{self, Commented, PullRequest};
 use wirebench_github::{Refusal, bench_command, event, sticky};
 
-/// Answers a `/bench` comment on a pull request: measures its head again.
+/// Measures a pull request's head again after a `/bench` comment.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples, in a workflow:
-  wirebench rerun             on: issue_comment; the first line of the comment is /bench, or /bench 'weather-*' …
-  wirebench rerun --asked     on: pull_request, from the second attempt on: the globs of the newest such comment
+  wirebench rerun           on: issue_comment; the comment's first line is /bench [GLOB…]
+  wirebench rerun --asked   on: pull_request, from the second attempt on: prints those globs
+
 Reads GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN.
-Exit codes: 0 started, or nothing to answer; 1 not started, and why.")]
+Exit codes: 0 started, or the comment is no /bench command; 1 not started, with the reason.")]
 pub(crate) struct Args {
     /// The workflow that measures pull requests.
     #[arg(long, value_name = "FILE", default_value = ".github/workflows/bench.yml")]
     workflow: String,
-    /// Prints the globs of the newest /bench comment by a member of the project, one a line; nothing means every
+    /// Only prints the globs of the newest /bench comment by a member of the project, one a line. No line means every
     /// scenario.
     #[arg(long)]
     asked: bool,
@@ -35,12 +36,12 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let workflow = workflow_file(&args.workflow)?;
-    let api = Api::new(Place::from_environment()?);
+    let api = Api::new(Access::from_environment()?);
     let file: PathBuf = environment_file("GITHUB_EVENT_PATH")
         .ok_or_else(|| UsageError("GITHUB_EVENT_PATH is not set: this command runs in a workflow".into()))?;
     if args.asked {
         let event: PullRequest = event::read(&file)?;
-        event::ours(&event.repository, &api)?;
+        event::check_repository(&event.repository, &api)?;
         let comments = sticky::comments(&api, event.number).map_err(Refusal::from)?;
         for glob in rerun::newest(&comments) {
             println!("{glob}");
@@ -48,7 +49,7 @@ pub(crate) fn execute(_: &Root, args: &Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let event: Commented = event::read(&file)?;
-    event::ours(&event.repository, &api)?;
+    event::check_repository(&event.repository, &api)?;
     answer(&api, &event, workflow)
 }
 

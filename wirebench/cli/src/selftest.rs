@@ -21,11 +21,13 @@ use wirebench_record::run::{Run, RunStatus};
 /// Measures how often the verdict is wrong: equal code that is flagged, slower code that is not.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench selftest --profile quick --driver h2load --rounds 60     equal code, measured here
-  wirebench selftest --profile quick --driver h2load --inject 5%     a candidate that burns 5 % more CPU
-  wirebench selftest --from results/selftest                         rounds recorded before
-  wirebench selftest --simulate 3% --inject 5% --runs 2000           a model of a noisy machine
-Prints one JSON line for each source: comparisons, flagged, rate and its exact 95 % interval, c by metric, minutes.")]
+  wirebench selftest --profile quick --driver h2load --rounds 60   equal code, measured here
+  wirebench selftest --profile quick --driver h2load --inject 5%   the candidate burns 5 % more CPU
+  wirebench selftest --from results/selftest                       recorded rounds
+  wirebench selftest --simulate 3% --inject 5% --runs 2000         a model of a noisy machine
+
+Prints one line of JSON for each source: the number of comparisons, how many were flagged, the rate with its exact 95 % \
+interval, c (the median spread of each metric, %), and the minutes it took.")]
 pub(crate) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,

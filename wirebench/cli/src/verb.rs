@@ -5,7 +5,7 @@ use clap::{ArgMatches, Command};
 use crate::folders::Root;
 use crate::outcome::Outcome;
 
-/// A verb. Its file has its arguments, as `Args`, and what it does, as `execute`.
+/// A verb. Its file has its arguments, `Args`, and its function, `execute`.
 #[derive(Clone, Copy)]
 pub(crate) struct Verb {
     /// The word on the command line.

@@ -27,7 +27,7 @@ pub struct PublicComparison {
     pub ran: String,
     /// The advice its authors gave.
     pub advice: String,
-    /// What differs here from what they ran, each a sentence.
+    /// The differences between their setup and this one, each a sentence.
     #[serde(default)]
     pub differs: Vec<String>,
     /// The compared pairs, with the claims about them.
@@ -81,7 +81,7 @@ pub struct Question {
     pub equal: Option<[String; 2]>,
     /// What was reported.
     pub claims: Vec<Claim>,
-    /// Why its claims are not counted: nothing was published for it, or the same figures are in another question.
+    /// Why its claims are not counted: no figure was published for it, or the same figures are in another question.
     pub not_counted: Option<String>,
     /// Repetitions in which only one thing is changed.
     #[serde(default)]
@@ -179,7 +179,7 @@ pub struct Experiment {
 }
 
 impl PublicComparison {
-    /// Checks what is written at a place.
+    /// Checks the file at a place.
     ///
     /// # Errors
     /// When it has no questions, a question has no claims, a series is not `scenario@server@driver`, or a figure is negative.

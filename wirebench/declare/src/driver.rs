@@ -51,7 +51,7 @@ pub struct Tool {
     pub at_least: Option<String>,
     /// The command that prints the version; `{program}` is the executable's path.
     pub version_command: Vec<String>,
-    /// A regular expression with one group that finds the version in what that command prints.
+    /// A regular expression with one group that finds the version in the command's output.
     pub version_pattern: String,
     /// The command that installs it.
     pub install: String,
@@ -151,7 +151,7 @@ impl Mode {
         named.any(|word| ["header", "headers", "metadata"].contains(&word.as_str()))
     }
 
-    /// Checks what is written in the table `table`.
+    /// Checks the table `table`.
     fn check(&self, place: &Place, table: &str) -> Result<(), DeclareError> {
         let share = self.in_flight_at_least;
         if !(share > 0.0 && share < 1.0) {
@@ -243,7 +243,7 @@ fn args_of_table<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Arg>, D::Erro
 }
 
 impl Driver {
-    /// Checks what is written in the `driver.toml` at a place; filters share what is in `library`.
+    /// Checks the `driver.toml` at a place; `library` is the folder of the filters' shared jq modules.
     ///
     /// # Errors
     /// When a value is impossible or contradicts another one.
@@ -272,7 +272,7 @@ impl Driver {
 }
 
 impl Tool {
-    /// The wrong key, and what is wrong with it.
+    /// The wrong key, and the fault.
     fn fault(&self) -> Option<(&'static str, String)> {
         if self.version.is_some() == self.at_least.is_some() {
             return Some(("tool", "expected exactly one of version and at_least".into()));
@@ -299,7 +299,7 @@ fn check_placeholders(
     match args.iter().flat_map(Arg::placeholders).find(|word| !known(word)) {
         Some(word) => Err(place.wrong(
             key,
-            format!("unknown placeholder {{{word}}}; docs/EXTENDING.md lists those there are"),
+            format!("unknown placeholder {{{word}}}; docs/EXTENDING.md lists the placeholders"),
         )),
         None => Ok(()),
     }

@@ -12,7 +12,7 @@ static LIMIT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\s*(\w+)\s*(<=?|>=?)\s*([0-9][0-9_.]*)\s*([a-zA-Zµ/]*)\s*$").expect("a constant pattern")
 });
 
-/// Units that a bound may have, each with what it is in the metric's own unit.
+/// Units that a bound may have, each with its size in the metric's own unit.
 const UNITS: [(&str, &[(&str, f64)]); 3] = [
     ("ns", &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)]),
     (

@@ -76,7 +76,7 @@ pub struct LoadStage {
 pub enum Rate {
     /// As many as this.
     PerSecond(u32),
-    /// This share of what the same connections achieve in a closed loop just before.
+    /// This share of the capacity: the rate that the same connections achieve in a closed loop just before.
     OfCapacity(Percent),
 }
 

@@ -79,7 +79,7 @@ impl Point {
 }
 
 impl Listed {
-    /// Its numbers; the error says what is wrong with them.
+    /// Its numbers, or the fault in them.
     fn numbers(&self) -> Result<&[u32], &'static str> {
         let numbers = match self {
             Self::One(one) => std::slice::from_ref(one),

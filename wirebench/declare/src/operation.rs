@@ -240,7 +240,7 @@ impl Table {
         Self { request, expect }
     }
 
-    /// Checks what is written at `key`, a place within the server's file.
+    /// Checks the operation at `key` of the server's file.
     ///
     /// # Errors
     /// When a value is impossible or contradicts another one.
@@ -360,7 +360,7 @@ impl RequestTable {
     }
 }
 
-/// A wrong key, and what is wrong with it.
+/// A wrong key, and the fault.
 type Fault = (&'static str, String);
 
 fn fault<T>(key: &'static str, message: &str) -> Result<T, Fault> {

@@ -20,7 +20,7 @@ use wirebench_record::names::is_profile;
 pub struct Config {
     /// The built-in drivers that the project uses in addition to its own.
     pub builtin_drivers: Vec<String>,
-    /// The profile that is used if the command line names none.
+    /// The profile that is used if the command line names no profile.
     pub default_profile: String,
     /// Profiles by name.
     pub profiles: BTreeMap<String, Profile>,

@@ -63,7 +63,7 @@ enum Operations {
 }
 
 impl Scenario {
-    /// Checks what is written at a place, and makes one scenario of it, or one for each combination of the operations and
+    /// Checks the file at a place, and makes one scenario of it, or one for each combination of the operations and
     /// numbers that it lists.
     ///
     /// # Errors

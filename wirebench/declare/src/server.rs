@@ -117,7 +117,7 @@ impl Server {
         Ok(found)
     }
 
-    /// Checks what is written at a place, without the configurations.
+    /// Checks the file at a place, without the configurations.
     ///
     /// # Errors
     /// When a value is impossible or contradicts another one.
@@ -247,7 +247,7 @@ fn check_host(host: Option<IpAddr>, place: &Place) -> Result<IpAddr, DeclareErro
     }
 }
 
-/// Checks each operation; all are benchmarks, or none is.
+/// Checks each operation; either all or no operations are benchmarks.
 fn check_operations(
     tables: BTreeMap<String, operation::Table>,
     benches: bool,

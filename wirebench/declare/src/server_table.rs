@@ -55,7 +55,7 @@ pub(super) struct BeforeTable {
     pub(super) once: bool,
 }
 
-/// A configuration as it is written: what it has in place of the server's own keys.
+/// A configuration as it is written: the keys that replace the server's own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Configuration {

@@ -149,7 +149,7 @@ pub(super) struct Table {
 /// Checks the tiers of the server `server`.
 ///
 /// # Errors
-/// When one says something impossible, or names a tier that is started after it.
+/// When a tier is impossible, or refers to a tier that is started after it.
 pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<Vec<Tier>, DeclareError> {
     let mut tiers: Vec<Tier> = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
@@ -173,7 +173,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
             table.build.as_ref(),
         )?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
-        // The files of a kept tier outlive rounds, and so does what it needs.
+        // A kept tier outlives rounds, so everything it refers to must do so too.
         let named: Vec<String> = args.iter().flat_map(Arg::placeholders).collect();
         if let Some(brief) = tiers
             .iter()

@@ -10,7 +10,7 @@ use wirebench_declare::plan::{self, Selection};
 use wirebench_declare::project::Config;
 use wirebench_engine::count::profile;
 use wirebench_engine::normalise::Shape;
-use wirebench_github::admit::{Of, admit};
+use wirebench_github::admit::{ComparedCommits, admit};
 use wirebench_github::archive::only_file;
 use wirebench_github::strict;
 use wirebench_history::import;
@@ -43,7 +43,7 @@ pub fn callgrind(bytes: &[u8]) {
 }
 
 /// The commits of the comparison that the corpus begins with.
-const OF: Of = Of {
+const OF: ComparedCommits = ComparedCommits {
     head: "1111111111111111111111111111111111111111",
     base: "0000000000000000000000000000000000000000",
 };

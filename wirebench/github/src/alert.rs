@@ -15,16 +15,16 @@ use crate::sticky::AUTHOR;
 /// The first line of the issue.
 pub const MARKER: &str = "<!-- wirebench: trend -->";
 
-/// The wanted state of the issue.
+/// The state that the issue must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted<'a> {
-    /// Something is worse. With `new`, an issue is opened if there is none.
+pub enum IssueState<'a> {
+    /// Something is worse. With `new`, an issue is opened if none is open.
     Worse {
         /// One line.
         title: &'a str,
         /// Begins with the marker.
         body: &'a str,
-        /// Whether something of it is new.
+        /// Whether a worsening is new.
         new: bool,
     },
     /// Nothing is worse: an open issue is closed with this text.
@@ -34,9 +34,9 @@ pub enum Wanted<'a> {
     },
 }
 
-/// What was done.
+/// The change that was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
+pub enum IssueChange {
     /// An issue was opened.
     Opened(u64),
     /// The open issue was updated.
@@ -66,24 +66,24 @@ struct Made {
 ///
 /// # Errors
 /// When GitHub does not list the issues, or rejects the change.
-pub fn write(api: &Api, wanted: Wanted) -> Result<Done, Refusal> {
+pub fn write(api: &Api, wanted: IssueState) -> Result<IssueChange, Refusal> {
     let open: Vec<Issue> = api.list("/issues?state=open&creator=github-actions%5Bbot%5D", None)?;
     let ours = open.iter().find(|issue| is_ours(issue)).map(|issue| issue.number);
     match (ours, wanted) {
-        (Some(number), Wanted::Worse { title, body, .. }) => {
+        (Some(number), IssueState::Worse { title, body, .. }) => {
             patch(api, number, &json!({ "title": title, "body": body }))?;
-            Ok(Done::Updated(number))
+            Ok(IssueChange::Updated(number))
         }
-        (None, Wanted::Worse { title, body, new: true }) => {
+        (None, IssueState::Worse { title, body, new: true }) => {
             let made: Made = api.send("POST", "/issues", &json!({ "title": title, "body": body }), Repeat::No)?;
-            Ok(Done::Opened(made.number))
+            Ok(IssueChange::Opened(made.number))
         }
-        (Some(number), Wanted::Nothing { body }) => {
+        (Some(number), IssueState::Nothing { body }) => {
             let closed = json!({ "body": body, "state": "closed", "state_reason": "completed" });
             patch(api, number, &closed)?;
-            Ok(Done::Closed(number))
+            Ok(IssueChange::Closed(number))
         }
-        (None, _) => Ok(Done::Nothing),
+        (None, _) => Ok(IssueChange::Nothing),
     }
 }
 

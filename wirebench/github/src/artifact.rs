@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::api::Api;
-use crate::event::Checked;
+use crate::event::CheckedRun;
 use crate::{Refusal, refuse};
 
 /// The largest artifact that is read, bytes.
@@ -46,10 +46,10 @@ pub fn all(api: &Api, run: u64) -> Result<Vec<Artifact>, Refusal> {
 /// The one artifact of that name which the run's newest attempt made.
 ///
 /// # Errors
-/// When there is none, or several; or it is gone, too large, or another run's.
-pub fn choose<'a>(artifacts: &'a [Artifact], run: &Checked, name: &str) -> Result<&'a Artifact, Refusal> {
+/// When there is no such artifact, or there are several; or it has expired, is too large, or is another run's.
+pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Result<&'a Artifact, Refusal> {
     let id = run.id;
-    // An earlier attempt's may still be listed. Both times are of one form, so their order is that of their letters.
+    // The artifact of an earlier attempt may still be listed. Both times have one format, so they can be compared as text.
     let new = |artifact: &&Artifact| artifact.name == name && artifact.created_at >= run.attempt_started_at;
     let found: Vec<&Artifact> = artifacts.iter().filter(new).collect();
     let [artifact] = found[..] else {
@@ -64,7 +64,7 @@ pub fn choose<'a>(artifacts: &'a [Artifact], run: &Checked, name: &str) -> Resul
     }
     if artifact.size_in_bytes > LARGEST {
         let size = artifact.size_in_bytes;
-        refuse!("run {id}: artifact {name} has {size} bytes, more than the {LARGEST} that a comparison takes");
+        refuse!("run {id}: artifact {name} has {size} bytes, more than the {LARGEST} that a comparison may have");
     }
     let maker = artifact.workflow_run.as_ref();
     if maker.is_some_and(|maker| maker.id != id || maker.head_sha != run.head_sha) {
@@ -81,7 +81,7 @@ pub fn download(api: &Api, artifact: &Artifact) -> Result<Vec<u8>, Refusal> {
     let address = api.redirect(&format!("/actions/artifacts/{}/zip", artifact.id))?;
     let bytes = api.download(&address, LARGEST)?;
     if bytes.len() as u64 > LARGEST {
-        refuse!("the artifact is larger than the {LARGEST} bytes that a comparison takes, and larger than was said");
+        refuse!("the artifact is larger than the {LARGEST} bytes that a comparison may have, and larger than was said");
     }
     Ok(bytes)
 }

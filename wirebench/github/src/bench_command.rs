@@ -9,7 +9,7 @@ pub const MOST: usize = 10;
 /// Characters of one glob, at most.
 const LONGEST: usize = 100;
 
-/// The globs of a /bench comment, empty for everything; `None` if it is no such comment.
+/// The globs of a /bench comment, empty for every scenario; `None` if it is no /bench comment.
 ///
 /// # Errors
 /// When it asks for something that no scenario can be called.
@@ -30,7 +30,7 @@ fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<String>, Refusa
         let readable = glob.len() <= LONGEST && !glob.starts_with('-') && glob.chars().all(allowed);
         if !readable || Glob::new(glob).is_err() {
             refuse!(
-                "/bench: glob {} is none: it may hold lower-case letters, digits, hyphens (not first) and * ? [] {{}} ,",
+                "/bench: {} is no glob: it may hold lower-case letters, digits, hyphens (not first) and * ? [] {{}} ,",
                 place + 1
             );
         }

@@ -31,7 +31,7 @@ pub struct CheckContent<'a> {
     pub page: &'a str,
     /// The marker of the workflow that measured.
     pub marker: &'a str,
-    /// The pull request it is of; with the marker, what it is known again by.
+    /// Its pull request; with the marker, it identifies the check run.
     pub pull: u64,
     /// Other open pull requests with the same head commit.
     pub others: Vec<u64>,
@@ -59,7 +59,7 @@ struct Output {
 }
 
 impl CheckContent<'_> {
-    /// The conclusion of a verdict: neutral if nothing was decided, or if the check run is also visible on other pull
+    /// The conclusion of a verdict: neutral if the comparison decided nothing, or if the check run is also visible on other pull
     /// requests.
     #[must_use]
     pub const fn conclusion(&self) -> &'static str {

@@ -59,13 +59,13 @@ pub struct Run {
     pub repository: Repository,
     /// When it was first started, RFC 3339, UTC.
     pub created_at: String,
-    /// When its newest attempt was started, likewise.
+    /// When its newest attempt was started, RFC 3339, UTC.
     pub run_started_at: Option<String>,
 }
 
 /// A run that passed every check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedRun {
     /// Its number.
     pub id: u64,
     /// The commit at the head of the pull request, 40 hex digits.
@@ -111,10 +111,10 @@ pub fn read<T: DeserializeOwned>(file: &Path) -> Result<T, Refusal> {
     serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))
 }
 
-/// The run that a `workflow_run` event says has ended.
+/// The ended run of a `workflow_run` event.
 ///
 /// # Errors
-/// When it is no such event, or another repository's.
+/// When it is another event, or another repository's.
 pub fn completed(file: &Path, api: &Api) -> Result<Run, Refusal> {
     let event: Completed = read(file)?;
     if event.action != "completed" {
@@ -123,7 +123,7 @@ pub fn completed(file: &Path, api: &Api) -> Result<Run, Refusal> {
             log_safe(&event.action)
         );
     }
-    ours(&event.repository, api)?;
+    check_repository(&event.repository, api)?;
     Ok(event.workflow_run)
 }
 
@@ -131,8 +131,8 @@ pub fn completed(file: &Path, api: &Api) -> Result<Run, Refusal> {
 ///
 /// # Errors
 /// When they differ.
-pub fn ours(repository: &Repository, api: &Api) -> Result<(), Refusal> {
-    let expected = api.place().repository();
+pub fn check_repository(repository: &Repository, api: &Api) -> Result<(), Refusal> {
+    let expected = api.access().repository();
     if !repository.full_name.eq_ignore_ascii_case(&expected) {
         refuse!(
             "the event is about another repository than {expected}: {}",
@@ -146,7 +146,7 @@ pub fn ours(repository: &Repository, api: &Api) -> Result<(), Refusal> {
 ///
 /// # Errors
 /// At the first thing that is otherwise.
-pub fn check(run: Run, workflow: &str, repository: u64) -> Result<Checked, Refusal> {
+pub fn check(run: Run, workflow: &str, repository: u64) -> Result<CheckedRun, Refusal> {
     let id = run.id;
     if run.repository.id != repository {
         refuse!(
@@ -173,16 +173,16 @@ pub fn check(run: Run, workflow: &str, repository: u64) -> Result<Checked, Refus
         refuse!("run {id} names no commit: {}", log_safe(&run.head_sha));
     }
     let Some(head) = run.head_repository else {
-        refuse!("run {id}: the repository that the pull request came from is gone");
+        refuse!("run {id}: the repository of the pull request's branch was deleted");
     };
     let branch = run.head_branch.unwrap_or_default();
     if branch.is_empty() || branch.len() > 1024 {
         refuse!("run {id} names no branch that a pull request could be from");
     }
     if !names::is_login(&head.owner.login) {
-        refuse!("run {id}: {} is nobody's name", log_safe(&head.owner.login));
+        refuse!("run {id}: {} is not a login", log_safe(&head.owner.login));
     }
-    Ok(Checked {
+    Ok(CheckedRun {
         id,
         head_sha: run.head_sha,
         head_branch: branch,

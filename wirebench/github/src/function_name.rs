@@ -78,7 +78,7 @@ fn without_inner(text: &str, depth: usize) -> String {
     out.replace("(..)", "()").replace("{..}", "{}").replace("[..]", "[]")
 }
 
-/// Whether a text is a function's name and nothing more.
+/// Whether a whole text is a function's name.
 fn is_name(text: &str) -> bool {
     let short = (1..=LONGEST).contains(&text.len()) && text.is_ascii();
     let lists = text.matches([',', ';']).count() <= COMMAS;
@@ -91,7 +91,7 @@ struct Reader<'a> {
     at: usize,
     /// The brackets that are open.
     open: Vec<u8>,
-    /// The identifier read last, with nothing behind it yet.
+    /// The identifier read last, if nothing follows it yet.
     word: &'a str,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
             )
     }
 
-    /// Reads one word or sign; false where none may stand.
+    /// Reads one word or sign; false if it is not allowed here.
     fn step(&mut self, byte: u8) -> bool {
         if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' {
             return self.identifier();

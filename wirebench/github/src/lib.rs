@@ -3,6 +3,7 @@
 //!
 //! docs/SECURITY.md has the threat model.
 
+pub mod access;
 pub mod admit;
 pub mod alert;
 pub mod annotations;
@@ -15,14 +16,13 @@ pub mod event;
 pub mod function_name;
 pub mod log_text;
 pub mod names;
-pub mod place;
 pub mod pull;
 pub mod rerun;
 pub mod second_stage;
 pub mod sticky;
 pub mod strict;
 
-/// Why nothing more is done: one sentence that is safe in a workflow's log.
+/// Why the command stops: one sentence that is safe in a workflow's log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(String);

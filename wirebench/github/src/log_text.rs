@@ -1,6 +1,6 @@
 //! Escapes foreign text for a line of a workflow's log.
 //!
-//! A runner takes a line that begins with `::` or holds `##[` for a command, and undoes `%0A`: no such text is left.
+//! A runner takes a line that begins with `::` or holds `##[` for a command, and undoes `%0A`: the result has none of these.
 
 /// Characters that are shown.
 const MOST: usize = 200;

@@ -4,7 +4,7 @@ use wirebench_record::counts::Source;
 use wirebench_record::names;
 pub use wirebench_record::names::{is_path, is_run};
 
-/// Words without a digit in what processors and kernels say of themselves.
+/// Words without a digit in the names of processors and kernels.
 const MAKERS: [&str; 40] = [
     "@",
     "AMD",
@@ -88,20 +88,20 @@ pub fn is_tool(text: &str) -> bool {
     })
 }
 
-/// What a processor, a kernel or an image says of itself: `AMD EPYC 7763 64-Core Processor`, `Linux 6.8.0-1021-azure x86_64`.
+/// The name of a processor, a kernel or an image: `AMD EPYC 7763 64-Core Processor`, `Linux 6.8.0-1021-azure x86_64`.
 /// Each of its words has a digit or is a maker's: no sentence can be made of them.
 #[must_use]
 pub fn is_machine(text: &str) -> bool {
     words(text, 10, &MAKERS)
 }
 
-/// What a program says of its version: `v0.1.5`, `5.4 patchlevel 4`.
+/// The version that a program prints: `v0.1.5`, `5.4 patchlevel 4`.
 #[must_use]
 pub fn is_version(text: &str) -> bool {
     words(text, 4, &["patchlevel", "version", "release"])
 }
 
-/// Few words that hold a digit or are known, and nothing like an address.
+/// Few words, each known or with a digit, and no address.
 fn words(text: &str, most: usize, known: &[&str]) -> bool {
     let sign = |c: char| c.is_ascii_alphanumeric() || "().,+-_#~".contains(c);
     // A part between dots that is all letters could be a part of an address.

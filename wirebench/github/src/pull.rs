@@ -1,51 +1,51 @@
 //! Finds the pull request of a workflow run: from the API, by head commit and head repository, never from the run's
 //! files.
 //!
-//! A run does not say it for pull requests from forks, and `commits/SHA/pulls` does not know commits of forks; the list of
+//! A run does not name the pull request if it is from a fork, and `commits/SHA/pulls` does not know commits of forks; the list of
 //! open pull requests of one branch does.
 
 use serde::Deserialize;
 
 use crate::api::Api;
-use crate::event::Checked;
+use crate::event::CheckedRun;
 use crate::{Refusal, refuse};
 
-/// A pull request as far as it matters here.
+/// A pull request, with the fields that are used here.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Pull {
     /// Its number.
     pub number: u64,
     /// `open` or `closed`.
     pub state: String,
-    /// What it offers.
-    pub head: End,
-    /// What it is for.
-    pub base: End,
+    /// The branch to merge.
+    pub head: BranchTip,
+    /// The branch to merge into.
+    pub base: BranchTip,
 }
 
-/// One end of a pull request.
+/// The head or the base of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct End {
+pub struct BranchTip {
     /// The commit.
     pub sha: String,
     /// The branch.
     #[serde(rename = "ref")]
     pub branch: String,
-    /// Where it is; null when that is gone.
-    pub repo: Option<Id>,
+    /// Its repository; null if that was deleted.
+    pub repo: Option<RepositoryId>,
 }
 
 /// A repository's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct Id {
+pub struct RepositoryId {
     /// The number.
     pub id: u64,
 }
 
-/// What a run is about.
+/// The pull request that a run measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
-    /// This pull request, whose head it measured.
+    /// The run measured this pull request's head.
     Pull(Box<Pull>),
     /// This pull request's head has moved on since.
     Stale(u64),
@@ -55,7 +55,7 @@ pub enum Resolved {
 ///
 /// # Errors
 /// When the API does not say.
-pub fn candidates(api: &Api, run: &Checked) -> Result<Vec<Pull>, Refusal> {
+pub fn candidates(api: &Api, run: &CheckedRun) -> Result<Vec<Pull>, Refusal> {
     let head = escaped(&format!("{}:{}", run.head_owner, run.head_branch));
     Ok(api.list(&format!("/pulls?state=open&head={head}"), None)?)
 }
@@ -63,8 +63,8 @@ pub fn candidates(api: &Api, run: &Checked) -> Result<Vec<Pull>, Refusal> {
 /// The one pull request that a run is about.
 ///
 /// # Errors
-/// When there is none, or more than one.
-pub fn resolve(run: &Checked, pulls: &[Pull]) -> Result<Resolved, Refusal> {
+/// When there is no such pull request, or more than one.
+pub fn resolve(run: &CheckedRun, pulls: &[Pull]) -> Result<Resolved, Refusal> {
     let from = |pull: &&Pull| {
         pull.state == "open"
             && pull.head.repo.is_some_and(|repo| repo.id == run.head_repository)
@@ -97,7 +97,7 @@ pub fn resolve(run: &Checked, pulls: &[Pull]) -> Result<Resolved, Refusal> {
 ///
 /// # Errors
 /// When the API does not say.
-pub fn others_at(api: &Api, number: u64, head: &str) -> Result<Vec<u64>, Refusal> {
+pub fn other_pulls_at(api: &Api, number: u64, head: &str) -> Result<Vec<u64>, Refusal> {
     let all: Vec<Pull> = api.list("/pulls?state=open", None)?;
     let other = |pull: &Pull| pull.number != number && pull.state == "open" && pull.head.sha == head;
     Ok(all.into_iter().filter(other).map(|pull| pull.number).collect())
@@ -121,8 +121,8 @@ pub(super) fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn run() -> Checked {
-        Checked {
+    fn run() -> CheckedRun {
+        CheckedRun {
             id: 1,
             head_sha: "a".repeat(40),
             head_branch: "faster".into(),
@@ -135,10 +135,10 @@ mod tests {
     }
 
     fn pull(number: u64, sha: &str, repository: Option<u64>) -> Pull {
-        let end = |sha: &str, branch: &str, id: Option<u64>| End {
+        let end = |sha: &str, branch: &str, id: Option<u64>| BranchTip {
             sha: sha.repeat(40),
             branch: branch.into(),
-            repo: id.map(|id| Id { id }),
+            repo: id.map(|id| RepositoryId { id }),
         };
         Pull {
             number,
@@ -164,7 +164,7 @@ mod tests {
         let mut closed = pull(7, "a", Some(2));
         closed.state = "closed".into();
         let mut elsewhere = pull(7, "a", Some(2));
-        elsewhere.base.repo = Some(Id { id: 10 });
+        elsewhere.base.repo = Some(RepositoryId { id: 10 });
         for pulls in [
             vec![],
             vec![closed],

@@ -13,7 +13,7 @@ use crate::{Refusal, bench_command, names, refuse};
 pub struct Comment {
     /// Its number.
     pub id: u64,
-    /// What it says.
+    /// Its text.
     #[serde(default)]
     pub body: Option<String>,
     /// Who wrote it; null when that account is gone.
@@ -97,7 +97,7 @@ pub fn choose<'a>(runs: &'a [Run], pull: &Pull, workflow: &str, commented_at: &s
         refuse!("pull request {number} is not open");
     }
     let Some(from) = pull.head.repo else {
-        refuse!("pull request {number}: the repository that it came from is gone");
+        refuse!("pull request {number}: the repository of its branch was deleted");
     };
     let of_pull = |run: &&Run| {
         run.event == "pull_request"

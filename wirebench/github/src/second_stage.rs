@@ -1,8 +1,8 @@
 //! Finds and admits the comparison of a pull request's own run, in the order of docs/SECURITY.md. Writes nothing.
 
-use crate::admit::{self, Of};
+use crate::admit::{self, ComparedCommits};
 use crate::api::Api;
-use crate::event::{self, Checked, Repository, Run};
+use crate::event::{self, CheckedRun, Repository, Run};
 use crate::pull::{self, Pull, Resolved};
 use crate::{Refusal, archive, artifact, names, refuse, strict};
 use wirebench_record::comparison::Comparison;
@@ -15,7 +15,7 @@ const FILE: &str = "comparison.json";
 pub enum Stage {
     /// Its head is the measured commit.
     Current(Box<Admitted>),
-    /// Its head has moved on from the measured commit, so that nothing is to be written.
+    /// Its head has moved on from the measured commit, so that nothing may be written.
     Stale {
         /// The number of the pull request.
         pull: u64,
@@ -28,7 +28,7 @@ pub enum Stage {
 #[derive(Debug)]
 pub struct Admitted {
     /// The run.
-    pub run: Checked,
+    pub run: CheckedRun,
     /// The pull request.
     pub pull: Pull,
     /// The comparison.
@@ -52,12 +52,12 @@ pub fn admitted(api: &Api, run: Run, workflow: &str, artifact: &str) -> Result<S
         }
     };
     if !names::is_commit(&pull.base.sha) {
-        refuse!("pull request {}: names no commit it is for", pull.number);
+        refuse!("pull request {}: its base names no commit", pull.number);
     }
     let artifacts = artifact::all(api, run.id)?;
     let zip = artifact::download(api, artifact::choose(&artifacts, &run, artifact)?)?;
     let value = strict::parse(&archive::only_file(&zip, FILE)?)?;
-    let of = Of {
+    let of = ComparedCommits {
         head: &run.head_sha,
         base: &pull.base.sha,
     };

@@ -20,7 +20,7 @@ const TRIES: u32 = 3;
 pub enum Written {
     /// A comment was made.
     Created(u64),
-    /// The comment that was there says it now.
+    /// The existing comment was updated.
     Updated(u64),
 }
 

@@ -5,35 +5,34 @@ use std::path::Path;
 
 use crate::error::HistoryError;
 use crate::files::read;
-use crate::import::rows::{self, ImportedRow};
-use crate::load::{Stored, load};
+use crate::import::traces::{self, ImportedTrace};
+use crate::load::{StoredRuns, load};
 use crate::query::TrendQuery;
-use crate::row::{Judged, SegmentPlaces};
 use crate::runs::{Column, judge_runs, timeline};
+use crate::trace::{JudgedTrace, SegmentPlaces};
 use crate::trend::assemble;
 use wirebench_record::history::{Facts, StoredMetric, StoredRun};
 use wirebench_record::run::Run;
 use wirebench_record::trend::{Basis, Push, Trace, Trend};
 
-/// The name of the timeline of a history's own runs; imported suites have other names.
-pub const RUNS: &str = "runs";
+pub use crate::trace::RUNS_SOURCE;
 
 /// A history with every value.
 #[derive(Debug)]
-pub struct Followed {
+pub struct FollowedHistory {
     /// Facts about the whole history.
     pub facts: Facts,
     /// Its trend.
     pub trend: Trend,
     /// Every source: the history's runs first, if there are any, then imported suites.
-    pub lines: Vec<Line>,
+    pub timelines: Vec<SourceTimeline>,
     /// The values of every trace of the trend, in the same order.
-    pub rows: Vec<Values>,
+    pub values: Vec<TraceValues>,
 }
 
 /// The pushes of one source, in commit order.
 #[derive(Debug)]
-pub struct Line {
+pub struct SourceTimeline {
     /// `runs`, or `imported/NAME: SUITE`: the source of its traces.
     pub source: String,
     /// The repository of an imported history on GitHub, `owner/name`, if the history names it.
@@ -50,9 +49,9 @@ pub struct Line {
 
 /// The values of one trace.
 #[derive(Debug)]
-pub struct Values {
-    /// The index of its source in [`Followed::lines`].
-    pub line: usize,
+pub struct TraceValues {
+    /// The index of its source in [`FollowedHistory::timelines`].
+    pub timeline: usize,
     /// The value at each place; NaN if there is none.
     pub values: Vec<f64>,
     /// The ratio to the reference at each place; empty if its newest segment is judged by values.
@@ -69,17 +68,21 @@ pub struct Values {
 ///
 /// # Errors
 /// If the folder cannot be read. Broken files are skipped and named in the trend; an empty folder has no traces.
-pub fn follow(history: Option<&Path>, provisional: &[Run], query: &TrendQuery) -> Result<Followed, HistoryError> {
+pub fn follow(
+    history: Option<&Path>,
+    provisional: &[Run],
+    query: &TrendQuery,
+) -> Result<FollowedHistory, HistoryError> {
     let mut loaded = load(history, provisional)?;
-    let (mut traces, mut rows, mut lines) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut traces, mut values, mut timelines) = (Vec::new(), Vec::new(), Vec::new());
     if loaded.stored.len() > 0 {
         let timeline = timeline(&loaded.stored);
         let judged = judge_runs(&loaded.stored, &timeline, query, |judged, columns| {
             stored_values(judged, columns, &loaded.stored)
         });
-        (traces, rows) = judged.into_iter().unzip();
-        lines.push(Line {
-            source: RUNS.into(),
+        (traces, values) = judged.into_iter().unzip();
+        timelines.push(SourceTimeline {
+            source: RUNS_SOURCE.into(),
             repository: None,
             pushes: timeline.pushes,
             runs: loaded.stored.runs().cloned().collect(),
@@ -89,13 +92,13 @@ pub fn follow(history: Option<&Path>, provisional: &[Run], query: &TrendQuery) -
     }
     for (name, imported) in &loaded.imported {
         for suite in &imported.suites {
-            let suite = rows::of_suite(name, suite, query.rules(), |series| query.selects(series));
-            for row in suite.rows {
-                let (trace, values) = imported_values(row, lines.len(), suite.timeline.pushes.len());
+            let suite = traces::of_suite(name, suite, query.rules(), |series| query.selects(series));
+            for imported in suite.traces {
+                let (trace, its_values) = imported_values(imported, timelines.len(), suite.timeline.pushes.len());
                 traces.push(trace);
-                rows.push(values);
+                values.push(its_values);
             }
-            lines.push(Line {
+            timelines.push(SourceTimeline {
                 source: suite.source,
                 repository: imported.repository.clone(),
                 pushes: suite.timeline.pushes,
@@ -106,13 +109,13 @@ pub fn follow(history: Option<&Path>, provisional: &[Run], query: &TrendQuery) -
         }
     }
     let facts = history.map_or_else(Facts::default, |folder| facts(folder, &mut loaded.skipped));
-    let places = rows.iter().map(|values| values.segments.as_slice());
+    let places = values.iter().map(|values| values.segments.as_slice());
     let trend = assemble(traces, places, query, loaded.stored.len(), loaded.skipped);
-    Ok(Followed {
+    Ok(FollowedHistory {
         facts,
         trend,
-        lines,
-        rows,
+        timelines,
+        values,
     })
 }
 
@@ -129,7 +132,7 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
 }
 
 /// The trace and the values of a metric of the stored runs.
-fn stored_values(judged: Judged, columns: &[Column], stored: &Stored) -> (Trace, Values) {
+fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -> (Trace, TraceValues) {
     let spread = |part: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
         let at =
             |(month, index): &(usize, usize)| columns[*month].and_then(|(_, column)| part(column).get(*index).copied());
@@ -149,8 +152,8 @@ fn stored_values(judged: Judged, columns: &[Column], stored: &Stored) -> (Trace,
         Some((place, failure.why.clone()))
     };
     let failures = stored.order().iter().enumerate().filter_map(failure);
-    let values = Values {
-        line: 0,
+    let values = TraceValues {
+        timeline: 0,
         failures: with_wild(failures, judged.wild),
         values: spread(|column| &column.values),
         ratios: match judged.trace.basis {
@@ -171,22 +174,22 @@ fn with_wild(reasons: impl Iterator<Item = (usize, String)>, wild: Vec<(usize, S
 }
 
 /// The trace and the values of an imported series.
-fn imported_values(row: ImportedRow, line: usize, places: usize) -> (Trace, Values) {
+fn imported_values(imported: ImportedTrace, timeline: usize, places: usize) -> (Trace, TraceValues) {
     let mut values = vec![f64::NAN; places];
-    for (place, value) in row.values {
+    for (place, value) in imported.values {
         values[place] = value;
     }
-    let refused = (row.refused.into_iter())
+    let refused = (imported.refused.into_iter())
         .map(|(place, written)| (place, format!("{} is kept and not judged", shortened(&written))));
-    let values = Values {
-        line,
+    let values = TraceValues {
+        timeline,
         values,
         ratios: Vec::new(),
         half_permille: Vec::new(),
-        failures: with_wild(refused, row.judged.wild),
-        segments: row.judged.segments,
+        failures: with_wild(refused, imported.judged.wild),
+        segments: imported.judged.segments,
     };
-    (row.judged.trace, values)
+    (imported.judged.trace, values)
 }
 
 /// Shortens a text to 40 characters.

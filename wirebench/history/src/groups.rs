@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use crate::row::{SegmentPlaces, StepPlaces};
+use crate::trace::{SegmentPlaces, StepPlaces};
 use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, Segment, Trace};
 
 /// Groups at most this many pushes apart are merged if the smaller one has less than half the steps, because the place

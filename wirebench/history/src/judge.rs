@@ -1,18 +1,22 @@
-//! Judges one row: divides it into segments, and finds the change points of each.
+//! Judges one trace: divides it into segments, and finds the change points of each.
 
-use crate::row::{Context, Judged, Names, Point, Row, Rules, Timeline};
 use crate::segment;
+use crate::trace::{Context, JudgedTrace, Names, Point, Rules, Timeline, UnjudgedTrace};
 use wirebench_record::trend::{Basis, Newest, Trace};
 
-/// Judges a row. `names` has the texts of the numbers in its contexts.
-pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, names: &Names) -> Judged {
+/// Judges a trace. `names` has the texts of the numbers in its contexts.
+pub(super) fn judge(unjudged: &UnjudgedTrace, timeline: &Timeline, rules: Rules, names: &Names) -> JudgedTrace {
     let (mut segments, mut places, mut wild) = (Vec::new(), Vec::new(), Vec::new());
     let mut previous: Option<Context> = None;
-    let judged: &[Point] = if row.not_judged.is_some() { &[] } else { &row.points };
+    let judged: &[Point] = if unjudged.not_judged.is_some() {
+        &[]
+    } else {
+        &unjudged.points
+    };
     for points in judged.chunk_by(|one, next| one.context == next.context) {
         let context = points[0].context;
-        let broken_by = previous.map(|before| broken_by(before, context, row.compared_on, names));
-        let judged = segment::judge(row, points, timeline, rules, broken_by);
+        let broken_by = previous.map(|before| broken_by(before, context, unjudged.compared_on, names));
+        let judged = segment::judge(unjudged, points, timeline, rules, broken_by);
         wild.extend(judged.wild);
         if let Some((segment, segment_places)) = judged.segment {
             segments.push(segment);
@@ -21,19 +25,19 @@ pub(super) fn judge(row: &Row, timeline: &Timeline, rules: Rules, names: &Names)
         }
     }
     let trace = Trace {
-        source: row.source.to_owned(),
-        series: row.series.to_owned(),
-        metric: row.metric,
-        unit: row.unit.to_owned(),
-        better: row.better,
-        basis: row.points.last().map_or(Basis::Value, |point| point.context.basis),
+        source: unjudged.source.to_owned(),
+        series: unjudged.series.to_owned(),
+        metric: unjudged.metric,
+        unit: unjudged.unit.to_owned(),
+        better: unjudged.better,
+        basis: unjudged.points.last().map_or(Basis::Value, |point| point.context.basis),
         points: judged.len() - wild.len(),
-        left_out: row.left_out.len() + wild.len(),
-        not_judged: row.not_judged.clone(),
-        newest: newest(row, timeline, &wild),
+        left_out: unjudged.left_out.len() + wild.len(),
+        not_judged: unjudged.not_judged.clone(),
+        newest: newest(unjudged, timeline, &wild),
         segments,
     };
-    Judged {
+    JudgedTrace {
         trace,
         segments: places,
         wild,
@@ -69,16 +73,16 @@ fn broken_by(before: Context, now: Context, compared_on: &str, names: &Names) ->
 }
 
 /// The newest value, with the reason if it is not judged.
-fn newest(row: &Row, timeline: &Timeline, wild: &[(usize, String)]) -> Option<Newest> {
-    let point = row.points.last().map(|point| {
+fn newest(unjudged: &UnjudgedTrace, timeline: &Timeline, wild: &[(usize, String)]) -> Option<Newest> {
+    let point = unjudged.points.last().map(|point| {
         let wild = wild.iter().find(|(place, _)| *place == point.place);
-        let reason = row
+        let reason = unjudged
             .not_judged
             .clone()
             .or_else(|| wild.map(|(_, reason)| reason.clone()));
         (point.place, Some(point.value), reason)
     });
-    let left_out = row.left_out.last().cloned();
+    let left_out = unjudged.left_out.last().cloned();
     let left_out = left_out.map(|(place, value, reason)| (place, value, Some(reason)));
     let (place, value, left_out) = point.into_iter().chain(left_out).max_by_key(|(place, ..)| *place)?;
     Some(Newest {

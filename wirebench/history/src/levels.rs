@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::follow::Values;
+use crate::follow::TraceValues;
 use wirebench_record::site::Level;
 use wirebench_stats::quantile::median;
 
@@ -20,7 +20,7 @@ pub const fn monday(week: i64) -> i64 {
     MONDAY + week * WEEK
 }
 
-impl Values {
+impl TraceValues {
     /// The judged values: ratios if there are any, otherwise the values themselves.
     #[must_use]
     pub fn judged(&self) -> &[f64] {

@@ -20,14 +20,14 @@ mod judge;
 pub mod levels;
 mod load;
 mod query;
-mod row;
 mod runs;
 mod segment;
 pub mod standing;
 mod summarise;
+mod trace;
 pub mod trend;
 mod wild;
 
 pub use files::{newest_run, run_file};
 pub use groups::is_reverted;
-pub use row::{SegmentPlaces, StepPlaces};
+pub use trace::{SegmentPlaces, StepPlaces};

@@ -20,7 +20,7 @@ const PROVISIONAL: &str = "";
 
 /// The runs of a history in commit order.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct StoredRuns {
     months: Vec<Month>,
     /// The month of each run and its index there, in commit order; each run once.
     order: Vec<(usize, usize)>,
@@ -28,8 +28,8 @@ pub(super) struct Stored {
 
 /// The input of a trend.
 #[derive(Debug)]
-pub(super) struct Loaded {
-    pub(super) stored: Stored,
+pub(super) struct TrendInput {
+    pub(super) stored: StoredRuns,
     /// Imports by name.
     pub(super) imported: Vec<(String, Imported)>,
     /// Skipped files, with the reason.
@@ -38,7 +38,7 @@ pub(super) struct Loaded {
     pub(super) not_indexed: usize,
 }
 
-impl Stored {
+impl StoredRuns {
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
@@ -98,7 +98,7 @@ fn key(run: &StoredRun) -> (Option<Timestamp>, Option<Timestamp>, String) {
     (committed.or(started), started, run.id.clone())
 }
 
-impl Loaded {
+impl TrendInput {
     /// True if there is no file, not even a broken one.
     pub(super) fn is_empty(&self) -> bool {
         self.stored.months.is_empty() && self.imported.is_empty() && self.skipped.is_empty()
@@ -109,7 +109,7 @@ impl Loaded {
 ///
 /// # Errors
 /// If the folder cannot be read. A broken file is no error: it is skipped and named.
-pub(super) fn load(history: Option<&Path>, provisional: &[Run]) -> Result<Loaded, HistoryError> {
+pub(super) fn load(history: Option<&Path>, provisional: &[Run]) -> Result<TrendInput, HistoryError> {
     let mut skipped = Vec::new();
     let (mut stored, mut imported, mut not_indexed) = (Vec::new(), Vec::new(), 0);
     if let Some(history) = history {
@@ -124,8 +124,8 @@ pub(super) fn load(history: Option<&Path>, provisional: &[Run]) -> Result<Loaded
         }
         stored.push(columns.finish());
     }
-    Ok(Loaded {
-        stored: Stored::of(stored),
+    Ok(TrendInput {
+        stored: StoredRuns::of(stored),
         imported,
         skipped,
         not_indexed,
@@ -188,7 +188,7 @@ fn is_outdated(suite: &Suite) -> bool {
     suite.flags.iter().any(|flag| changed.contains(&flag.fault))
 }
 
-/// Checks that the columns of a summary have a place for each run, which those of an edited file may not have.
+/// Checks that the columns of a summary have a place for each run; an edited file may lack places.
 fn check_lengths(month: Month) -> Result<Month, HistoryError> {
     let runs = month.runs.len();
     let optional = |column: &[f64]| column.is_empty() || column.len() == runs;

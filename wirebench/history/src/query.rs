@@ -2,7 +2,7 @@
 
 use globset::GlobMatcher;
 
-use crate::row::Rules;
+use crate::trace::Rules;
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::Metric;
 

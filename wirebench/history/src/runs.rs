@@ -1,11 +1,11 @@
-//! Judges the stored runs of a history: a row for each series and metric.
+//! Judges the stored runs of a history: a trace for each series and metric.
 
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::judge::judge;
-use crate::load::Stored;
+use crate::load::StoredRuns;
 use crate::query::TrendQuery;
-use crate::row::{Context, Judged, Names, Point, Row, Timeline};
+use crate::trace::{Context, JudgedTrace, Names, Point, RUNS_SOURCE, Timeline, UnjudgedTrace};
 use wirebench_record::history::{StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
@@ -14,37 +14,37 @@ use wirebench_record::trend::{Basis, Push};
 /// After this many runs in a row, ratios are judged instead of values, or values instead of ratios.
 const LASTING: usize = 5;
 
-/// The column of a metric in a month, with its series; `None` if the month has no value of it.
+/// The column of a metric in a month, with its series; `None` if the month does not have the metric.
 pub(super) type Column<'a> = Option<(&'a StoredSeries, &'a StoredMetric)>;
 
-/// Judges every selected row. `keep` takes the judged row and the columns it was made of, by month.
+/// Judges every selected trace. `keep` takes the judged trace and the columns it was made of, by month.
 pub(super) fn judge_runs<T: Send>(
-    stored: &Stored,
+    stored: &StoredRuns,
     timeline: &Timeline,
     query: &TrendQuery,
-    keep: impl Fn(Judged, &[Column]) -> T + Sync,
+    keep: impl Fn(JudgedTrace, &[Column]) -> T + Sync,
 ) -> Vec<T> {
     let runs: Vec<&StoredRun> = stored.runs().collect();
-    let selected = |metric: &Metric| query.metric.is_none_or(|one| one == *metric);
-    let metrics: Vec<Metric> = Metric::all().filter(selected).collect();
+    let is_wanted = |metric: &Metric| query.metric.is_none_or(|one| one == *metric);
+    let metrics: Vec<Metric> = Metric::all().filter(is_wanted).collect();
     let mut names = Names::default();
     let contexts = contexts(&runs, &mut names);
-    let rows: Vec<(&str, Vec<Option<&StoredSeries>>, Metric)> = stored
+    let selected: Vec<(&str, Vec<Option<&StoredSeries>>, Metric)> = stored
         .series()
         .into_iter()
         .filter(|(id, _)| query.selects(id))
         .flat_map(|(id, months)| metrics.iter().map(move |metric| (id, months.clone(), *metric)))
         .collect();
-    for (_, months, _) in &rows {
+    for (_, months, _) in &selected {
         for from in months.iter().flatten().flat_map(|series| &series.digests) {
             names.number(&from.digest);
         }
     }
-    let judged = rows.par_iter().map(|(id, months, metric)| {
+    let judged = selected.par_iter().map(|(id, months, metric)| {
         let columns = columns(months, *metric);
-        let row = row(id, &columns, *metric, stored, &contexts, &names);
-        let judged = || judge(&row, timeline, query.rules(), &names);
-        (!row.points.is_empty()).then(|| keep(judged(), &columns))
+        let unjudged = unjudged_trace(id, &columns, *metric, stored, &contexts, &names);
+        let judged = || judge(&unjudged, timeline, query.rules(), &names);
+        (!unjudged.points.is_empty()).then(|| keep(judged(), &columns))
     });
     judged.collect::<Vec<_>>().into_iter().flatten().collect()
 }
@@ -60,7 +60,7 @@ fn columns<'a>(months: &[Option<&'a StoredSeries>], metric: Metric) -> Vec<Colum
 }
 
 /// The pushes of the stored runs, in commit order.
-pub(super) fn timeline(stored: &Stored) -> Timeline {
+pub(super) fn timeline(stored: &StoredRuns) -> Timeline {
     let runs: Vec<&StoredRun> = stored.runs().collect();
     let pushes = runs.iter().map(|run| Push {
         run: Some(run.id.clone()),
@@ -135,14 +135,14 @@ impl DependsOn {
 }
 
 /// The values of a metric in commit order.
-fn row<'a>(
+fn unjudged_trace<'a>(
     id: &'a str,
     columns: &[Column],
     metric: Metric,
-    stored: &Stored,
+    stored: &StoredRuns,
     contexts: &[RunContext],
     names: &Names,
-) -> Row<'a> {
+) -> UnjudgedTrace<'a> {
     let depends_on = DependsOn::of(metric);
     let measured = measured(columns, stored, depends_on, names);
     let (mut points, mut left_out) = (Vec::with_capacity(measured.len()), Vec::new());
@@ -170,8 +170,8 @@ fn row<'a>(
             None => left_out.push((run.place, run.value, run.missing().to_owned())),
         }
     }
-    Row {
-        source: "runs",
+    UnjudgedTrace {
+        source: RUNS_SOURCE,
         series: id,
         metric: Some(metric),
         unit: metric.unit(),
@@ -187,7 +187,7 @@ fn row<'a>(
     }
 }
 
-/// What a run has of a metric.
+/// The value and the ratio of a metric in one run.
 struct Measured {
     place: usize,
     value: Option<f64>,
@@ -206,8 +206,8 @@ impl Measured {
     }
 }
 
-/// What each run has of a metric, in commit order. Runs of months without the metric are left out.
-fn measured(columns: &[Column], stored: &Stored, depends_on: DependsOn, names: &Names) -> Vec<Measured> {
+/// The value and the ratio of a metric in each run, in commit order. Runs of months without the metric are left out.
+fn measured(columns: &[Column], stored: &StoredRuns, depends_on: DependsOn, names: &Names) -> Vec<Measured> {
     let digests: Vec<Vec<(usize, u32)>> = columns.iter().map(|column| digests(column, names)).collect();
     let usable = |value: f64| (value.is_finite() && value >= 0.0).then_some(value);
     let of_run = |(place, (month, index)): (usize, &(usize, usize))| {

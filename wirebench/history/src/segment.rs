@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::row::{Point, Row, Rules, SegmentPlaces, StepPlaces, Timeline};
+use crate::trace::{Point, Rules, SegmentPlaces, StepPlaces, Timeline, UnjudgedTrace};
 use crate::wild::{KEPT_IN_A_ROW, kept, logarithms, smallest_above_zero};
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::trend::{Basis, ChangePoint, Direction, SeenNoise, Segment};
 use wirebench_stats::change_point::{self, Detector, WINDOW};
 use wirebench_stats::count_step::CountDetector;
-use wirebench_stats::mix::centred;
+use wirebench_stats::machine_mix::convert;
 
 /// Values on either side of a step that are searched for runs of one commit.
 const NEAR: usize = 5;
@@ -37,13 +37,13 @@ struct Detected {
 
 /// Judges the points of one context, of which there is at least one.
 pub(super) fn judge(
-    row: &Row,
+    unjudged: &UnjudgedTrace,
     points: &[Point],
     timeline: &Timeline,
     rules: Rules,
     broken_by: Option<String>,
 ) -> JudgedSegment {
-    let counted = row.metric.is_some_and(Metric::is_counted);
+    let counted = unjudged.metric.is_some_and(Metric::is_counted);
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     // Counts are exact: none of them is a measurement error.
     let kept = if counted {
@@ -72,7 +72,7 @@ pub(super) fn judge(
         steps: detected.steps.iter().map(|step| step_places(&points, step)).collect(),
     };
     let change_points =
-        (detected.steps.iter()).map(|step| change_point(row, &points, step, &detected, timeline, rules));
+        (detected.steps.iter()).map(|step| change_point(unjudged, &points, step, &detected, timeline, rules));
     let segment = Segment {
         broken_by,
         basis: first.context.basis,
@@ -105,7 +105,7 @@ fn detect_in_times(points: &[Point]) -> Detected {
     let mut comparable = vec![true; logs.len()];
     if points[0].context.basis == Basis::Ratio {
         let processors: Vec<u32> = points.iter().map(|point| point.processor).collect();
-        let converted = centred(&logs, &processors);
+        let converted = convert(&logs, &processors);
         (logs, comparable) = (converted.values, converted.comparable);
     }
     let mut detector = Detector::default();
@@ -160,7 +160,7 @@ fn noise(detector: &Detector) -> Option<SeenNoise> {
 }
 
 fn change_point(
-    row: &Row,
+    unjudged: &UnjudgedTrace,
     points: &[Point],
     step: &change_point::ChangePoint,
     detected: &Detected,
@@ -170,7 +170,7 @@ fn change_point(
     let place = |number: usize| points[number].place;
     let push = |number: usize| timeline.pushes[place(number)].clone();
     let change = percent(step.change.estimate);
-    let direction = match row.better {
+    let direction = match unjudged.better {
         None => Direction::Unknown,
         Some(Better::Lower) if change < 0.0 => Direction::Better,
         Some(Better::Higher) if change > 0.0 => Direction::Better,
@@ -178,7 +178,7 @@ fn change_point(
     };
     let range = place(step.last_before) + 1..=place(step.first_after);
     let accepted_because = || {
-        let covers = |acceptance: &&Acceptance| acceptance.covers(row.series, row.metric, change.abs());
+        let covers = |acceptance: &&Acceptance| acceptance.covers(unjudged.series, unjudged.metric, change.abs());
         let names_push = |acceptance: &&Acceptance| {
             let mut pushes = timeline.pushes[range.clone()].iter();
             pushes.any(|push| acceptance.names(&push.commit))

@@ -1,22 +1,22 @@
 //! The standing of a trace: its newest level compared with an earlier push.
 //!
-//! Only change points decide. Those since that push that nobody accepted add up; without any, the trace is within noise.
+//! Only change points decide: those since that push that are not accepted add up. Without any, the trace is within noise.
 
-use crate::follow::Values;
-use crate::row::StepPlaces;
+use crate::follow::TraceValues;
+use crate::trace::StepPlaces;
 use wirebench_record::metric::Better;
 use wirebench_record::trend::{ChangePoint, Trace};
 use wirebench_stats::change_point::SMALLEST_STEP;
 
 /// A trace with fewer values in its newest segment has no standing.
-pub const FEWEST: usize = 5;
+pub const FEWEST_VALUES: usize = 5;
 /// A trace without a value in this many of the newest pushes has ended.
 pub const ENDED_AFTER: usize = 20;
 
 /// The standing of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Standing {
-    /// It got worse, and nobody accepted that.
+    /// It got worse, and the worsening is not accepted.
     Worse,
     /// The newest run has no valid value of it.
     Withheld,
@@ -28,7 +28,7 @@ pub enum Standing {
     Changed,
     /// It has no step since.
     Noise,
-    /// Its newest segment has fewer than [`FEWEST`] values.
+    /// Its newest segment has fewer than [`FEWEST_VALUES`] values.
     Few,
     /// It has no value in the newest pushes.
     Ended,
@@ -36,7 +36,7 @@ pub enum Standing {
 
 /// The standing of a trace, and by how much the trace changed.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stands {
+pub struct TraceStanding {
     /// The standing.
     pub standing: Standing,
     /// The change of the metric's own value; `None` if there is no step, or the steps cancel out.
@@ -60,8 +60,8 @@ pub struct Change {
 
 /// Compares the newest level of a trace with its level at the push at place `since`.
 #[must_use]
-pub fn stands(trace: &Trace, values: &Values, since: usize) -> Stands {
-    let mut result = Stands {
+pub fn standing_since(trace: &Trace, values: &TraceValues, since: usize) -> TraceStanding {
+    let mut result = TraceStanding {
         standing: Standing::Few,
         change: None,
         broken_by: None,
@@ -92,7 +92,7 @@ pub fn stands(trace: &Trace, values: &Values, since: usize) -> Stands {
     result.change = change;
     result.standing = if failed.is_some() {
         Standing::Withheld
-    } else if segment.points < FEWEST {
+    } else if segment.points < FEWEST_VALUES {
         Standing::Few
     } else {
         standing
@@ -130,7 +130,7 @@ fn sum(steps: &[&ChangePoint]) -> Option<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::SegmentPlaces;
+    use crate::trace::SegmentPlaces;
     use wirebench_record::trend::{Basis, Direction, Push, Segment};
 
     fn push() -> Push {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     /// A trace of 100 pushes with steps at these places, in percent; accepted ones are meant.
-    fn made(better: Option<Better>, steps: &[(usize, f64, bool)]) -> (Trace, Values) {
+    fn made(better: Option<Better>, steps: &[(usize, f64, bool)]) -> (Trace, TraceValues) {
         let point = |(_, percent, meant): &(usize, f64, bool)| ChangePoint {
             last_before: push(),
             first_after: push(),
@@ -187,8 +187,8 @@ mod tests {
             first_after: *at,
             reported: at + 2,
         };
-        let values = Values {
-            line: 0,
+        let values = TraceValues {
+            timeline: 0,
             values: vec![1.0; 100],
             ratios: Vec::new(),
             half_permille: Vec::new(),
@@ -205,7 +205,7 @@ mod tests {
 
     fn of(better: Better, steps: &[(usize, f64, bool)]) -> (Standing, Option<f64>) {
         let (trace, values) = made(Some(better), steps);
-        let stands = stands(&trace, &values, 50);
+        let stands = standing_since(&trace, &values, 50);
         (stands.standing, stands.change.map(|change| change.percent.round()))
     }
 
@@ -231,7 +231,7 @@ mod tests {
     fn a_step_that_the_machine_made_does_not_count() {
         let (mut trace, values) = made(Some(Better::Lower), &[(60, 10.0, false), (80, 5.0, false)]);
         trace.segments[0].change_points[0].not_code = Some("same commit: the machine".into());
-        let stands = stands(&trace, &values, 50);
+        let stands = standing_since(&trace, &values, 50);
         assert_eq!(
             (stands.standing, stands.change.unwrap().percent.round()),
             (Standing::Worse, 5.0)
@@ -241,15 +241,18 @@ mod tests {
     #[test]
     fn what_cannot_be_said_is_not_said() {
         let (mut trace, mut values) = made(None, &[(80, 10.0, false)]);
-        assert_eq!(stands(&trace, &values, 50).standing, Standing::Changed);
-        assert_eq!(stands(&trace, &values, 5).broken_by.as_deref(), Some("machine a → b"));
+        assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Changed);
+        assert_eq!(
+            standing_since(&trace, &values, 5).broken_by.as_deref(),
+            Some("machine a → b")
+        );
         values.failures.push((99, "no answer".into()));
-        assert_eq!(stands(&trace, &values, 50).standing, Standing::Withheld);
+        assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Withheld);
         values.failures.clear();
         values.segments[0].last = 70;
-        assert_eq!(stands(&trace, &values, 50).standing, Standing::Ended);
+        assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Ended);
         values.segments[0].last = 99;
         trace.segments[0].points = 4;
-        assert_eq!(stands(&trace, &values, 50).standing, Standing::Few);
+        assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Few);
     }
 }

@@ -261,7 +261,7 @@ mod tests {
             (Reference, 0, 100, false),
             (Candidate, 1, 440, false),
             (Reference, 1, 400, false),
-            // Dropped, without its pair, and of another variant: none of them counts as a pair.
+            // Dropped, without its pair, of another variant: no pair.
             (Candidate, 2, 900, true),
             (Reference, 2, 100, false),
             (Candidate, 3, 120, false),

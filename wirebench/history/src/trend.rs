@@ -4,11 +4,11 @@ use std::path::Path;
 
 use crate::error::HistoryError;
 use crate::groups::groups;
-use crate::import::rows;
+use crate::import::traces;
 use crate::load::load;
 pub use crate::query::{NEWEST, TrendQuery};
-use crate::row::{Judged, SegmentPlaces};
 use crate::runs::{judge_runs, timeline};
+use crate::trace::{JudgedTrace, SegmentPlaces};
 use wirebench_record::trend::{SCHEMA, Trace, Trend, TrendMethod};
 use wirebench_stats::change_point::{LEAST_AFTER, SMALLEST_STEP, WINDOW};
 
@@ -35,12 +35,12 @@ pub fn trend(history: &Path, query: &TrendQuery) -> Result<HistoryTrend, History
     if query.metric.is_none() {
         for (name, imported) in &loaded.imported {
             for suite in &imported.suites {
-                let suite = rows::of_suite(name, suite, query.rules(), |series| query.selects(series));
-                judged.extend(suite.rows.into_iter().map(|row| row.judged));
+                let suite = traces::of_suite(name, suite, query.rules(), |series| query.selects(series));
+                judged.extend(suite.traces.into_iter().map(|one| one.judged));
             }
         }
     }
-    let split = |judged: Judged| (judged.trace, judged.segments);
+    let split = |judged: JudgedTrace| (judged.trace, judged.segments);
     let (traces, places): (_, Vec<Vec<SegmentPlaces>>) = judged.into_iter().map(split).unzip();
     let places = places.iter().map(Vec::as_slice);
     Ok(HistoryTrend {

@@ -15,7 +15,7 @@ const MEDIAN_REUSED: usize = 200;
 /// A level of fewer values is not used.
 const LEAST_VALUES: usize = 5;
 
-/// For each value, none of which is below zero, whether it is kept. A wild value is left out unless it is one of three in a row.
+/// For each value, which must not be below zero, whether it is kept. A wild value is left out unless it is one of three in a row.
 pub(super) fn kept(values: &[f64]) -> Vec<bool> {
     let mut kept = vec![true; values.len()];
     // The values of the current level, and the places of the wild values since.
@@ -94,7 +94,7 @@ fn wild_side(value: f64, level: f64) -> i8 {
     }
 }
 
-/// The logarithms of values, none of which is below zero. Zero counts as a thousandth of the smallest value above zero.
+/// The logarithms of values, which must not be below zero. Zero counts as a thousandth of the smallest value above zero.
 pub(super) fn logarithms(values: &[f64]) -> Vec<f64> {
     let smallest = smallest_above_zero(values);
     let floor = if smallest.is_finite() {

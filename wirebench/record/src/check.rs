@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FailedCheck {
-    /// Requests failed; `errors` of the round says how.
+    /// Requests failed, for the reasons in `errors` of the round.
     RequestsFailed {
         /// Requests that failed.
         failed: u64,
@@ -34,7 +34,7 @@ pub enum FailedCheck {
     },
     /// The driver spoke another protocol than planned.
     ProtocolDiffers {
-        /// What it says that it spoke.
+        /// The protocol that it reported.
         spoken: String,
         /// What was planned.
         planned: String,
@@ -50,7 +50,7 @@ pub enum FailedCheck {
     },
     /// The driver does not say how long the load took.
     NoElapsedTime,
-    /// Little's law: throughput × mean latency is not what so many workers can have in flight.
+    /// Little's law: throughput × mean latency does not fit the number of workers.
     InFlight {
         /// Good answers per second, rounded.
         per_second: u64,
@@ -86,7 +86,7 @@ pub enum FailedCheck {
         /// What the probe found.
         found: String,
     },
-    /// The load pods of a cluster did not do what they were told.
+    /// The load pods of a cluster did not send the requested load.
     LoadPods {
         /// What was found.
         found: String,

@@ -20,7 +20,7 @@ pub const SCHEMA: &str = "wirebench.comparison/v2";
 /// The version before, which is still read: its reasons are sentences.
 pub const SCHEMA_V1: &str = "wirebench.comparison/v1";
 
-/// Margins, and what else a comparison agrees to ignore, are at most this large.
+/// Margins, and acceptances, are at most this large.
 pub const LARGEST_MARGIN_PERCENT: f64 = 100.0;
 
 /// Base against head.
@@ -85,7 +85,7 @@ pub struct Method {
     /// What gates where something was counted, in one sentence; null without counts.
     #[serde(default)]
     pub gates: Option<String>,
-    /// Why no fresh rounds were measured; null where there are some, or nothing is timed.
+    /// Why no fresh rounds were measured; null if there are fresh rounds, or no timed series.
     #[serde(
         default,
         deserialize_with = "reason::no_second_stage",
@@ -94,7 +94,7 @@ pub struct Method {
     pub no_second_stage: Option<NoSecondStage>,
 }
 
-/// What is said of a metric, a series or a whole comparison.
+/// The verdict on a metric, a series or a whole comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -151,7 +151,7 @@ pub struct ComparedSeries {
     pub presence: Presence,
     /// Over its gating metrics, as for the whole; null when it is on one side only or nothing in it gates.
     pub verdict: Option<Verdict>,
-    /// Why it is invalid, or what else to know of it.
+    /// Why it is invalid, or a remark on it.
     #[serde(default, deserialize_with = "reason::series")]
     pub reason: Option<SeriesReason>,
     /// True if both sides run the same program (equal code and data): nothing was measured, and nothing can have changed.
@@ -180,7 +180,7 @@ pub struct FunctionChange {
     pub candidate: f64,
     /// The change as a share of the baseline's whole cost per request, percent.
     pub share_percent: f64,
-    /// Whether it is one of the project's own functions, and its costs include what it calls.
+    /// Whether it is one of the project's own functions, whose costs include the code it calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own_code: bool,
     /// Of `syscalls`, the function that makes more or fewer of these calls; null when that is not known.
@@ -204,12 +204,12 @@ pub struct ComparedMetric {
     pub better: Better,
     /// Whether it gates; the others inform.
     pub primary: bool,
-    /// What is said of it.
+    /// The metric's verdict.
     pub verdict: Verdict,
     /// Why it has that verdict.
     #[serde(deserialize_with = "reason::metric")]
     pub reason: MetricReason,
-    /// Why this worsening is meant, when accepted.toml says so: it does not gate then.
+    /// The reason in accepted.toml why this worsening is intended: it does not gate then.
     pub accepted: Option<String>,
     /// Of the kept pairs: the centre of both medians less half of the estimated change, so that `candidate` ÷ `baseline` is
     /// exactly `effect_percent`; or the counted figure.
@@ -218,9 +218,9 @@ pub struct ComparedMetric {
     pub candidate: Option<f64>,
     /// Relative change, percent: Hodges–Lehmann estimate over the pairs, or of the counted figures; null after a baseline of 0.
     pub effect_percent: Option<f64>,
-    /// Lower end of its 95 % interval; of counts, what their spreads leave open.
+    /// Lower end of its 95 % interval; of counts, of the range that their spreads leave open.
     pub effect_low_percent: Option<f64>,
-    /// Upper end of its 95 % interval; likewise.
+    /// Upper end of the same interval or range.
     pub effect_high_percent: Option<f64>,
     /// It did not get worse by more than this, percent: the worse end of the interval, or 0 where that end is no worsening.
     pub worse_at_most_percent: Option<f64>,

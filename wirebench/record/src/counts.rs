@@ -24,7 +24,7 @@ pub struct Counts {
     pub reason: Option<String>,
     /// What to know before trusting the figures: an interpreter or a JIT compiler, work in the background, no symbols.
     pub remarks: Vec<String>,
-    /// Every figure, in the order of [`Metric::COUNTED`]; those that could not be taken at all are left out.
+    /// Every figure, in the order of [`Metric::COUNTED`]; figures that could not be counted at all are left out.
     pub figures: Vec<Figure>,
     /// System calls per request by name.
     pub syscalls: BTreeMap<String, f64>,
@@ -95,16 +95,16 @@ const fn is_first(layout: &u32) -> bool {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionCost {
-    /// Its name, demangled, without what changes from build to build; an address where there are no symbols.
+    /// Its name, demangled, without the parts that change from build to build; an address without symbols.
     pub function: String,
     /// What is counted: `instructions`, `allocations` or `allocated_bytes`.
     pub metric: Metric,
-    /// Per request, by itself: without what it calls, with what an allocator does for it.
+    /// Its own cost per request: without the functions it calls, with the allocator's work for it.
     pub cost: f64,
-    /// Per request, with all that it calls; null in older records.
+    /// Its inclusive cost per request: with the functions it calls; null in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inclusive: Option<f64>,
-    /// Per request, by itself and with all that it calls but further functions of the project's own; null for other code, and
+    /// Its blamed cost per request: its own, and that of the code outside the project that it calls; null for other code, and
     /// in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blamed: Option<f64>,

@@ -1,7 +1,7 @@
 //! The runs of one month in columns, `wirebench.history-month/v1`: the values that a trend needs, in a form that is
 //! fast to read. Derived from the run files, and can be rebuilt from them.
 //!
-//! Every column has as many places as there are runs; null means that the run has no such value.
+//! Every column has as many places as there are runs; null means that the run does not have the value.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub const SCHEMA: &str = "wirebench.history-month/v1";
 /// The schema's name, the value of [`Facts::schema`].
 pub const FACTS: &str = "wirebench.history/v1";
 
-/// `history.json`: what is known of a history as a whole. A history needs none.
+/// `history.json`: facts about a whole history. The file is optional.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
@@ -31,15 +31,15 @@ pub struct Facts {
     /// Commits that were released.
     #[serde(default)]
     pub releases: Vec<Released>,
-    /// What commits say of themselves, where no repository can be asked.
+    /// Messages and authors of commits, for a history without its repository.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub commits: Vec<Told>,
+    pub commits: Vec<CommitInfo>,
 }
 
-/// What a commit says of itself.
+/// Message and author of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Told {
+pub struct CommitInfo {
     /// 40 hex digits.
     pub commit: String,
     /// First line of its message.
@@ -113,7 +113,7 @@ pub struct StoredRun {
     /// Series that another machine measured, where several shared the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<StoredHost>,
-    /// The commit, or else the name, of the reference measured beside the candidate.
+    /// The commit, or else the name, of the reference measured together with the candidate.
     pub reference: Option<String>,
     /// Acceptances that are new in the candidate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -126,7 +126,7 @@ pub struct StoredRun {
 pub struct StoredHost {
     /// Its fingerprint.
     pub host: String,
-    /// Ids of what it measured.
+    /// Ids of the series that it measured.
     #[serde(deserialize_with = "names::all_series")]
     pub series: Vec<String>,
 }
@@ -138,16 +138,16 @@ pub struct StoredSeries {
     /// `scenario@server@driver`.
     #[serde(deserialize_with = "names::series")]
     pub id: String,
-    /// Digests of what it asks, each with the place of the first run that has it.
+    /// Its digests, each with the place of the first run that has it.
     pub digests: Vec<DigestFrom>,
-    /// Its metrics, those of which any run has a value.
+    /// The metrics of which at least one run has a value.
     pub metrics: Vec<StoredMetric>,
     /// Runs in which it is not whole, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<StoredFailure>,
 }
 
-/// A run in which a series has failed rounds, or none that are good.
+/// A run in which a series has failed rounds, or no good round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StoredFailure {
@@ -173,7 +173,7 @@ pub struct DigestFrom {
 pub struct StoredMetric {
     /// The metric; its unit is the metric's.
     pub metric: Metric,
-    /// Median over the candidate's good rounds that were not dropped, or what was counted of it, to seven digits.
+    /// Median over the candidate's good rounds that were not dropped, or the counted value, to seven digits.
     #[serde(with = "column")]
     #[schemars(with = "Vec<Option<f64>>")]
     pub values: Vec<f64>,

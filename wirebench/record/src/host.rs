@@ -1,4 +1,4 @@
-//! The machines of a run: what they are, which cores were used, and which programs.
+//! The machines of a run, with the cores and programs that were used.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct Pinning {
     pub server_cores: Vec<usize>,
     /// The driver's cores.
     pub driver_cores: Vec<usize>,
-    /// True if the run did not hold the machine's lock, so that another measurement may have run beside it.
+    /// True if the run did not hold the machine's lock, so that another measurement may have run at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlocked: bool,
 }
@@ -42,7 +42,7 @@ pub struct Pinning {
 pub struct ToolVersion {
     /// The program.
     pub name: String,
-    /// Its version, as it says itself.
+    /// The version that it prints.
     pub version: String,
 }
 

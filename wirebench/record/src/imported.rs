@@ -19,7 +19,7 @@ pub struct Imported {
     pub schema: String,
     /// The program whose format it was: `github-action-benchmark`.
     pub format: String,
-    /// `owner/name` of the repository on GitHub that the file names; null when it names no such thing.
+    /// `owner/name` of the repository on GitHub that the file names; null if it names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
     /// SHA-256 of the file that was imported, hex.
@@ -70,7 +70,7 @@ pub struct ImportedSeries {
     pub name: String,
     /// 1, or which of several entries of one run that have the same name; only the first is judged.
     pub occurrence: u32,
-    /// Which way is better; null when neither unit nor tool says so.
+    /// Which way is better; null if neither the unit nor the tool tells.
     pub better: Option<Better>,
     /// What that was concluded from.
     pub better_because: String,
@@ -127,7 +127,7 @@ pub enum Fault {
     ImpossibleQuantile,
     /// A series without a unit.
     EmptyUnit,
-    /// A unit that holds more than a unit; what comes before the first tab or line break is taken.
+    /// A unit with further text; the text before the first tab or line break is used as the unit.
     CrowdedUnit,
     /// A series whose unit changes: its trend breaks there.
     UnitChange,
@@ -135,7 +135,7 @@ pub enum Fault {
     UnitConverted,
     /// Unit and tool contradict each other about which way is better; the unit wins.
     Contradiction,
-    /// A run that was measured before the run that stands before it.
+    /// A run that was measured before the previous run of the file.
     DateOutOfOrder,
     /// A run without a commit's time; it is ordered by when it was measured.
     NoCommitTime,

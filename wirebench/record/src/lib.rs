@@ -1,4 +1,4 @@
-//! The JSON types that are stored and exchanged. Imports nothing of ours.
+//! The JSON types that are stored and exchanged. Uses no other crate of the workspace.
 
 pub mod accepted;
 pub mod check;

@@ -24,11 +24,11 @@ pub enum LimitVerdict {
     Holds,
     /// The whole interval is beyond the bound: the gate fails.
     Broken,
-    /// The interval has the bound inside, or there are too few rounds for an interval, or none.
+    /// The interval contains the bound, or there are too few rounds for an interval.
     CannotTell,
 }
 
-/// A limit of one series, and what was found.
+/// A limit of one series, and whether it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JudgedLimit {
@@ -39,7 +39,7 @@ pub struct JudgedLimit {
     pub limit: Limit,
     /// Whether it holds.
     pub verdict: LimitVerdict,
-    /// The median over the candidate's good rounds, or what was counted, in the metric's unit; null without any.
+    /// The median over the candidate's good rounds, or the counted value, in the metric's unit; null without a value.
     pub value: Option<f64>,
     /// The lower end of the median's interval (95 %, by order, no distribution assumed); null with fewer than six rounds.
     pub low: Option<f64>,

@@ -22,7 +22,7 @@ pub struct LoadRecord {
     /// Samples of a benchmark in a round, each the mean time of many iterations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u32>,
-    /// Requests of the longest counted server run; null for what is timed.
+    /// Requests of the longest counted server run; null for timed series.
     #[serde(default)]
     pub counted: Option<u64>,
     /// Requests per second offered (open loop); null in a closed loop, where a rate is searched, and for a share of a

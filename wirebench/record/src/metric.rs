@@ -1,6 +1,10 @@
-//! Metrics: one table, in which each metric is a row with everything that other rooms need to know of it.
+//! Metrics: one table, in which each metric is a row with its properties: names, unit, direction, margin, source.
 //!
 //! A new metric is a new row, and the code that measures or counts its value (docs/EXTENDING.md, "A metric").
+
+mod row;
+
+pub use row::{Better, DefaultGate, MetricRow, Notation, Source};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,95 +14,7 @@ use self::DefaultGate::{Above, Always, Never};
 use self::Source::{Counted, Timed};
 use crate::round::{Round, RoundStatus};
 
-/// Which way is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// Less is better.
-    Lower,
-    /// More is better.
-    Higher,
-}
-
-/// How values of a metric are written for people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Notation {
-    /// A time with the unit that fits: `12.2 µs`.
-    Time,
-    /// A size with the unit that fits: `8.10 MiB`.
-    Size,
-    /// A number of bytes: `163 B`.
-    Bytes,
-    /// A number whose unit is in the head of its column: `16,148`.
-    Number,
-    /// A number with its unit: `83,304 req/s`.
-    NumberAndUnit,
-}
-
-/// Whether a regression of a metric fails the gate, unless the project's `[[margins]]` say otherwise.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum DefaultGate {
-    /// It does.
-    Always,
-    /// From a confirmed worsening of so many percent on.
-    Above(f64),
-    /// It is shown only.
-    Never,
-}
-
-/// Where the values of a metric come from.
-#[derive(Debug, Clone, Copy)]
-pub enum Source {
-    /// From rounds.
-    Timed {
-        /// The fewest good responses of a round whose value is compared.
-        responses_at_least: u64,
-        /// The value of a round, from the round and the number of its good responses, which is not 0.
-        read: fn(&Round, f64) -> Option<f64>,
-    },
-    /// From counting: a figure of [`crate::counts::Counts`].
-    Counted {
-        /// How much the counts of two server runs may differ without a cause in the server's code: work by the clock,
-        /// such as a new Date header each second, and the driver's last frames. In the metric's unit; small compared
-        /// with any change in every request.
-        unrelated: f64,
-        /// Whether it is also counted by function or by system call.
-        by_name: bool,
-    },
-}
-
-/// Everything there is to know of one metric.
-#[derive(Debug)]
-pub struct Row {
-    metric: Metric,
-    /// Its name in every file.
-    pub name: &'static str,
-    /// Its name in one or two words, for labels in charts. `limits` of a scenario accept it too.
-    pub short: &'static str,
-    /// Its name in sentences and headings.
-    pub label: &'static str,
-    /// The head of its column where there is little room.
-    pub head: &'static str,
-    /// The head of its column in the tables of a run; `None` if it has no column there.
-    pub column: Option<&'static str>,
-    /// The unit of its values.
-    pub unit: &'static str,
-    /// How its values are written.
-    pub notation: Notation,
-    /// Which way is better.
-    pub better: Better,
-    /// The worsening that is ignored unless the project says otherwise, percent.
-    pub margin_percent: f64,
-    /// Whether a regression fails the gate unless the project says otherwise.
-    pub gate: DefaultGate,
-    /// Its place in [`Metric::OF_SERVER`] or [`Metric::COUNTED`], from 1; `None` if it is shown, but neither compared,
-    /// exported nor kept in histories.
-    pub rank: Option<usize>,
-    /// Where its values come from.
-    pub source: Source,
-}
-
-/// Makes the enum and the table: each row has the variant, its name in files, and the other fields of [`Row`].
+/// Makes the enum and the table: each row has the variant, its name in files, and the other fields of [`MetricRow`].
 macro_rules! metrics {
     ($($(#[$doc:meta])* $metric:ident = $name:literal { $($field:ident: $value:expr,)* })*) => {
         /// A number derived from one round.
@@ -107,8 +23,11 @@ macro_rules! metrics {
             $($(#[$doc])* #[serde(rename = $name)] $metric,)*
         }
 
-        /// The rows, in the order of the enum.
-        const TABLE: &[Row] = &[$(Row { metric: Metric::$metric, name: $name, $($field: $value,)* }),*];
+        /// Every metric, in the order of the enum.
+        const METRICS: &[Metric] = &[$(Metric::$metric),*];
+
+        /// The rows, in the same order.
+        const TABLE: &[MetricRow] = &[$(MetricRow { name: $name, $($field: $value,)* }),*];
     };
 }
 
@@ -188,7 +107,7 @@ metrics! {
         unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(5),
         source: Counted { unrelated: 64.0, by_name: false },
     }
-    /// Bytes that the server receives per request, likewise.
+    /// Bytes that the server receives per request, all of them: headers, framing, encryption.
     WireBytesReceived = "wire_bytes_received" {
         short: "bytes received", label: "wire bytes received per request", head: "wire B recv/req", column: Some("wire bytes received"),
         unit: "bytes", notation: Notation::Bytes, better: Lower, margin_percent: 0.0, gate: Always, rank: Some(6),
@@ -220,7 +139,7 @@ metrics! {
     }
 }
 
-/// A list of metrics in the order of their rank.
+/// A list of metrics in the order of their ranks.
 #[derive(Clone, Copy)]
 enum List {
     OfServer,
@@ -228,7 +147,7 @@ enum List {
 }
 
 /// A row's place in a list, from 0.
-const fn place(row: &Row, list: List) -> Option<usize> {
+const fn place(row: &MetricRow, list: List) -> Option<usize> {
     match (list, row.source, row.rank) {
         (List::OfServer, Timed { .. }, Some(rank)) | (List::Counted, Counted { .. }, Some(rank)) => Some(rank - 1),
         _ => None,
@@ -247,11 +166,11 @@ const fn length(list: List) -> usize {
 }
 
 const fn ranked<const LENGTH: usize>(list: List) -> [Metric; LENGTH] {
-    let mut ranked = [TABLE[0].metric; LENGTH];
+    let mut ranked = [METRICS[0]; LENGTH];
     let mut row = 0;
     while row < TABLE.len() {
         if let Some(place) = place(&TABLE[row], list) {
-            ranked[place] = TABLE[row].metric;
+            ranked[place] = METRICS[row];
         }
         row += 1;
     }
@@ -277,19 +196,19 @@ impl Metric {
 
     /// Every metric there is: those of [`Self::all`], then the others.
     pub fn known() -> impl Iterator<Item = Self> {
-        let others = TABLE.iter().filter(|row| row.rank.is_none());
-        Self::all().chain(others.map(|row| row.metric))
+        let others = METRICS.iter().filter(|metric| metric.row().rank.is_none());
+        Self::all().chain(others.copied())
     }
 
     /// The metrics that have a column in the table of a run, timed or counted ones, in the order of the columns.
     pub fn columns(are_wanted: fn(Self) -> bool) -> impl Iterator<Item = Self> {
-        let all = TABLE.iter().filter(|row| row.column.is_some());
-        all.map(|row| row.metric).filter(move |metric| are_wanted(*metric))
+        let all = METRICS.iter().filter(|metric| metric.row().column.is_some());
+        all.copied().filter(move |metric| are_wanted(*metric))
     }
 
     /// Its row of the table.
     #[must_use]
-    pub const fn row(self) -> &'static Row {
+    pub const fn row(self) -> &'static MetricRow {
         &TABLE[self as usize]
     }
 
@@ -377,15 +296,15 @@ mod tests {
 
     #[test]
     fn files_have_each_metric_under_its_name() {
-        for row in TABLE {
-            assert_eq!(serde_json::to_value(row.metric).unwrap(), row.name);
+        for metric in METRICS {
+            assert_eq!(serde_json::to_value(metric).unwrap(), metric.name());
         }
         assert!(Metric::known().count() == TABLE.len());
     }
 
     #[test]
     fn no_two_metrics_have_one_name_or_one_rank() {
-        let distinct = |text: fn(&Row) -> &str| TABLE.iter().map(text).collect::<BTreeSet<_>>().len();
+        let distinct = |text: fn(&MetricRow) -> &str| TABLE.iter().map(text).collect::<BTreeSet<_>>().len();
         for (field, length) in [
             ("name", distinct(|row| row.name)),
             ("short", distinct(|row| row.short)),
@@ -395,8 +314,8 @@ mod tests {
             assert_eq!(length, TABLE.len(), "two rows have the same {field}");
         }
         let known: BTreeSet<Metric> = Metric::known().collect();
-        for row in TABLE {
-            assert!(known.contains(&row.metric), "{}: another metric has its rank", row.name);
+        for metric in METRICS {
+            assert!(known.contains(metric), "{}: another metric has its rank", metric.name());
         }
     }
 }

@@ -59,13 +59,13 @@ pub fn is_commit(text: &str) -> bool {
     is(text, 64, |c| c.is_ascii_hexdigit())
 }
 
-/// `yyyy-mm`, or nothing for runs that are in no history.
+/// `yyyy-mm`, or empty for runs that are in no history.
 #[must_use]
 pub fn is_month(text: &str) -> bool {
     text.is_empty() || (text.len() == 7 && is_time(text) && text.as_bytes()[4] == b'-')
 }
 
-/// The signs of a time in RFC 3339, or nothing for a run that was only simulated.
+/// The characters of a time in RFC 3339, or empty for a simulated run.
 #[must_use]
 pub fn is_time(text: &str) -> bool {
     let begins_with_digit = text.starts_with(|c: char| c.is_ascii_digit());

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long TCP handshakes with a server took while nothing else was sent: one way there and back each.
+/// How long TCP handshakes with a server took while no load was sent: one round trip each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {

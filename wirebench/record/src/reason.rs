@@ -1,4 +1,4 @@
-//! Why a comparison says what it says: kinds with their numbers. `wirebench_present` turns them into sentences.
+//! The reasons of verdicts, as kinds with their numbers. `wirebench_present` turns them into sentences.
 //!
 //! Version 1 of the record held sentences; they are read as the kind `text`.
 
@@ -76,7 +76,7 @@ pub enum MetricReason {
     Disputed,
     /// The baseline measured against its own copy differs too: this measurement cannot tell a change of the code.
     NullDiffers {
-        /// By how much, percent with its sign; null where there is no such percentage.
+        /// By how much, percent with its sign; null if the baseline's value is 0.
         percent: Option<f64>,
     },
     /// The candidate makes a system call in which requests wait, and the baseline does not.
@@ -90,14 +90,14 @@ pub enum MetricReason {
     FigureRefused {
         /// The side.
         side: Variant,
-        /// Why, as the count says it.
+        /// The reason that counting gave.
         why: String,
     },
-    /// A side has no such figure.
+    /// A side does not have the figure.
     FigureMissing {
         /// The side.
         side: Variant,
-        /// Why, as the count says it.
+        /// The reason that counting gave.
         why: String,
     },
     /// A side's figure is below 0.
@@ -120,7 +120,7 @@ pub enum MetricReason {
     },
 }
 
-/// Why a series is invalid or was not compared, or what else to know of it.
+/// Why a series is invalid or was not compared, or a remark on it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SeriesReason {
@@ -134,14 +134,14 @@ pub enum SeriesReason {
     NoGoodRound {
         /// The side.
         side: Variant,
-        /// What the first bad round says.
+        /// The reason of the first bad round.
         why: String,
     },
     /// Nothing was counted on a side.
     NotCounted {
         /// The side.
         side: Variant,
-        /// Why, as the count says it.
+        /// The reason that counting gave.
         why: String,
     },
     /// Nothing was counted on both sides.
@@ -177,13 +177,13 @@ pub enum SeriesReason {
         /// Its version in the candidate's run.
         candidate: String,
     },
-    /// One of two runs has no good round of it.
+    /// One of two runs has no good round of the series.
     NoGoodRoundInOneRun,
-    /// One of two runs counted nothing of it.
+    /// One of two runs did not count the series.
     NothingCountedInOneRun,
     /// Left out here; the run's own summary has it.
     Elsewhere,
-    /// What the run's record says of the series, or a sentence of version 1.
+    /// The reason in the run's record, or a sentence of version 1.
     Text {
         /// The sentence.
         text: String,
@@ -236,7 +236,7 @@ pub enum Note {
     },
     /// The run did not reach its end: fewer pairs than planned.
     NotFinished {
-        /// Why, as the run says it.
+        /// The reason that the run gave.
         why: String,
     },
     /// The sides run different versions of packages.
@@ -260,7 +260,7 @@ pub enum Note {
     },
     /// Server and load generator shared all cores.
     SharedCores,
-    /// The run did not hold the machine's lock: another measurement may have run beside it.
+    /// The run did not hold the machine's lock: another measurement may have run at the same time.
     Unlocked,
     /// Two runs: measured at different times, so shown and not judged.
     MeasuredAtDifferentTimes,

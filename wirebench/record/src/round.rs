@@ -15,7 +15,7 @@ use crate::variant::Variant;
 pub enum RoundStatus {
     /// Measured, and every check passed.
     Ok,
-    /// Measured, but a check says that the numbers cannot be trusted.
+    /// Measured, but a check failed, so the numbers cannot be trusted.
     Invalid,
     /// Not measured: the server or the driver failed.
     Failed,
@@ -29,14 +29,14 @@ pub enum Bound {
     Client,
     /// The server used more than 90 % of its cores and the driver did not: a capacity figure.
     Server,
-    /// Neither was busy: the throughput is what the connections could carry.
+    /// Neither was busy: the connections limited the throughput.
     Neither,
 }
 
 impl Bound {
-    /// From this share of its cores on, ‰, the driver is what limits.
+    /// The driver limits the throughput if it used at least this share of its cores, ‰.
     pub const CLIENT_FROM_PERMILLE: u32 = 850;
-    /// Above this share of its cores, ‰, the server is what limits, if the driver is not.
+    /// The server limits the throughput if it used more than this share of its cores, ‰, and the driver does not limit it.
     pub const SERVER_ABOVE_PERMILLE: u32 = 900;
 }
 
@@ -59,7 +59,7 @@ pub struct Round {
     pub dropped: Option<String>,
     /// How it went.
     pub status: RoundStatus,
-    /// Why it is not ok, in words: what failed, or every failed check, separated by `; `.
+    /// Why it is not ok, in words: the failure, or every failed check, separated by `; `.
     pub reason: Option<String>,
     /// The checks that it failed, as facts; empty unless it is invalid, and in records from before there was this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -70,7 +70,7 @@ pub struct Round {
     pub ok_count: Option<u64>,
     /// Everything else.
     pub failed_count: Option<u64>,
-    /// Requests that the driver should have started (open loop) and did not: none was free to send them. Null when it does
+    /// Requests that the driver should have started (open loop) and did not: no connection was free. Null when it does
     /// not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped_count: Option<u64>,
@@ -96,8 +96,8 @@ pub struct Round {
     pub bound: Option<Bound>,
     /// The server's largest resident memory since its start, all its processes.
     pub server_peak_rss_bytes: Option<u64>,
-    /// What each process of the server used during the load: the one that the driver asked, then those behind it, the nearest
-    /// first; empty where nothing can be watched.
+    /// The CPU time, memory and traffic of each process of the server during the load: the front first, then the tiers,
+    /// nearest first; empty where processes cannot be watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<ProcessUsage>,
     /// Distinct connections the server was seen to hold during the load; null when it was too short to look.
@@ -234,11 +234,11 @@ pub struct Latency {
     pub max: u64,
 }
 
-/// What one process of a server, with those it started itself, used during a load.
+/// The CPU time, memory and traffic of one process of a server and its child processes during a load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessUsage {
-    /// The tier's name; of the one that the driver asked, the server's.
+    /// The tier's name; for the front, the server's.
     pub name: String,
     /// CPU time during the load.
     pub cpu_ns: Option<CpuTime>,
@@ -246,10 +246,10 @@ pub struct ProcessUsage {
     pub peak_rss_bytes: Option<u64>,
     /// Resident memory at the end of the load.
     pub rss_bytes: Option<u64>,
-    /// Bytes of TCP payload that came in over all its connections, per second, between the first and the last look in which
-    /// it held the same ones; null when there were no two such looks.
+    /// Bytes of TCP payload that came in over all its connections, per second, between the first and the last reading in
+    /// which it held the same connections; null without two such readings.
     pub received_bytes_per_s: Option<u64>,
-    /// Bytes of TCP payload that the other ends acknowledged, likewise.
+    /// Bytes of TCP payload that the other ends acknowledged, per second, over the same time.
     pub sent_bytes_per_s: Option<u64>,
     /// Distinct connections that it was seen to hold during the load; in a chain only those that it accepted.
     pub connections_seen: Option<u32>,

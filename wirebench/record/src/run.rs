@@ -60,7 +60,7 @@ pub struct Run {
     pub shards: Vec<Shard>,
     /// The machine; of several, the first shard's.
     pub host: Host,
-    /// The other machines of the run, such as the servers' host, with what each did; empty when one machine did everything.
+    /// The other machines of the run, such as the servers' host, with their roles; empty if one machine did everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<RemoteHost>,
     /// Which cores the server and the driver ran on; of several machines, on the first shard's.
@@ -76,7 +76,7 @@ pub struct Run {
     pub series: Vec<Series>,
 }
 
-/// A run that was joined with others into one: what may differ between them.
+/// A run that was joined with others into one: the facts that may differ between them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
@@ -161,7 +161,7 @@ impl Run {
 pub enum RunStatus {
     /// Every planned round was measured.
     Complete,
-    /// It was interrupted; what was measured until then is here.
+    /// It was interrupted; everything measured until then is here.
     Incomplete,
     /// At least one series failed; the others are whole.
     Failed,
@@ -181,12 +181,12 @@ pub struct Spent {
     pub start_ns: u64,
     /// jq and quantiles.
     pub normalise_ns: u64,
-    /// Counting, outside of what is measured in time.
+    /// Counting, which is not part of the measuring time.
     #[serde(default)]
     pub count_ns: u64,
 }
 
-/// A stage of a run with a baseline: a screen first, then fresh rounds of what looked suspicious.
+/// A stage of a run with a baseline: a screen first, then fresh rounds of the suspicious series.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stage {
@@ -258,7 +258,7 @@ pub struct Series {
     pub status: SeriesStatus,
     /// Why it is not, in one sentence.
     pub reason: Option<String>,
-    /// The variant that does not declare this series: nothing is there to compare.
+    /// The variant that does not declare this series, so that it cannot be compared.
     #[serde(default)]
     pub missing_in: Option<Variant>,
     /// True if baseline and candidate run the same program (equal code and data, started in the same way): they were not

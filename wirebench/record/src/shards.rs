@@ -43,7 +43,7 @@ impl ShardPlan {
         found.map(|shard| shard.number)
     }
 
-    /// Every series of it.
+    /// Its series.
     pub fn series(&self) -> impl Iterator<Item = &str> {
         self.shards.iter().flat_map(|shard| &shard.series).map(String::as_str)
     }

@@ -27,7 +27,7 @@ pub const PUSHES_A_FILE: usize = 1_000;
 /// A column of more points than this is drawn from as many buckets, and its points are a file of their own.
 pub const MOST_POINTS: usize = 400;
 
-/// `data/manifest.json`: what there is to draw.
+/// `data/manifest.json`: the timelines and series that can be drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// Always `wirebench.site/v1`.
@@ -38,7 +38,7 @@ pub struct Manifest {
     pub wirebench: String,
     /// `owner/name` on GitHub, from which links to commits are made.
     pub repository: Option<String>,
-    /// Whether the history is made up, to show what the site can show.
+    /// Whether the history is made up, to demonstrate the site.
     pub synthetic: bool,
     /// Every timeline.
     pub timelines: Vec<Timeline>,
@@ -101,7 +101,7 @@ pub struct Pushes {
     pub commits: Vec<String>,
     /// Of each push when its commit was made, s since 1970.
     pub at: Vec<Option<i64>>,
-    /// Of each push the first line of its message and its author; empty when none is known.
+    /// Of each push the first line of its message and its author; empty if unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<Option<String>>,
     /// Of each push the id of its run when that has a page, `run/<id>.html`.
@@ -125,9 +125,9 @@ pub struct Column {
     pub label: String,
     /// The unit of its values: `ns`, `bytes`, `req/s`, …; of imported series as it was written.
     pub unit: String,
-    /// Which way is better; null when nothing says so.
+    /// Which way is better; null if unknown.
     pub better: Option<Better>,
-    /// What was judged, and what is drawn at first: ratios to a reference, or values.
+    /// Whether ratios to a reference or values were judged; the same are drawn first.
     pub basis: Basis,
     /// What ratios are to: a name or a commit; null when the basis is values.
     pub reference: Option<String>,
@@ -182,7 +182,7 @@ pub struct Step {
     pub change_percent: f64,
     /// Lower end of the size's 95 % interval.
     pub low_percent: f64,
-    /// Upper end of it.
+    /// Upper end of the interval.
     pub high_percent: f64,
     /// Whether it got better or worse.
     pub direction: Direction,
@@ -210,7 +210,7 @@ pub struct Points {
     pub value: Row,
     /// Ratios to the reference, when the basis is ratios.
     pub ratio: Option<Row>,
-    /// Half of the 95 % interval of what is judged, in thousandths of it; empty when no value has one.
+    /// Half of the 95 % interval of the judged value, in thousandths; empty if no value has one.
     #[serde(default)]
     pub half_permille: Vec<Option<u32>>,
 }
@@ -256,7 +256,7 @@ pub struct Row {
     pub deltas: Vec<Option<i64>>,
 }
 
-/// `data/runs/<id>.summary.json`: what is set beside another run.
+/// `data/runs/<id>.summary.json`: the summary of a run that is shown next to another run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSummary {
     /// Always `wirebench.run-summary/v1`.
@@ -291,7 +291,7 @@ pub struct SeriesSummary {
     pub id: String,
     /// Twelve hex digits over all that defines the question; values of different questions are not set side by side.
     pub digest: String,
-    /// What must stand beside its throughput: `client-bound`; empty when there is nothing to say.
+    /// The note next to its throughput: `client-bound`; empty if there is no note.
     pub note: String,
     /// Its metrics, the most telling first.
     pub values: Vec<ValueSummary>,
@@ -302,11 +302,11 @@ pub struct SeriesSummary {
 pub struct ValueSummary {
     /// What it is called.
     pub label: String,
-    /// Median over the good rounds, or what was counted, in the metric's unit.
+    /// Median over the good rounds, or the counted value, in the metric's unit.
     pub value: f64,
     /// The same for people: `12.2 µs`.
     pub text: String,
-    /// Its smallest and largest round, or what its spread leaves open, for people; empty where it is exact.
+    /// Its smallest and largest round, or the range that its spread leaves open, as text; empty if it is exact.
     pub range: String,
     /// Which way is better.
     pub better: Better,

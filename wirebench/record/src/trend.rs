@@ -10,7 +10,7 @@ use crate::metric::{Better, Metric};
 /// The schema's name, the value of [`Trend::schema`].
 pub const SCHEMA: &str = "wirebench.trend/v1";
 
-/// What a history says.
+/// The trend of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trend {
@@ -58,11 +58,11 @@ pub struct Trace {
     pub source: String,
     /// `scenario@server@driver`, or the imported benchmark's name.
     pub series: String,
-    /// The metric; null for imported values, which are what their unit says.
+    /// The metric; null for imported values, which only have a unit.
     pub metric: Option<Metric>,
     /// The unit of its values; empty when the imported file gives none.
     pub unit: String,
-    /// Which way is better; null when nothing says so: its steps are shown and are no alerts.
+    /// Which way is better; null if unknown: steps are then shown, without alerts.
     pub better: Option<Better>,
     /// What was judged in its newest segment.
     pub basis: Basis,
@@ -70,7 +70,7 @@ pub struct Trace {
     pub points: usize,
     /// Runs that have this series but no value that could be judged: not measured, no number, or wild and alone.
     pub left_out: usize,
-    /// Why none of its values is judged; null when they are.
+    /// Why its values are not judged; null if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_judged: Option<String>,
     /// Its newest value; null when it has none.
@@ -106,7 +106,7 @@ pub enum Basis {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Segment {
-    /// What changed at its start, so that nothing earlier is set against it; null for the first.
+    /// The change at its start, after which earlier values cannot be compared; null for the first.
     pub broken_by: Option<String>,
     /// What was judged.
     #[serde(default = "raw")]
@@ -132,7 +132,7 @@ const fn raw() -> Basis {
     Basis::Value
 }
 
-/// What the newest values of a segment vary by when nothing steps.
+/// How the newest values of a segment vary without a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeenNoise {
@@ -140,11 +140,11 @@ pub struct SeenNoise {
     pub spread_percent: f64,
     /// How strongly a value follows the one before, 0 … 0.95.
     pub autocorrelation: f64,
-    /// What it drifts by in 100 values, percent; 0 when no drift is clear.
+    /// Its drift in 100 values, percent; 0 without a clear drift.
     pub drift_percent: f64,
     /// Values far from the level, percent of all.
     pub outliers_percent: f64,
-    /// How often the newest 100 values came back to a level that was there before: steps that say nothing of the code.
+    /// How often the newest 100 values returned to an earlier level: such steps do not come from the code.
     pub returns: usize,
 }
 
@@ -203,7 +203,7 @@ pub enum Direction {
     Better,
     /// Away from it.
     Worse,
-    /// Nothing says which way is better.
+    /// It is unknown which way is better.
     Unknown,
 }
 
@@ -245,6 +245,6 @@ pub struct GroupedStep {
     pub direction: Direction,
     /// Whether it is an alert.
     pub alert: bool,
-    /// Whether it is an alert that stands: no later step took it back, and nothing broke the series since.
+    /// Whether it is an open alert: no later step reverted it, and no new segment began since.
     pub open: bool,
 }

@@ -53,11 +53,11 @@ impl Session {
     }
 }
 
-/// What a row says beforehand.
+/// The expected result of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Expect {
-    /// A null: nothing that a request costs has changed.
+    /// A null: the cost of a request has not changed.
     Same,
     /// The comparison says regressed, because of one of the row's metrics.
     Regressed,
@@ -69,7 +69,7 @@ pub enum Expect {
     Invalid,
 }
 
-/// How a comparison ended, held against its row.
+/// The result of a comparison against the expectation of its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Finding {
@@ -77,7 +77,7 @@ pub enum Finding {
     Right,
     /// A change that the comparison does not report, or reports without one of the row's metrics.
     Missed,
-    /// A null called regressed, improved or invalid, or a change called the opposite of what it is.
+    /// A null called regressed, improved or invalid, or a change called the opposite.
     False,
     /// The comparison is inconclusive, or a change is called invalid.
     Unclear,
@@ -117,9 +117,9 @@ pub struct Outcome {
     pub smallest_percent: Option<f64>,
     /// Part of the name of the project's own function that is to blame; null where no function is counted.
     pub function: Option<String>,
-    /// What came of it.
+    /// The finding.
     pub finding: Finding,
-    /// True if every series of the comparison says that both sides run the same program.
+    /// True if both sides run the same program in every series of the comparison.
     pub same_program: bool,
     /// The comparison's verdict; null without a comparison.
     pub verdict: Option<Verdict>,
@@ -134,7 +134,7 @@ pub struct Outcome {
     pub session: usize,
     /// Why it is not right, or why there is no comparison; empty when it is right.
     pub reason: String,
-    /// Wall time of the comparison, s: the build of a change included, builds from nothing not.
+    /// Wall time of the comparison, s, with the incremental build of a change, without builds from scratch.
     pub seconds: f64,
 }
 
@@ -151,7 +151,7 @@ pub struct Carrier {
     pub series: String,
     /// The metric.
     pub metric: Metric,
-    /// What the comparison says of it.
+    /// The metric's verdict.
     pub verdict: Verdict,
     /// By how much it changed, percent; null after a baseline of 0.
     pub effect_percent: Option<f64>,

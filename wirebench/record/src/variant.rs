@@ -11,7 +11,7 @@ pub enum Variant {
     Baseline,
     /// The code in question; a run of one revision is a candidate alone.
     Candidate,
-    /// A pinned revision measured beside the others, so that trends are ratios to it and a slower machine cancels out.
+    /// A pinned revision measured together with the others, so that trends are ratios to it and a slower machine cancels out.
     Reference,
     /// The baseline's program once more, from another place: the embedded null. Any difference to the baseline is an error
     /// of the measurement.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::hints::Port;
 use crate::probe::{Evidence, ProbeFailure, ProbedServer};
-use crate::program::{Made, Program};
+use crate::program::{LaunchMethod, Program};
 use crate::proto::Call;
 use crate::write::{self, FOOT, list, scenarios, text};
 use wirebench_declare::args::Arg;
@@ -276,9 +276,9 @@ pub(super) fn services(images: &[(String, String)]) -> Vec<String> {
 
 /// A program as an item in the list of programs found.
 pub(super) fn found(program: &Program) -> String {
-    let how = match &program.made {
-        Made::Package(package) => format!("cargo package {package}"),
-        Made::Command { command, .. } => shell_words::join(command),
+    let how = match &program.launch {
+        LaunchMethod::Package(package) => format!("cargo package {package}"),
+        LaunchMethod::Command { command, .. } => shell_words::join(command),
     };
     let port = match &program.hints.port {
         Port::Fixed(port) => format!(", port {port} in its source"),

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::files::Files;
 use crate::hints::{self, Port};
-use crate::program::{Language, Made, Program, slug, words};
+use crate::program::{Language, LaunchMethod, Program, argv, slug};
 
 static WEB: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#"Sdk\s*=\s*["']Microsoft\.NET\.Sdk\.Web["']"#).expect("a constant pattern"));
@@ -49,8 +49,8 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
         about: path.to_owned(),
         http,
         grpc,
-        made: Made::Command {
-            build: Some(words(&[
+        launch: LaunchMethod::Command {
+            build: Some(argv(&[
                 "dotnet",
                 "publish",
                 path,
@@ -95,10 +95,10 @@ mod tests {
                 &Port::Variable("ASPNETCORE_URLS".into(), "http://{address}".into())
             )
         );
-        let Made::Command {
+        let LaunchMethod::Command {
             build: Some(build),
             command,
-        } = &found[0].made
+        } = &found[0].launch
         else {
             panic!("{found:?}")
         };

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::files::Files;
 use crate::hints;
-use crate::program::{Language, Made, Program, last_name, words};
+use crate::program::{Language, LaunchMethod, Program, argv, last_name};
 
 static MAIN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^package main\b").expect("a constant pattern"));
 static MODULE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?m)^module\s+(\S+)").expect("a constant pattern"));
@@ -69,7 +69,7 @@ fn in_module(files: &Files, module: &str, text: &str, modules: &BTreeSet<&str>) 
             },
             http,
             grpc,
-            made: made(module, folder, &name),
+            launch: launch_method(module, folder, &name),
             hints: hints::of(&own.iter().copied().chain(others()).collect::<Vec<_>>()),
             sources: paths
                 .into_iter()
@@ -85,7 +85,7 @@ fn in_module(files: &Files, module: &str, text: &str, modules: &BTreeSet<&str>) 
 }
 
 /// `go build`, from the top, into a folder that git ignores.
-fn made(module: &str, folder: &str, name: &str) -> Made {
+fn launch_method(module: &str, folder: &str, name: &str) -> LaunchMethod {
     let package = folder
         .strip_prefix(module.trim_end_matches('/'))
         .unwrap_or(folder)
@@ -97,10 +97,10 @@ fn made(module: &str, folder: &str, name: &str) -> Made {
     };
     let program = format!(".wirebench/bin/{name}");
     let build = if module.is_empty() {
-        words(&["go", "build", "-o", &program, &package])
+        argv(&["go", "build", "-o", &program, &package])
     } else {
         let up = "../".repeat(module.matches('/').count());
-        words(&[
+        argv(&[
             "go",
             "build",
             "-C",
@@ -110,7 +110,7 @@ fn made(module: &str, folder: &str, name: &str) -> Made {
             &package,
         ])
     };
-    Made::Command {
+    LaunchMethod::Command {
         build: Some(build),
         command: vec![program],
     }
@@ -123,8 +123,8 @@ mod tests {
     const HTTP_MAIN: &str = "package main\nfunc main() { http.ListenAndServe(os.Getenv(\"PORT\"), nil) }\n";
 
     fn build(program: &Program) -> String {
-        match &program.made {
-            Made::Command { build: Some(build), .. } => build.join(" "),
+        match &program.launch {
+            LaunchMethod::Command { build: Some(build), .. } => build.join(" "),
             other => panic!("{other:?}"),
         }
     }

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::files::Files;
 use crate::hints::{self, Port};
-use crate::program::{Language, Made, Program, slug, words};
+use crate::program::{Language, LaunchMethod, Program, argv, slug};
 
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern")
@@ -19,7 +19,7 @@ static HTTP: LazyLock<Regex> = LazyLock::new(|| {
 });
 static GRPC: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"grpc-netty|grpc-server-spring-boot|spring-grpc|quarkus-grpc|micronaut-grpc"));
-/// What a manifest has before these says who the module is.
+/// The elements of a manifest whose names are not the module's own.
 static BODY: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?s)<parent>.*?</parent>|<(?:dependencies|dependencyManagement|build|profiles)>.*"));
 static FINAL_NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"<finalName>([^<$]+)</finalName>"));
@@ -71,21 +71,21 @@ fn maven(files: &Files, folder: &str, text: &str) -> Option<Program> {
     } else {
         return None;
     };
-    let mut build = words(&["mvn", "--quiet", "--batch-mode"]);
+    let mut build = argv(&["mvn", "--quiet", "--batch-mode"]);
     let below = folder.trim_end_matches('/');
     match files.text("pom.xml") {
         Some(top) if !folder.is_empty() && top.contains("<module>") => {
-            build.extend(words(&["--projects", below, "--also-make"]));
+            build.extend(argv(&["--projects", below, "--also-make"]));
         }
         _ if folder.is_empty() => {}
-        _ => build.extend(words(&["--file", &format!("{folder}pom.xml")])),
+        _ => build.extend(argv(&["--file", &format!("{folder}pom.xml")])),
     }
-    build.extend(words(&["-DskipTests", "package"]));
-    let made = Made::Command {
+    build.extend(argv(&["-DskipTests", "package"]));
+    let launch = LaunchMethod::Command {
         build: Some(build),
-        command: words(&["java", "-jar", &format!("{folder}{jar}")]),
+        command: argv(&["java", "-jar", &format!("{folder}{jar}")]),
     };
-    program(files, folder, (artifact, "pom.xml"), text, made)
+    program(files, folder, (artifact, "pom.xml"), text, launch)
 }
 
 fn gradle(files: &Files, folder: &str, manifest: &str, text: &str) -> Option<Program> {
@@ -98,7 +98,7 @@ fn gradle(files: &Files, folder: &str, manifest: &str, text: &str) -> Option<Pro
     let (task, command) = if SPRING.is_match(text) {
         let version = GRADLE_VERSION.captures(text).map(|found| format!("-{}", &found[1]));
         let jar = format!("{folder}build/libs/{name}{}.jar", version.unwrap_or_default());
-        ("bootJar", words(&["java", "-jar", &jar]))
+        ("bootJar", argv(&["java", "-jar", &jar]))
     } else if text.contains("application") {
         ("installDist", vec![format!("{folder}build/install/{name}/bin/{name}")])
     } else {
@@ -110,14 +110,20 @@ fn gradle(files: &Files, folder: &str, manifest: &str, text: &str) -> Option<Pro
     } else {
         format!(":{}", below.replace('/', ":"))
     };
-    let made = Made::Command {
-        build: Some(words(&[gradle, "--quiet", &format!("{project}:{task}")])),
+    let launch = LaunchMethod::Command {
+        build: Some(argv(&[gradle, "--quiet", &format!("{project}:{task}")])),
         command,
     };
-    program(files, folder, (&name, manifest), text, made)
+    program(files, folder, (&name, manifest), text, launch)
 }
 
-fn program(files: &Files, folder: &str, (name, manifest): (&str, &str), text: &str, made: Made) -> Option<Program> {
+fn program(
+    files: &Files,
+    folder: &str,
+    (name, manifest): (&str, &str),
+    text: &str,
+    launch: LaunchMethod,
+) -> Option<Program> {
     let (http, grpc) = (HTTP.is_match(text), GRPC.is_match(text));
     let all: Vec<(&str, &str)> = files.below(folder, &["java", "kt"]).collect();
     let texts: Vec<&str> = all.iter().map(|(_, text)| *text).collect();
@@ -135,7 +141,7 @@ fn program(files: &Files, folder: &str, (name, manifest): (&str, &str), text: &s
         about: format!("{folder}{manifest}"),
         http,
         grpc,
-        made,
+        launch,
         hints,
         sources: all.iter().map(|(path, _)| (*path).to_owned()).collect(),
         language: Language::Jvm,
@@ -157,13 +163,13 @@ mod tests {
 
     fn told(files: &[(&str, &str)]) -> Vec<(String, String, String)> {
         let found = programs(&Files::of(files));
-        let one = |program: &Program| match &program.made {
-            Made::Command { build, command } => (
+        let one = |program: &Program| match &program.launch {
+            LaunchMethod::Command { build, command } => (
                 program.name.clone(),
                 build.clone().unwrap_or_default().join(" "),
                 command.join(" "),
             ),
-            other @ Made::Package(_) => panic!("{other:?}"),
+            other @ LaunchMethod::Package(_) => panic!("{other:?}"),
         };
         found.iter().map(one).collect()
     }

@@ -11,6 +11,7 @@ mod hints;
 mod jvm;
 mod needs;
 mod node;
+mod port_settings;
 mod probe;
 mod program;
 mod programs;
@@ -20,7 +21,6 @@ pub mod repository;
 mod routes;
 mod rust;
 pub mod setup_files;
-mod ways;
 pub mod workflows;
 mod write;
 

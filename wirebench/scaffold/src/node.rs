@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::files::Files;
 use crate::hints;
-use crate::program::{Language, Made, Program, slug, words};
+use crate::program::{Language, LaunchMethod, Program, argv, slug};
 
 const HTTP: [&str; 7] = [
     "fastify",
@@ -86,7 +86,7 @@ fn of_package(files: &Files, folder: &str, text: &str, installed: &str) -> Vec<P
             .find(|path| files.has(path));
         if let Some(main) = main {
             let about = format!("{folder}package.json");
-            let command = words(&["node", &main]);
+            let command = argv(&["node", &main]);
             found.extend(program(files, (folder, installed), &called, about, command, &main));
         } else if scripts.contains_key("start") {
             found.push(Program {
@@ -115,11 +115,11 @@ fn compiled(
     })?;
     command[place] = format!("{folder}{}", command[place].trim_start_matches("./"));
     let install = shell_words::join(install(files, installed)?);
-    let run = shell_words::join(words(&["npm", "--prefix", prefix(folder), "run", "build"]));
+    let run = shell_words::join(argv(&["npm", "--prefix", prefix(folder), "run", "build"]));
     Some(Program {
         about: format!("{folder}package.json, script {script}"),
-        made: Made::Command {
-            build: Some(words(&["sh", "-c", &format!("{install} && {run}")])),
+        launch: LaunchMethod::Command {
+            build: Some(argv(&["sh", "-c", &format!("{install} && {run}")])),
             command,
         },
         ..by_start_script(files, folder, installed, called.to_owned())
@@ -154,9 +154,9 @@ fn by_start_script(files: &Files, folder: &str, installed: &str, name: String) -
         about: format!("{folder}package.json, script start"),
         http: false,
         grpc: false,
-        made: Made::Command {
+        launch: LaunchMethod::Command {
             build: install(files, installed),
-            command: words(&["npm", "--prefix", prefix(folder), "run", "--silent", "start"]),
+            command: argv(&["npm", "--prefix", prefix(folder), "run", "--silent", "start"]),
         },
         hints: hints::of(&sources),
         sources: below(files, folder, ""),
@@ -226,7 +226,7 @@ fn program(
         about,
         http,
         grpc,
-        made: Made::Command {
+        launch: LaunchMethod::Command {
             build: install(files, installed),
             command,
         },
@@ -243,16 +243,16 @@ fn install(files: &Files, folder: &str) -> Option<Vec<String>> {
         |lock: &str| files.has(&format!("{folder}{lock}")) || files.above(lock).is_some_and(|(way, _)| way == folder);
     let below = folder.trim_end_matches('/');
     let (mut command, place) = if has("pnpm-lock.yaml") {
-        (words(&["pnpm", "install", "--frozen-lockfile"]), "--dir")
+        (argv(&["pnpm", "install", "--frozen-lockfile"]), "--dir")
     } else if has("yarn.lock") {
-        (words(&["yarn", "install", "--frozen-lockfile"]), "--cwd")
+        (argv(&["yarn", "install", "--frozen-lockfile"]), "--cwd")
     } else if has("package-lock.json") {
-        (words(&["npm", "ci", "--no-audit", "--no-fund"]), "--prefix")
+        (argv(&["npm", "ci", "--no-audit", "--no-fund"]), "--prefix")
     } else {
-        (words(&["npm", "install", "--no-audit", "--no-fund"]), "--prefix")
+        (argv(&["npm", "install", "--no-audit", "--no-fund"]), "--prefix")
     };
     if !below.is_empty() {
-        command.extend(words(&[place, below]));
+        command.extend(argv(&[place, below]));
     }
     Some(command)
 }
@@ -263,9 +263,11 @@ mod tests {
     use crate::hints::Port;
 
     fn parts(program: &Program) -> (String, String) {
-        match &program.made {
-            Made::Command { build, command } => (build.clone().unwrap_or_default().join(" "), command.join(" ")),
-            other @ Made::Package(_) => panic!("{other:?}"),
+        match &program.launch {
+            LaunchMethod::Command { build, command } => {
+                (build.clone().unwrap_or_default().join(" "), command.join(" "))
+            }
+            other @ LaunchMethod::Package(_) => panic!("{other:?}"),
         }
     }
 

@@ -16,12 +16,12 @@ pub(super) struct Program {
     /// Whether it answers gRPC.
     pub(super) grpc: bool,
     /// How it is built.
-    pub(super) made: Made,
+    pub(super) launch: LaunchMethod,
     /// Hints from its sources: port, health, paths.
     pub(super) hints: Hints,
-    /// Its source files, those closest to its start first.
+    /// Its source files, the closest to its start first.
     pub(super) sources: Vec<String>,
-    /// What it is written in.
+    /// Its programming language.
     pub(super) language: Language,
     /// The folder of its manifest: `""` or ending in `/`; `../` and so on if it lies above the examined folder.
     pub(super) manifest: String,
@@ -40,7 +40,7 @@ pub(super) enum Language {
 
 /// How a program is built and started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Made {
+pub(super) enum LaunchMethod {
     /// A package of the Cargo workspace at the top.
     Package(String),
     /// A command, with a build command if needed.
@@ -52,8 +52,8 @@ pub(super) enum Made {
     },
 }
 
-/// Texts as an argv.
-pub(super) fn words(texts: &[&str]) -> Vec<String> {
+/// Texts as an argument list.
+pub(super) fn argv(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
@@ -89,7 +89,7 @@ pub(super) fn last_name(path: &str) -> Option<String> {
 }
 
 /// A name that is not taken yet, with a number where needed.
-pub(super) fn free(name: &str, taken: &mut BTreeSet<String>) -> String {
+pub(super) fn unique_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let name = if name.is_empty() { "server" } else { name };
     let mut free = name.to_owned();
     let mut number = 2;
@@ -101,10 +101,10 @@ pub(super) fn free(name: &str, taken: &mut BTreeSet<String>) -> String {
 }
 
 /// Gives every program a name of its own.
-pub(super) fn name_apart(programs: &mut [Program]) {
+pub(super) fn make_names_unique(programs: &mut [Program]) {
     let mut taken = BTreeSet::new();
     for program in programs {
-        program.name = free(&program.name, &mut taken);
+        program.name = unique_name(&program.name, &mut taken);
     }
 }
 

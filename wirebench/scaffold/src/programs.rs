@@ -4,10 +4,10 @@ use std::path::Path;
 
 use crate::files::Files;
 use crate::needs::{self, Needs};
+use crate::port_settings::PortSetting;
 use crate::probe::{self, ProbeContext, ProbeFailure, ProbedServer};
 use crate::program::{self, Program};
 use crate::proto::{self, Call};
-use crate::ways::Way;
 use crate::{compose, declared, dotnet, go, hints, jvm, node, python, rust, write};
 
 /// The declarations of a repository, as the text of its `wirebench.toml`.
@@ -56,7 +56,7 @@ impl Programs {
         ] {
             programs.extend(of_language(&files));
         }
-        program::name_apart(&mut programs);
+        program::make_names_unique(&mut programs);
         let calls = proto::calls(&files);
         Self { files, programs, calls }
     }
@@ -155,7 +155,7 @@ impl Programs {
 }
 
 /// The program with the port as it was told when it listened; as its sources say if it never did.
-fn told(program: &Program, way: Option<&Way>) -> Program {
+fn told(program: &Program, way: Option<&PortSetting>) -> Program {
     let mut program = program.clone();
     if let Some(way) = way {
         program.hints.port = way.port();

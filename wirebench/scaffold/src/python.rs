@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::files::Files;
 use crate::hints::{self, Port};
-use crate::program::{Language, Made, Program, last_name, slug, words};
+use crate::program::{Language, LaunchMethod, Program, argv, last_name, slug};
 use crate::routes;
 
 static APPLICATION: LazyLock<Regex> = LazyLock::new(|| {
@@ -61,12 +61,12 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
     let packages = Packages::of(files, folder);
     let (command, http, grpc) = if let Some(found) = APPLICATION.captures(text) {
         // The server is a separate program with these arguments, independent of the file.
-        hints.port = Port::Arguments(words(&["--host", "{host}", "--port", "{port}"]));
+        hints.port = Port::Arguments(argv(&["--host", "{host}", "--port", "{port}"]));
         let command = serving(path, &packages.project, &found[1], &found[2])?;
         (command, true, false)
     } else if let Some(found) = SERVER.find(text) {
         let grpc = found.as_str().starts_with("grpc");
-        (words(&["python3", path]), !grpc, grpc)
+        (argv(&["python3", path]), !grpc, grpc)
     } else {
         return None;
     };
@@ -77,7 +77,7 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
         about: path.to_owned(),
         http,
         grpc,
-        made: Made::Command {
+        launch: LaunchMethod::Command {
             build: packages.install,
             command,
         },
@@ -91,7 +91,7 @@ fn program(files: &Files, path: &str, text: &str) -> Option<Program> {
 /// The command that serves the application named `application` of a file; `project` is the folder that imports start from.
 fn serving(path: &str, project: &str, application: &str, library: &str) -> Option<Vec<String>> {
     if library == "Flask" {
-        return Some(words(&[
+        return Some(argv(&[
             "python3",
             "-m",
             "flask",
@@ -108,9 +108,9 @@ fn serving(path: &str, project: &str, application: &str, library: &str) -> Optio
     if !module.split('.').all(is_identifier) {
         return None;
     }
-    let mut command = words(&["python3", "-m", "uvicorn", "--no-access-log"]);
+    let mut command = argv(&["python3", "-m", "uvicorn", "--no-access-log"]);
     if !project.is_empty() {
-        command.extend(words(&["--app-dir", project.trim_end_matches('/')]));
+        command.extend(argv(&["--app-dir", project.trim_end_matches('/')]));
     }
     command.push(format!("{module}:{application}"));
     Some(command)
@@ -171,17 +171,17 @@ fn install<'a>(folder: &str, text: impl Fn(&str) -> Option<&'a str>) -> Option<V
     let pip = ["python3", "-m", "pip", "install", "--quiet"];
     if text("requirements.txt").is_some() {
         let file = format!("{folder}requirements.txt");
-        return Some(words(&[&pip[..], &["--requirement", &file]].concat()));
+        return Some(argv(&[&pip[..], &["--requirement", &file]].concat()));
     }
     let project: toml::Table = text("pyproject.toml")?.parse().ok()?;
     if project.contains_key("build-system") && project.contains_key("project") {
         // A package that can be installed, which may read its own version and files as such.
         let place = if folder.is_empty() { "." } else { folder };
-        return Some(words(&[&pip[..], &[place]].concat()));
+        return Some(argv(&[&pip[..], &[place]].concat()));
     }
     let named = project.get("project")?.get("dependencies")?.as_array()?;
     let named: Vec<&str> = named.iter().filter_map(toml::Value::as_str).collect();
-    (!named.is_empty()).then(|| words(&[&pip[..], &named].concat()))
+    (!named.is_empty()).then(|| argv(&[&pip[..], &named].concat()))
 }
 
 fn is_identifier(part: &str) -> bool {
@@ -195,9 +195,9 @@ mod tests {
     use super::*;
 
     fn command(program: &Program) -> String {
-        match &program.made {
-            Made::Command { command, .. } => command.join(" "),
-            other @ Made::Package(_) => panic!("{other:?}"),
+        match &program.launch {
+            LaunchMethod::Command { command, .. } => command.join(" "),
+            other @ LaunchMethod::Package(_) => panic!("{other:?}"),
         }
     }
 
@@ -227,14 +227,14 @@ mod tests {
             ]
         );
         assert_eq!(found[2].hints.path.as_deref(), Some("/items"));
-        assert!(matches!(&found[0].made, Made::Command { build: Some(_), .. }));
+        assert!(matches!(&found[0].launch, LaunchMethod::Command { build: Some(_), .. }));
     }
 
     #[test]
     fn packages_are_installed_from_where_they_are_declared_and_imports_start_there() {
         let told = |files: &[(&str, &str)]| {
             let found = programs(&Files::of(files));
-            let Made::Command { build: Some(build), .. } = &found[0].made else {
+            let LaunchMethod::Command { build: Some(build), .. } = &found[0].launch else {
                 panic!("{found:?}")
             };
             (build[5..].join(" "), command(&found[0]))

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use crate::files::Files;
 use crate::hints;
-use crate::program::{Language, Made, Program, slug, words};
+use crate::program::{Language, LaunchMethod, Program, argv, slug};
 
 const HTTP: [&str; 10] = [
     "axum",
@@ -60,7 +60,7 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
             about: format!("{folder}Cargo.toml, binary {binary}"),
             http,
             grpc,
-            made: made(files, folder, name, &binary, alone),
+            launch: launch_method(files, folder, name, &binary, alone),
             hints: hints::of(&own.chain(others).collect::<Vec<_>>()),
             sources: std::iter::once(main.clone())
                 .chain(libraries().map(|(path, _)| path.to_owned()))
@@ -77,10 +77,10 @@ fn package(files: &Files, folder: &str, text: &str) -> Option<Vec<Program>> {
 }
 
 /// How a binary of a package is built and started; `alone` if the package has no other binary.
-fn made(files: &Files, folder: &str, package: &str, binary: &str, alone: bool) -> Made {
+fn launch_method(files: &Files, folder: &str, package: &str, binary: &str, alone: bool) -> LaunchMethod {
     let in_workspace = folder.is_empty() || files.has("Cargo.toml");
     if in_workspace && alone {
-        return Made::Package(package.to_owned());
+        return LaunchMethod::Package(package.to_owned());
     }
     // A package of its own may lie below a top that is not Cargo's.
     let manifest = format!("{folder}Cargo.toml");
@@ -94,8 +94,8 @@ fn made(files: &Files, folder: &str, package: &str, binary: &str, alone: bool) -
         &which,
         &["--bin", binary],
     ];
-    Made::Command {
-        build: Some(words(&build.concat())),
+    LaunchMethod::Command {
+        build: Some(argv(&build.concat())),
         command: vec![format!("{target}target/release/{binary}")],
     }
 }
@@ -160,10 +160,10 @@ mod tests {
         let found = programs(&files);
         assert_eq!(found.len(), 1);
         assert_eq!(
-            (found[0].made.clone(), found[0].http, found[0].grpc),
-            (Made::Package("api".into()), true, false)
+            (found[0].launch.clone(), found[0].http, found[0].grpc),
+            (LaunchMethod::Package("api".into()), true, false)
         );
-        assert_eq!(found[0].hints.port, Port::Arguments(words(&["--listen", "{address}"])));
+        assert_eq!(found[0].hints.port, Port::Arguments(argv(&["--listen", "{address}"])));
         assert_eq!(found[0].hints.path.as_deref(), Some("/users"));
     }
 
@@ -179,10 +179,10 @@ mod tests {
         let names: Vec<&str> = top.iter().map(|program| program.name.as_str()).collect();
         assert_eq!(names, ["one", "two"]);
         assert!(top.iter().all(|program| program.grpc && !program.http));
-        let Made::Command {
+        let LaunchMethod::Command {
             build: Some(build),
             command,
-        } = &of("server/")[1].made
+        } = &of("server/")[1].launch
         else {
             panic!("{top:?}")
         };

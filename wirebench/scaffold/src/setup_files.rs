@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::programs::Found;
-use crate::workflows::{Told, workflows};
+use crate::workflows::{WorkflowFacts, workflows};
 use wirebench_engine::git;
 
 /// The lines for .gitignore.
@@ -22,7 +22,7 @@ pub struct SetupFile {
 
 /// Every file that init may write.
 #[must_use]
-pub fn files(folder: &Path, found: &Found, told: &Told) -> Vec<SetupFile> {
+pub fn files(folder: &Path, found: &Found, facts: &WorkflowFacts) -> Vec<SetupFile> {
     let mut files = vec![SetupFile {
         file: folder.join("wirebench.toml"),
         text: found.toml.clone(),
@@ -35,7 +35,7 @@ pub fn files(folder: &Path, found: &Found, told: &Told) -> Vec<SetupFile> {
         });
     }
     let top = git::top(folder).unwrap_or_else(|| folder.to_path_buf());
-    for (name, text) in workflows(told) {
+    for (name, text) in workflows(facts) {
         files.push(SetupFile {
             file: top.join(".github/workflows").join(name),
             text,

@@ -43,8 +43,8 @@ impl std::str::FromStr for Action {
 
 /// The facts about a repository that its workflows need.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    /// What they use.
+pub struct WorkflowFacts {
+    /// The action that they use.
     pub action: Action,
     /// The full commit of its revision, which the workflows then use; `None` if unknown.
     pub commit: Option<String>,
@@ -52,19 +52,19 @@ pub struct Told {
     pub config: String,
     /// The branch whose pushes are kept.
     pub branch: String,
-    /// What the job that measures sets up.
+    /// The steps that set up the measuring job.
     pub needs: Needs,
 }
 
 /// Each workflow's file name and text.
 #[must_use]
-pub fn workflows(told: &Told) -> Vec<(&'static str, String)> {
-    let Action { repository, revision } = &told.action;
-    let reference = match &told.commit {
+pub fn workflows(facts: &WorkflowFacts) -> Vec<(&'static str, String)> {
+    let Action { repository, revision } = &facts.action;
+    let reference = match &facts.commit {
         Some(commit) => format!("{commit} # {revision}"),
         None => revision.clone(),
     };
-    let pinned = if is_pinned(told) {
+    let pinned = if is_pinned(facts) {
         "Every action is used at one full commit, with its version beside it.".to_owned()
     } else {
         format!(
@@ -73,17 +73,17 @@ pub fn workflows(told: &Told) -> Vec<(&'static str, String)> {
         )
     };
     let filled = |text: &str| {
-        with_needs(text, &told.needs)
+        with_needs(text, &facts.needs)
             .replace("@PINNED@", &pinned)
             .replace("@ACTION@", repository)
             .replace("@REF@", &reference)
-            .replace("@CONFIG@", &scalar(&told.config))
-            .replace("@BRANCH@", &scalar(&told.branch))
+            .replace("@CONFIG@", &scalar(&facts.config))
+            .replace("@BRANCH@", &scalar(&facts.branch))
     };
     TEMPLATES.iter().map(|(name, text)| (*name, filled(text))).collect()
 }
 
-/// The template with what the job needs; a line with nothing to say is left out.
+/// The template with the job's needs filled in; lines without content are left out.
 fn with_needs(text: &str, needs: &Needs) -> String {
     let mut out = String::new();
     for line in text.lines() {
@@ -119,7 +119,7 @@ fn with_needs(text: &str, needs: &Needs) -> String {
     out
 }
 
-/// A key with its lines below it; nothing without lines.
+/// A key with its lines below it; left out without lines.
 fn block(out: &mut String, indent: usize, key: &str, lines: impl Iterator<Item = String>) {
     let mut lines = lines.peekable();
     if lines.peek().is_some() {
@@ -138,8 +138,8 @@ fn steps(out: &mut String, steps: &[Vec<String>]) {
 
 /// True if the action is pinned to a full commit.
 #[must_use]
-pub fn is_pinned(told: &Told) -> bool {
-    told.commit.is_some() || is_commit(&told.action.revision)
+pub fn is_pinned(facts: &WorkflowFacts) -> bool {
+    facts.commit.is_some() || is_commit(&facts.action.revision)
 }
 
 /// Whether a text is a full commit.
@@ -172,8 +172,8 @@ mod tests {
         }
     }
 
-    fn told(config: &str, branch: &str) -> Told {
-        Told {
+    fn facts(config: &str, branch: &str) -> WorkflowFacts {
+        WorkflowFacts {
             action: "a/b@v7".parse().unwrap(),
             commit: None,
             config: config.into(),
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn nothing_is_left_to_fill_in_and_it_is_yaml() {
         for (config, branch) in [("services/api", "main"), ("a b: {c}\"", "release, [x]"), (".", "123")] {
-            for (name, text) in workflows(&told(config, branch)) {
+            for (name, text) in workflows(&facts(config, branch)) {
                 assert!(text.contains("a/b") && text.contains("@v7"), "{name}");
                 for left in [
                     "@ACTION@",
@@ -216,9 +216,9 @@ mod tests {
     #[test]
     fn a_commit_stands_with_its_version_and_an_unknown_one_is_said() {
         let commit = "0123456789abcdef0123456789abcdef01234567";
-        let known = Told {
+        let known = WorkflowFacts {
             commit: Some(commit.into()),
-            ..told(".", "main")
+            ..facts(".", "main")
         };
         for (name, text) in workflows(&known) {
             assert!(
@@ -227,7 +227,7 @@ mod tests {
             );
             assert!(text.contains("at one full commit"), "{name}");
         }
-        for (name, text) in workflows(&told(".", "main")) {
+        for (name, text) in workflows(&facts(".", "main")) {
             assert!(text.contains("its commit is not known here"), "{name}");
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::hints::{Hints, Port};
-use crate::program::{Language, Made, Program, free, slug, words};
+use crate::program::{Language, LaunchMethod, Program, argv, slug, unique_name};
 use crate::proto::Call;
 
 /// The comment behind a guessed line.
@@ -77,9 +77,9 @@ fn made_up() -> Program {
         about: "no server was found: this one is made up".into(),
         http: true,
         grpc: false,
-        made: Made::Command {
+        launch: LaunchMethod::Command {
             build: None,
-            command: words(&["./server"]),
+            command: argv(&["./server"]),
         },
         hints: Hints {
             port: Port::Unknown,
@@ -110,9 +110,9 @@ pub(super) fn server(
     line(out, &format!("\n[servers.{name}]"), false);
     line(out, &format!("about     = {}", text(&program.about)), false);
     line(out, &format!("protocols = {}", list(&protocols)), protocols.len() > 1);
-    match &program.made {
-        Made::Package(package) => line(out, &format!("package   = {}", text(package)), false),
-        Made::Command { build, command } => {
+    match &program.launch {
+        LaunchMethod::Package(package) => line(out, &format!("package   = {}", text(package)), false),
+        LaunchMethod::Command { build, command } => {
             if let Some(build) = build {
                 line(out, &format!("build     = {}", list(build)), false);
             }
@@ -148,7 +148,7 @@ fn guessed_operations(out: &mut String, program: &Program, calls: &[Call], opera
     if program.grpc {
         let mut own = BTreeSet::new();
         for call in calls.iter().take(MOST_CALLS) {
-            let operation = free(&format!("call-{}", slug(&call.method)), &mut own);
+            let operation = unique_name(&format!("call-{}", slug(&call.method)), &mut own);
             line(out, &format!("\n[servers.{name}.operations.{operation}]"), false);
             line(
                 out,

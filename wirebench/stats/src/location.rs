@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF as _, Normal};
 
 /// The probability with which a worsening of the resolvable size is found.
 pub const POWER: f64 = 0.8;
-/// Standard deviation of the Hodges–Lehmann estimate of normal values is that of the mean divided by about this.
+/// For normal values, the standard deviation of the Hodges–Lehmann estimate is that of the mean divided by about this.
 const EFFICIENCY: f64 = 0.95;
 
 /// The estimate, and bounds around it.

@@ -18,7 +18,7 @@ const MAD_TO_SD: f64 = 1.4826;
 
 /// Which pairs are used, and why the others are not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptPairs {
     /// Indices of the pairs used, ascending.
     pub pairs: Vec<usize>,
     /// Pairs left out because of their first value.
@@ -34,7 +34,7 @@ pub struct Kept {
 /// # Panics
 /// When the arms are not equally long: they are the two halves of pairs.
 #[must_use]
-pub fn keep(first: &[f64], second: &[f64]) -> Kept {
+pub fn without_outliers(first: &[f64], second: &[f64]) -> KeptPairs {
     let (a, b) = without_effect(first, second);
     let level = levels(&a, &b);
     let off = |arm: &[f64]| -> Vec<f64> { arm.iter().zip(&level).map(|(value, m)| (value - m).abs()).collect() };
@@ -43,7 +43,7 @@ pub fn keep(first: &[f64], second: &[f64]) -> Kept {
     let scale = MAD_TO_SD * median(&all).unwrap_or(0.0);
     // Without any spread there are no outliers.
     let far = |off: f64| scale > 0.0 && off > FAR * scale;
-    Kept {
+    KeptPairs {
         pairs: (0..first.len())
             .filter(|i| !far(off_first[*i]) && !far(off_second[*i]))
             .collect(),
@@ -72,9 +72,9 @@ fn without_effect(first: &[f64], second: &[f64]) -> (Vec<f64>, Vec<f64>) {
 /// # Panics
 /// When the arms are not equally long.
 #[must_use]
-pub fn worse_by_more_than(first: &[f64], second: &[f64], margin: f64) -> (f64, Kept) {
+pub fn worse_by_more_than(first: &[f64], second: &[f64], margin: f64) -> (f64, KeptPairs) {
     let shifted: Vec<f64> = second.iter().map(|value| value - margin).collect();
-    let kept = keep(first, &shifted);
+    let kept = without_outliers(first, &shifted);
     let pick = |arm: &[f64]| -> Vec<f64> { kept.pairs.iter().map(|i| arm[*i]).collect() };
     let (a, h) = (pick(first), pick(&shifted));
     let (level_a, level_h) = without_effect(&a, &h);
@@ -211,7 +211,7 @@ mod tests {
         let wave = |k: usize, level: f64| -> Vec<f64> { (0..k).map(|i| level + [0.0, 0.01, -0.01][i % 3]).collect() };
         let (mut a, b) = (wave(12, 0.0), wave(12, 0.7));
         a[5] += 0.4;
-        assert_eq!(keep(&a, &b).pairs, [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]);
+        assert_eq!(without_outliers(&a, &b).pairs, [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]);
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             let (mut a, mut b) = (wave(12), wave(12));
             a[5] += first;
             b[5] += second;
-            let kept = keep(&a, &b);
+            let kept = without_outliers(&a, &b);
             assert!(!kept.pairs.contains(&5));
             assert_eq!(
                 (kept.far_first, kept.far_second),

@@ -20,7 +20,7 @@ pub enum StoreError {
         address: String,
         /// `read`, `written` or `listed`.
         verb: &'static str,
-        /// The server's or the client's reason, and what to do where that is known.
+        /// The server's or the client's reason, and a remedy if one is known.
         why: String,
     },
     /// An object of the same name has other content.

@@ -1,4 +1,4 @@
-//! Copies a history from object storage into a folder: all of it, or what a trend needs.
+//! Copies a history from object storage into a folder: all files, or only the files that a trend needs.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -90,7 +90,7 @@ impl Bucket {
         })
     }
 
-    /// Copies summaries; returns the names of the run files in each. A broken summary has none.
+    /// Copies summaries; returns the names of the run files in each. A broken summary has no names.
     fn fetch_summaries(&self, folder: &Path, paths: &[String]) -> Result<NamesByMonth, StoreError> {
         let mut names = NamesByMonth::new();
         self.read(paths, |path, content| {

@@ -1,13 +1,17 @@
 //! Renders docs/TRUTH.md from a stored table: the confusion table, and one row for each change and each null.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod cells;
+mod confusion;
+
+pub use confusion::confusion;
+
 use std::fmt::Write as _;
 
+use self::cells::{carried, expected, finding, functions, is_null, name};
+use self::confusion::targets;
 use wirebench_present::report::format::{machine, plain, shortened, three_digits};
-use wirebench_record::truth::{Blame, Carrier, Expect, Finding, Outcome, Session, TruthTable};
+use wirebench_record::truth::{Finding, Outcome, Session, TruthTable};
 
-/// Characters of a function's name that are shown.
-const NAME: usize = 80;
 /// Characters of a reason that are shown.
 const REASON: usize = 200;
 
@@ -40,103 +44,6 @@ pub fn render(table: &TruthTable, left: &[String]) -> String {
     failures(table, &mut out);
     sessions(table, &mut out);
     out
-}
-
-/// Only the confusion table, also for a terminal.
-pub fn confusion(table: &TruthTable, out: &mut String) {
-    out.push_str(
-        "| code | changes | found | missed | false | unclear | error | wrong function | nulls | right | same program | false | unclear | error | minutes |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-    );
-    let mut codes: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
-    for one in &table.outcomes {
-        codes.entry(&one.code).or_default().push(one);
-    }
-    for (code, outcomes) in &codes {
-        confusion_row(&plain(code), outcomes, out);
-    }
-    let all: Vec<&Outcome> = table.outcomes.iter().collect();
-    confusion_row("**all**", &all, out);
-    out.push('\n');
-}
-
-fn confusion_row(code: &str, outcomes: &[&Outcome], out: &mut String) {
-    let (nulls, changes): (Vec<&Outcome>, Vec<&Outcome>) = outcomes.iter().partition(|one| is_null(one));
-    let count = |of: &[&Outcome], finding| of.iter().filter(|one| one.finding == finding).count();
-    let wrong = changes.iter().filter(|one| one.blame == Some(Blame::Wrong)).count();
-    let same = nulls
-        .iter()
-        .filter(|one| one.same_program && one.finding == Finding::Right)
-        .count();
-    let minutes: f64 = outcomes.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
-    let _ = writeln!(
-        out,
-        "| {code} | {} | {} | {} | {} | {} | {} | {wrong} | {} | {} | {same} | {} | {} | {} | {minutes:.0} |",
-        changes.len(),
-        count(&changes, Finding::Right),
-        count(&changes, Finding::Missed),
-        count(&changes, Finding::False),
-        count(&changes, Finding::Unclear),
-        count(&changes, Finding::Error),
-        nulls.len(),
-        count(&nulls, Finding::Right),
-        count(&nulls, Finding::False),
-        count(&nulls, Finding::Unclear),
-        count(&nulls, Finding::Error),
-    );
-}
-
-fn is_null(outcome: &Outcome) -> bool {
-    outcome.expect == Expect::Same
-}
-
-/// True if the measured change is smaller than its row's smallest size, so that it need not be found.
-fn is_smaller(outcome: &Outcome) -> bool {
-    let seen = outcome.carrier.as_ref().and_then(|carrier| carrier.effect_percent);
-    match (seen, outcome.smallest_percent) {
-        (Some(seen), Some(smallest)) => seen.abs() < smallest,
-        _ => false,
-    }
-}
-
-/// The targets of the table, and the results.
-fn targets(table: &TruthTable, out: &mut String) {
-    let (nulls, changes): (Vec<&Outcome>, Vec<&Outcome>) = table.outcomes.iter().partition(|one| is_null(one));
-    let false_nulls = nulls.iter().filter(|one| one.finding == Finding::False).count();
-    let large: Vec<&&Outcome> = changes.iter().filter(|one| !is_smaller(one)).collect();
-    let found = large.iter().filter(|one| one.finding == Finding::Right).count();
-    let blamed: Vec<Blame> = changes.iter().filter_map(|one| one.blame).collect();
-    let first = blamed.iter().filter(|blame| **blame == Blame::First).count();
-    let own = blamed.iter().filter(|blame| **blame != Blame::Wrong).count();
-    let kinds = |of: &[&Outcome]| of.iter().map(|one| &one.kind).collect::<BTreeSet<_>>().len();
-    let rows = |of: &[&Outcome]| of.iter().map(|one| &one.row).collect::<BTreeSet<_>>().len();
-    let longest = table.outcomes.iter().map(|one| one.seconds).fold(0.0, f64::max) / 60.0;
-    let _ = writeln!(
-        out,
-        "| must reach | reached |\n|---|---|\n\
-         | no null called regressed, improved or invalid | {false_nulls} of {} comparisons ({} rows, {} kinds) |\n\
-         | ≥ 95 % of the changes above their smallest size found | {} of {} kinds in {} rows |\n\
-         | the function to blame is in the list in ≥ 90 % of the counted changes | {} |\n\
-         | … and the first of it in ≥ 75 % | {} |\n\
-         | ten minutes a row at most | longest {longest:.1} |\n",
-        nulls.len(),
-        rows(&nulls),
-        kinds(&nulls),
-        share(found, large.len()),
-        kinds(&changes),
-        rows(&changes),
-        share(own, blamed.len()),
-        share(first, blamed.len()),
-    );
-}
-
-fn share(part: usize, whole: usize) -> String {
-    if whole == 0 {
-        return "not measured".into();
-    }
-    #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
-    let percent = part as f64 / whole as f64 * 100.0;
-    format!("{part} of {whole} ({percent:.0} %)")
 }
 
 fn changes(table: &TruthTable, out: &mut String) {
@@ -235,76 +142,12 @@ fn sessions(table: &TruthTable, out: &mut String) {
     );
 }
 
-fn name(outcome: &Outcome) -> String {
-    if outcome.number == 1 {
-        plain(&outcome.row)
-    } else {
-        format!("{} ({})", plain(&outcome.row), outcome.number)
-    }
-}
-
-const fn expected(expect: Expect) -> &'static str {
-    match expect {
-        Expect::Same => "same",
-        Expect::Regressed => "regressed",
-        Expect::Informative => "worse, informative",
-        Expect::Improved => "improved",
-        Expect::Invalid => "invalid, with the reason",
-    }
-}
-
-fn finding(outcome: &Outcome) -> String {
-    let word = match (outcome.finding, is_null(outcome)) {
-        (Finding::Right, true) if outcome.same_program => "✓ same program",
-        (Finding::Right, true) => "✓ unchanged",
-        (Finding::Right, false) => "✓ found",
-        (Finding::Missed, _) if is_smaller(outcome) => "missed, smaller than its smallest size",
-        (Finding::Missed, _) => "✗ missed",
-        (Finding::False, _) => "✗ false",
-        (Finding::Unclear, _) => "? unclear",
-        (Finding::Error, _) => "! error",
-    };
-    word.to_owned()
-}
-
-fn carried(carrier: Option<&Carrier>) -> (String, String) {
-    let Some(carrier) = carrier else {
-        return ("–".into(), "–".into());
-    };
-    let effect = carrier.effect_percent.map_or("from 0".into(), |percent| {
-        let sign = if percent < 0.0 { '−' } else { '+' };
-        format!("{sign}{} %", three_digits(percent.abs()))
-    });
-    (carrier.metric.label().to_owned(), effect)
-}
-
-fn functions(outcome: &Outcome) -> String {
-    let (Some(function), Some(blame)) = (&outcome.function, outcome.blame) else {
-        return "–".into();
-    };
-    let shown = |one: &String| {
-        let text = shortened(&plain(one), NAME);
-        if one.contains(function) {
-            format!("**`{text}`**")
-        } else {
-            format!("`{text}`")
-        }
-    };
-    let few: Vec<String> = outcome.functions.iter().take(2).map(shown).collect();
-    let rest = match blame {
-        Blame::First => String::new(),
-        Blame::Named => format!("; `{}` after others", plain(function)),
-        Blame::Wrong => format!("; no `{}`", plain(function)),
-    };
-    format!("{}{rest}", few.join(", "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use wirebench_record::comparison::Verdict;
     use wirebench_record::metric::Metric;
-    use wirebench_record::truth::SCHEMA;
+    use wirebench_record::truth::{Blame, Carrier, Expect, SCHEMA};
     use wirebench_testing::golden;
 
     fn outcome(row: &str, expect: Expect, finding: Finding) -> Outcome {

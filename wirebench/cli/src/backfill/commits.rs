@@ -10,7 +10,7 @@ use wirebench_engine::git;
 /// The commits of a range OLD..NEW along first parents, oldest first: only those tagged as versions, or every `step`th.
 ///
 /// # Errors
-/// When the range is none, or holds no such commit.
+/// When the range is malformed, or has no such commit.
 pub(super) fn in_range(root: &Path, range: &str, tags: bool, step: u32) -> anyhow::Result<Vec<String>> {
     let Some((old, new)) = range
         .split_once("..")

@@ -21,11 +21,12 @@ use wirebench_record::run::{RunStatus, short_commit};
 /// Measures past commits together with a reference, and adds their runs to a history.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench backfill v1..main --to history --every 10   ten commits apart, and the last one
+  wirebench backfill v1..main --to history --every 10   every tenth commit, counted back from main
   wirebench backfill v1..main --to history --tags       only commits that are tagged as versions
   wirebench backfill v1..main --to history --reference v1 --profile quick
   wirebench backfill v1..main --to s3://bucket/project --every 10
-Give the same command again to go on after it was stopped. Exit code 1 when a commit could not be measured; the others are kept.")]
+
+After an interruption, the same command continues. Exit code 1: a commit could not be measured; the other runs are kept.")]
 pub(crate) struct Args {
     /// OLD..NEW: the commits after OLD up to NEW, along first parents.
     range: String,

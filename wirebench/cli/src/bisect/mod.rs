@@ -1,11 +1,11 @@
 //! `wirebench bisect`: which commit brought a worsening, by comparing commits with the rule that judges a pull request.
 
+mod bisection;
 mod search;
 mod step;
-mod walk;
 
+use self::bisection::{BisectedMetric, bisect};
 use self::step::Steps;
-use self::walk::{Followed, walk};
 use crate::flags::metric::metric;
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
@@ -14,17 +14,18 @@ use wirebench_declare::span::Span;
 use wirebench_engine::git;
 use wirebench_record::metric::Metric;
 
-/// Finds the commit that brought a worsening.
+/// Finds the commit that made a metric worse.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench bisect v1 main --series weather-fixed-count@http@hey
-  wirebench bisect 1a2b3c4 HEAD --series weather-fixed-count@http@hey --metric throughput --budget 5m
+  wirebench bisect v1 main --series weather-fixed-count@http@hey --metric throughput --budget 5m
   wirebench bisect v1 main --series count-weather@http@hey --metric allocations
-Every step measures GOOD beside a commit; its run is kept under results/bisect/. Exit code 1 when BAD is not worse.")]
+
+Every step measures one commit against GOOD in one run, which is kept under results/bisect/. Exit code 1: BAD is not worse.")]
 pub(crate) struct Args {
-    /// A revision before the worsening.
+    /// A revision in which the metric was not worse yet.
     good: String,
-    /// A later revision that has it; only first parents between the two are searched.
+    /// A later revision in which it is worse; only first parents between the two are searched.
     bad: String,
     /// The series to follow, scenario@server@driver.
     #[arg(long, value_name = "ID")]
@@ -51,8 +52,8 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     }
     let same_flags = profile_and_budget(args.profile.as_deref(), args.budget);
     let steps = Steps::new(root, &args.series, same_flags)?;
-    let followed = Followed::new(&args.series, args.metric);
-    let answer = walk(&good, &commits, &followed, |commit| steps.compare(&good, commit))?;
+    let bisected = BisectedMetric::new(&args.series, args.metric);
+    let answer = bisect(&good, &commits, &bisected, |commit| steps.compare(&good, commit))?;
     print!("{}", answer.text);
     Ok(answer.outcome)
 }

@@ -19,28 +19,28 @@ pub(super) enum Found {
     NotWorse(Verdict),
 }
 
-/// Bisects `count` commits. `ask` gives a commit's verdict and is called at most once for each: regressed is bad,
+/// Bisects `count` commits. `verdict_of` gives a commit's verdict and is called at most once for each: regressed is bad,
 /// unchanged or improved is good; any other verdict is skipped and a neighbour is tested instead.
 ///
 /// # Errors
-/// The first error of `ask`.
-pub(super) fn search<E>(count: usize, mut ask: impl FnMut(usize) -> Result<Verdict, E>) -> Result<Found, E> {
+/// The first error of `verdict_of`.
+pub(super) fn search<E>(count: usize, mut verdict_of: impl FnMut(usize) -> Result<Verdict, E>) -> Result<Found, E> {
     let Some(mut bad) = count.checked_sub(1) else {
         return Ok(Found::NotWorse(Verdict::Unchanged));
     };
-    let verdict = ask(bad)?;
+    let verdict = verdict_of(bad)?;
     if verdict != Verdict::Regressed {
         return Ok(Found::NotWorse(verdict));
     }
     // The first place that is not known to be good.
     let mut open = 0;
-    let mut silent = BTreeSet::new();
-    while let Some(place) = next(open, bad, &silent) {
-        match ask(place)? {
+    let mut unjudged = BTreeSet::new();
+    while let Some(place) = next(open, bad, &unjudged) {
+        match verdict_of(place)? {
             Verdict::Regressed => bad = place,
             Verdict::Unchanged | Verdict::Improved => open = place + 1,
             Verdict::Inconclusive | Verdict::Invalid | Verdict::NotJudged => {
-                silent.insert(place);
+                unjudged.insert(place);
             }
         }
     }
@@ -48,10 +48,10 @@ pub(super) fn search<E>(count: usize, mut ask: impl FnMut(usize) -> Result<Verdi
 }
 
 /// The index nearest to the middle among the commits that are not tested yet.
-fn next(open: usize, bad: usize, silent: &BTreeSet<usize>) -> Option<usize> {
+fn next(open: usize, bad: usize, unjudged: &BTreeSet<usize>) -> Option<usize> {
     let middle = open + (bad - open) / 2;
     (open..bad)
-        .filter(|place| !silent.contains(place))
+        .filter(|place| !unjudged.contains(place))
         .min_by_key(|place| place.abs_diff(middle))
 }
 
@@ -63,14 +63,14 @@ mod tests {
 
     use super::*;
 
-    /// Runs a search in which `culprit` is the first bad commit and `silent` commits give no verdict. Also returns
+    /// Runs a search in which `culprit` is the first bad commit and `unjudged` commits give no verdict. Also returns
     /// every index tested, in order.
-    fn searched(count: usize, culprit: usize, silent: &BTreeSet<usize>) -> (Found, Vec<usize>) {
+    fn searched(count: usize, culprit: usize, unjudged: &BTreeSet<usize>) -> (Found, Vec<usize>) {
         let mut asked = Vec::new();
         let found = search(count, |place| {
             asked.push(place);
             Ok::<_, Infallible>(match place {
-                place if silent.contains(&place) => Verdict::Inconclusive,
+                place if unjudged.contains(&place) => Verdict::Inconclusive,
                 place if place >= culprit => Verdict::Regressed,
                 _ => Verdict::Unchanged,
             })
@@ -131,24 +131,24 @@ mod tests {
             any::<usize>(),
             proptest::collection::btree_set(0_usize..60, 0..20),
         )
-            .prop_map(|(count, culprit, mut silent)| {
-                silent.retain(|place| *place + 1 < count);
-                (count, culprit % count, silent)
+            .prop_map(|(count, culprit, mut unjudged)| {
+                unjudged.retain(|place| *place + 1 < count);
+                (count, culprit % count, unjudged)
             })
     }
 
     proptest! {
         #[test]
-        fn the_answer_is_the_smallest_range_that_can_be_known((count, culprit, silent) in history()) {
-            let (found, asked) = searched(count, culprit, &silent);
-            let telling = |place: &usize| !silent.contains(place);
+        fn the_answer_is_the_smallest_range_that_can_be_known((count, culprit, unjudged) in history()) {
+            let (found, asked) = searched(count, culprit, &unjudged);
+            let telling = |place: &usize| !unjudged.contains(place);
             let first = (0..culprit).rev().find(telling).map_or(0, |good| good + 1);
             let last = (culprit..count).find(telling);
             prop_assert_eq!(Some(found), last.map(|last| Found::Among { first, last }));
             let distinct: BTreeSet<&usize> = asked.iter().collect();
             prop_assert_eq!(distinct.len(), asked.len(), "asked twice: {:?}", asked);
             let halvings = usize::BITS - count.leading_zeros();
-            prop_assert!(asked.len() <= halvings as usize + 1 + silent.len(), "{} of {}: {:?}", asked.len(), count, asked);
+            prop_assert!(asked.len() <= halvings as usize + 1 + unjudged.len(), "{} of {}: {:?}", asked.len(), count, asked);
         }
     }
 }

@@ -9,7 +9,7 @@ use wirebench_engine::measure::remote::Address;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "On several hosts")]
 pub(crate) struct HostArgs {
-    /// Run the servers on this host, ssh://USER@HOST:PORT, and load them from here. Latency then holds the network between.
+    /// Run the servers on this host, ssh://USER@HOST:PORT, and load them from here. Latency then includes the network.
     #[arg(long, value_name = "URL", conflicts_with = "cluster")]
     pub(crate) server_host: Option<Address>,
 

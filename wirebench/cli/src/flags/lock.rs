@@ -3,7 +3,7 @@
 /// Whether a measurement keeps others away.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct LockArgs {
-    /// Measure although another measurement runs on this machine, instead of waiting for its end; the record says so.
+    /// Do not wait for the end of another measurement on this machine; the record notes it.
     #[arg(long)]
     pub(crate) no_lock: bool,
 }

@@ -51,16 +51,16 @@ impl ShardArgs {
         };
         let plan = read(file)?;
         let refused = |why: String| {
-            let again = again(file, &plan);
+            let again = plan_command(file, &plan);
             UsageError(format!("{}: {why}; make it anew with: {again}", file.display()))
         };
         if plan.profile != name {
             let planned = &plan.profile;
             let why = format!("is of profile {planned}, this run is of {name}: give --profile {planned}, or");
-            return Err(UsageError(format!("{}: {why} {}", file.display(), again(file, &plan))).into());
+            return Err(UsageError(format!("{}: {why} {}", file.display(), plan_command(file, &plan))).into());
         }
         let today = plan::series(project, profile, &Selection::default())?;
-        if let Some(why) = differs(&plan, today.iter().chain(series)) {
+        if let Some(why) = describe_difference(&plan, today.iter().chain(series)) {
             return Err(refused(why).into());
         }
         let shard = plan.shards.iter().find(|shard| shard.number == number);
@@ -99,7 +99,10 @@ impl OwnShard {
 }
 
 /// How a plan differs from the declared series, as text; `None` if it does not.
-pub(crate) fn differs<'a>(plan: &ShardPlan, series: impl Iterator<Item = &'a PlannedSeries<'a>>) -> Option<String> {
+pub(crate) fn describe_difference<'a>(
+    plan: &ShardPlan,
+    series: impl Iterator<Item = &'a PlannedSeries<'a>>,
+) -> Option<String> {
     let there: BTreeSet<&str> = series.map(|one| one.id.as_str()).collect();
     let planned: BTreeSet<&str> = plan.series().collect();
     let list = |one: &BTreeSet<&str>, other: &BTreeSet<&str>| {
@@ -115,7 +118,7 @@ pub(crate) fn differs<'a>(plan: &ShardPlan, series: impl Iterator<Item = &'a Pla
 }
 
 /// The command that writes the plan again.
-pub(crate) fn again(file: &Path, plan: &ShardPlan) -> String {
+pub(crate) fn plan_command(file: &Path, plan: &ShardPlan) -> String {
     let words = [
         "wirebench",
         "plan",

@@ -20,10 +20,11 @@ pub(crate) struct SideArgs {
     /// The code to judge, a SIDE like the baseline; without it, the project's folder.
     #[arg(long, value_name = "SIDE")]
     pub(crate) candidate: Vec<String>,
-    /// A pinned SIDE to which trends are ratios; without it and with a baseline, `compare.reference` of wirebench.toml.
+    /// A pinned SIDE that is measured too, so that trends can follow ratios to it. Without it, and with a baseline,
+    /// `compare.reference` of wirebench.toml.
     #[arg(long, value_name = "SIDE")]
     pub(crate) reference: Vec<String>,
-    /// Also measure servers that are the same program on both sides, which are skipped otherwise: a null experiment.
+    /// Measure servers whose program is the same on both sides too, instead of skipping them: a null experiment.
     #[arg(long)]
     pub(crate) measure_identical: bool,
 }

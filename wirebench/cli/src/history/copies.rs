@@ -12,7 +12,7 @@ use wirebench_store::{Address, Bucket, Published, Wanted};
 pub(crate) struct PublishArgs {
     /// The history's folder.
     history: PathBuf,
-    /// Where it goes in object storage; nothing that is there is replaced.
+    /// The history in object storage; files that it has are not replaced.
     #[arg(long, value_name = "s3://BUCKET/PREFIX")]
     to: Address,
 }
@@ -22,7 +22,7 @@ pub(crate) struct FetchArgs {
     /// Where the history is in object storage.
     #[arg(value_name = "s3://BUCKET/PREFIX")]
     history: Address,
-    /// The folder that takes it; made when missing. Files that it has already are not read again.
+    /// The folder to copy it into; made when missing. Files that it has already are not copied again.
     #[arg(long, value_name = "DIR")]
     to: PathBuf,
 }

@@ -9,7 +9,7 @@ mod trend;
 use crate::folders::Root;
 use crate::outcome::Outcome;
 
-/// Keeps runs over time and shows where a series stepped.
+/// Keeps runs over time and shows where a metric stepped to a new level.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -41,7 +41,7 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         newest: args.newest,
     };
     let opened = args.history.open()?;
-    let answer = trend(opened.path(), &question).map_err(|error| opened.named(error))?;
+    let answer = trend(opened.path(), &question).map_err(|error| opened.error_with_address(error))?;
     if args.json {
         println!("{}", serde_json::to_string(&answer.trend)?);
     } else {
@@ -54,7 +54,7 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
             args.history
         );
     }
-    let outcome = report_skipped(answer.trend.skipped.iter().map(|one| opened.describe_exit(one)));
+    let outcome = report_skipped(answer.trend.skipped.iter().map(|one| opened.with_address(one)));
     if args.fail_on_alert && answer.trend.recent_alerts > 0 {
         log::info!(
             "alerts at {} of the newest {} pushes",

@@ -15,21 +15,22 @@ use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
 use wirebench_scaffold::repository;
 use wirebench_scaffold::setup_files::files;
-use wirebench_scaffold::workflows::{Action, Told, is_commit};
+use wirebench_scaffold::workflows::{Action, WorkflowFacts, is_commit};
 use wirebench_scaffold::{Found, ProbeContext, Programs};
 
-/// Writes wirebench.toml and the workflows into a repository, with what can be found out about it.
+/// Finds out how to measure a repository, and writes its wirebench.toml and workflows.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench init                    builds, starts and asks the servers of this folder, and writes what it saw
-  wirebench init services/api       the same for a folder of a larger repository
-  wirebench init --only api         the same for one of the programs
-  wirebench init --no-probe         starts nothing, and guesses from the sources
-  wirebench init --print            shows what would be written
-Programs run on this machine as their build and start commands say; a server is ended once it was asked. It is only asked with
-GET and with gRPC calls that the repository's .proto files declare.
-It writes wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and a .gitignore where there is none. A file that
-is there already is left as it is; then the exit code is 1.")]
+  wirebench init                builds, starts and probes this folder's servers, and declares them
+  wirebench init services/api   the same for a folder of a larger repository
+  wirebench init --only api     the same for one of the programs
+  wirebench init --no-probe     starts nothing, and guesses from the sources
+  wirebench init --print        shows what would be written
+
+Programs are built and started on this machine with their own commands, and are ended after the probe. A server is sent \
+only GET requests, and the gRPC calls that the repository's .proto files declare.
+Written are wirebench.toml, .github/workflows/bench.yml and bench-comment.yml, and .gitignore if there is none. A file that \
+exists is left as it is; the exit code is then 1.")]
 pub(crate) struct Args {
     /// The folder of the servers to measure; without it, the current folder.
     #[arg(value_name = "DIR")]
@@ -91,14 +92,14 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         probe(&programs, &folder)?
     };
     let config = repository::below_top(&folder);
-    let told = Told {
+    let facts = WorkflowFacts {
         action: args.action.clone(),
         commit: commit_of(args),
         needs: programs.needs(&config),
         config,
         branch: repository::default_branch(&folder),
     };
-    let files = files(&folder, &found, &told);
+    let files = files(&folder, &found, &facts);
     if args.print {
         for file in &files {
             println!("# {}\n{}", file.shown(&folder), file.text);
@@ -119,7 +120,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         }
     }
     print_result(&found);
-    print_next_steps(&found, &told, &folder);
+    print_next_steps(&found, &facts, &folder);
     Ok(Outcome::of(kept == 0))
 }
 

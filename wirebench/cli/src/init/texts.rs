@@ -5,7 +5,7 @@ use std::path::Path;
 use wirebench_engine::git;
 use wirebench_scaffold::repository;
 use wirebench_scaffold::setup_files::IGNORED;
-use wirebench_scaffold::workflows::{Action, Told, is_pinned};
+use wirebench_scaffold::workflows::{Action, WorkflowFacts, is_pinned};
 use wirebench_scaffold::{CHANGE_THIS, Found};
 
 /// Prints what is declared, what is not, and the open questions.
@@ -25,7 +25,7 @@ pub(super) fn print_result(found: &Found) {
 }
 
 /// Prints what to do next.
-pub(super) fn print_next_steps(found: &Found, told: &Told, folder: &Path) {
+pub(super) fn print_next_steps(found: &Found, facts: &WorkflowFacts, folder: &Path) {
     println!("\nNext:");
     match found.toml.lines().filter(|line| line.ends_with(CHANGE_THIS)).count() {
         0 => println!("  1. wirebench doctor"),
@@ -35,8 +35,8 @@ pub(super) fn print_next_steps(found: &Found, told: &Told, folder: &Path) {
     }
     println!("  2. wirebench verify && wirebench run --profile quick");
     println!("  3. commit what was written, and open a pull request");
-    if !is_pinned(told) {
-        let Action { repository, revision } = &told.action;
+    if !is_pinned(facts) {
+        let Action { repository, revision } = &facts.action;
         println!(
             "The workflows use {repository}@{revision}, which can be moved: wirebench init --commit SHA writes the full commit of a release."
         );

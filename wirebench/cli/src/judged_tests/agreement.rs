@@ -69,7 +69,7 @@ fn admitted(comparison: &Comparison) -> Result<(), TestCaseError> {
     given.baseline.revision.commit = Some(base.clone());
     let found = checked(
         given.clone(),
-        &Of {
+        &ComparedCommits {
             head: &head,
             base: &base,
         },
@@ -100,14 +100,14 @@ fn check(comparison: &Comparison) -> Result<(), TestCaseError> {
         let shown = prose(&said);
         prop_assert!(comment.contains(&shown), "the comment lacks {}:\n{}", shown, comment);
         if matches!(
-            row.standing,
-            Standing::Invalid | Standing::Inconclusive | Standing::Accepted
+            row.status,
+            RowStatus::Invalid | RowStatus::Inconclusive | RowStatus::Accepted
         ) && row.metric.is_none_or(|one| one.primary)
         {
             prop_assert!(text.contains(&plain(&said)), "the terminal lacks {}:\n{}", said, text);
         }
         let Some(one) = row.metric else { continue };
-        if row.standing == Standing::Unchanged {
+        if row.status == RowStatus::Unchanged {
             prop_assert_eq!(&reasons::metric(&one.reason), &said, "the reason on its own");
         }
         let worse = |percent: f64| if one.better == Better::Lower { percent } else { -percent };

@@ -9,10 +9,10 @@ use proptest::prelude::{
 };
 
 use wirebench_declare::compare::{Compare, Margins};
-use wirebench_github::admit::{Of, checked};
+use wirebench_github::admit::{ComparedCommits, checked};
 use wirebench_judge::compare::{self, Rules};
 use wirebench_judge::selftest::{self, Model, Source as _};
-use wirebench_judge::summary::comparison::{Findings, Standing, contradiction};
+use wirebench_judge::summary::comparison::{Findings, RowStatus, contradiction};
 use wirebench_present::report::comparison::cells::effect;
 use wirebench_present::report::comparison::{headline, markdown, reasons, terminal};
 use wirebench_present::report::escape::prose;

@@ -1,4 +1,4 @@
-//! What gates, what informs, and what is said of it.
+//! Which metrics gate, which inform, and how both are reported.
 
 use super::*;
 

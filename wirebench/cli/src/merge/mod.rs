@@ -22,8 +22,10 @@ use wirebench_record::run::Run;
 #[command(after_help = "Examples:
   wirebench merge shard-1 shard-2 --plan .github/shards.json
   wirebench merge results/20261121T091544Z-00002a results/20261121T091550Z-00002b --out merged
-Refused are shards of different commits, profiles, loads or rounds, and a series that two of them have; with --plan also one that none
-has. The verdict is drawn anew over all series. A shard that did not reach its end leaves the whole incomplete (exit code 1).")]
+
+Refuses shards of different commits, profiles, loads or rounds, and a series that two shards have; with --plan also a \
+planned series that no shard has. The verdict is judged again over all series. If a shard was interrupted, the joined run \
+is incomplete (exit code 1).")]
 pub(crate) struct Args {
     /// Folders of the shards' runs.
     #[arg(required = true, value_name = "DIR")]

@@ -14,16 +14,16 @@ use crate::folders::results;
 use wirebench_declare::Project;
 use wirebench_declare::span::Span;
 
-/// Builds, measures, normalises and reports.
+/// Builds servers, measures every series, and reports; with a baseline, judges the change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   wirebench run --profile quick
-  wirebench run --baseline main --profile quick   the working tree beside a revision
+  wirebench run --baseline main --profile quick   the working tree against a revision
   wirebench run --baseline v1 --candidate v2
   wirebench run --baseline http='./old-server --fast' --scenario 'weather-*'
   wirebench run --scenario weather-multiplexed --rounds 10 --seed 7
   wirebench run --server http --driver 'h*' --pin off --keep-raw
-  wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2 --scenario a-user-c100
+  wirebench run --cluster --overlay http,grpc --load-image wirebench-load:0.1.0 --load-pods 2
   wirebench run --server-host ssh://me@server.example --server http --driver hey")]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::location::Location;
 use crate::outcome::{Outcome, UsageError};
 use crate::runs;
 use wirebench_engine::git;
-use wirebench_history::follow::Followed;
+use wirebench_history::follow::FollowedHistory;
 use wirebench_present::site::{Built, Input, build};
 use wirebench_record::run::Run;
 
@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// A history that github-action-benchmark kept: its data.js, or the same as JSON. Repeat it for more.
     #[arg(long, value_name = "FILE")]
     from: Vec<PathBuf>,
-    /// A folder of runs that are in no history, such as results/; drawn hollow.
+    /// A folder of runs that are in no history, such as results/; they are drawn hollow.
     #[arg(long, value_name = "DIR")]
     runs: Option<PathBuf>,
-    /// A run of public comparisons (claims/) for the page "HTTP or gRPC?", besides those that get pages. Repeat it for more.
+    /// A run of public comparisons (claims/) for the page "HTTP or gRPC?", besides the runs that have pages. Repeat it for more.
     #[arg(long, value_name = "RUN")]
     claims: Vec<PathBuf>,
     /// The folder that takes the site; made when missing.
@@ -62,7 +62,7 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     println!("{}", args.out.join("index.html").display());
     log::info!(
         "{} pushes, {} series with {} metrics, {} pictures drawn, {} kB; look at it with: wirebench site serve {}",
-        followed.lines.iter().map(|line| line.pushes.len()).sum::<usize>(),
+        followed.timelines.iter().map(|line| line.pushes.len()).sum::<usize>(),
         built.series,
         built.columns,
         built.drawn,
@@ -72,13 +72,13 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     Ok(report_skipped(followed.trend.skipped))
 }
 
-fn make(root: &Root, args: &Args) -> anyhow::Result<(Followed, Built)> {
+fn make(root: &Root, args: &Args) -> anyhow::Result<(FollowedHistory, Built)> {
     let project = root.folder_if_any()?;
     let project = project.as_deref();
     let below = args.runs.as_deref().map(pages::below).transpose()?.unwrap_or_default();
     let opened = args.history.as_ref().map(Location::open).transpose()?;
     let mut followed = sources::all(root, &args.from, opened.as_ref(), &below)?;
-    project::tell(&mut followed, project);
+    project::add_commit_infos(&mut followed, project);
     let runs = pages::paged(opened.as_ref(), &below, &followed, project, args.run_pages)?;
     let repository = repository_of(args, &followed, project);
     let input = Input {
@@ -94,7 +94,7 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(Followed, Built)> {
             .unwrap_or_else(|| "wirebench".into()),
         repository,
         now: Timestamp::now(),
-        untested: project::untested(&followed, project),
+        untested: project::commits_not_measured(&followed, project),
         stills: !args.no_stills,
     };
     let built = build(&input, &args.out)?;
@@ -102,7 +102,7 @@ fn make(root: &Root, args: &Args) -> anyhow::Result<(Followed, Built)> {
 }
 
 /// The repository on GitHub: of the arguments, else of the history, else of the project if the history is its own.
-fn repository_of(args: &Args, followed: &Followed, project: Option<&Path>) -> Option<String> {
+fn repository_of(args: &Args, followed: &FollowedHistory, project: Option<&Path>) -> Option<String> {
     let recorded = || {
         followed
             .facts

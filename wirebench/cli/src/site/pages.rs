@@ -10,7 +10,7 @@ use crate::opened_history::Opened;
 use crate::{comparisons, runs};
 use wirebench_declare::compare::{Compare, Margins};
 use wirebench_declare::project::Config;
-use wirebench_history::follow::Followed;
+use wirebench_history::follow::FollowedHistory;
 use wirebench_history::run_file;
 use wirebench_judge::compare::{Rules, paired};
 use wirebench_present::site::PagedRun;
@@ -46,11 +46,11 @@ pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<Local>> {
 pub(super) fn paged(
     history: Option<&Opened>,
     local: &[Local],
-    followed: &Followed,
+    followed: &FollowedHistory,
     project: Option<&Path>,
     count: usize,
 ) -> anyhow::Result<Vec<PagedRun>> {
-    let Some(line) = followed.lines.first().filter(|line| !line.runs.is_empty()) else {
+    let Some(line) = followed.timelines.first().filter(|line| !line.runs.is_empty()) else {
         return Ok(Vec::new());
     };
     let config = project
@@ -66,7 +66,7 @@ pub(super) fn paged(
     };
     let newest: Vec<&StoredRun> = line.runs.iter().rev().take(count).collect();
     if let Some(history) = history {
-        history.bring(newest.iter().map(|known| run_file(Path::new(""), known)))?;
+        history.copy_files(newest.iter().map(|known| run_file(Path::new(""), known)))?;
     }
     let history = history.map(Opened::path);
     let mut found: Vec<PagedRun> = newest

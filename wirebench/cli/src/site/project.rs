@@ -6,10 +6,10 @@ use std::path::Path;
 use wirebench_declare::Project;
 use wirebench_declare::claims::PublicComparison;
 use wirebench_engine::git;
-use wirebench_history::follow::{Followed, RUNS};
-use wirebench_record::history::{Released, Told};
+use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE};
+use wirebench_record::history::{CommitInfo, Released};
 
-/// The project's public comparisons; none without a project that has some.
+/// The project's public comparisons; empty without a project.
 pub(super) fn claims(project: Option<&Path>) -> anyhow::Result<Vec<PublicComparison>> {
     match project.filter(|project| project.join("claims").is_dir()) {
         Some(project) => Ok(Project::read(project)?.claims),
@@ -18,12 +18,12 @@ pub(super) fn claims(project: Option<&Path>) -> anyhow::Result<Vec<PublicCompari
 }
 
 /// True if the history may belong to the current project: it has runs, and they were measured.
-pub(super) fn own(followed: &Followed) -> bool {
+pub(super) fn own(followed: &FollowedHistory) -> bool {
     followed.trend.runs > 0 && followed.facts.synthetic.is_none()
 }
 
 /// The history's releases, and the project's version tags.
-pub(super) fn releases(followed: &Followed, project: Option<&Path>) -> Vec<Released> {
+pub(super) fn releases(followed: &FollowedHistory, project: Option<&Path>) -> Vec<Released> {
     let mut found = followed.facts.releases.clone();
     if let Some(project) = project.filter(|_| own(followed)) {
         found.extend(
@@ -35,9 +35,9 @@ pub(super) fn releases(followed: &Followed, project: Option<&Path>) -> Vec<Relea
     found
 }
 
-/// Puts message and author to the commits of the history's own runs: what the history says of them, else the repository.
-pub(super) fn tell(followed: &mut Followed, project: Option<&Path>) {
-    let Some(line) = followed.lines.first().filter(|line| line.source == RUNS) else {
+/// Adds message and author to the commits of the history's own runs: from the history, or else from the repository.
+pub(super) fn add_commit_infos(followed: &mut FollowedHistory, project: Option<&Path>) {
+    let Some(line) = followed.timelines.first().filter(|line| line.source == RUNS_SOURCE) else {
         return;
     };
     let commits: Vec<&str> = line.pushes.iter().map(|push| push.commit.as_str()).collect();
@@ -46,10 +46,14 @@ pub(super) fn tell(followed: &mut Followed, project: Option<&Path>) {
         || followed.facts.commits.clone(),
         |project| git::commit_messages(project, &commits),
     );
-    let told: HashMap<String, Told> = told.into_iter().map(|one| (one.commit.clone(), one)).collect();
-    let groups = followed.trend.groups.iter_mut().filter(|group| group.source == RUNS);
+    let told: HashMap<String, CommitInfo> = told.into_iter().map(|one| (one.commit.clone(), one)).collect();
+    let groups = followed
+        .trend
+        .groups
+        .iter_mut()
+        .filter(|group| group.source == RUNS_SOURCE);
     let of_groups = groups.flat_map(|group| [&mut group.last_before, &mut group.first_after]);
-    let pushes = followed.lines.iter_mut().take(1).flat_map(|line| &mut line.pushes);
+    let pushes = followed.timelines.iter_mut().take(1).flat_map(|line| &mut line.pushes);
     for push in pushes.chain(of_groups) {
         if let Some(one) = told.get(&push.commit) {
             push.message = Some(one.message.clone());
@@ -59,7 +63,7 @@ pub(super) fn tell(followed: &mut Followed, project: Option<&Path>) {
 }
 
 /// Commits of the project after the newest run's.
-pub(super) fn untested(followed: &Followed, project: Option<&Path>) -> Option<usize> {
-    let newest = followed.lines.first()?.runs.last()?;
+pub(super) fn commits_not_measured(followed: &FollowedHistory, project: Option<&Path>) -> Option<usize> {
+    let newest = followed.timelines.first()?.runs.last()?;
     git::commits_since(project.filter(|_| own(followed))?, &newest.commit)
 }

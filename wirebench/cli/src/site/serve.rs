@@ -17,7 +17,8 @@ use crate::outcome::{Outcome, UsageError};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   wirebench site serve _site     then open the printed address; Ctrl-C ends it
-Answered are requests to localhost, 127.0.0.1 and [::1]; links out of the folder are not followed.")]
+
+Only requests to localhost, 127.0.0.1 and [::1] are answered. Links that lead out of the folder are not followed.")]
 pub(crate) struct Args {
     /// The site's folder.
     #[arg(default_value = "_site")]

@@ -1,4 +1,4 @@
-//! The histories that a site is made of: the own one, those of other programs, and runs that are in none.
+//! The histories that a site is made of: the project's own, imported ones, and runs that are in no history.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,18 @@ use super::pages::Local;
 use crate::folders::Root;
 use crate::histories::{acceptances, read_text};
 use crate::opened_history::Opened;
-use wirebench_history::follow::{Followed, follow};
+use wirebench_history::follow::{FollowedHistory, follow};
 use wirebench_history::import::{is_name, keep, name_of, parse};
 use wirebench_history::trend::{NEWEST, TrendQuery};
 use wirebench_record::run::Run;
 
 /// The trends of the history, of the imported files and of the runs that are in no history.
-pub(super) fn all(root: &Root, from: &[PathBuf], opened: Option<&Opened>, below: &[Local]) -> anyhow::Result<Followed> {
+pub(super) fn all(
+    root: &Root,
+    from: &[PathBuf],
+    opened: Option<&Opened>,
+    below: &[Local],
+) -> anyhow::Result<FollowedHistory> {
     let imports = imported(from)?;
     let local: Vec<Run> = below.iter().map(|local| local.run.clone()).collect();
     let question = TrendQuery {
@@ -30,7 +35,7 @@ pub(super) fn all(root: &Root, from: &[PathBuf], opened: Option<&Opened>, below:
     };
     if let Some(opened) = opened {
         let skipped = &mut followed.trend.skipped;
-        skipped.iter_mut().for_each(|one| *one = opened.describe_exit(one));
+        skipped.iter_mut().for_each(|one| *one = opened.with_address(one));
     }
     Ok(followed)
 }
@@ -52,16 +57,21 @@ fn imported(files: &[PathBuf]) -> anyhow::Result<Option<tempfile::TempDir>> {
 }
 
 /// A history, and imported files after it.
-fn with_imports(history: &Path, imports: &Path, local: &[Run], question: &TrendQuery) -> anyhow::Result<Followed> {
+fn with_imports(
+    history: &Path,
+    imports: &Path,
+    local: &[Run],
+    question: &TrendQuery,
+) -> anyhow::Result<FollowedHistory> {
     let mut followed = follow(Some(history), local, question)?;
     let more = follow(Some(imports), &[], question)?;
-    let lines = followed.lines.len();
-    followed.lines.extend(more.lines);
+    let before = followed.timelines.len();
+    followed.timelines.extend(more.timelines);
     followed.trend.traces.extend(more.trend.traces);
     followed.trend.skipped.extend(more.trend.skipped);
-    followed.rows.extend(more.rows.into_iter().map(|mut row| {
-        row.line += lines;
-        row
+    followed.values.extend(more.values.into_iter().map(|mut values| {
+        values.timeline += before;
+        values
     }));
     Ok(followed)
 }

@@ -5,12 +5,12 @@ mod memory;
 mod result;
 mod series;
 mod slices;
-mod soaking;
+mod soak_run;
 
 use anyhow::Context as _;
 
 pub(crate) use self::args::Args;
-use self::soaking::Soaking;
+use self::soak_run::SoakRun;
 use crate::folders::Root;
 use crate::outcome::{Outcome, UsageError};
 use wirebench_declare::Project;
@@ -54,7 +54,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     }
     let folder = tempfile::tempdir().context("no temporary folder can be made")?;
     let target = SoakTarget::start(&prepared.harness, &series, &side, folder.path().to_path_buf())?;
-    let mut soaking = Soaking {
+    let mut soaking = SoakRun {
         target,
         jq: &jq,
         folder: folder.path(),

@@ -58,7 +58,7 @@ impl SoakResult {
 
     /// One line about the slices so far, and the memory read last of each process.
     #[expect(clippy::cast_precision_loss, reason = "counts and sizes stay far below 2^53")]
-    pub(super) fn so_far(&self, number: u32, readings: &[(String, Vec<u64>)]) -> String {
+    pub(super) fn progress_line(&self, number: u32, readings: &[(String, Vec<u64>)]) -> String {
         let sizes = readings.iter().filter_map(|(name, list)| {
             let last = bytes(*list.last()? as f64);
             Some(format!("{} {last}", plain(name)))

@@ -27,9 +27,11 @@ const LIMIT: usize = 256 * 1024;
 #[command(after_help = "Examples:
   wirebench summary                               the newest run under results/
   wirebench summary results/20261121T091544Z-00002a --artifact _artifact
-In a workflow the Markdown goes to the job's summary, and verdict=, run= and report= to the step's outputs; verdict is one of
-regressed, invalid, inconclusive, improved, unchanged, not_judged, none (no baseline). Anywhere else the Markdown is printed.
-Exit code 0 when the run could be read, whatever it says: `wirebench gate` draws exit codes.")]
+
+In a workflow, the Markdown goes to the job's summary, and verdict=, run= and report= to the step's outputs. verdict is \
+regressed, invalid, inconclusive, improved, unchanged, not_judged, or none (no baseline). Outside a workflow, the Markdown \
+is printed.
+Exit code 0 if the run could be read, whatever its verdict; `wirebench gate` turns a verdict into an exit code.")]
 pub(crate) struct Args {
     /// A run's folder or its run.json; without it, the newest run under results/.
     run: Option<PathBuf>,

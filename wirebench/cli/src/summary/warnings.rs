@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::summary::changed::Changed;
-use wirebench_judge::summary::comparison::{Findings, Row, Standing};
+use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_present::report::comparison::cells::effect;
 use wirebench_present::report::comparison::functions;
 use wirebench_present::report::format::{plain, shortened};
@@ -22,7 +22,7 @@ pub(super) fn lines(comparison: &Comparison, root: &Path) -> Vec<String> {
     let findings = Findings::of(comparison);
     let mut said = BTreeSet::new();
     let mut lines = Vec::new();
-    for row in findings.gating_that(Standing::Regressed) {
+    for row in findings.gating_that(RowStatus::Regressed) {
         for function in row.functions().filter(|one| one.candidate > one.baseline) {
             let Some(source) = &function.source else { continue };
             let place = (source.file.as_str(), source.line);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use self::rows::{list, rows};
-use self::table::{FILE, begun, keep, left, read, session};
+use self::table::{FILE, missing_comparisons, open_table, read, save, session};
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use wirebench_declare::span::Span;
@@ -22,14 +22,15 @@ use wirebench_truth::{Case, Row, Settings, Work, document};
 /// Compares changes whose right verdict is known, and shows how often the verdict is right.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  wirebench truth --list                                  the rows there are
-  wirebench truth --row 'http-*' --row 'grpc-null-*'      only these
-  wirebench truth                                         every row: some hours
-  wirebench truth --resume results/truth/20260101T000000Z goes on with what is left
-  wirebench truth --resume truth/table.json               goes on with a table from elsewhere, in a folder of its own
+  wirebench truth --list                                    lists the rows
+  wirebench truth --row 'http-*' --row 'grpc-null-*'        only these rows
+  wirebench truth                                           every row; takes some hours
+  wirebench truth --resume results/truth/20260101T000000Z   makes the comparisons that are missing
+  wirebench truth --resume truth/table.json                 the same, in a new folder
   wirebench truth --from results/truth/20260101T000000Z > docs/TRUTH.md
-Rows are compared at HEAD of the repository, in a clone of it; what is not committed takes no part, except truth/ itself.
-Exit code 1 when a row is missed, false, unclear or an error.")]
+
+Rows are compared at HEAD, in a clone of the repository: uncommitted changes have no effect, except those below truth/.
+Exit code 1: the finding of a row is missed, false, unclear or error.")]
 pub(crate) struct Args {
     /// Only rows whose name matches this glob; may be given several times.
     #[arg(long, value_name = "GLOB")]
@@ -56,7 +57,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         let table = read(from)?;
         print!(
             "{}",
-            document::render(&table, &left(&rows(&root.folder()?, &[])?, &table))
+            document::render(&table, &missing_comparisons(&rows(&root.folder()?, &[])?, &table))
         );
         return Ok(Outcome::Done);
     }
@@ -69,7 +70,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let interrupt = Interrupt::watch()?;
     let session = session(&root)?;
     let commit = session.commit.clone();
-    let (mut table, out) = begun(&root, args.resume.as_deref(), args.out.as_deref(), session)?;
+    let (mut table, out) = open_table(&root, args.resume.as_deref(), args.out.as_deref(), session)?;
     let mut work = open(&root, args, &commit, &out, interrupt)?;
     let cases: Vec<Case> = rows.iter().flat_map(Row::cases).collect();
     let complete = compare(&mut work, &cases, &mut table, &out)?;
@@ -129,7 +130,7 @@ fn compare(work: &mut Work, cases: &[Case], table: &mut TruthTable, out: &Path) 
         table
             .outcomes
             .push(wirebench_record::truth::Outcome { session, ..outcome });
-        keep(table, out)?;
+        save(table, out)?;
     }
     Ok(true)
 }

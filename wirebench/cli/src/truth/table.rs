@@ -36,7 +36,7 @@ pub(super) fn session(root: &Path) -> anyhow::Result<Session> {
 ///
 /// # Errors
 /// When the table to continue cannot be read, or the folder cannot be written.
-pub(super) fn begun(
+pub(super) fn open_table(
     root: &Path,
     resume: Option<&Path>,
     out: Option<&Path>,
@@ -71,12 +71,12 @@ pub(super) fn begun(
     let base = out.map_or_else(|| results(root).join("truth"), Path::to_path_buf);
     let folder = std::path::absolute(base)?.join(Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string());
     fs::create_dir_all(&folder).with_context(|| format!("{}: cannot be made", folder.display()))?;
-    keep(&table, &folder)?;
+    save(&table, &folder)?;
     Ok((table, folder))
 }
 
 /// The comparisons that a table does not have yet.
-pub(super) fn left(rows: &[Row], table: &TruthTable) -> Vec<String> {
+pub(super) fn missing_comparisons(rows: &[Row], table: &TruthTable) -> Vec<String> {
     let made = |case: &Case| {
         let mut all = table.outcomes.iter();
         all.any(|one| one.row == case.row.name && one.number == case.number)
@@ -89,7 +89,7 @@ pub(super) fn left(rows: &[Row], table: &TruthTable) -> Vec<String> {
 ///
 /// # Errors
 /// When the folder cannot be written.
-pub(super) fn keep(table: &TruthTable, out: &Path) -> anyhow::Result<()> {
+pub(super) fn save(table: &TruthTable, out: &Path) -> anyhow::Result<()> {
     let file = out.join(FILE);
     let mut part = tempfile::Builder::new().prefix(".truth").tempfile_in(out)?;
     serde_json::to_writer_pretty(&mut part, table)?;

@@ -105,7 +105,7 @@ fn every_target_ends_well_on_the_corpus_and_near_it() {
 #[test]
 fn the_corpus_has_input_that_is_good() {
     let file = |name: &str| fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(name)).unwrap();
-    let of = admit::Of {
+    let of = admit::ComparedCommits {
         head: "1111111111111111111111111111111111111111",
         base: "0000000000000000000000000000000000000000",
     };

@@ -6,7 +6,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Codec {
-    /// The payload and what is done with it.
+    /// The payload, and whether it is encoded or decoded.
     pub what: String,
     /// The two series: JSON, then protobuf.
     pub pair: [String; 2],
@@ -16,7 +16,7 @@ pub struct Codec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Factor {
-    /// What is changed, and in what.
+    /// The change, and the server that it is made in.
     pub what: String,
     /// Before and after, in words.
     pub sides: [String; 2],

@@ -1,4 +1,4 @@
-//! Rates that only a measurement says: a share of the capacity, and the steps of a search for the highest rate at which an
+//! Rates that depend on a measurement: a share of the capacity, and the steps of a search for the highest rate at which an
 //! objective holds. Pure.
 
 use crate::percent::Percent;
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// Searches on a server that holds every rate up to `capacity`: the rates tried, and what was found.
+    /// Searches on a server that holds every rate up to `capacity`: the rates tried, and the result.
     fn searched(from: u32, to: u32, capacity: u32) -> (Vec<u32>, Option<u32>) {
         let mut bisection = Bisection::new(from, to);
         let mut tried = Vec::new();

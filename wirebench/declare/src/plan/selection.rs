@@ -42,7 +42,7 @@ pub enum PlanError {
         /// The names there are.
         known: Vec<String>,
     },
-    /// A pattern that matches only what takes no part in the profile.
+    /// A pattern that matches only declarations that take no part in the profile.
     #[error(
         "--{kind} {pattern}: matches no {kind} of profile {profile}; name one in full to bring it in, or give --profile: {}",
         found.join(", ")
@@ -57,7 +57,7 @@ pub enum PlanError {
         /// What it matches, each with its profiles.
         found: Vec<String>,
     },
-    /// A glob of a profile's `series` that matches none.
+    /// A glob of a profile's `series` that matches no series.
     #[error(
         "wirebench.toml: profiles.{profile}.series: \"{pattern}\" matches no series that the profile could have; `wirebench list --scenario … --server … --driver …` shows them"
     )]

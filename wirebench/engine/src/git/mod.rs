@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::Context as _;
 
 use crate::git::command::command;
-use wirebench_record::history::Told;
+use wirebench_record::history::CommitInfo;
 use wirebench_record::run::{Variant, VariantRevision};
 
 pub use checkout::{checkout, work_path};
@@ -65,12 +65,12 @@ pub fn versions(root: &Path) -> Vec<(String, String)> {
 }
 
 /// Author and first line of the message of each of these commits that the repository has.
-pub fn commit_messages(root: &Path, commits: &[&str]) -> Vec<Told> {
+pub fn commit_messages(root: &Path, commits: &[&str]) -> Vec<CommitInfo> {
     let hex = |commit: &&str| commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
     let known: Vec<&str> = commits.iter().copied().filter(hex).collect();
     let line = |line: &str| {
         let mut parts = line.splitn(3, '\t');
-        Some(Told {
+        Some(CommitInfo {
             commit: parts.next()?.to_owned(),
             author: parts.next()?.to_owned(),
             message: parts.next()?.to_owned(),
@@ -84,7 +84,7 @@ pub fn commit_messages(root: &Path, commits: &[&str]) -> Vec<Told> {
             "--format=%H%x09%an%x09%s",
         ];
         let text = output(root, &[&log, some].concat()).unwrap_or_default();
-        text.lines().filter_map(line).collect::<Vec<Told>>()
+        text.lines().filter_map(line).collect::<Vec<CommitInfo>>()
     };
     // The length of a command line is limited.
     known.chunks(1_000).flat_map(log_of).collect()

@@ -5,7 +5,7 @@ use crate::{Refusal, refuse};
 use wirebench_record::comparison::{ComparedMetric, LARGEST_MARGIN_PERCENT, Verdict};
 use wirebench_record::metric::{Better, Metric};
 
-/// Values of metrics: nothing measured is larger.
+/// The largest value of a metric that is admitted.
 const LARGEST: f64 = 1e18;
 /// Pairs of rounds of one metric.
 const PAIRS: u32 = 100_000;
@@ -33,7 +33,7 @@ pub(super) fn all(given: Vec<ComparedMetric>, open_percent: f64, place: &str) ->
             .iter()
             .any(|known| known.metric == what || known.metric.is_counted() != what.is_counted())
         {
-            refuse!("{place}.metric: stands twice, or beside such as no series has together");
+            refuse!("{place}.metric: is there twice, or with metrics that no series has together");
         }
         all.push(one(&metric, open_percent, &place)?);
     }
@@ -43,7 +43,7 @@ pub(super) fn all(given: Vec<ComparedMetric>, open_percent: f64, place: &str) ->
 fn one(metric: &ComparedMetric, open_percent: f64, place: &str) -> Result<ComparedMetric, Refusal> {
     let what = metric.metric;
     if metric.unit != what.unit() || metric.better != what.better() {
-        refuse!("{place}.unit, better: are not those of {}", what.name());
+        refuse!("{place}.unit, better: differ from those of {}", what.name());
     }
     numbers(metric, place)?;
     if metric.accepted.is_some() && metric.verdict != Verdict::Regressed {
@@ -92,7 +92,7 @@ fn numbers(metric: &ComparedMetric, place: &str) -> Result<(), Refusal> {
         refuse!("{place}.stage, pairs, kept: are not possible");
     }
     if !is_ratio(metric) {
-        refuse!("{place}.effect_percent: is not what its two figures give");
+        refuse!("{place}.effect_percent: does not follow from its two figures");
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Admits a comparison from an artifact: names must fit their grammar, numbers must be in plausible ranges, verdicts
 //! must be consistent, and no foreign text is kept.
 //!
-//! Forged numbers cannot be told from true ones; they can only be held to be possible, and to be the pull request's own.
+//! Forged numbers cannot be told from true ones; it can only be checked that they are possible, and of this pull request.
 
 mod metric;
 mod reasons;
@@ -34,18 +34,19 @@ const FEW: usize = 64;
 
 /// The commits of a comparison, from the API.
 #[derive(Debug, Clone, Copy)]
-pub struct Of<'a> {
+pub struct ComparedCommits<'a> {
     /// The commit at the pull request's head, 40 hex digits.
     pub head: &'a str,
-    /// The commit it is offered to now, likewise; what it was measured against may be an older one, or another branch's.
+    /// The commit at the tip of its base branch, 40 hex digits; it may have been measured against an older commit, or another
+    /// branch's.
     pub base: &'a str,
 }
 
-/// Admits what [`crate::strict::parse`] read.
+/// Admits a value that [`crate::strict::parse`] read.
 ///
 /// # Errors
 /// At the first value that this program would not have written; the error names its place in the JSON, and does not repeat the value.
-pub fn admit(value: Value, of: &Of) -> Result<Comparison, Refusal> {
+pub fn admit(value: Value, of: &ComparedCommits) -> Result<Comparison, Refusal> {
     let schema = value.get("schema").and_then(Value::as_str);
     if schema != Some(SCHEMA) && schema != Some(SCHEMA_V1) {
         refuse!("the artifact's file is no {SCHEMA}");
@@ -63,7 +64,7 @@ pub fn admit(value: Value, of: &Of) -> Result<Comparison, Refusal> {
 ///
 /// # Errors
 /// As [`admit`].
-pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
+pub fn checked(given: Comparison, of: &ComparedCommits) -> Result<Comparison, Refusal> {
     let Comparison {
         schema,
         verdict,
@@ -82,10 +83,10 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
         refuse!("schema: is not {SCHEMA}");
     }
     if !paired || baseline.run != candidate.run || !names::is_run(&candidate.run) {
-        refuse!("paired, baseline.run, candidate.run: both sides are to be of one run with a run's name");
+        refuse!("paired, baseline.run, candidate.run: both sides must be of one run with a valid id");
     }
     if series.len() > SERIES || tools.len() > FEW || notes.len() > FEW {
-        refuse!("series, tools, notes: more than the {SERIES} or {FEW} that are read");
+        refuse!("series, tools, notes: at most {SERIES} series, {FEW} tools and {FEW} notes are admitted");
     }
     let run = candidate.run;
     let method = self::method(method)?;
@@ -119,7 +120,7 @@ pub fn checked(given: Comparison, of: &Of) -> Result<Comparison, Refusal> {
 /// Limits of series of this comparison, each with possible numbers and the verdict that follows from them.
 fn every_limit(given: Vec<JudgedLimit>, series: &[ComparedSeries]) -> Result<Vec<JudgedLimit>, Refusal> {
     if given.len() > LIMITS {
-        refuse!("limits: more than the {LIMITS} that are read");
+        refuse!("limits: at most {LIMITS} are admitted");
     }
     for (place, one) in given.iter().enumerate() {
         let numbers = [Some(one.limit.bound), one.value, one.low, one.high];
@@ -128,10 +129,10 @@ fn every_limit(given: Vec<JudgedLimit>, series: &[ComparedSeries]) -> Result<Vec
             .flatten()
             .all(|number| (0.0..=1e18).contains(&number));
         if !possible || !series.iter().any(|known| known.id == one.series) {
-            refuse!("limits[{place}]: is of no series here, or has impossible numbers");
+            refuse!("limits[{place}]: belongs to no series of the comparison, or has impossible numbers");
         }
         if one.verdict != one.limit.verdict(one.low.zip(one.high)) {
-            refuse!("limits[{place}].verdict: is not what its interval says");
+            refuse!("limits[{place}].verdict: does not follow from its interval");
         }
     }
     Ok(given)
@@ -206,7 +207,7 @@ fn host(host: Host) -> Result<Host, Refusal> {
         refuse!("host.fingerprint: is not twelve hex digits");
     }
     if !(1..=65_536).contains(&host.cpu_count) || host.memory_bytes.is_some_and(|bytes| bytes > 1 << 50) {
-        refuse!("host.cpu_count, host.memory_bytes: no possible machine");
+        refuse!("host.cpu_count, host.memory_bytes: impossible numbers");
     }
     let plain = |text: &String| names::is_machine(text);
     Ok(Host {
@@ -230,7 +231,7 @@ fn every_series(given: Vec<ComparedSeries>, open_percent: f64) -> Result<Vec<Com
     for (place, series) in given.into_iter().enumerate() {
         let place = format!("series[{place}]");
         if all.iter().any(|known| known.id == series.id) {
-            refuse!("{place}.id: stands twice");
+            refuse!("{place}.id: is there twice");
         }
         all.push(one_series(series, open_percent, &place)?);
     }
@@ -252,7 +253,7 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         refuse!("{place}.id, scenario: is not scenario@server@driver");
     }
     if functions.len() > FUNCTIONS {
-        refuse!("{place}.functions: more than {FUNCTIONS}");
+        refuse!("{place}.functions: at most {FUNCTIONS} are admitted");
     }
     let metrics = metric::all(metrics, open_percent, place)?;
     let gating = metrics
@@ -268,7 +269,7 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         Presence::Added | Presence::Removed => verdict.is_none() && metrics.is_empty(),
     };
     if same_program && !metrics.is_empty() {
-        refuse!("{place}.same_program: nothing is measured of one program");
+        refuse!("{place}.same_program: a series of one program has no metrics");
     }
     if !agrees {
         refuse!("{place}.verdict: is not that of the most alarming metric that gates");
@@ -294,7 +295,7 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     }
     let costs = [change.baseline, change.candidate];
     if !costs.iter().all(|cost| (0.0..=1e15).contains(cost)) || change.share_percent.abs() > 1e9 {
-        refuse!("{place}: no possible cost");
+        refuse!("{place}: an impossible cost");
     }
     let name = if change.metric == Metric::Syscalls {
         names::syscall
@@ -303,7 +304,7 @@ fn function(change: FunctionChange, place: &str) -> Result<FunctionChange, Refus
     };
     let is_syscall = change.metric == Metric::Syscalls;
     if (change.own_code && is_syscall) || (change.caller.is_some() && !is_syscall) {
-        refuse!("{place}: a system call has a caller, a function of the project's own has none");
+        refuse!("{place}: only system calls have a caller");
     }
     Ok(FunctionChange {
         function: name(&change.function),

@@ -6,7 +6,7 @@ use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
 
 use crate::{Refusal, names, refuse};
 
-/// Changes, percent: nothing grows by more.
+/// The largest change that is admitted, percent.
 pub(super) const LARGEST_PERCENT: f64 = 1e12;
 /// What gates, without the names that the record adds.
 pub(super) const GATES: &str =
@@ -44,7 +44,7 @@ pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReaso
         Reason::Elsewhere | Reason::Text { .. } => return Ok(Reason::Elsewhere),
     };
     if !verdicts.contains(&metric.verdict) {
-        refuse!("{place}.reason: is not one of this verdict");
+        refuse!("{place}.reason: is not a reason of this verdict");
     }
     if percent.is_some_and(|percent| !(0.0..=LARGEST_PERCENT).contains(&percent)) {
         refuse!("{place}.reason: a number that is not possible");
@@ -70,7 +70,7 @@ pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReaso
     })
 }
 
-/// What is to be known of a series; nothing where that is free text and the series is `whole` without it.
+/// The reason or remark of a series; `None` for free text if the series is `whole` without it.
 pub(super) fn series(given: SeriesReason, whole: bool) -> Option<SeriesReason> {
     use SeriesReason as Reason;
     let nothing = String::new;

@@ -6,7 +6,7 @@ use wirebench_record::comparison::ComparedMetric;
 use wirebench_record::reason::{MetricReason, SeriesReason};
 use wirebench_testing::golden;
 
-const OF: Of = Of {
+const OF: ComparedCommits = ComparedCommits {
     head: "b81e05d44c7f9a236e10bb58cf7214d90a3e6d72",
     base: "3f9d2c71a0b84e5596c8d17e2fa4b03c9d51e8f6",
 };
@@ -197,7 +197,7 @@ fn a_change_of_900_percent_beside_a_bound_of_a_tenth_is_refused() {
 #[test]
 fn the_base_that_is_named_is_the_one_that_was_measured_and_the_one_of_today_stands_beside_it() {
     let today = "0123456789abcdef0123456789abcdef01234567";
-    let found = checked(golden("regressed"), &Of { base: today, ..OF }).unwrap();
+    let found = checked(golden("regressed"), &ComparedCommits { base: today, ..OF }).unwrap();
     assert_eq!(found.baseline.revision.commit.as_deref(), Some(OF.base));
     assert_eq!(
         found.repeat,

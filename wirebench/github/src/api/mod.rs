@@ -17,11 +17,11 @@ use ureq::{Agent, Body};
 pub use crate::api::error::ApiError;
 use crate::api::error::{advice, message, no_response};
 
+use crate::access::{Access, is_loopback};
 use crate::api::response::{RESPONSE_WITHIN, Response};
 pub use crate::api::retry::Repeat;
 use crate::api::retry::wait_before_retry;
 use crate::log_text::log_safe;
-use crate::place::{Place, is_loopback};
 
 /// The most attempts of one request.
 const TRIES: u32 = 5;
@@ -40,25 +40,25 @@ const PAGES: usize = 100;
 
 /// An HTTP client for the API.
 pub struct Api {
-    place: Place,
+    access: Access,
     agent: Agent,
     waited: std::cell::Cell<Duration>,
 }
 
 impl Api {
-    /// Asks the API of a place.
+    /// A client of the API at these addresses.
     #[must_use]
-    pub fn new(place: Place) -> Self {
+    pub fn new(access: Access) -> Self {
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
             .timeout_global(Some(RESPONSE_WITHIN))
             .user_agent(concat!("wirebench/", env!("CARGO_PKG_VERSION")));
-        if is_loopback(&place.api) {
+        if is_loopback(&access.api) {
             config = config.proxy(None);
         }
         Self {
-            place,
+            access,
             agent: config.build().new_agent(),
             waited: std::cell::Cell::default(),
         }
@@ -66,8 +66,8 @@ impl Api {
 
     /// Where it asks.
     #[must_use]
-    pub const fn place(&self) -> &Place {
-        &self.place
+    pub const fn access(&self) -> &Access {
+        &self.access
     }
 
     /// GET `path` below the repository, such as `/pulls/7`.
@@ -182,7 +182,7 @@ impl Api {
     }
 
     fn both_here(&self, address: &str) -> bool {
-        is_loopback(&self.place.api) && is_loopback(address)
+        is_loopback(&self.access.api) && is_loopback(address)
     }
 
     fn typed<T: DeserializeOwned>(
@@ -232,13 +232,13 @@ impl Api {
     }
 
     fn once(&self, method: &str, path: &str, body: Option<&Value>) -> Result<Response, ApiError> {
-        let Place {
+        let Access {
             api,
             owner,
             name,
             token,
             ..
-        } = &self.place;
+        } = &self.access;
         let no_response = |error: &ureq::Error| {
             self.error(
                 method,
@@ -306,7 +306,7 @@ impl Api {
         ApiError {
             request: log_safe(&format!("{method} {shown}")),
             status,
-            message: log_safe(&text.replace(&self.place.token, "(token)")),
+            message: log_safe(&text.replace(&self.access.token, "(token)")),
             advice: advice.to_owned(),
         }
     }

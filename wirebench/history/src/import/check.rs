@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use regex::Regex;
 use serde_json::value::RawValue;
 
-use crate::import::direction::{Concluded, conclude, trimmed};
+use crate::import::direction::{ConcludedDirection, conclude, trimmed};
 use crate::import::unit::scale;
 use wirebench_record::imported::{Fault, Flag, ImportedSeries, Suite};
 use wirebench_stats::quantile::median;
@@ -114,7 +114,7 @@ fn units(series: &mut ImportedSeries, tool: Option<&str>, faults: &mut Faults) {
     if series.occurrence > 1 {
         faults.add(Fault::DuplicateName, name);
     }
-    let concluded: Vec<Concluded> = own.iter().map(|unit| conclude(unit, tool)).collect();
+    let concluded: Vec<ConcludedDirection> = own.iter().map(|unit| conclude(unit, tool)).collect();
     if concluded.iter().any(|one| one.contradiction) {
         faults.add(Fault::Contradiction, name);
     }

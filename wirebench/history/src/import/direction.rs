@@ -4,9 +4,9 @@
 
 use wirebench_record::metric::Better;
 
-/// The better direction, and what it was concluded from.
+/// The better direction, and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Concluded {
+pub(super) struct ConcludedDirection {
     /// `None` if unknown.
     pub(super) better: Option<Better>,
     /// For people.
@@ -15,13 +15,13 @@ pub(super) struct Concluded {
     pub(super) contradiction: bool,
 }
 
-/// The unit without what follows its first tab or line break.
+/// The unit up to its first tab or line break.
 pub(super) fn trimmed(unit: &str) -> &str {
     unit.split(['\t', '\n', '\r']).next().unwrap_or_default().trim()
 }
 
 /// Concludes the better direction of a series with this unit, measured by this tool.
-pub(super) fn conclude(unit: &str, tool: Option<&str>) -> Concluded {
+pub(super) fn conclude(unit: &str, tool: Option<&str>) -> ConcludedDirection {
     let unit = trimmed(unit);
     let tool = tool.unwrap_or_default();
     let of_tool = match tool {
@@ -40,7 +40,7 @@ pub(super) fn conclude(unit: &str, tool: Option<&str>) -> Concluded {
         (None, None) if unit.is_empty() => "there is no unit".into(),
         (None, None) => format!("unit \"{unit}\" is not known"),
     };
-    Concluded {
+    ConcludedDirection {
         better: of_unit.or(of_tool),
         because,
         contradiction,

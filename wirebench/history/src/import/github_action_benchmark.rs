@@ -173,7 +173,7 @@ fn line(text: &str) -> Option<String> {
     (!visible.is_empty()).then_some(visible)
 }
 
-/// Checks the limits. A series takes up a value in every run of its suite, even where it has none.
+/// Checks the limits. A series takes up a value in every run of its suite, also where it has no value.
 fn within_bounds(file: &File) -> Result<(), NotImported> {
     let (mut all_runs, mut all_values) = (0_usize, 0_usize);
     for (_, runs) in &file.entries.0 {

@@ -4,7 +4,7 @@
 mod check;
 mod direction;
 mod github_action_benchmark;
-pub(super) mod rows;
+pub(super) mod traces;
 mod unit;
 
 pub use check::{check, number, sound_values};

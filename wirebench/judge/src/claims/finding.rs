@@ -1,4 +1,4 @@
-//! The finding for a claim: whether what was measured agrees with what was published.
+//! The finding for a claim: whether the measurement agrees with the publication.
 
 use crate::claims::measured::MeasuredPair;
 use wirebench_declare::claims::{Claim, Quantity};

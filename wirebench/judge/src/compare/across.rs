@@ -24,20 +24,19 @@ use wirebench_stats::quantile::median;
 pub fn across(baseline: &Run, candidate: &Run, rules: &Rules) -> Result<Comparison, String> {
     let candidate_of =
         |run: &Run| side(run, Variant::Candidate).ok_or_else(|| format!("run {} has no candidate", run.id));
-    let base_of = |head: &Series| baseline.series.iter().find(|base| base.id == head.id);
-    let with_counts = |head| {
-        let (base, after) = counts(base_of(head)?, head)?;
-        Some((head, base, after))
+    let in_baseline = |series: &Series| baseline.series.iter().find(|one| one.id == series.id);
+    let with_counts = |series| {
+        let (before, after) = counts(in_baseline(series)?, series)?;
+        Some((series, before, after))
     };
     let gates = Gates::over(candidate.series.iter().filter_map(with_counts), rules.margins);
-    let mut series: Vec<ComparedSeries> = (candidate.series.iter())
-        .map(|head| match base_of(head) {
-            Some(base) => both(baseline, base, candidate, head, &gates),
-            None => unjudged_series(head, Presence::Added),
-        })
-        .collect();
-    let removed = (baseline.series.iter()).filter(|base| candidate.series.iter().all(|head| head.id != base.id));
-    series.extend(removed.map(|base| unjudged_series(base, Presence::Removed)));
+    let compared = candidate.series.iter().map(|series| match in_baseline(series) {
+        Some(other) => in_both((baseline, candidate), (other, series), &gates),
+        None => unjudged_series(series, Presence::Added),
+    });
+    let removed = (baseline.series.iter()).filter(|one| candidate.series.iter().all(|series| series.id != one.id));
+    let removed = removed.map(|series| unjudged_series(series, Presence::Removed));
+    let series: Vec<ComparedSeries> = compared.chain(removed).collect();
     let verdict = (series.iter().filter_map(|series| series.verdict).min()).unwrap_or(Verdict::Inconclusive);
     Ok(Comparison {
         schema: SCHEMA.into(),
@@ -74,42 +73,42 @@ fn notes(baseline: &Run, candidate: &Run) -> Vec<Note> {
 }
 
 /// Why two series of one name cannot be compared; `None` if they can.
-fn difference(baseline: &Run, base: &Series, candidate: &Run, head: &Series) -> Option<SeriesReason> {
-    if base.digest != head.digest {
+fn difference(runs: (&Run, &Run), (baseline, candidate): (&Series, &Series)) -> Option<SeriesReason> {
+    if baseline.digest != candidate.digest {
         return Some(SeriesReason::OtherDigest {
-            baseline: base.digest.clone(),
-            candidate: head.digest.clone(),
+            baseline: baseline.digest.clone(),
+            candidate: candidate.digest.clone(),
         });
     }
-    let driver = head.command.first()?;
+    let driver = candidate.command.first()?;
     let version = |run: &Run| {
         let mut tools = run.tools.iter();
         tools.find(|tool| tool.name == *driver).map(|tool| tool.version.clone())
     };
-    let (before, after) = (version(baseline)?, version(candidate)?);
-    (before != after).then(|| SeriesReason::OtherDriver {
+    let (baseline, candidate) = (version(runs.0)?, version(runs.1)?);
+    (baseline != candidate).then(|| SeriesReason::OtherDriver {
         driver: driver.clone(),
-        baseline: before,
-        candidate: after,
+        baseline,
+        candidate,
     })
 }
 
-/// The result for a series that both runs have.
-fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, gates: &Gates) -> ComparedSeries {
-    let unjudged = unjudged_series(head, Presence::Both);
-    let difference = difference(baseline, base, candidate, head);
-    let metrics: Vec<ComparedMetric> = match (&difference, counts(base, head)) {
+/// The result for a series that both runs have: its baseline and its candidate.
+fn in_both(runs: (&Run, &Run), (baseline, candidate): (&Series, &Series), gates: &Gates) -> ComparedSeries {
+    let unjudged = unjudged_series(candidate, Presence::Both);
+    let difference = difference(runs, (baseline, candidate));
+    let metrics: Vec<ComparedMetric> = match (&difference, counts(baseline, candidate)) {
         (Some(_), _) => Vec::new(),
-        (None, Some((base, after))) => (Metric::COUNTED.into_iter())
-            .filter_map(|what| counted::across(base, after, what, gates.margin(head, what)))
+        (None, Some((before, after))) => (Metric::COUNTED.into_iter())
+            .filter_map(|metric| counted::across(before, after, metric, gates.margin(candidate, metric)))
             .collect(),
         (None, None) => (Metric::OF_SERVER.into_iter())
-            .filter_map(|what| timed(base, head, what, gates))
+            .filter_map(|metric| timed(baseline, candidate, metric, gates))
             .collect(),
     };
-    if difference.is_none() && metrics.is_empty() && head.is_counted() {
+    if difference.is_none() && metrics.is_empty() && candidate.is_counted() {
         // Nothing is judged, so nothing is invalid.
-        let text = base.reason.clone().or_else(|| head.reason.clone());
+        let text = baseline.reason.clone().or_else(|| candidate.reason.clone());
         return ComparedSeries {
             reason: Some(text.map_or(SeriesReason::NothingCountedInOneRun, |text| SeriesReason::Text { text })),
             ..unjudged
@@ -128,34 +127,34 @@ fn both(baseline: &Run, base: &Series, candidate: &Run, head: &Series, gates: &G
 }
 
 /// The counts of both runs.
-fn counts<'a>(base: &'a Series, head: &'a Series) -> Option<(&'a Counts, &'a Counts)> {
-    base.counts_of(Variant::Candidate)
-        .zip(head.counts_of(Variant::Candidate))
+fn counts<'a>(baseline: &'a Series, candidate: &'a Series) -> Option<(&'a Counts, &'a Counts)> {
+    (baseline.counts_of(Variant::Candidate)).zip(candidate.counts_of(Variant::Candidate))
 }
 
 /// The medians of a timed metric; `None` if a run does not have it.
-fn timed(base: &Series, head: &Series, metric: Metric, gates: &Gates) -> Option<ComparedMetric> {
+fn timed(baseline: &Series, candidate: &Series, metric: Metric, gates: &Gates) -> Option<ComparedMetric> {
     let values = |series: &Series| -> Vec<f64> {
         let is_used = |round: &&Round| round.variant == Variant::Candidate && round.dropped.is_none();
         (series.rounds.iter().filter(is_used))
             .filter_map(|round| metric.comparable(round))
             .collect()
     };
-    let (before, after) = (values(base), values(head));
-    let (from, to) = (median(&before)?, median(&after)?);
+    let margin = gates.margin(candidate, metric);
+    let (baseline, candidate) = (values(baseline), values(candidate));
+    let pairs = count(baseline.len().min(candidate.len()));
+    let (baseline, candidate) = (median(&baseline)?, median(&candidate)?);
     let bad = match metric.better() {
-        Better::Lower => (to / from).ln(),
-        Better::Higher => (from / to).ln(),
+        Better::Lower => (candidate / baseline).ln(),
+        Better::Higher => (baseline / candidate).ln(),
     };
-    let pairs = count(before.len().min(after.len()));
     Some(ComparedMetric {
         verdict: Verdict::Inconclusive,
         reason: MetricReason::MeasuredAtDifferentTimes,
-        baseline: Some(from),
-        candidate: Some(to),
+        baseline: Some(baseline),
+        candidate: Some(candidate),
         effect_percent: Some(percent(metric, bad)),
         pairs,
         kept: pairs,
-        ..unjudged_metric(metric, gates.margin(head, metric))
+        ..unjudged_metric(metric, margin)
     })
 }

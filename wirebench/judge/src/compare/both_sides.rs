@@ -38,8 +38,8 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
         }
     };
     match (side(Variant::Baseline), side(Variant::Candidate)) {
-        (Ok(base), Ok(head)) => Ok((base, head)),
-        // A side that was not counted at all takes precedence over one that failed: there is nothing to compare.
+        (Ok(baseline), Ok(candidate)) => Ok((baseline, candidate)),
+        // A side that was not counted takes precedence over a side whose counting failed: the series cannot be compared.
         (Err(not_tried @ Missing::NotTried(_)), _) | (_, Err(not_tried @ Missing::NotTried(_))) => Err(not_tried),
         // If counting fails on both sides, the cause is the server or the driver, not the change.
         (Err(Missing::Failed(SeriesReason::NotCounted { why, .. })), Err(Missing::Failed(_))) => {

@@ -6,7 +6,7 @@ use wirebench_record::metric::{Better, Metric};
 use wirebench_record::run::{Round, Series, Variant};
 use wirebench_stats::location::{Location, locate, standard_deviation};
 use wirebench_stats::quantile::median;
-use wirebench_stats::rank_sum::{Kept, keep, worse_by_more_than};
+use wirebench_stats::rank_sum::{KeptPairs, without_outliers, worse_by_more_than};
 
 /// The pairs of one metric.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub(super) struct Cell {
 /// The estimates of a cell, without any test: differences of logarithms of badness, candidate over baseline.
 #[derive(Debug, Clone)]
 pub(super) struct Estimates {
-    pub(super) kept: Kept,
+    pub(super) kept: KeptPairs,
     /// In the metric's unit.
     pub(super) baseline: Option<f64>,
     pub(super) candidate: Option<f64>,
@@ -48,7 +48,7 @@ impl Cell {
         gates: &Gates,
     ) -> Option<Self> {
         let values: (Vec<f64>, Vec<f64>) = pairs
-            .filter_map(|(base, head)| metric.comparable(base).zip(metric.comparable(head)))
+            .filter_map(|(baseline, candidate)| metric.comparable(baseline).zip(metric.comparable(candidate)))
             .unzip();
         let bad = |value: &f64| match metric.better() {
             Better::Lower => value.ln(),
@@ -86,13 +86,14 @@ impl Cell {
     }
 
     pub(super) fn estimates(&self) -> Estimates {
-        let kept = keep(&self.bad.0, &self.bad.1);
+        let kept = without_outliers(&self.bad.0, &self.bad.1);
         let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
         let middle = |arm: &[f64]| median(&kept.pairs.iter().map(|i| arm[*i]).collect::<Vec<_>>());
         let location = locate(&differences);
         // Values around the centre of both medians, exactly as far apart as the estimate, so that values and effect
         // agree.
-        let centre = (middle(&self.bad.0).zip(middle(&self.bad.1))).map(|(base, head)| f64::midpoint(base, head));
+        let centre = (middle(&self.bad.0).zip(middle(&self.bad.1)))
+            .map(|(baseline, candidate)| f64::midpoint(baseline, candidate));
         let around = |share: f64| {
             let bad = centre? + share * location?.estimate;
             Some(match self.metric.better() {
@@ -132,8 +133,8 @@ fn pairs_with(series: &Series, stage: u32, other: Variant) -> impl Iterator<Item
         let usable = series.rounds.iter().filter(usable);
         usable.filter(move |round| round.variant == variant)
     };
-    of(Variant::Baseline).filter_map(move |base| {
-        let head = of(other).find(|head| head.round == base.round)?;
-        Some((base, head))
+    of(Variant::Baseline).filter_map(move |baseline| {
+        let candidate = of(other).find(|candidate| candidate.round == baseline.round)?;
+        Some((baseline, candidate))
     })
 }

@@ -37,21 +37,21 @@ pub(super) fn compared(run: &Run, series: &Series, gates: &Gates) -> ComparedSer
         Err(Missing::Failed(reason)) => {
             (compared.verdict, compared.reason) = (Some(Verdict::Invalid), Some(reason));
         }
-        Ok((base, head)) => {
-            let judged = |metric| judged(run, series, (base, head), metric, gates.margin(series, metric));
+        Ok((baseline, candidate)) => {
+            let judged = |metric| judged(run, series, (baseline, candidate), metric, gates.margin(series, metric));
             compared.metrics = Metric::COUNTED.into_iter().filter_map(judged).collect();
-            compared.functions = functions::changes(base, head, &compared.metrics);
-            new_calls::add_to_list(base, head, &mut compared.functions);
+            compared.functions = functions::changes(baseline, candidate, &compared.metrics);
+            new_calls::add_to_list(baseline, candidate, &mut compared.functions);
             compared.verdict = over_gating(&compared.metrics);
-            compared.reason = reason(series, base, head, &compared.metrics);
+            compared.reason = reason(series, baseline, candidate, &compared.metrics);
         }
     }
     compared
 }
 
 /// What to know of a series that was counted on both sides.
-fn reason(series: &Series, base: &Counts, head: &Counts, metrics: &[ComparedMetric]) -> Option<SeriesReason> {
-    let (refused, why) = refused(base, head);
+fn reason(series: &Series, baseline: &Counts, candidate: &Counts, metrics: &[ComparedMetric]) -> Option<SeriesReason> {
+    let (refused, why) = refused(baseline, candidate);
     if metrics.is_empty() {
         return Some(if refused.is_empty() {
             SeriesReason::NothingCounted
@@ -61,25 +61,25 @@ fn reason(series: &Series, base: &Counts, head: &Counts, metrics: &[ComparedMetr
         });
     }
     declared_differently(series).or_else(|| {
-        let remarks = remarks(base, head);
+        let remarks = remarks(baseline, candidate);
         let is_empty = remarks.is_empty() && refused.is_empty();
         (!is_empty).then_some(SeriesReason::Counts { remarks, refused, why })
     })
 }
 
 /// The remarks on the figures, each once.
-fn remarks(base: &Counts, head: &Counts) -> Vec<String> {
+fn remarks(baseline: &Counts, candidate: &Counts) -> Vec<String> {
     let mut seen = BTreeSet::new();
-    let all = base.remarks.iter().chain(&head.remarks);
+    let all = baseline.remarks.iter().chain(&candidate.remarks);
     all.filter(|remark| seen.insert(*remark)).cloned().collect()
 }
 
 /// The figures that both sides refused, which are not judged, and why the first was refused.
-fn refused(base: &Counts, head: &Counts) -> (Vec<Metric>, Option<String>) {
+fn refused(baseline: &Counts, candidate: &Counts) -> (Vec<Metric>, Option<String>) {
     let is_refused = |counts, metric| matches!(figure(counts, metric), Some(Err(_)));
-    let both = |metric: &Metric| is_refused(base, *metric) && is_refused(head, *metric);
+    let both = |metric: &Metric| is_refused(baseline, *metric) && is_refused(candidate, *metric);
     let all: Vec<Metric> = Metric::COUNTED.into_iter().filter(both).collect();
-    let first = all.first().and_then(|metric| base.figure(*metric));
+    let first = all.first().and_then(|metric| baseline.figure(*metric));
     let why = first.and_then(|figure| figure.refused.clone());
     (all, why)
 }
@@ -120,22 +120,22 @@ fn judged(
         let side = counts.variant;
         Err(MetricReason::FigureMissing { side, why })
     };
-    let (base, head) = match (figure(sides.0, metric), figure(sides.1, metric)) {
+    let (baseline, candidate) = match (figure(sides.0, metric), figure(sides.1, metric)) {
         (None, None) => return None,
-        (base, head) => (
-            base.unwrap_or_else(|| missing(sides.0)),
-            head.unwrap_or_else(|| missing(sides.1)),
+        (baseline, candidate) => (
+            baseline.unwrap_or_else(|| missing(sides.0)),
+            candidate.unwrap_or_else(|| missing(sides.1)),
         ),
     };
-    let one_sided = base.is_ok() != head.is_ok();
-    if (base.is_err() && head.is_err()) || (one_sided && !margin.gate) {
+    let one_sided = baseline.is_ok() != candidate.is_ok();
+    if (baseline.is_err() && candidate.is_err()) || (one_sided && !margin.gate) {
         return None;
     }
     let mut judged = unjudged_metric(metric, margin);
-    judged.baseline = base.as_ref().ok().map(|figure| figure.value);
-    judged.candidate = head.as_ref().ok().map(|figure| figure.value);
-    match (base, head) {
-        (Ok(base), Ok(head)) => judge_figures(run, series, sides, (base, head), &mut judged),
+    judged.baseline = baseline.as_ref().ok().map(|figure| figure.value);
+    judged.candidate = candidate.as_ref().ok().map(|figure| figure.value);
+    match (baseline, candidate) {
+        (Ok(baseline), Ok(candidate)) => judge_figures(run, series, sides, (baseline, candidate), &mut judged),
         (Err(reason), _) | (_, Err(reason)) => judged.reason = reason,
     }
     let looks_fine = metric == Metric::Syscalls && matches!(judged.verdict, Verdict::Unchanged | Verdict::Improved);
@@ -150,7 +150,7 @@ fn judge_figures(
     run: &Run,
     series: &Series,
     sides: (&Counts, &Counts),
-    (base, head): (Counted, Counted),
+    (baseline, candidate): (Counted, Counted),
     judged: &mut ComparedMetric,
 ) {
     let metric = judged.metric;
@@ -161,7 +161,7 @@ fn judge_figures(
         ..figure
     };
     let layouts = exact::layout_range(by_layout(sides.0, metric), by_layout(sides.1, metric));
-    let judgement = judge(widened(base), widened(head), layouts, judged.margin_percent);
+    let judgement = judge(widened(baseline), widened(candidate), layouts, judged.margin_percent);
     let worse_by = judgement.effect.map_or(FROM_ZERO_PERCENT, |effect| effect.max(0.0));
     judged.accepted = (judgement.verdict == Verdict::Regressed)
         .then(|| accepted(run, series, metric, worse_by))
@@ -178,16 +178,16 @@ fn judge_figures(
 }
 
 /// A metric of two runs: its values, not judged; `None` if a run does not have it.
-pub(super) fn across(base: &Counts, head: &Counts, metric: Metric, margin: Margin) -> Option<ComparedMetric> {
-    let (Ok(base), Ok(head)) = (figure(base, metric)?, figure(head, metric)?) else {
+pub(super) fn across(baseline: &Counts, candidate: &Counts, metric: Metric, margin: Margin) -> Option<ComparedMetric> {
+    let (Ok(baseline), Ok(candidate)) = (figure(baseline, metric)?, figure(candidate, metric)?) else {
         return None;
     };
-    let judgement = judge(base, head, None, margin.margin.percent());
+    let judgement = judge(baseline, candidate, None, margin.margin.percent());
     Some(ComparedMetric {
         verdict: Verdict::Inconclusive,
         reason: MetricReason::CountedAtDifferentTimes,
-        baseline: Some(base.value),
-        candidate: Some(head.value),
+        baseline: Some(baseline.value),
+        candidate: Some(candidate.value),
         effect_percent: judgement.effect,
         spread_percent: judgement.spread,
         ..unjudged_metric(metric, margin)

@@ -21,8 +21,8 @@ impl<'a> Gates<'a> {
     /// The gates of a run with baseline and candidate.
     pub(super) fn of(run: &'a Run, margins: &'a Margins) -> Self {
         let both = |series: &'a Series| {
-            let (base, head) = sides(run, series).ok()?;
-            Some((series, base, head))
+            let (baseline, candidate) = sides(run, series).ok()?;
+            Some((series, baseline, candidate))
         };
         Self::over(run.series.iter().filter_map(both), margins)
     }
@@ -34,8 +34,8 @@ impl<'a> Gates<'a> {
     ) -> Self {
         // Bytes and system calls do not measure work: only instructions replace CPU time.
         let is_counted = |counts: &Counts| counts.value(Metric::Instructions).is_some();
-        let gates = |(series, base, head): &(&Series, &Counts, &Counts)| {
-            is_counted(base) && is_counted(head) && margins.of(&series.id, Metric::Instructions).gate
+        let gates = |(series, baseline, candidate): &(&Series, &Counts, &Counts)| {
+            is_counted(baseline) && is_counted(candidate) && margins.of(&series.id, Metric::Instructions).gate
         };
         let counted = series.filter(gates).map(|(series, _, _)| series.server.as_str());
         Self {

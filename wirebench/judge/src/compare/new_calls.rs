@@ -8,13 +8,13 @@ use wirebench_record::metric::Metric;
 use wirebench_record::reason::MetricReason;
 
 /// Calls that the candidate makes per request and the baseline does not, the most frequent first.
-fn new_calls<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
+fn new_calls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> Vec<(&'a str, f64)> {
     // Without a list of the baseline's calls, every call would look new.
-    if base.syscalls.is_empty() {
+    if baseline.syscalls.is_empty() {
         return Vec::new();
     }
-    let absent = |name: &str| base.syscalls.get(name).is_none_or(|calls| *calls <= 0.0);
-    let mut calls: Vec<(&str, f64)> = (head.syscalls.iter())
+    let absent = |name: &str| baseline.syscalls.get(name).is_none_or(|calls| *calls <= 0.0);
+    let mut calls: Vec<(&str, f64)> = (candidate.syscalls.iter())
         .map(|(name, calls)| (name.as_str(), *calls))
         .filter(|(name, calls)| *calls > 0.0 && absent(name))
         .collect();
@@ -23,8 +23,8 @@ fn new_calls<'a>(base: &'a Counts, head: &'a Counts) -> Vec<(&'a str, f64)> {
 }
 
 /// Why the number of system calls cannot be called unchanged: a new call blocks requests. `None` if no new call does.
-pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<MetricReason> {
-    let (name, calls) = (new_calls(base, head).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
+pub(super) fn blocking(baseline: &Counts, candidate: &Counts) -> Option<MetricReason> {
+    let (name, calls) = (new_calls(baseline, candidate).into_iter()).find(|(name, _)| BLOCKING_CALLS.contains(name))?;
     Some(MetricReason::NewBlockingCall {
         call: name.to_owned(),
         per_request: calls,
@@ -32,9 +32,9 @@ pub(super) fn blocking(base: &Counts, head: &Counts) -> Option<MetricReason> {
 }
 
 /// Adds the new calls that are not listed yet.
-pub(super) fn add_to_list(base: &Counts, head: &Counts, functions: &mut Vec<FunctionChange>) {
-    let whole = base.value(Metric::Syscalls).map_or(0.0, |(value, _)| value);
-    for (name, calls) in new_calls(base, head) {
+pub(super) fn add_to_list(baseline: &Counts, candidate: &Counts, functions: &mut Vec<FunctionChange>) {
+    let whole = baseline.value(Metric::Syscalls).map_or(0.0, |(value, _)| value);
+    for (name, calls) in new_calls(baseline, candidate) {
         let listed = |one: &FunctionChange| one.metric == Metric::Syscalls && one.function == name;
         if !functions.iter().any(listed) {
             let change = FunctionChange {
@@ -47,7 +47,7 @@ pub(super) fn add_to_list(base: &Counts, head: &Counts, functions: &mut Vec<Func
                 caller: None,
                 source: None,
             };
-            functions.push(with_caller(change, base, head));
+            functions.push(with_caller(change, baseline, candidate));
         }
     }
 }

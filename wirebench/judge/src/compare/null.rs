@@ -27,15 +27,20 @@ pub(super) struct CountedNull {
 }
 
 /// Compares the null's figure with the baseline's, which is that at the first start layout; `None` without a null.
-pub(super) fn counted(series: &Series, base: &Counts, metric: Metric, margin_percent: f64) -> Option<CountedNull> {
+pub(super) fn counted(series: &Series, baseline: &Counts, metric: Metric, margin_percent: f64) -> Option<CountedNull> {
     let (null, null_spread) = series.counts_of(Variant::Null)?.value(metric)?;
-    let (_, spread) = base.value(metric)?;
-    let base = base.at_first_layout(metric)?;
+    let (_, spread) = baseline.value(metric)?;
+    let baseline = baseline.at_first_layout(metric)?;
     let figure = |value, spread| Counted { value, spread };
-    let judgement = exact::judge(figure(base, spread), figure(null, null_spread), None, margin_percent);
+    let judgement = exact::judge(
+        figure(baseline, spread),
+        figure(null, null_spread),
+        None,
+        margin_percent,
+    );
     Some(CountedNull {
         percent: judgement.effect,
-        distance: (null - base).abs(),
+        distance: (null - baseline).abs(),
         differs: matches!(judgement.verdict, Verdict::Regressed | Verdict::Improved),
     })
 }
@@ -98,11 +103,11 @@ mod tests {
 
     #[test]
     fn a_counted_null_is_held_against_the_first_layout_and_a_large_one_differs() {
-        let base = counts(Variant::Baseline, 10_080.0, &[10_000.0, 10_120.0, 10_120.0]);
+        let baseline = counts(Variant::Baseline, 10_080.0, &[10_000.0, 10_120.0, 10_120.0]);
         let of = |instructions| {
             let mut series = series();
             series.counts = vec![counts(Variant::Null, instructions, &[])];
-            counted(&series, &base, Metric::Instructions, 1.0).unwrap()
+            counted(&series, &baseline, Metric::Instructions, 1.0).unwrap()
         };
         let same = of(10_004.0);
         assert!(
@@ -111,7 +116,7 @@ mod tests {
             same.percent
         );
         assert!(of(10_150.0).differs && of(9_800.0).differs);
-        assert!(counted(&series(), &base, Metric::Instructions, 1.0).is_none());
+        assert!(counted(&series(), &baseline, Metric::Instructions, 1.0).is_none());
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn enough_minutes(run: &Run) -> Option<u32> {
 
 /// The series for which the time left is enough for a verdict, in the run's order, and the number of rounds of each. If there
 /// is not time for all, those that may have changed take precedence, and of these the ones that look worst. `None` if there
-/// is time for none.
+/// is not time for any.
 fn affordable(all: Vec<Need>, time: &Time) -> Option<(Vec<Need>, u32)> {
     let fits = |needs: &[Need]| {
         let pass: Duration = needs.iter().map(|need| time.pair[need.series]).sum();

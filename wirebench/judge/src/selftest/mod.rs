@@ -1,5 +1,5 @@
 //! Measures how often verdicts are wrong: how often equal code is called regressed, and slower code is not. The rounds come
-//! from a model or from recorded runs; the rules are those that judge every run.
+//! from a model or from recorded runs; the rules are the same as for every run.
 
 mod replay;
 mod simulate;

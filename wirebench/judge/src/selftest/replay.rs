@@ -117,15 +117,19 @@ impl Source for Replay {
             let block = &self.blocks[self.next % self.blocks.len()];
             self.next += 1;
             for (i, rounds) in &mut drawn {
-                let Some((base, head)) = block[*i].clone() else {
+                let Some((baseline, candidate)) = block[*i].clone() else {
                     continue;
                 };
                 let exchange = self.equal && self.random.random_bool(0.5);
-                let (base, mut head) = if exchange { (head, base) } else { (base, head) };
-                if let Some(cpu) = head.server_cpu_ns.as_mut().filter(|_| self.worse > 0.0) {
+                let (baseline, mut candidate) = if exchange {
+                    (candidate, baseline)
+                } else {
+                    (baseline, candidate)
+                };
+                if let Some(cpu) = candidate.server_cpu_ns.as_mut().filter(|_| self.worse > 0.0) {
                     cpu.user += share(cpu.total(), self.worse);
                 }
-                for (variant, round) in [(Variant::Baseline, base), (Variant::Candidate, head)] {
+                for (variant, round) in [(Variant::Baseline, baseline), (Variant::Candidate, candidate)] {
                     rounds.push(Round {
                         variant,
                         stage,

@@ -136,9 +136,9 @@ impl Source for Model {
         let mut drawn: Vec<(usize, Vec<Round>)> = series.iter().map(|i| (*i, Vec::new())).collect();
         for number in first..first + count {
             for (scenario, rounds) in &mut drawn {
-                let [base, head] = self.pair(*scenario);
-                rounds.push(round(Variant::Baseline, number, stage, RESPONSES, base));
-                rounds.push(round(Variant::Candidate, number, stage, RESPONSES, head));
+                let [baseline, candidate] = self.pair(*scenario);
+                rounds.push(round(Variant::Baseline, number, stage, RESPONSES, baseline));
+                rounds.push(round(Variant::Candidate, number, stage, RESPONSES, candidate));
             }
             self.rounds_done += 1.0;
         }

@@ -4,7 +4,7 @@ use crate::summary::{Row, Spread, candidate_rounds};
 use wirebench_record::run::{LoadRecord, Round, RoundStatus};
 use wirebench_stats::quantile::median;
 
-/// The rate that an open loop offered, and what it achieved.
+/// The rate that an open loop offered, and the rate it achieved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
     /// Requests per second offered: as declared or measured, or the median of the rates that a search found.

@@ -5,7 +5,7 @@ use askama::Template;
 use crate::report::format::three_digits;
 use crate::site::frame::Frame;
 use crate::site::page::{Context, SitePage};
-use wirebench_history::standing::{ENDED_AFTER, FEWEST};
+use wirebench_history::standing::{ENDED_AFTER, FEWEST_VALUES};
 
 pub(super) const PAGE: SitePage = SitePage::new("about.html", "About", render);
 
@@ -31,7 +31,7 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
         least_after: method.least_after,
         p: method.p.to_string(),
         smallest: three_digits(method.smallest_step_percent),
-        fewest: FEWEST,
+        fewest: FEWEST_VALUES,
         ended: ENDED_AFTER,
         synthetic: followed.facts.synthetic.clone(),
     }

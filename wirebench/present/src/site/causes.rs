@@ -6,7 +6,7 @@ use crate::site::frame::{Site, pull_url};
 use crate::site::gather::Source;
 use crate::site::shown::name;
 use crate::site::timeline::{day, seconds};
-use wirebench_history::follow::Line;
+use wirebench_history::follow::SourceTimeline;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Group, GroupedStep};
 
@@ -129,7 +129,7 @@ pub(super) fn anchor(source: &str, commit: &str) -> String {
 }
 
 /// How many pushes the change may be in; `None` when one end is not in the line.
-fn pushes(line: &Line, group: &Group) -> Option<usize> {
+fn pushes(line: &SourceTimeline, group: &Group) -> Option<usize> {
     let place = |commit: &str| line.pushes.iter().rposition(|push| push.commit == commit);
     let (before, after) = (place(&group.last_before.commit)?, place(&group.first_after.commit)?);
     Some(after.saturating_sub(before))

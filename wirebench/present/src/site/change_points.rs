@@ -7,7 +7,7 @@ use crate::site::gather::{Drawn, Series, Source};
 use crate::site::series_view::{changed, state, verdict};
 use crate::site::spark;
 use crate::site::timeline::{day, seconds};
-use wirebench_history::follow::Line;
+use wirebench_history::follow::SourceTimeline;
 use wirebench_history::is_reverted;
 use wirebench_history::standing::{Change, Standing};
 use wirebench_record::metric::Metric;
@@ -96,7 +96,7 @@ impl ChangePointView {
 
 fn view(
     site: &Site,
-    line: &Line,
+    line: &SourceTimeline,
     series: &Series,
     drawn: &Drawn,
     (segment, point): (&Segment, &ChangePoint),

@@ -3,7 +3,7 @@
 use crate::site::buckets::{buckets, stretches};
 use crate::site::encode::row;
 use crate::site::gather::{Drawn, Series, Source};
-use wirebench_history::follow::Values;
+use wirebench_history::follow::TraceValues;
 use wirebench_history::standing::Standing;
 use wirebench_record::site::{Break, COLUMN, Column, Failure, MOST_POINTS, POINTS, Points, PointsFile, Step};
 use wirebench_record::trend::Trace;
@@ -48,7 +48,7 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
     (column, file)
 }
 
-fn breaks(trace: &Trace, values: &Values) -> Vec<Break> {
+fn breaks(trace: &Trace, values: &TraceValues) -> Vec<Break> {
     let segments = trace.segments.iter().zip(&values.segments);
     let broken = segments.filter_map(|(segment, places)| {
         Some(Break {
@@ -59,7 +59,7 @@ fn breaks(trace: &Trace, values: &Values) -> Vec<Break> {
     broken.collect()
 }
 
-fn steps(trace: &Trace, values: &Values) -> Vec<Step> {
+fn steps(trace: &Trace, values: &TraceValues) -> Vec<Step> {
     let segments = trace.segments.iter().zip(&values.segments);
     let found = segments.flat_map(|(segment, places)| {
         let steps = segment.change_points.iter().zip(&places.steps);
@@ -78,7 +78,7 @@ fn steps(trace: &Trace, values: &Values) -> Vec<Step> {
     found.collect()
 }
 
-fn failures(values: &Values) -> Vec<Failure> {
+fn failures(values: &TraceValues) -> Vec<Failure> {
     let failure = |(at, why): &(usize, String)| Failure {
         at: *at,
         why: why.clone(),
@@ -87,7 +87,7 @@ fn failures(values: &Values) -> Vec<Failure> {
 }
 
 /// From the first place that has a value to the last one.
-fn points(values: &Values) -> Points {
+fn points(values: &TraceValues) -> Points {
     let known = |value: &f64| value.is_finite();
     let from = values.values.iter().position(known).unwrap_or(0);
     let end = values.values.iter().rposition(known).map_or(from, |last| last + 1);

@@ -8,7 +8,7 @@ use crate::report::format::plural;
 use crate::site::gather::Source;
 use crate::site::input::Input;
 use crate::site::timeline::seconds;
-use wirebench_history::follow::{Line, RUNS};
+use wirebench_history::follow::{RUNS_SOURCE, SourceTimeline};
 
 /// A page that the navigation of every page leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Site {
             newest,
             nav,
             series: (sources.iter())
-                .filter(|source| source.line.source == RUNS)
+                .filter(|source| source.line.source == RUNS_SOURCE)
                 .flat_map(|source| &source.series)
                 .map(|series| (series.name.to_owned(), series.page.clone()))
                 .collect(),
@@ -142,12 +142,12 @@ impl Site {
     }
 
     /// The repository that the commits of a source are in: an imported history may name another one.
-    pub(super) fn repository_of<'a>(&'a self, line: &'a Line) -> Option<&'a str> {
+    pub(super) fn repository_of<'a>(&'a self, line: &'a SourceTimeline) -> Option<&'a str> {
         line.repository.as_deref().or(self.repository.as_deref())
     }
 
     /// Where all between two commits is shown.
-    pub(super) fn range_url(&self, line: &Line, before: &str, after: &str) -> Option<String> {
+    pub(super) fn range_url(&self, line: &SourceTimeline, before: &str, after: &str) -> Option<String> {
         let repository = self.repository_of(line)?;
         commit_url(repository, before).and(commit_url(repository, after))?;
         Some(format!("https://github.com/{repository}/compare/{before}...{after}"))

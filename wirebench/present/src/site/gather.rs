@@ -2,8 +2,8 @@
 
 use crate::site::names::{Pages, word};
 use crate::site::timeline::{Mark, mark, timeline};
-use wirebench_history::follow::{Followed, Line, RUNS, Values};
-use wirebench_history::standing::{Stands, stands};
+use wirebench_history::follow::{FollowedHistory, RUNS_SOURCE, SourceTimeline, TraceValues};
+use wirebench_history::standing::{TraceStanding, standing_since};
 use wirebench_record::history::Released;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
@@ -13,7 +13,7 @@ use wirebench_record::trend::{Basis, Trace};
 /// A source with all its series.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
-    pub(super) line: &'a Line,
+    pub(super) line: &'a SourceTimeline,
     pub(super) timeline: Timeline,
     /// The push that the newest one is compared with.
     pub(super) mark: Mark,
@@ -36,22 +36,22 @@ pub(super) struct Series<'a> {
 #[derive(Debug)]
 pub(super) struct Drawn<'a> {
     pub(super) trace: &'a Trace,
-    pub(super) values: &'a Values,
+    pub(super) values: &'a TraceValues,
     /// The name of its files, without folder and ending.
     pub(super) column: String,
     /// The word that chooses it in the page's address.
     pub(super) word: String,
     pub(super) label: &'a str,
-    pub(super) stands: Stands,
+    pub(super) stands: TraceStanding,
     /// The reference that ratios are to: a release or a commit.
     pub(super) reference: Option<String>,
 }
 
 /// Every source, in the history's order.
-pub(super) fn gather<'a>(followed: &'a Followed, releases: &[Released]) -> Vec<Source<'a>> {
+pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -> Vec<Source<'a>> {
     let mut pages = Pages::default();
     let mut sources: Vec<Source> = followed
-        .lines
+        .timelines
         .iter()
         .map(|line| {
             let timeline = timeline(line, releases);
@@ -63,8 +63,8 @@ pub(super) fn gather<'a>(followed: &'a Followed, releases: &[Released]) -> Vec<S
             }
         })
         .collect();
-    for (trace, values) in followed.trend.traces.iter().zip(&followed.rows) {
-        let source = &mut sources[values.line];
+    for (trace, values) in followed.trend.traces.iter().zip(&followed.values) {
+        let source = &mut sources[values.timeline];
         if source.series.last().is_none_or(|series| series.name != trace.series) {
             source.series.push(Series {
                 name: &trace.series,
@@ -87,7 +87,7 @@ pub(super) fn gather<'a>(followed: &'a Followed, releases: &[Released]) -> Vec<S
             column: format!("{}.{name}", series.page),
             word: trace.metric.map_or("value", Metric::name).to_owned(),
             label: label(trace),
-            stands: stands(trace, values, mark),
+            stands: standing_since(trace, values, mark),
             reference,
         });
     }
@@ -96,7 +96,7 @@ pub(super) fn gather<'a>(followed: &'a Followed, releases: &[Released]) -> Vec<S
 
 /// Whether there may be runs: imported histories have none.
 pub(super) fn may_have_runs(sources: &[Source]) -> bool {
-    sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS)
+    sources.is_empty() || sources.iter().any(|source| source.line.source == RUNS_SOURCE)
 }
 
 /// What is drawn, in words.
@@ -116,8 +116,8 @@ fn server(trace: &Trace) -> &str {
 }
 
 /// The reference of the newest ratios: a release's name, else a commit.
-fn reference(line: &Line, trace: &Trace, releases: &[Released]) -> Option<String> {
-    if trace.basis == Basis::Value || line.source != RUNS {
+fn reference(line: &SourceTimeline, trace: &Trace, releases: &[Released]) -> Option<String> {
+    if trace.basis == Basis::Value || line.source != RUNS_SOURCE {
         return None;
     }
     let newest = line.runs.iter().rev().find_map(|run| run.reference.as_deref())?;

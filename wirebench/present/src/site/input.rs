@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use wirebench_declare::claims::PublicComparison;
-use wirebench_history::follow::Followed;
+use wirebench_history::follow::FollowedHistory;
 use wirebench_record::comparison::Comparison;
 use wirebench_record::history::Released;
 use wirebench_record::run::Run;
@@ -25,7 +25,7 @@ pub struct PagedRun {
 #[derive(Debug)]
 pub struct Input<'a> {
     /// The history with every value.
-    pub followed: &'a Followed,
+    pub followed: &'a FollowedHistory,
     /// The runs that get pages of their own, the newest last.
     pub runs: &'a [PagedRun],
     /// The project's public comparisons, for the page "HTTP or gRPC?".

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::site::frame::Frame;
     use askama::Template;
-    use wirebench_history::follow::Followed;
+    use wirebench_history::follow::FollowedHistory;
     use wirebench_record::history::Facts;
 
     #[derive(Template)]
@@ -176,11 +176,11 @@ mod tests {
 
     impl BuiltSite {
         fn with(pages: &[SitePage]) -> Self {
-            let followed = Followed {
+            let followed = FollowedHistory {
                 facts: Facts::default(),
                 trend: samples::trend(),
-                lines: Vec::new(),
-                rows: Vec::new(),
+                timelines: Vec::new(),
+                values: Vec::new(),
             };
             let run = PagedRun {
                 run: samples::reference(),

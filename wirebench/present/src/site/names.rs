@@ -15,7 +15,7 @@ impl Pages {
     /// `weather@http@hey` becomes `weather.http.hey`. A name that loses letters, or that another series has, gets eight
     /// digits of the digest of source and series, so that links hold from one build to the next.
     pub(super) fn name(&mut self, source: &str, series: &str) -> String {
-        let own = source == wirebench_history::follow::RUNS;
+        let own = source == wirebench_history::follow::RUNS_SOURCE;
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
         let parts: Vec<&str> = series.split('@').collect();
         let whole = own && parts.len() == 3 && parts.iter().all(|part| !part.is_empty() && part.chars().all(fits));

@@ -9,7 +9,7 @@ use crate::site::gather::{Drawn, Series, Source};
 use crate::site::matrix::{Matrix, matrices};
 use crate::site::page::{Context, SitePage};
 use crate::site::series_view::sentence;
-use wirebench_history::standing::{FEWEST, Standing};
+use wirebench_history::standing::{FEWEST_VALUES, Standing};
 use wirebench_record::trend::Group;
 
 pub(super) const PAGE: SitePage = SitePage::new("index.html", "Overview", render);
@@ -145,7 +145,7 @@ fn broken(source: &Source) -> Vec<Broken> {
 /// How many runs are missing until the first verdict.
 fn first_runs(source: &Source, rows: &[MetricRow]) -> Option<String> {
     let early = !rows.is_empty() && rows.iter().all(|row| row.drawn.stands.standing == Standing::Few);
-    let missing = FEWEST.saturating_sub(source.timeline.pushes);
+    let missing = FEWEST_VALUES.saturating_sub(source.timeline.pushes);
     (early && missing > 0).then(|| format!("{} until verdicts.", plural(missing, "more run")))
 }
 

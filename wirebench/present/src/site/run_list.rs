@@ -58,8 +58,7 @@ impl ListedRun {
             profile: name(&run.profile),
             machine: name(&format!("{} × {model}", run.host.cpu_count)),
             series: run.series.len(),
-            verdict: comparison
-                .map(|comparison| (headline::verdict(comparison), class(headline::standing(comparison)))),
+            verdict: comparison.map(|comparison| (headline::verdict(comparison), class(headline::status(comparison)))),
         })
     }
 }

@@ -8,7 +8,7 @@ use crate::site::gather::{Drawn, Source};
 use crate::site::shown::direction;
 use crate::site::spark;
 use crate::site::timeline::day;
-use wirebench_history::standing::{Change, FEWEST, Standing};
+use wirebench_history::standing::{Change, FEWEST_VALUES, Standing};
 use wirebench_record::run::short_commit;
 use wirebench_stats::quantile::median;
 
@@ -129,7 +129,7 @@ impl Drawn<'_> {
         match (&stands.withheld, &stands.broken_by) {
             (Some(why), _) => format!("The newest run has no value that is judged: {why}"),
             (None, _) if self.trace.not_judged.is_some() => self.trace.not_judged.clone().unwrap_or_default(),
-            (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST} values"),
+            (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST_VALUES} values"),
             (None, _) if stands.standing == Standing::Ended => ended(self),
             (None, Some(why)) => format!("only since {why}"),
             (None, None) => String::new(),
@@ -171,7 +171,7 @@ pub(super) fn sentence(source: &Source) -> String {
     }
     if compared == 0 {
         return format!(
-            "Nothing to compare yet: {} so far; verdicts start at {FEWEST} values.",
+            "Nothing to compare yet: {} so far; verdicts start at {FEWEST_VALUES} values.",
             plural(source.timeline.pushes, "run")
         );
     }

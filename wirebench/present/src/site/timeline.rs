@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::site::names::word;
 use crate::site::shown::name;
-use wirebench_history::follow::{Line, RUNS};
+use wirebench_history::follow::{RUNS_SOURCE, SourceTimeline};
 use wirebench_record::history::Released;
 use wirebench_record::run::short_commit;
 use wirebench_record::site::{PUSHES, PUSHES_A_FILE, Pushes, Release, Timeline};
@@ -24,10 +24,10 @@ pub(super) struct Mark {
 }
 
 /// The timeline of a line.
-pub(super) fn timeline(line: &Line, releases: &[Released]) -> Timeline {
-    let own = line.source == RUNS;
+pub(super) fn timeline(line: &SourceTimeline, releases: &[Released]) -> Timeline {
+    let own = line.source == RUNS_SOURCE;
     Timeline {
-        id: if own { RUNS.into() } else { word(&line.source) },
+        id: if own { RUNS_SOURCE.into() } else { word(&line.source) },
         name: if own {
             "This repository".into()
         } else {
@@ -83,7 +83,7 @@ pub(super) fn mark(timeline: &Timeline) -> Mark {
 }
 
 /// The files of a line, in order. `with_page` are the ids of runs that have a page.
-pub(super) fn pushes(line: &Line, with_page: &HashSet<&str>) -> Vec<Pushes> {
+pub(super) fn pushes(line: &SourceTimeline, with_page: &HashSet<&str>) -> Vec<Pushes> {
     let provisional: HashSet<usize> = line.provisional.iter().copied().collect();
     let parts = line.pushes.chunks(PUSHES_A_FILE).enumerate();
     let file = |(number, part): (usize, &[Push])| {
@@ -139,7 +139,7 @@ pub(super) fn day(push: &Push) -> &str {
 mod tests {
     use super::*;
 
-    fn line(count: usize) -> Line {
+    fn line(count: usize) -> SourceTimeline {
         let push = |place: usize| Push {
             run: Some(format!("run-{place}")),
             commit: format!("{place:040x}"),
@@ -147,8 +147,8 @@ mod tests {
             message: None,
             author: None,
         };
-        Line {
-            source: RUNS.into(),
+        SourceTimeline {
+            source: RUNS_SOURCE.into(),
             repository: None,
             pushes: (0..count).map(push).collect(),
             runs: Vec::new(),

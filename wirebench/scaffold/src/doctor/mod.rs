@@ -40,7 +40,7 @@ pub fn no_project(reason: &str) -> Vec<Check> {
     [vec![missing], system::machine()].concat()
 }
 
-/// The packages that install what is missing and needed for a run, each once.
+/// The packages that install the missing programs that a run needs, each once.
 #[must_use]
 pub fn packages(checks: &[Check]) -> BTreeSet<&str> {
     let lacking = checks

@@ -12,7 +12,7 @@ use wirebench_engine::git;
 use wirebench_engine::install;
 use wirebench_engine::measure::tools;
 
-/// Checks what the builds of all servers and tiers read.
+/// Checks the files that the builds of all servers and tiers read.
 pub(super) fn sources(project: &Project) -> Vec<Check> {
     let top = git::top(&project.root).unwrap_or_else(|| project.root.clone());
     let folders = Folders {
@@ -61,7 +61,7 @@ impl Folders<'_> {
         self.upwards(folder).find(|one| one.join(name).is_file())
     }
 
-    /// The check of what a part's build needs, or its start if it has no build; `None` if nothing has to be there.
+    /// The check of the files that a part's build needs, or its start if it has no build; `None` if it needs no file.
     fn lacks(&self, part: &Part) -> Option<Check> {
         match (part.program, part.build) {
             (Program::Package(_), _) => self.cargo(self.root),
@@ -73,7 +73,7 @@ impl Folders<'_> {
         }
     }
 
-    /// The check of what a build command needs; `None` if it is not known to need anything.
+    /// The check of the files that a build command needs; `None` if no needs are known.
     fn lacks_for(&self, build: &[String]) -> Option<Check> {
         let has = |word: &str| build.iter().any(|one| one == word);
         let after = |flag: &str| {

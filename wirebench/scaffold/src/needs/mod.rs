@@ -1,7 +1,7 @@
 //! What the job that measures has to set up, from the evidence in the repository: toolchains and their caches, services,
 //! environment variables, submodules, and the paths whose changes matter.
 
-mod place;
+mod examined_folder;
 mod setup;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use self::place::Place;
-pub(crate) use self::place::quoted;
+use self::examined_folder::ExaminedFolder;
+pub(crate) use self::examined_folder::quoted;
 use crate::compose::{self, Composed, Service};
 use crate::files::Files;
 use crate::program::{Language, Program};
@@ -51,22 +51,22 @@ pub(super) fn of(files: &Files, programs: &[Program], config: &str) -> Needs {
         .iter()
         .map(|program| (program.language, program.manifest.as_str()))
         .collect();
-    let place = Place { files, config };
+    let examined = ExaminedFolder { files, config };
     let mut rust = false;
     for (language, manifest) in kits {
         match language {
             Language::Rust if rust => {}
             Language::Rust => {
                 rust = true;
-                let (restore, save) = setup::rust(&place, manifest);
+                let (restore, save) = setup::rust(&examined, manifest);
                 needs.before.push(restore);
                 needs.after.push(save);
             }
-            Language::Go => needs.before.push(setup::go(&place, manifest)),
-            Language::Node => needs.before.extend(setup::node(&place, manifest)),
-            Language::Python => needs.before.push(setup::python(&place, manifest)),
-            Language::Jvm => needs.before.push(setup::jvm(&place, manifest)),
-            Language::DotNet => needs.before.push(setup::dotnet(&place, manifest)),
+            Language::Go => needs.before.push(setup::go(&examined, manifest)),
+            Language::Node => needs.before.extend(setup::node(&examined, manifest)),
+            Language::Python => needs.before.push(setup::python(&examined, manifest)),
+            Language::Jvm => needs.before.push(setup::jvm(&examined, manifest)),
+            Language::DotNet => needs.before.push(setup::dotnet(&examined, manifest)),
         }
     }
     needs
@@ -197,18 +197,21 @@ fn local(value: &str, services: &[Service]) -> String {
 
 /// The examined folder, the folders of manifests above it, and the workflow; empty if one of them is the repository's top.
 fn paths(files: &Files, programs: &[Program], composed: &Composed, config: &str) -> Vec<String> {
-    let place = Place { files, config };
+    let examined = ExaminedFolder { files, config };
     let mut folders: BTreeSet<String> = programs
         .iter()
         .filter(|program| program.manifest.starts_with("../"))
-        .map(|program| place.below_top(&program.manifest))
+        .map(|program| examined.below_top(&program.manifest))
         .collect();
-    folders.insert(place.below_top(""));
+    folders.insert(examined.below_top(""));
     if folders.contains("") {
         return Vec::new();
     }
     let mut paths: Vec<String> = folders.iter().map(|folder| format!("{folder}/**")).collect();
-    let composed = composed.services.iter().map(|service| place.below_top(&service.file));
+    let composed = composed
+        .services
+        .iter()
+        .map(|service| examined.below_top(&service.file));
     paths.extend(composed.collect::<BTreeSet<_>>());
     if files.above(".gitmodules").is_some() {
         paths.push(".gitmodules".into());

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::place::{Place, quoted};
+use super::examined_folder::{ExaminedFolder, quoted};
 
 const GO: &str = "actions/setup-go@b7ad1dad31e06c5925ef5d2fc7ad053ef454303e # v7.0.0";
 const NODE: &str = "actions/setup-node@820762786026740c76f36085b0efc47a31fe5020 # v7.0.0";
@@ -24,9 +24,9 @@ fn step(why: &str, uses: &str, with: &[(&str, String)]) -> Step {
 }
 
 /// Rust is there: rustup installs what rust-toolchain.toml names. What main built is restored; only main saves it.
-pub(super) fn rust(place: &Place, manifest: &str) -> (Step, Step) {
-    let target = place.below_top(&format!("{manifest}target"));
-    let kept = place.below_top(".wirebench");
+pub(super) fn rust(examined: &ExaminedFolder, manifest: &str) -> (Step, Step) {
+    let target = examined.below_top(&format!("{manifest}target"));
+    let kept = examined.below_top(".wirebench");
     let paths = [
         "~/.cargo/registry/index",
         "~/.cargo/registry/cache",
@@ -36,7 +36,7 @@ pub(super) fn rust(place: &Place, manifest: &str) -> (Step, Step) {
     ];
     let listed = |indent: &str| paths.iter().map(|path| format!("{indent}{path}")).collect::<Vec<_>>();
     let key = "key: bench-rust-${{ runner.os }}-${{ runner.arch }}-${{ github.sha }}";
-    let made = place.below_top(&format!("{manifest}Cargo.toml"));
+    let made = examined.below_top(&format!("{manifest}Cargo.toml"));
     let mut restore = vec![
         format!("# {made}: the runner has Rust by rustup. What a push to the default branch built serves both sides."),
         format!("- uses: {RESTORE}"),
@@ -58,17 +58,17 @@ pub(super) fn rust(place: &Place, manifest: &str) -> (Step, Step) {
     (restore, save)
 }
 
-pub(super) fn go(place: &Place, manifest: &str) -> Step {
-    let module = place.below_top(&format!("{manifest}go.mod"));
+pub(super) fn go(examined: &ExaminedFolder, manifest: &str) -> Step {
+    let module = examined.below_top(&format!("{manifest}go.mod"));
     let mut with = vec![("go-version-file", quoted(&module))];
-    match place
+    match examined
         .files
         .text(&format!("{manifest}go.sum"))
-        .or(place.files.above("go.sum").map(|(_, text)| text))
+        .or(examined.files.above("go.sum").map(|(_, text)| text))
     {
         Some(_) => with.push((
             "cache-dependency-path",
-            quoted(&place.below_top(&format!("{manifest}go.sum"))),
+            quoted(&examined.below_top(&format!("{manifest}go.sum"))),
         )),
         None => with.push(("cache", "false".into())),
     }
@@ -79,13 +79,13 @@ pub(super) fn go(place: &Place, manifest: &str) -> Step {
     )
 }
 
-pub(super) fn node(place: &Place, manifest: &str) -> Vec<Step> {
-    let package = place.below_top(&format!("{manifest}package.json"));
-    let has_engine = place
+pub(super) fn node(examined: &ExaminedFolder, manifest: &str) -> Vec<Step> {
+    let package = examined.below_top(&format!("{manifest}package.json"));
+    let has_engine = examined
         .find(manifest, &["package.json"])
         .and_then(|(_, text)| serde_json::from_str::<serde_json::Value>(text).ok())
         .is_some_and(|package| package["engines"]["node"].is_string());
-    let version = match place.find(manifest, &[".nvmrc", ".node-version"]) {
+    let version = match examined.find(manifest, &[".nvmrc", ".node-version"]) {
         Some((file, _)) => ("node-version-file", quoted(&file)),
         None if has_engine => ("node-version-file", quoted(&package)),
         None => ("node-version", "lts/*".into()),
@@ -97,7 +97,7 @@ pub(super) fn node(place: &Place, manifest: &str) -> Vec<Step> {
     ];
     let lock = locks
         .into_iter()
-        .find_map(|(manager, lock)| Some((manager, place.find(manifest, &[lock])?.0)));
+        .find_map(|(manager, lock)| Some((manager, examined.find(manifest, &[lock])?.0)));
     let mut with = vec![version];
     let mut steps = Vec::new();
     match &lock {
@@ -121,11 +121,13 @@ pub(super) fn node(place: &Place, manifest: &str) -> Vec<Step> {
     steps
 }
 
-pub(super) fn python(place: &Place, manifest: &str) -> Step {
-    let declared = place.find(manifest, &["requirements.txt", "pyproject.toml"]);
+pub(super) fn python(examined: &ExaminedFolder, manifest: &str) -> Step {
+    let declared = examined.find(manifest, &["requirements.txt", "pyproject.toml"]);
     let asks = |text: &str| text.contains("requires-python");
-    let project = place.find(manifest, &["pyproject.toml"]).filter(|(_, text)| asks(text));
-    let version = match place.find(manifest, &[".python-version"]).or(project) {
+    let project = examined
+        .find(manifest, &["pyproject.toml"])
+        .filter(|(_, text)| asks(text));
+    let version = match examined.find(manifest, &[".python-version"]).or(project) {
         Some((file, _)) => ("python-version-file", quoted(&file)),
         None => ("python-version", "3.x".into()),
     };
@@ -148,13 +150,13 @@ static JAVA_VERSION: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant pattern")
 });
 
-pub(super) fn jvm(place: &Place, manifest: &str) -> Step {
+pub(super) fn jvm(examined: &ExaminedFolder, manifest: &str) -> Step {
     const USUAL: &str = "21";
     let builds = ["pom.xml", "build.gradle", "build.gradle.kts"];
-    let found = place.find(manifest, &builds);
+    let found = examined.find(manifest, &builds);
     let (file, text) = found.unwrap_or_else(|| (builds[0].to_owned(), ""));
     let number = |found: regex::Captures| found.iter().skip(1).flatten().next().map(|one| one.as_str().to_owned());
-    let version = match place.find(manifest, &[".java-version"]) {
+    let version = match examined.find(manifest, &[".java-version"]) {
         Some((file, _)) => ("java-version-file", quoted(&file)),
         None => {
             let named = JAVA_VERSION.captures(text).and_then(number);
@@ -178,19 +180,19 @@ pub(super) fn jvm(place: &Place, manifest: &str) -> Step {
 static FRAMEWORK: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"<TargetFrameworks?>net(\d+\.\d+)").expect("a constant pattern"));
 
-pub(super) fn dotnet(place: &Place, manifest: &str) -> Step {
+pub(super) fn dotnet(examined: &ExaminedFolder, manifest: &str) -> Step {
     const USUAL: &str = "10.0.x";
-    let project = place.files.below(manifest, &["csproj"]).next();
+    let project = examined.files.below(manifest, &["csproj"]).next();
     let named = project.and_then(|(_, text)| FRAMEWORK.captures(text).map(|found| format!("{}.x", &found[1])));
-    let version = match place.find(manifest, &["global.json"]) {
+    let version = match examined.find(manifest, &["global.json"]) {
         Some((file, _)) => ("global-json-file", quoted(&file)),
         None => ("dotnet-version", quoted(&named.unwrap_or_else(|| USUAL.into()))),
     };
     let mut with = vec![version];
-    if let Some((lock, _)) = place.find(manifest, &["packages.lock.json"]) {
+    if let Some((lock, _)) = examined.find(manifest, &["packages.lock.json"]) {
         with.push(("cache", "true".into()));
         with.push(("cache-dependency-path", quoted(&lock)));
     }
-    let file = place.below_top(project.map_or(manifest, |(path, _)| path));
+    let file = examined.below_top(project.map_or(manifest, |(path, _)| path));
     step(&format!("{file}: the SDK"), DOTNET, &with)
 }

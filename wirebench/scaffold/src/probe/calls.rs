@@ -26,7 +26,7 @@ const DEEPEST: usize = 4;
 const UNIMPLEMENTED: &str = "12";
 
 /// Calls each method, and declares readiness.
-pub(super) fn ask(context: &ProbeContext, address: &str, calls: &[proto::Call], probed: &mut ProbedServer) {
+pub(super) fn probe(context: &ProbeContext, address: &str, calls: &[proto::Call], probed: &mut ProbedServer) {
     let health = Ready::GrpcHealth(String::new());
     if is_ready(&health, address, Protocol::Grpc, Path::new("")).is_ok() {
         probed.server.ready = health;
@@ -44,7 +44,7 @@ pub(super) fn ask(context: &ProbeContext, address: &str, calls: &[proto::Call], 
     let reflected = reflection::services(endpoint);
     for call in calls {
         let call = Method::declared(call);
-        if let Err(question) = ask_for(context, endpoint, &call, reflected.as_deref(), probed) {
+        if let Err(question) = probe_call(context, endpoint, &call, reflected.as_deref(), probed) {
             probed.questions.push(question);
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn ask(context: &ProbeContext, address: &str, calls: &[proto::Call], 
         match Method::reflected(endpoint, service) {
             Ok(methods) => {
                 for method in &methods {
-                    if let Err(question) = ask_for(context, endpoint, method, reflected.as_deref(), probed) {
+                    if let Err(question) = probe_call(context, endpoint, method, reflected.as_deref(), probed) {
                         probed.questions.push(question);
                     }
                 }
@@ -109,7 +109,7 @@ impl Method {
 }
 
 /// Calls one method; a response that is not good becomes a question.
-fn ask_for(
+fn probe_call(
     context: &ProbeContext,
     endpoint: Endpoint,
     call: &Method,
@@ -172,7 +172,7 @@ fn declare(call: &Method, operation: GrpcOperation, listed: Option<bool>, probed
         return;
     }
     let mut taken = probed.operations.keys().cloned().collect();
-    let name = crate::program::free(&slug(&call.name), &mut taken);
+    let name = crate::program::unique_name(&slug(&call.name), &mut taken);
     let by = match (&call.file, listed) {
         (Some(file), Some(_)) => format!("{}, and server reflection", file.proto),
         (Some(file), None) => file.proto.clone(),

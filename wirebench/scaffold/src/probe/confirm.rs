@@ -51,7 +51,7 @@ pub(super) fn confirm(launcher: &Launcher, probed: &mut ProbedServer) -> Result<
     Ok(())
 }
 
-/// Removes what does not hold.
+/// Declares only the status of an operation whose response differs; removes the operation if that fails too.
 fn amend(launcher: &Launcher, probed: &mut ProbedServer, name: &str, address: &str, why: &str) {
     match probed.server.operations.get_mut(name) {
         Some(Operation::Http(http)) => http.expected_body = None,

@@ -11,7 +11,7 @@ use super::candidates::{Candidate, USUAL, candidates, values, with_values};
 use super::probed::{Evidence, ProbedServer};
 use super::speak::get;
 use crate::files::Files;
-use crate::program::{Program, free, slug};
+use crate::program::{Program, slug, unique_name};
 use crate::routes::{self, Route};
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{HttpOperation, Operation, Ready};
@@ -72,7 +72,7 @@ struct Good {
 }
 
 /// Sends the requests, declares operations and readiness, and records open questions.
-pub(super) fn ask(known: KnownRoutes, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
+pub(super) fn probe(known: KnownRoutes, address: &str, protocol: Protocol, probed: &mut ProbedServer) {
     let http = HttpProbe { address, protocol };
     let any_path = http.get_good(UNKNOWN_PATH);
     let candidates = candidates(known.routes, |path| http.get_good(path), &mut probed.questions);
@@ -265,7 +265,7 @@ fn declare(one: Good, probed: &mut ProbedServer) {
     }
     let mut taken = probed.operations.keys().cloned().collect();
     let name = Some(slug(&one.template)).filter(|name| !name.is_empty());
-    let name = free(name.as_deref().unwrap_or("home"), &mut taken);
+    let name = unique_name(name.as_deref().unwrap_or("home"), &mut taken);
     let length = one.answer.body.len();
     let body = String::from_utf8(one.answer.body)
         .ok()

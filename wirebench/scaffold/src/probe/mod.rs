@@ -18,9 +18,9 @@ pub use self::probed::ProbeContext;
 pub(crate) use self::probed::{Evidence, ProbeFailure, ProbedServer};
 use self::start::{Launcher, Running, declared_with};
 use crate::files::Files;
-use crate::program::{Made, Program};
+use crate::port_settings::{self, PortSetting};
+use crate::program::{LaunchMethod, Program};
 use crate::proto::Call;
-use crate::ways::{self, Way};
 use wirebench_declare::profiles::Profiles;
 use wirebench_declare::protocol::Protocol;
 use wirebench_declare::server::{self, Ready, Server};
@@ -45,18 +45,18 @@ pub(super) fn probe(
     let draft = draft(program);
     let (side, took) = build(context, &draft)?;
     (context.say)(&format!("{}: starting it", program.name));
-    let place = tempfile::tempdir().map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
+    let output = tempfile::tempdir().map_err(|error| format!("a temporary folder cannot be made: {error}"))?;
     let cores = Cores::shared();
     let launcher = Launcher {
         context,
         side: &side,
-        folder: place.path(),
+        folder: output.path(),
         cores: &cores,
     };
-    let (way, running) = launcher.find(&draft, &ways::of(files, program))?;
+    let (setting, running) = launcher.find(&draft, &port_settings::of(files, program))?;
     let mut probed = ProbedServer {
-        server: declared_with(&draft, &way),
-        evidence: evidence_of(&way, &running, took),
+        server: declared_with(&draft, &setting),
+        evidence: evidence_of(&setting, &running, took),
         operations: BTreeMap::new(),
         more: Vec::new(),
         questions: Vec::new(),
@@ -64,21 +64,21 @@ pub(super) fn probe(
     };
     probed.questions.extend(running.unmeasured());
     let routes = KnownRoutes::of(&launcher.output(), files, program);
-    let asked = ask(context, routes, calls, &running, &mut probed);
-    asked.map_err(|why| why.after(&way))?;
+    let asked = probe_running(context, routes, calls, &running, &mut probed);
+    asked.map_err(|why| why.after(&setting))?;
     let ready_after = running.listened_after;
     running.stop();
     let least = READY_AT_LEAST.max(Duration::from_secs((ready_after.as_secs() + 1) * 4));
     probed.server.ready_timeout = Span(least);
-    confirm::confirm(&launcher, &mut probed).map_err(|why| why.after(&way))?;
+    confirm::confirm(&launcher, &mut probed).map_err(|why| why.after(&setting))?;
     Ok(probed)
 }
 
 /// The declaration before the probe.
 fn draft(program: &Program) -> Server {
-    let (made, build) = match &program.made {
-        Made::Package(package) => (server::Program::Package(package.clone()), None),
-        Made::Command { build, command } => (server::Program::Command(command.clone()), build.clone()),
+    let (made, build) = match &program.launch {
+        LaunchMethod::Package(package) => (server::Program::Package(package.clone()), None),
+        LaunchMethod::Command { build, command } => (server::Program::Command(command.clone()), build.clone()),
     };
     Server {
         name: program.name.clone(),
@@ -127,19 +127,19 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
     }
 }
 
-fn evidence_of(way: &Way, running: &Running, built: Duration) -> BTreeMap<&'static str, String> {
+fn evidence_of(setting: &PortSetting, running: &Running, built: Duration) -> BTreeMap<&'static str, String> {
     let mut evidence = BTreeMap::new();
     evidence.insert("build", format!("worked, in {:.1} s", built.as_secs_f64()));
     let after = running.listened_after.as_secs_f64();
     let port = running.port;
-    let heard = match way.fixed {
+    let heard = match setting.fixed {
         Some(_) => format!(
             "told {}, it listened on {} all the same, after {after:.1} s; better is a port that it is told",
             running.tried, running.at
         ),
         None => format!(
             "started with {} set to port {port}, it listened on {} after {after:.1} s",
-            way.names(),
+            setting.names(),
             running.at
         ),
     };
@@ -150,7 +150,7 @@ fn evidence_of(way: &Way, running: &Running, built: Duration) -> BTreeMap<&'stat
 }
 
 /// Sends requests to the running server and declares those with a good response.
-fn ask(
+fn probe_running(
     context: &ProbeContext,
     routes: KnownRoutes,
     calls: &[Call],
@@ -159,7 +159,7 @@ fn ask(
 ) -> Result<(), ProbeFailure> {
     let address = format!("127.0.0.1:{}", running.port);
     (context.say)(&format!("{}: listens on {}; asking it", probed.server.name, running.at));
-    let spoken = speak::to(&address, context.tls);
+    let spoken = speak::detect(&address, context.tls);
     if let Some(question) = spoken.question {
         probed.questions.push(question);
     }
@@ -179,10 +179,10 @@ fn ask(
     let words: Vec<&str> = spoken.protocols.iter().map(|(_, words)| words.as_str()).collect();
     probed.evidence.insert("protocols", words.join("; "));
     if spoken.grpc {
-        calls::ask(context, &address, calls, probed);
+        calls::probe(context, &address, calls, probed);
     }
     if first != Protocol::Grpc {
-        http::ask(routes, &address, first, probed);
+        http::probe(routes, &address, first, probed);
     }
     if probed.operations.is_empty() {
         return Err(ProbeFailure {

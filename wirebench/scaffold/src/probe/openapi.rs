@@ -1,4 +1,4 @@
-//! The operations that a server's OpenAPI or Swagger document lists, with sample values for what they need.
+//! The operations that a server's OpenAPI or Swagger document lists, with sample values for their parameters.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// An operation of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedOperation {
     /// The method, upper case.
     pub(super) method: String,
     /// The path as listed, parameters included.
@@ -27,7 +27,7 @@ pub(super) struct Listed {
 }
 
 /// Every operation of a document; `None` if the text is no OpenAPI document.
-pub(super) fn operations(text: &[u8]) -> Option<Vec<Listed>> {
+pub(super) fn operations(text: &[u8]) -> Option<Vec<ListedOperation>> {
     let document: Value = serde_json::from_slice(text).ok()?;
     document.get("openapi").or(document.get("swagger"))?;
     let base = base(&document);
@@ -42,7 +42,7 @@ pub(super) fn operations(text: &[u8]) -> Option<Vec<Listed>> {
                 .flat_map(|list| list.as_array().into_iter().flatten())
                 .map(|parameter| resolved(&document, parameter))
                 .collect();
-            found.push(Listed {
+            found.push(ListedOperation {
                 method: method.to_ascii_uppercase(),
                 template: format!("{base}{template}"),
                 path: format!("{base}{}", filled(&document, template, &parameters)),

@@ -1,9 +1,9 @@
-//! What a probe works with, and what it finds out.
+//! The input and the result of a probe.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::ways::Way;
+use crate::port_settings::PortSetting;
 use wirebench_declare::server::Server;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::measure::tls::TlsFiles;
@@ -57,12 +57,12 @@ pub(crate) struct ProbeFailure {
     /// The question to be answered first, if known.
     pub(crate) questions: Vec<String>,
     /// How it was started, if it listened.
-    pub(crate) way: Option<Way>,
+    pub(crate) way: Option<PortSetting>,
 }
 
 impl ProbeFailure {
     /// The failure of a program that listened when it was started in this way.
-    pub(super) fn after(self, way: &Way) -> Self {
+    pub(super) fn after(self, way: &PortSetting) -> Self {
         Self {
             way: Some(way.clone()),
             ..self

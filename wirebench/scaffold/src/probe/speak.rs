@@ -20,7 +20,7 @@ const UNKNOWN_METHOD: &str = "/wirebench.Probe/Nothing";
 
 /// The protocols of a server.
 #[derive(Debug, Default)]
-pub(super) struct Spoken {
+pub(super) struct DetectedProtocols {
     /// Each protocol, with its evidence.
     pub(super) protocols: Vec<(Protocol, String)>,
     /// Whether gRPC is among them.
@@ -32,8 +32,8 @@ pub(super) struct Spoken {
 }
 
 /// Tries one protocol after another.
-pub(super) fn to(address: &str, tls: &TlsFiles) -> Spoken {
-    let mut spoken = Spoken::default();
+pub(super) fn detect(address: &str, tls: &TlsFiles) -> DetectedProtocols {
+    let mut spoken = DetectedProtocols::default();
     if let Ok(answer) = get(address, Protocol::Http, "/") {
         spoken.closes = closes(address);
         let then = if spoken.closes { CLOSES } else { "" };

@@ -1,4 +1,4 @@
-//! Tries one way of starting a program after the other until it listens at the requested port, and ends it with all its
+//! Starts a program with one port setting after the other until it listens at the requested port, and ends it with all its
 //! child processes.
 
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::probed::{ProbeContext, ProbeFailure};
-use crate::ways::Way;
+use crate::port_settings::PortSetting;
 use wirebench_declare::args::Arg;
 use wirebench_declare::server::Server;
 use wirebench_engine::measure::cores::Cores;
@@ -44,7 +44,7 @@ pub(super) struct Running {
     listens: Vec<SocketAddr>,
     /// From its start until it listened.
     pub(super) listened_after: Duration,
-    /// If it uses its own port: the ways that were tried before.
+    /// If it uses its own port: the settings that were tried before.
     pub(super) tried: String,
 }
 
@@ -62,22 +62,26 @@ impl Launcher<'_> {
         }
     }
 
-    /// Finds the first way that the program accepts, and returns the running program; its own port if it accepts none.
+    /// Finds the first setting that the program accepts, and returns the running program; its own port if it accepts none.
     ///
     /// # Errors
-    /// When it ends or does not listen, in every way.
-    pub(super) fn find(&self, draft: &Server, ways: &[Way]) -> Result<(Way, Running), ProbeFailure> {
+    /// When it ends or does not listen, with every setting.
+    pub(super) fn find(
+        &self,
+        draft: &Server,
+        settings: &[PortSetting],
+    ) -> Result<(PortSetting, Running), ProbeFailure> {
         let (mut failed, mut own): (Option<String>, Option<u16>) = (None, None);
         let mut tried: Vec<String> = Vec::new();
-        for way in ways {
-            match self.start(&declared_with(draft, way)) {
-                Ok(running) if running.is_as_told() => return Ok((way.clone(), running)),
+        for setting in settings {
+            match self.start(&declared_with(draft, setting)) {
+                Ok(running) if running.is_as_told() => return Ok((setting.clone(), running)),
                 Ok(running) => {
                     own = own.or(running.reachable().map(|address| address.port()));
                     if own.is_none() {
                         failed.get_or_insert_with(|| running.unreachable());
                     }
-                    tried.push(way.names());
+                    tried.push(setting.names());
                     running.stop();
                 }
                 Err(reason) if self.context.interrupt.is_requested() => return Err(reason.into()),
@@ -89,14 +93,14 @@ impl Launcher<'_> {
         let Some(port) = own else {
             return Err(failed.unwrap_or_else(|| "no way to start it is known".into()).into());
         };
-        let way = Way {
+        let setting = PortSetting {
             fixed: Some(port),
-            ..Way::default()
+            ..PortSetting::default()
         };
-        let mut running = self.start(&declared_with(draft, &way))?;
+        let mut running = self.start(&declared_with(draft, &setting))?;
         running.tried = tried.join(", then ");
         if running.is_as_told() {
-            Ok((way, running))
+            Ok((setting, running))
         } else {
             Err(format!(
                 "it listens on another port at each start, the last time on {}",
@@ -180,12 +184,12 @@ impl Launcher<'_> {
     }
 }
 
-/// The declaration of a server that is told its port in this way.
-pub(super) fn declared_with(draft: &Server, way: &Way) -> Server {
+/// The declaration of a server that gets its port by this setting.
+pub(super) fn declared_with(draft: &Server, setting: &PortSetting) -> Server {
     Server {
-        args: way.args.iter().cloned().map(Arg::One).collect(),
-        env: way.env.clone(),
-        port: way.fixed,
+        args: setting.args.iter().cloned().map(Arg::One).collect(),
+        env: setting.env.clone(),
+        port: setting.fixed,
         ..draft.clone()
     }
 }

@@ -26,7 +26,7 @@ const MEDIAN: f64 = 1.25;
 pub struct Noise {
     /// Standard deviation of the logarithm around its levels, from measures that outliers do not move.
     pub spread: f64,
-    /// Lag-1 autocorrelation around the levels, 0 … 0.95. Estimates of it are low in short rows; this one is corrected.
+    /// Lag-1 autocorrelation around the levels, 0 … 0.95. Plain estimates are too low for few values; this one is corrected.
     pub autocorrelation: f64,
     /// Change of the logarithm per value within the current level; 0 when it is not clear.
     pub slope: f64,

@@ -4,7 +4,7 @@ use proptest::prelude::{any, prop_oneof, proptest};
 use proptest::strategy::Strategy;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use serde_json::Value;
-use wirebench_github::admit::{Of, admit};
+use wirebench_github::admit::{ComparedCommits, admit};
 use wirebench_present::report::comparison::comment::{About, render, summary};
 
 use crate::github::scene::{BASE, HEAD, Scene, comparison, zipped};
@@ -147,7 +147,7 @@ proptest! {
         texts(&value, String::new(), &mut places);
         *value.pointer_mut(&places[place % places.len()]).unwrap() = text.into();
         let about = About { marker: "<!-- wirebench: .github/workflows/bench.yml -->", head: HEAD, run: 500, page: "https://github.com/octo/weather/actions/runs/500" };
-        match admit(value, &Of { head: HEAD, base: BASE }) {
+        match admit(value, &ComparedCommits { head: HEAD, base: BASE }) {
             Ok(comparison) => {
                 assert_inert(&render(&comparison, &about));
                 assert_inert(&summary(&comparison, &about));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use wirebench_github::admit::{Of, admit};
+use wirebench_github::admit::{ComparedCommits, admit};
 use wirebench_github::strict;
 use wirebench_present::report::comparison::comment::{About, render};
 
@@ -22,7 +22,7 @@ fn every_comment_reads_as_it_was_reviewed() {
     let mut other = Vec::new();
     for name in ["regressed", "inconclusive", "unchanged", "counted-regressed"] {
         let value: Value = comparison(name);
-        let admitted = admit(value, &Of { head: HEAD, base: BASE }).unwrap();
+        let admitted = admit(value, &ComparedCommits { head: HEAD, base: BASE }).unwrap();
         let (file, written) = (folder.join(format!("{name}.md")), render(&admitted, &about));
         if std::env::var_os("WIREBENCH_WRITE_GOLDEN").is_some() {
             fs::create_dir_all(&folder).unwrap();
@@ -61,7 +61,7 @@ pub(crate) fn assert_admitted(comparison: &Value) {
         comparison["baseline"]["revision"]["commit"] = BASE.into();
     }
     let given = strict::parse(comparison.to_string().as_bytes()).unwrap();
-    let admitted = admit(given, &Of { head: HEAD, base: BASE });
+    let admitted = admit(given, &ComparedCommits { head: HEAD, base: BASE });
     let admitted = admitted.unwrap_or_else(|why| panic!("{why}: {comparison:#}"));
     assert_eq!(serde_json::to_value(admitted.verdict).unwrap(), comparison["verdict"]);
 }

@@ -1,4 +1,4 @@
-//! Moves cost between functions of the project, to those whose own code changed.
+//! Moves cost between functions of the project, to the functions whose own code changed.
 
 use std::collections::BTreeMap;
 

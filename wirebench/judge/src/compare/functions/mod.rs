@@ -36,12 +36,12 @@ pub(super) fn changes(baseline: &Counts, candidate: &Counts, metrics: &[Compared
 }
 
 fn changes_of(metric: Metric, baseline: &Counts, candidate: &Counts) -> Vec<FunctionChange> {
-    let (Some((base, base_spread)), Some((head, head_spread))) = (baseline.value(metric), candidate.value(metric))
-    else {
+    let values = (baseline.value(metric), candidate.value(metric));
+    let (Some((before, baseline_spread)), Some((after, candidate_spread))) = values else {
         return Vec::new();
     };
-    let noise = base_spread.max(head_spread);
-    let whole = if base > 0.0 { base } else { head };
+    let noise = baseline_spread.max(candidate_spread);
+    let whole = if before > 0.0 { before } else { after };
     let costs = if metric == Metric::Syscalls {
         of_syscalls(baseline, candidate)
     } else {
@@ -50,7 +50,7 @@ fn changes_of(metric: Metric, baseline: &Counts, candidate: &Counts) -> Vec<Func
         undo_inlining(&mut costs);
         costs
     };
-    let ranking = Ranking::new(base, head);
+    let ranking = Ranking::new(before, after);
     let mut listed: Vec<(&str, Costs)> = costs.into_iter().collect();
     listed.retain(|(_, costs)| costs.change().abs() > noise && whole > 0.0);
     listed.sort_by(|(one, its), (other, others)| ranking.order(its, others).then_with(|| one.cmp(other)));

@@ -34,7 +34,7 @@ fn names(baseline: &Counts, candidate: &Counts) -> Vec<String> {
 
 #[test]
 fn the_projects_own_function_that_is_to_blame_stands_first() {
-    let base = counts(
+    let baseline = counts(
         1000.0,
         &[
             "main 1 1000 100",
@@ -44,7 +44,7 @@ fn the_projects_own_function_that_is_to_blame_stands_first() {
             "hash 90",
         ],
     );
-    let head = counts(
+    let candidate = counts(
         1500.0,
         &[
             "main 1 1500 160",
@@ -56,21 +56,21 @@ fn the_projects_own_function_that_is_to_blame_stands_first() {
     );
     // `main` is around everything: it stands behind whatever else is the project's.
     assert_eq!(
-        names(&base, &head),
+        names(&baseline, &candidate),
         ["render +440", "copy +500", "main +60", "hash -60"]
     );
     assert_eq!(
-        names(&head, &base),
+        names(&candidate, &baseline),
         ["render -440", "copy -500", "main -60", "hash +60"]
     );
-    let first = &changes_of(Metric::Instructions, &base, &head)[0];
+    let first = &changes_of(Metric::Instructions, &baseline, &candidate)[0];
     assert!(first.own_code && first.source.is_some());
     assert!((first.share_percent - 44.0).abs() < 1e-9);
 }
 
 #[test]
 fn a_function_that_is_only_called_more_often_is_not_to_blame_its_caller_is() {
-    let base = counts(
+    let baseline = counts(
         20_000.0,
         &[
             "serve 1 19000 2000 1",
@@ -79,7 +79,7 @@ fn a_function_that_is_only_called_more_often_is_not_to_blame_its_caller_is() {
             "key 90 300 300 4",
         ],
     );
-    let head = counts(
+    let candidate = counts(
         24_300.0,
         &[
             "serve 1 23300 2000 1",
@@ -89,8 +89,8 @@ fn a_function_that_is_only_called_more_often_is_not_to_blame_its_caller_is() {
         ],
     );
     // `key` is called by `serialize`, which is called twice by `answer`, which is inlined and so has no calls.
-    assert_eq!(names(&base, &head), ["answer +4600"]);
-    assert_eq!(names(&head, &base), ["answer -4600"]);
+    assert_eq!(names(&baseline, &candidate), ["answer +4600"]);
+    assert_eq!(names(&candidate, &baseline), ["answer -4600"]);
     // Called once, it was inlined; called twice, it is a function of its own.
     let inlined = counts(
         20_000.0,
@@ -100,7 +100,10 @@ fn a_function_that_is_only_called_more_often_is_not_to_blame_its_caller_is() {
             "serialize 1500 4100 4100",
         ],
     );
-    assert_eq!(names(&inlined, &head), ["answer +4300", "key +600", "serialize -100"]);
+    assert_eq!(
+        names(&inlined, &candidate),
+        ["answer +4300", "key +600", "serialize -100"]
+    );
     // A function that costs more each time keeps that.
     let dearer = counts(
         24_300.0,
@@ -111,7 +114,7 @@ fn a_function_that_is_only_called_more_often_is_not_to_blame_its_caller_is() {
             "key 90 300 300 4",
         ],
     );
-    assert_eq!(names(&base, &dearer), ["serialize +4000"]);
+    assert_eq!(names(&baseline, &dearer), ["serialize +4000"]);
     // The caller is unknown: the cost stays where it is.
     let alone = counts(24_000.0, &["serialize 1500 8000 8000 2"]);
     assert_eq!(
@@ -122,34 +125,34 @@ fn a_function_that_is_only_called_more_often_is_not_to_blame_its_caller_is() {
 
 #[test]
 fn what_went_the_other_way_comes_last_and_what_did_not_change_never() {
-    let base = counts(1000.0, &["a 500", "b 100", "c 10", "own 50 400 60"]);
-    let head = counts(1100.0, &["a 100", "b 590", "c 11", "own 50 400 60.5"]);
-    assert_eq!(names(&base, &head), ["b +490", "a -400"]);
+    let baseline = counts(1000.0, &["a 500", "b 100", "c 10", "own 50 400 60"]);
+    let candidate = counts(1100.0, &["a 100", "b 590", "c 11", "own 50 400 60.5"]);
+    assert_eq!(names(&baseline, &candidate), ["b +490", "a -400"]);
 }
 
 #[test]
 fn a_function_of_the_projects_that_explains_nearly_nothing_does_not_lead() {
-    let base = counts(1000.0, &["own 50 400 60", "hash 90"]);
-    let head = counts(2000.0, &["own 50 400 63", "hash 1090"]);
-    assert_eq!(names(&base, &head), ["hash +1000", "own +3"]);
+    let baseline = counts(1000.0, &["own 50 400 60", "hash 90"]);
+    let candidate = counts(2000.0, &["own 50 400 63", "hash 1090"]);
+    assert_eq!(names(&baseline, &candidate), ["hash +1000", "own +3"]);
 }
 
 #[test]
 fn cost_that_inlining_moved_between_a_caller_and_its_callee_blames_neither() {
     // Measured: a response header more, built without link-time optimisation; serializing was inlined elsewhere.
-    let base = counts(
+    let baseline = counts(
         20_946.0,
         &["respond 35 3130 2861", "serialize 15 269 269", "ask 29 171 62"],
     );
-    let head = counts(
+    let candidate = counts(
         21_500.0,
         &["respond 55 3532 1481", "serialize 24 2051 2051", "ask 62 406 297"],
     );
-    assert_eq!(names(&base, &head), ["respond +402", "ask +235"]);
-    assert_eq!(names(&head, &base), ["respond -402", "ask -235"]);
+    assert_eq!(names(&baseline, &candidate), ["respond +402", "ask +235"]);
+    assert_eq!(names(&candidate, &baseline), ["respond -402", "ask -235"]);
     // Nothing was lost by the caller: the callee itself is dearer.
     let dearer = counts(21_500.0, &["respond 35 4912 2861", "serialize 15 2051 2051"]);
-    assert_eq!(names(&base, &dearer)[0], "serialize +1782");
+    assert_eq!(names(&baseline, &dearer)[0], "serialize +1782");
 }
 
 #[test]
@@ -168,14 +171,14 @@ fn a_system_call_is_shown_with_who_makes_it_more_often() {
         function: function.into(),
         cost,
     };
-    let (mut base, mut head) = (counts(10.0, &[]), counts(20.0, &["log 5 30 30"]));
-    base.syscalls.insert("write".into(), 2.0);
-    head.syscalls.insert("write".into(), 12.0);
-    base.callers = vec![caller("send", 100.0)];
-    head.callers = vec![caller("send", 101.0), caller("log", 40.0)];
-    let found = changes_of(Metric::Syscalls, &base, &head).remove(0);
+    let (mut baseline, mut candidate) = (counts(10.0, &[]), counts(20.0, &["log 5 30 30"]));
+    baseline.syscalls.insert("write".into(), 2.0);
+    candidate.syscalls.insert("write".into(), 12.0);
+    baseline.callers = vec![caller("send", 100.0)];
+    candidate.callers = vec![caller("send", 101.0), caller("log", 40.0)];
+    let found = changes_of(Metric::Syscalls, &baseline, &candidate).remove(0);
     assert_eq!(found.caller.as_deref(), Some("log"));
     assert_eq!(found.source.map(|source| source.line), Some(7));
-    let fewer = changes_of(Metric::Syscalls, &head, &base).remove(0);
+    let fewer = changes_of(Metric::Syscalls, &candidate, &baseline).remove(0);
     assert_eq!((fewer.caller.as_deref(), fewer.source), (Some("log"), None));
 }

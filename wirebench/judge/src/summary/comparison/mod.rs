@@ -7,7 +7,7 @@ mod row;
 mod tests;
 
 pub use contradiction::contradiction;
-pub use row::{Row, Standing};
+pub use row::{Row, RowStatus};
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -55,9 +55,9 @@ impl<'a> Findings<'a> {
         }
         for rows in [&mut findings.gating, &mut findings.informative] {
             rows.sort_by(|a, b| {
-                let open = |row: &Row| row.standing == Standing::Inconclusive && row.looks_worse();
+                let open = |row: &Row| row.status == RowStatus::Inconclusive && row.looks_worse();
                 let looks = open(b).cmp(&open(a));
-                (a.standing.cmp(&b.standing))
+                (a.status.cmp(&b.status))
                     .then(looks)
                     .then(b.size().total_cmp(&a.size()))
             });
@@ -115,15 +115,13 @@ impl<'a> Findings<'a> {
     }
 
     /// The gating rows with this status.
-    pub fn gating_that(&self, standing: Standing) -> impl Iterator<Item = &Row<'a>> {
-        self.gating.iter().filter(move |row| row.standing == standing)
+    pub fn gating_that(&self, status: RowStatus) -> impl Iterator<Item = &Row<'a>> {
+        self.gating.iter().filter(move |row| row.status == status)
     }
 
     /// Informative metrics that are confirmed to be worse: no verdict may hide them.
     pub fn worse_without_gating(&self) -> impl Iterator<Item = &Row<'a>> {
-        self.informative
-            .iter()
-            .filter(|row| row.standing == Standing::Regressed)
+        self.informative.iter().filter(|row| row.status == RowStatus::Regressed)
     }
 
     /// System calls that only the candidate makes, with the series they are made in.
@@ -161,7 +159,7 @@ impl<'a> Findings<'a> {
     /// The largest worsening that the unchanged gating metrics leave possible, percent.
     #[must_use]
     pub fn unchanged_at_most_percent(&self) -> Option<f64> {
-        self.gating_that(Standing::Unchanged)
+        self.gating_that(RowStatus::Unchanged)
             .filter_map(|row| row.metric?.worse_at_most_percent)
             .max_by(f64::total_cmp)
     }
@@ -170,8 +168,8 @@ impl<'a> Findings<'a> {
     pub fn explained(&self) -> impl Iterator<Item = &Row<'a>> {
         self.rows().filter(|row| {
             let changed = matches!(
-                row.standing,
-                Standing::Regressed | Standing::Accepted | Standing::Improved
+                row.status,
+                RowStatus::Regressed | RowStatus::Accepted | RowStatus::Improved
             );
             let drawn = row.metric.is_some_and(|metric| metric.flame_graph.is_some());
             let known = drawn || row.functions().next().is_some();

@@ -1,11 +1,11 @@
-//! One row of a comparison: a metric of a series, its standing, and what it shows.
+//! One row of a comparison: a metric of a series, its status, and its change.
 
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, FunctionChange, Verdict};
 use wirebench_record::metric::Better;
 
 /// The status of a row, the most alarming first: its verdict, and whether it needs action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Standing {
+pub enum RowStatus {
     /// Worse by more than the margin.
     Regressed,
     /// Cannot be judged.
@@ -22,7 +22,7 @@ pub enum Standing {
     NotJudged,
 }
 
-impl From<Verdict> for Standing {
+impl From<Verdict> for RowStatus {
     fn from(verdict: Verdict) -> Self {
         match verdict {
             Verdict::Regressed => Self::Regressed,
@@ -43,24 +43,20 @@ pub struct Row<'a> {
     /// The metric; `None` for a series that could not be judged as a whole.
     pub metric: Option<&'a ComparedMetric>,
     /// Its status.
-    pub standing: Standing,
+    pub status: RowStatus,
 }
 
 impl<'a> Row<'a> {
     pub(super) fn new(series: &'a ComparedSeries, metric: Option<&'a ComparedMetric>, paired: bool) -> Self {
         let verdict = metric.map_or(Verdict::Invalid, |metric| metric.verdict);
         let accepted = metric.is_some_and(|metric| metric.accepted.is_some());
-        let standing = match verdict {
-            Verdict::Invalid => Standing::Invalid,
-            _ if !paired => Standing::NotJudged,
-            Verdict::Regressed if accepted => Standing::Accepted,
+        let status = match verdict {
+            Verdict::Invalid => RowStatus::Invalid,
+            _ if !paired => RowStatus::NotJudged,
+            Verdict::Regressed if accepted => RowStatus::Accepted,
             other => other.into(),
         };
-        Self {
-            series,
-            metric,
-            standing,
-        }
+        Self { series, metric, status }
     }
 
     /// Whether its metric is counted; others are timed.
@@ -101,8 +97,8 @@ impl<'a> Row<'a> {
     /// The sort key of rows with the same status, percent, the largest first: the worst possible change if the verdict
     /// is open, the effect otherwise.
     pub(super) fn size(&self) -> f64 {
-        let known = match self.standing {
-            Standing::Inconclusive | Standing::Unchanged => self.worst_percent(),
+        let known = match self.status {
+            RowStatus::Inconclusive | RowStatus::Unchanged => self.worst_percent(),
             _ => self.metric.and_then(|metric| metric.effect_percent).map(f64::abs),
         };
         known.unwrap_or(f64::INFINITY)

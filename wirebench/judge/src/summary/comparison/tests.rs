@@ -6,12 +6,12 @@ fn rows_come_in_the_order_of_alarm() {
     let comparison = golden("mixed");
     let findings = Findings::of(&comparison);
     for rows in [&findings.gating, &findings.informative] {
-        assert!(rows.is_sorted_by_key(|row| row.standing), "{rows:#?}");
+        assert!(rows.is_sorted_by_key(|row| row.status), "{rows:#?}");
     }
-    assert_eq!(findings.gating[0].standing, Standing::Regressed);
+    assert_eq!(findings.gating[0].status, RowStatus::Regressed);
     assert!(
         findings
-            .gating_that(Standing::Regressed)
+            .gating_that(RowStatus::Regressed)
             .is_sorted_by(|a, b| a.size() >= b.size())
     );
 }
@@ -20,11 +20,11 @@ fn rows_come_in_the_order_of_alarm() {
 fn an_accepted_worsening_is_no_regression_and_two_runs_are_not_judged() {
     let accepted = golden("accepted");
     let findings = Findings::of(&accepted);
-    assert_eq!(findings.gating_that(Standing::Accepted).count(), 1);
-    assert_eq!(findings.gating_that(Standing::Regressed).count(), 0);
+    assert_eq!(findings.gating_that(RowStatus::Accepted).count(), 1);
+    assert_eq!(findings.gating_that(RowStatus::Regressed).count(), 0);
     let two_runs = golden("unpaired");
     let findings = Findings::of(&two_runs);
-    let not_judged = |row: &Row| row.standing == Standing::NotJudged || row.metric.is_none();
+    let not_judged = |row: &Row| row.status == RowStatus::NotJudged || row.metric.is_none();
     assert!(
         findings.gating.iter().all(not_judged),
         "only series whose digests differ are more than not judged"

@@ -5,7 +5,7 @@ use crate::report::comparison::reasons;
 use crate::report::escape::Escape;
 use crate::report::format::plain;
 use crate::report::percent::declared;
-use wirebench_judge::summary::comparison::{Findings, Row, Standing, is_new_call};
+use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, is_new_call};
 use wirebench_record::comparison::{Comparison, Side};
 use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::short_commit;
@@ -37,18 +37,18 @@ pub fn of(comparison: &Comparison, findings: &Findings, escape: Escape) -> Advic
             commands: vec![measure_both(comparison)],
         };
     }
-    let first = |standing| findings.gating_that(standing).next();
-    if let Some(row) = first(Standing::Regressed) {
+    let first = |status| findings.gating_that(status).next();
+    if let Some(row) = first(RowStatus::Regressed) {
         return regressed(row, findings, escape);
     }
-    let text = if let Some(row) = first(Standing::Invalid) {
-        let more = match findings.gating_that(Standing::Invalid).count() - 1 {
+    let text = if let Some(row) = first(RowStatus::Invalid) {
+        let more = match findings.gating_that(RowStatus::Invalid).count() - 1 {
             0 => String::new(),
             more => format!(" ({more} more below)"),
         };
         let (row, reason) = (row_name(row, escape), escape.sentence(&reasons::row(row)));
         format!("mend what stopped the measurement: {row}: {reason}{more}")
-    } else if let Some(row) = first(Standing::Inconclusive) {
+    } else if let Some(row) = first(RowStatus::Inconclusive) {
         inconclusive(comparison, row, escape)
     } else {
         nothing_gates(comparison, findings, escape)
@@ -79,7 +79,7 @@ fn nothing_gates(comparison: &Comparison, findings: &Findings, escape: Escape) -
     if findings.gating.is_empty() {
         return "find out why: the series that are on one side only or were not measured are listed below.".into();
     }
-    let accepted = findings.gating_that(Standing::Accepted).next();
+    let accepted = findings.gating_that(RowStatus::Accepted).next();
     match accepted.and_then(|row| Some((row, row.metric?))) {
         Some((row, metric)) => format!(
             "nothing to do. {} {} is accepted: {}",
@@ -92,7 +92,7 @@ fn nothing_gates(comparison: &Comparison, findings: &Findings, escape: Escape) -
 }
 
 fn regressed(first: &Row, findings: &Findings, escape: Escape) -> Advice {
-    let rows: Vec<&Row> = findings.gating_that(Standing::Regressed).collect();
+    let rows: Vec<&Row> = findings.gating_that(RowStatus::Regressed).collect();
     let commands: Vec<String> = rows.iter().take(COMMANDS).filter_map(|row| accept(row)).collect();
     let left = match rows.len().saturating_sub(COMMANDS) {
         0 => String::new(),

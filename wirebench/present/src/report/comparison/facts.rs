@@ -4,13 +4,13 @@ use crate::report::comparison::{reasons, verdict};
 use crate::report::escape::Escape;
 use crate::report::format::{grouped, plain, shortened};
 use crate::report::percent::{change, declared, size};
-use wirebench_judge::summary::comparison::{Findings, Row, Standing};
+use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedSeries, Comparison};
 
 /// The number of rows with each standing, the worst first. The rows must be sorted by standing.
-pub(crate) fn counts(rows: &[Row]) -> impl Iterator<Item = (usize, Standing)> {
-    let alike = rows.chunk_by(|one, next| one.standing == next.standing);
-    alike.map(|rows| (rows.len(), rows[0].standing))
+pub(crate) fn counts(rows: &[Row]) -> impl Iterator<Item = (usize, RowStatus)> {
+    let alike = rows.chunk_by(|one, next| one.status == next.status);
+    alike.map(|rows| (rows.len(), rows[0].status))
 }
 
 /// The same in words: `3 regressed, 45 unchanged`.

@@ -7,35 +7,35 @@ use crate::report::escape::Escape;
 use crate::report::limits;
 use crate::report::percent::size;
 use crate::report::values;
-use wirebench_judge::summary::comparison::{Findings, Row, Standing};
+use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Direction;
 
-/// The standing of the whole comparison.
+/// The status of the whole comparison.
 #[must_use]
-pub fn standing(comparison: &Comparison) -> Standing {
+pub fn status(comparison: &Comparison) -> RowStatus {
     if comparison.paired {
         comparison.verdict.into()
     } else {
-        Standing::NotJudged
+        RowStatus::NotJudged
     }
 }
 
 /// Symbol and word of the overall verdict: `✗ Regressed`; not an all-clear if an informative metric is confirmed worse.
 #[must_use]
 pub fn verdict(comparison: &Comparison) -> String {
-    let standing = standing(comparison);
-    let word = verdict::word(standing);
+    let status = status(comparison);
+    let word = verdict::word(status);
     let (first, rest) = word.split_at(1);
-    let all_clear = matches!(standing, Standing::Improved | Standing::Unchanged);
+    let all_clear = matches!(status, RowStatus::Improved | RowStatus::Unchanged);
     let but = if all_clear && Findings::of(comparison).worse_without_gating().next().is_some() {
         ", but worse in metrics that do not gate"
     } else {
         ""
     };
     let broken = limits::broken(&comparison.limits);
-    let symbol = verdict::symbol(broken.as_ref().map_or(standing, |_| Standing::Regressed));
+    let symbol = verdict::symbol(broken.as_ref().map_or(status, |_| RowStatus::Regressed));
     let broken = broken.map_or_else(String::new, |broken| format!("; {broken}"));
     format!("{symbol} {}{rest}{but}{broken}", first.to_uppercase())
 }
@@ -46,15 +46,15 @@ pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> 
     if !comparison.paired {
         return "The two sides were measured in different runs. Their values are shown, not judged.".into();
     }
-    let count = |standing| findings.gating_that(standing).count();
+    let count = |status| findings.gating_that(status).count();
     let total = metrics(findings.gating.len());
-    let most = |standing| {
-        let first = findings.gating_that(standing).find(|row| row.metric.is_some());
-        first.map_or(String::new(), |row| leading(row, count(standing), escape))
+    let most = |status| {
+        let first = findings.gating_that(status).find(|row| row.metric.is_some());
+        first.map_or(String::new(), |row| leading(row, count(status), escape))
     };
     let margin = |n: usize| if n == 1 { "its margin" } else { "their margins" };
-    let standing = Standing::from(comparison.verdict);
-    let n = count(standing);
+    let status = RowStatus::from(comparison.verdict);
+    let n = count(status);
     let verdict = match comparison.verdict {
         _ if Findings::all_the_same_program(comparison) => {
             return "Same program on both sides: nothing was measured.".into();
@@ -63,12 +63,12 @@ pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> 
         _ if findings.gating.is_empty() => "No gating metric is on both sides, so nothing was judged.".into(),
         Verdict::NotJudged => "Nothing was judged.".into(),
         Verdict::Regressed => {
-            let by = if findings.gating_that(standing).all(beyond_margin) {
+            let by = if findings.gating_that(status).all(beyond_margin) {
                 format!(" by more than {}", margin(n))
             } else {
                 String::new()
             };
-            format!("{n} of {total} got worse{by}{}.", most(standing))
+            format!("{n} of {total} got worse{by}{}.", most(status))
         }
         Verdict::Invalid => format!("{n} of {total} cannot be judged. None of the others regressed."),
         Verdict::Inconclusive => {
@@ -76,7 +76,7 @@ pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> 
             format!("Can't tell for {n} of {total}: {open}. None of the others regressed.")
         }
         Verdict::Improved => {
-            let most = most(standing);
+            let most = most(status);
             format!(
                 "{n} of {total} got better by more than {}{most}. None regressed.",
                 margin(n)
@@ -89,11 +89,7 @@ pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> 
         1 => " 1 series runs the same program on both sides and was not measured.".into(),
         n => format!(" {n} series run the same program on both sides and were not measured."),
     };
-    verdict
-        + &others(findings, standing)
-        + &same
-        + &worse(comparison, findings, escape)
-        + &new_calls(comparison, escape)
+    verdict + &others(findings, status) + &same + &worse(comparison, findings, escape) + &new_calls(comparison, escape)
 }
 
 /// Whether the estimate itself lies beyond the margin; for a count, it may be the range alone.
@@ -106,7 +102,7 @@ fn beyond_margin(row: &Row) -> bool {
 
 /// Why rows are inconclusive: their common reason, or that of the first.
 fn open(findings: &Findings, escape: Escape) -> String {
-    let rows: Vec<&Row> = findings.gating_that(Standing::Inconclusive).collect();
+    let rows: Vec<&Row> = findings.gating_that(RowStatus::Inconclusive).collect();
     let worse = rows.iter().filter(|row| row.looks_worse()).count();
     match worse {
         0 => {}
@@ -205,7 +201,7 @@ fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
         _ => format!("{n} of {total}"),
     };
     let counted = findings
-        .gating_that(Standing::Unchanged)
+        .gating_that(RowStatus::Unchanged)
         .filter(|row| row.is_counted())
         .count();
     let most = findings
@@ -249,15 +245,15 @@ fn leading(row: &Row, rows: usize, escape: Escape) -> String {
     )
 }
 
-/// How many gating rows have another standing that a reader must not miss.
-fn others(findings: &Findings, reported: Standing) -> String {
-    let listed: Vec<String> = [Standing::Invalid, Standing::Inconclusive, Standing::Accepted]
+/// How many gating rows have another status that a reader must not miss.
+fn others(findings: &Findings, reported: RowStatus) -> String {
+    let listed: Vec<String> = [RowStatus::Invalid, RowStatus::Inconclusive, RowStatus::Accepted]
         .into_iter()
-        .filter(|standing| *standing != reported)
-        .map(|standing| (standing, findings.gating_that(standing).count()))
+        .filter(|status| *status != reported)
+        .map(|status| (status, findings.gating_that(status).count()))
         .filter(|(_, count)| *count > 0)
-        .map(|(standing, count)| match standing {
-            Standing::Accepted => format!("{count} worse and accepted"),
+        .map(|(status, count)| match status {
+            RowStatus::Accepted => format!("{count} worse and accepted"),
             other => format!("{count} {}", verdict::word(other)),
         })
         .collect();

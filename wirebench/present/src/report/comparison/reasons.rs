@@ -2,7 +2,7 @@
 //! record, which the caller must escape.
 
 use crate::report::percent::{change, declared, size};
-use wirebench_judge::summary::comparison::{Row, Standing};
+use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::comparison::ComparedMetric;
 use wirebench_record::metric::Metric;
 use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
@@ -11,21 +11,23 @@ use wirebench_record::run::Dependency;
 /// Shown for a reason that the comparison leaves out.
 const ELSEWHERE: &str = "the run's own summary says why";
 
-/// Why a row has its standing, in one sentence without a full stop.
+/// Why a row has its status, in one sentence without a full stop.
 #[must_use]
 pub fn row(row: &Row) -> String {
     let Some(one) = row.metric else {
         let reason = row.series.reason.as_ref();
         return reason.map_or_else(|| "no reason recorded".into(), series);
     };
-    match row.standing {
-        Standing::Unchanged => no_worsening_of(one).unwrap_or_else(|| metric(&one.reason)),
-        Standing::Accepted => {
+    match row.status {
+        RowStatus::Unchanged => no_worsening_of(one).unwrap_or_else(|| metric(&one.reason)),
+        RowStatus::Accepted => {
             let why = one.accepted.as_deref().unwrap_or_default();
             format!("{}, meant: {why}", metric(&one.reason))
         }
-        Standing::NotJudged => "shown, not judged".into(),
-        Standing::Regressed | Standing::Improved | Standing::Inconclusive | Standing::Invalid => metric(&one.reason),
+        RowStatus::NotJudged => "shown, not judged".into(),
+        RowStatus::Regressed | RowStatus::Improved | RowStatus::Inconclusive | RowStatus::Invalid => {
+            metric(&one.reason)
+        }
     }
 }
 

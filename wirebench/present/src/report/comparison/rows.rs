@@ -6,7 +6,7 @@ use crate::report::escape::Escape;
 use crate::report::format::shortened;
 use crate::report::percent::size;
 use crate::report::table::{Column, Table, number, text};
-use wirebench_judge::summary::comparison::{Row, Standing};
+use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::metric::Metric;
 
 /// Characters of a series' name that a terminal shows.
@@ -48,7 +48,7 @@ impl<'a> Line<'a> {
 
     /// Symbol and word of its standing: `✗ regressed`.
     pub(crate) fn verdict(&self) -> String {
-        let standing = self.row.standing;
+        let standing = self.row.status;
         format!("{} {}", verdict::symbol(standing), verdict::word(standing))
     }
 
@@ -72,9 +72,9 @@ impl<'a> Line<'a> {
 
     /// The cells of [`table`], in the order of its columns.
     fn cells(&self) -> Vec<String> {
-        let standing = self.row.standing;
+        let standing = self.row.status;
         let (symbol, word) = (verdict::symbol(standing), verdict::word(standing));
-        let strong = if self.gates() && standing == Standing::Regressed {
+        let strong = if self.gates() && standing == RowStatus::Regressed {
             "**"
         } else {
             ""

@@ -9,7 +9,7 @@ use crate::report::comparison::view::{Explained, NotCompared, View};
 use crate::report::escape::TERMINAL;
 use crate::report::format::{plain, shortened};
 use crate::report::limits;
-use wirebench_judge::summary::comparison::{Findings, Standing};
+use wirebench_judge::summary::comparison::{Findings, RowStatus};
 use wirebench_record::comparison::Comparison;
 
 /// Characters of a function's name that are shown.
@@ -37,7 +37,7 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     }
     if !view.informative.is_empty() {
         let _ = writeln!(out, "\nInformative, does not gate: {}", view.informative_tally);
-        let is_clear = |line: &&Line| !matches!(line.row.standing, Standing::Unchanged | Standing::Inconclusive);
+        let is_clear = |line: &&Line| !matches!(line.row.status, RowStatus::Unchanged | RowStatus::Inconclusive);
         out += &table(&view.informative.iter().filter(is_clear).collect::<Vec<_>>(), width);
     }
     not_compared(&view.not_compared, &mut out);
@@ -54,9 +54,9 @@ pub fn one_line(comparison: &Comparison) -> String {
 
 /// The gating rows with one of these standings, with their reasons; empty without any.
 #[must_use]
-pub fn offenders(comparison: &Comparison, standings: &[Standing], width: Option<u16>) -> String {
+pub fn offenders(comparison: &Comparison, standings: &[RowStatus], width: Option<u16>) -> String {
     let findings = Findings::of(comparison);
-    let rows = findings.gating.iter().filter(|row| standings.contains(&row.standing));
+    let rows = findings.gating.iter().filter(|row| standings.contains(&row.status));
     let lines: Vec<Line> = rows.map(|row| Line::of(row, TERMINAL)).collect();
     let lines: Vec<&Line> = lines.iter().collect();
     table(&lines, width) + &reasons(&lines)
@@ -73,13 +73,13 @@ fn table(lines: &[&Line], width: Option<u16>) -> String {
 fn reasons(lines: &[&Line]) -> String {
     let has_more = |line: &&&Line| {
         matches!(
-            line.row.standing,
-            Standing::Invalid | Standing::Inconclusive | Standing::Accepted
+            line.row.status,
+            RowStatus::Invalid | RowStatus::Inconclusive | RowStatus::Accepted
         )
     };
     let reason = |line: &&Line| {
         let metric = line.label().map_or_else(String::new, |label| format!(" {label}"));
-        format!("{} {}{metric}: {}", symbol(line.row.standing), line.series, line.reason)
+        format!("{} {}{metric}: {}", symbol(line.row.status), line.series, line.reason)
     };
     paragraph(lines.iter().filter(has_more).map(reason))
 }
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_narrow_terminal_gets_fewer_columns_not_broken_lines() {
         let comparison = golden("regressed");
-        let all = [Standing::Regressed, Standing::Unchanged];
+        let all = [RowStatus::Regressed, RowStatus::Unchanged];
         let [wide, narrow] = [None, Some(90)].map(|width| offenders(&comparison, &all, width));
         assert!(wide.contains("smallest") && !narrow.contains("smallest"));
         assert!(narrow.lines().all(|line| line.chars().count() <= 90), "{narrow}");
@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn only_the_offenders_are_listed() {
         let comparison = golden("mixed");
-        let shown = offenders(&comparison, &[Standing::Regressed], None);
+        let shown = offenders(&comparison, &[RowStatus::Regressed], None);
         assert!(shown.contains("✗ regressed") && !shown.contains("✓") && !shown.contains("accepted"));
-        assert_eq!(offenders(&golden("unchanged"), &[Standing::Regressed], None), "");
+        assert_eq!(offenders(&golden("unchanged"), &[RowStatus::Regressed], None), "");
     }
 }

@@ -1,31 +1,31 @@
-//! The word and the symbol of each standing: the same wherever a comparison is shown.
+//! The word and the symbol of each status: the same wherever a comparison is shown.
 
-use wirebench_judge::summary::comparison::Standing;
+use wirebench_judge::summary::comparison::RowStatus;
 
-/// The standing in one or two words.
+/// The status in one or two words.
 #[must_use]
-pub const fn word(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Regressed => "regressed",
-        Standing::Invalid => "invalid",
-        Standing::Inconclusive => "inconclusive",
-        Standing::Accepted => "accepted",
-        Standing::Improved => "improved",
-        Standing::Unchanged => "unchanged",
-        Standing::NotJudged => "not judged",
+pub const fn word(status: RowStatus) -> &'static str {
+    match status {
+        RowStatus::Regressed => "regressed",
+        RowStatus::Invalid => "invalid",
+        RowStatus::Inconclusive => "inconclusive",
+        RowStatus::Accepted => "accepted",
+        RowStatus::Improved => "improved",
+        RowStatus::Unchanged => "unchanged",
+        RowStatus::NotJudged => "not judged",
     }
 }
 
 /// A symbol that needs no colour. Not an arrow: falling throughput and rising CPU time are both worse.
 #[must_use]
-pub const fn symbol(standing: Standing) -> &'static str {
-    match standing {
-        Standing::Regressed => "✗",
-        Standing::Invalid => "!",
-        Standing::Inconclusive => "?",
-        Standing::Accepted => "~",
-        Standing::Improved => "✓",
-        Standing::Unchanged => "=",
-        Standing::NotJudged => "–",
+pub const fn symbol(status: RowStatus) -> &'static str {
+    match status {
+        RowStatus::Regressed => "✗",
+        RowStatus::Invalid => "!",
+        RowStatus::Inconclusive => "?",
+        RowStatus::Accepted => "~",
+        RowStatus::Improved => "✓",
+        RowStatus::Unchanged => "=",
+        RowStatus::NotJudged => "–",
     }
 }

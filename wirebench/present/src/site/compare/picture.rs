@@ -5,7 +5,7 @@ use crate::site::compare::colour::class;
 use crate::site::compare::effects::Axis;
 use crate::site::shown::name;
 use crate::site::svg::{Anchor, Path, Picture, Svg};
-use wirebench_judge::summary::comparison::{Row, Standing};
+use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::metric::Metric;
 
 /// As wide as a phone shows without making text smaller.
@@ -34,7 +34,7 @@ pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Picture> {
     let of = |metric: Metric| -> Vec<&Row> {
         let of_metric = |row: &&Row| row.metric.is_some_and(|one| one.metric == metric);
         let mut rows: Vec<&Row> = rows.iter().copied().filter(of_metric).collect();
-        rows.sort_by_key(|row| row.standing);
+        rows.sort_by_key(|row| row.status);
         rows
     };
     let all: f64 = rows.iter().map(|row| lane(row)).sum();
@@ -68,7 +68,7 @@ pub(super) fn draw(rows: &[&Row], alt: &str) -> Option<Picture> {
 }
 
 const fn is_quiet(row: &Row) -> bool {
-    matches!(row.standing, Standing::Unchanged)
+    matches!(row.status, RowStatus::Unchanged)
 }
 
 fn lane(row: &Row) -> f64 {
@@ -79,7 +79,7 @@ fn whisker(svg: &mut Svg, axis: Axis, row: &Row, middle: f64) {
     let Some(metric) = row.metric else {
         return;
     };
-    let class = class(row.standing);
+    let class = class(row.status);
     let (low, dot, high) = axis.places(metric);
     if let (Some(low), Some(high)) = (low, high) {
         let kind = if is_quiet(row) { "whisker faint" } else { "whisker" };

@@ -11,7 +11,7 @@ use crate::site::compare::picture;
 use crate::site::revision::Revision;
 use crate::site::shown::HTML;
 use crate::site::svg::Picture;
-use wirebench_judge::summary::comparison::{Row, Standing};
+use wirebench_judge::summary::comparison::{Row, RowStatus};
 use wirebench_record::comparison::Comparison;
 
 /// Changed rows that are seen at once; the others are folded.
@@ -73,16 +73,16 @@ impl<'a> View<'a> {
         let lines: Vec<rows::Line> = shared.gating.drain(..).chain(shared.informative.drain(..)).collect();
         let all: Vec<&Row> = lines.iter().map(|line| &line.row).collect();
         let mut sorted: Vec<Row> = lines.iter().map(|line| line.row).collect();
-        sorted.sort_by_key(|row| row.standing);
+        sorted.sort_by_key(|row| row.status);
         let alt = format!(
             "Every effect with its 95 % interval, a row for each metric: {}.",
             facts::tally(&sorted)
         );
         let picture = picture::draw(&all, &alt);
         let (unchanged, changed) =
-            (lines.into_iter()).partition(|line: &rows::Line| line.row.standing == Standing::Unchanged);
+            (lines.into_iter()).partition(|line: &rows::Line| line.row.status == RowStatus::Unchanged);
         Self {
-            class: class(headline::standing(comparison)),
+            class: class(headline::status(comparison)),
             sides: [&comparison.baseline, &comparison.candidate]
                 .map(|side| Revision::of(Some(&side.revision), links.commit)),
             one_run: comparison.paired,
@@ -148,7 +148,7 @@ fn with_links<'a>(lines: Vec<rows::Line<'a>>, links: Links) -> Vec<Line<'a>> {
     let mut before = String::new();
     let line = |shared: rows::Line<'a>| {
         let row = shared.row;
-        let is_said = matches!(row.standing, Standing::Regressed | Standing::Improved) && row.metric.is_some();
+        let is_said = matches!(row.status, RowStatus::Regressed | RowStatus::Improved) && row.metric.is_some();
         let remark = if is_said { String::new() } else { shared.reason.clone() };
         let href = (links.series)(&row.series.id).map(|page| match row.metric {
             Some(metric) => format!("{page}?metric={}", metric.metric.name()),
@@ -156,7 +156,7 @@ fn with_links<'a>(lines: Vec<rows::Line<'a>>, links: Links) -> Vec<Line<'a>> {
         });
         let is_new = std::mem::replace(&mut before, remark.clone()) != remark;
         Line {
-            class: class(row.standing),
+            class: class(row.status),
             remark: if is_new { remark } else { String::new() },
             href,
             shared,

@@ -23,11 +23,11 @@ pub(crate) fn render(rows: &[Row]) -> String {
     for row in rows {
         let first_verdict = (row.init_s + row.verify_s + row.comparison_s) as f64 / 60.0;
         let quick = match row.quick_exit_code {
-            0 => row.quick_s.to_string(),
-            code => format!("{} (exit {code})", row.quick_s),
+            0 => format!("{} s", row.quick_s),
+            code => format!("{} s (exit {code})", row.quick_s),
         };
         page += &format!(
-            "| {} | {} | {} | {} | {} s | {} s | {} s | {quick} s | {} | {} s | {first_verdict:.1} min | {} | {} |\n",
+            "| {} | {} | {} | {} | {} s | {} s | {} s | {quick} | {} | {} s | {first_verdict:.1} min | {} | {} |\n",
             row.name,
             row.operations,
             row.questions,

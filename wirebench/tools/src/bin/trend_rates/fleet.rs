@@ -4,7 +4,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use wirebench_stats::change_point::{Detector, Event};
 use wirebench_stats::count_step::CountDetector;
-use wirebench_stats::mix::centred;
+use wirebench_stats::machine_mix::convert;
 
 use crate::noise::normal;
 use crate::{SEED, SERIES, VALUES, share};
@@ -92,7 +92,7 @@ fn mixes() {
 /// The places at which steps are reported.
 fn judged(values: &[f64], kinds: &[u32]) -> Vec<usize> {
     let mut detector = Detector::default();
-    for value in centred(values, kinds).values {
+    for value in convert(values, kinds).values {
         detector.push(value);
     }
     detector.change_points().iter().map(|step| step.reported).collect()

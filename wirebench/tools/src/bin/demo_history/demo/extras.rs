@@ -9,7 +9,7 @@ use wirebench_declare::compare::{Compare, Margins};
 use wirebench_history::import::{keep, parse};
 use wirebench_judge::compare::{Rules, paired};
 use wirebench_present::report::flames;
-use wirebench_record::history::Told;
+use wirebench_record::history::CommitInfo;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{Run, Series, Variant};
 
@@ -46,12 +46,12 @@ const ORDINARY: [&str; 8] = [
 ];
 
 /// The message and the author of a push's commit.
-pub(super) fn commit_message(push: &Push) -> Told {
+pub(super) fn commit_message(push: &Push) -> CommitInfo {
     let mut chance = Chance::of(&format!("message {}", push.place));
     let mut index_below = |count: usize| chance.below(u32::try_from(count).unwrap_or(1)) as usize;
     let event = EVENTS.iter().find(|(place, _)| *place == push.place);
     let ordinary = ORDINARY[index_below(ORDINARY.len())];
-    Told {
+    CommitInfo {
         commit: push.commit.clone(),
         message: event.map_or(ordinary, |(_, message)| message).to_owned(),
         author: AUTHORS[index_below(AUTHORS.len())].to_owned(),

@@ -13,13 +13,13 @@ use wirebench_record::comparison::{ComparedMetric, Comparison, Verdict};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 
-/// What a bisection follows.
-pub(super) struct Followed<'a> {
+/// The metric that a bisection follows.
+pub(super) struct BisectedMetric<'a> {
     pub(super) series: &'a str,
     pub(super) metric: Metric,
 }
 
-impl<'a> Followed<'a> {
+impl<'a> BisectedMetric<'a> {
     /// One metric of a series; without a metric, server CPU, or the instructions of a counted series.
     pub(super) fn new(series: &'a str, metric: Option<Metric>) -> Self {
         let counted = series.starts_with(PREFIX);
@@ -37,25 +37,25 @@ impl<'a> Followed<'a> {
 
 /// The result of a bisection: the text for stdout, and the exit code.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct BisectResult {
     pub(super) outcome: Outcome,
     pub(super) text: String,
 }
 
 /// Searches `commits`, oldest first, comparing each tested commit with the good one; prints every step on stderr.
-pub(super) fn walk(
+pub(super) fn bisect(
     good: &str,
     commits: &[String],
-    followed: &Followed,
+    bisected: &BisectedMetric,
     mut compare: impl FnMut(&str) -> anyhow::Result<Comparison>,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<BisectResult> {
     let mut seen = BTreeMap::new();
-    let what = format!("{} {}", followed.series, followed.metric.label());
+    let what = format!("{} {}", bisected.series, bisected.metric.label());
     let found = search(commits.len(), |place| {
         let (step, commit) = (seen.len() + 1, short_commit(&commits[place]));
         let of = format!("commit {} of {}", place + 1, commits.len());
         log::info!("step {step}: {commit} ({of}) beside {}", short_commit(good));
-        let (verdict, why) = judged(&compare(&commits[place])?, followed.series, followed.metric);
+        let (verdict, why) = judged(&compare(&commits[place])?, bisected.series, bisected.metric);
         log::info!("step {step}: {commit} is {}: {why}", word(verdict.into()));
         seen.insert(place, why);
         anyhow::Ok(verdict)
@@ -66,7 +66,7 @@ pub(super) fn walk(
                 commits.last().map_or(good, |last| short_commit(last)),
                 word(verdict.into()),
             );
-            Answer {
+            BisectResult {
                 outcome: Outcome::Failed,
                 text: format!(
                     "{bad} is not shown to be worse than {}: {what} is {word}\n",
@@ -74,7 +74,7 @@ pub(super) fn walk(
                 ),
             }
         }
-        Found::Among { first, last } if first == last => Answer {
+        Found::Among { first, last } if first == last => BisectResult {
             outcome: Outcome::Done,
             text: format!("{} brought it: {what} {}\n", commits[last], seen[&last]),
         },
@@ -83,7 +83,7 @@ pub(super) fn walk(
                 "all but the last of them cannot be judged; more time (--budget) or a quieter machine may tell them apart"
             );
             let count = last - first + 1;
-            Answer {
+            BisectResult {
                 outcome: Outcome::Done,
                 text: format!(
                     "one of {count} commits brought it: {what} {}\n{}\n",
@@ -168,25 +168,28 @@ mod tests {
             judged(&golden("counted-refused"), counted, Metric::Instructions).0,
             Verdict::Invalid
         );
-        assert_eq!(Followed::new(counted, None).metric, Metric::Instructions);
-        assert_eq!(Followed::new("weather@http@hey", None).metric, Metric::ServerCpu);
-        assert_eq!(Followed::new(counted, Some(Metric::Syscalls)).metric, Metric::Syscalls);
+        assert_eq!(BisectedMetric::new(counted, None).metric, Metric::Instructions);
+        assert_eq!(BisectedMetric::new("weather@http@hey", None).metric, Metric::ServerCpu);
+        assert_eq!(
+            BisectedMetric::new(counted, Some(Metric::Syscalls)).metric,
+            Metric::Syscalls
+        );
     }
 
     /// Searches six commits, named by digits: some give a golden comparison, the others are unchanged.
-    fn walked(told: &[(&str, &str)]) -> Answer {
-        let followed = Followed::new("weather-fixed-count@http@hey", None);
+    fn bisect_result(told: &[(&str, &str)]) -> BisectResult {
+        let bisected = BisectedMetric::new("weather-fixed-count@http@hey", None);
         let commits: Vec<String> = (1..=6).map(|digit| digit.to_string().repeat(40)).collect();
         let compare = |commit: &str| {
             let known = told.iter().find(|(digit, _)| commit.starts_with(digit));
             Ok(golden(known.map_or("unchanged", |(_, name)| name)))
         };
-        walk(&"0".repeat(40), &commits, &followed, compare).unwrap()
+        bisect(&"0".repeat(40), &commits, &bisected, compare).unwrap()
     }
 
     #[test]
     fn the_answer_names_the_commit_with_size_and_interval() {
-        let answer = walked(&[("4", "regressed"), ("5", "regressed"), ("6", "regressed")]);
+        let answer = bisect_result(&[("4", "regressed"), ("5", "regressed"), ("6", "regressed")]);
         let expected = "4444444444444444444444444444444444444444 brought it: weather-fixed-count@http@hey server CPU \
                         per request +11.8 % (+9.9 to +13.6 %)\n";
         assert_eq!((answer.outcome, answer.text.as_str()), (Outcome::Done, expected));
@@ -194,7 +197,7 @@ mod tests {
 
     #[test]
     fn commits_that_cannot_be_judged_are_all_named() {
-        let answer = walked(&[
+        let answer = bisect_result(&[
             ("3", "unpaired"),
             ("4", "unpaired"),
             ("5", "regressed"),
@@ -211,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_is_not_worse_is_not_searched() {
-        let answer = walked(&[]);
+        let answer = bisect_result(&[]);
         assert_eq!(answer.outcome, Outcome::Failed);
         assert!(
             answer

@@ -1,10 +1,13 @@
-//! The types of judging: one metric of one series as a row of values in push order, before and after it is judged.
+//! The types of judging: one metric of one series in push order, before and after it is judged.
 
 use std::collections::HashMap;
 
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::trend::{Basis, Push, Trace};
+
+/// The name of the source of a history's own runs; imported suites have other names.
+pub const RUNS_SOURCE: &str = "runs";
 
 /// The pushes of one source in commit order, with the acceptances that came with them.
 #[derive(Debug)]
@@ -49,7 +52,7 @@ pub(super) struct Context {
 
 /// A metric of a series in push order.
 #[derive(Debug, Clone)]
-pub(super) struct Row<'a> {
+pub(super) struct UnjudgedTrace<'a> {
     pub(super) source: &'a str,
     pub(super) series: &'a str,
     pub(super) metric: Option<Metric>,
@@ -57,16 +60,16 @@ pub(super) struct Row<'a> {
     pub(super) better: Option<Better>,
     /// What [`Context::compared_on`] is for values: `machine`, `processor` or `unit`.
     pub(super) compared_on: &'a str,
-    /// Why none of its values is judged.
+    /// Why its values are not judged; `None` if they are.
     pub(super) not_judged: Option<String>,
     /// Places without a judged value, in order, with the value if there is one, and the reason.
     pub(super) left_out: Vec<(usize, Option<f64>, String)>,
     pub(super) points: Vec<Point>,
 }
 
-/// A judged row, with the places in its timeline of everything that the trace names by pushes.
+/// A judged trace, with the places in its timeline of everything that the trace names by pushes.
 #[derive(Debug)]
-pub(super) struct Judged {
+pub(super) struct JudgedTrace {
     pub(super) trace: Trace,
     pub(super) segments: Vec<SegmentPlaces>,
     /// Places of wild values that are left out, and the reasons.
@@ -105,10 +108,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The number of a text that has none.
+    /// The number of an unknown text.
     pub(super) const UNKNOWN: u32 = u32::MAX;
 
-    /// The number of a text, which gets a new one if it has none.
+    /// The number of a text; a new text gets the next number.
     pub(super) fn number(&mut self, text: &str) -> u32 {
         if let Some(known) = self.numbers.get(text) {
             return *known;

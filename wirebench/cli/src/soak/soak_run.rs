@@ -21,13 +21,13 @@ use wirebench_engine::session::achieved;
 use wirebench_record::run::{Round, RoundStatus, Variant};
 
 /// A soak while it runs.
-pub(super) struct Soaking<'a> {
+pub(super) struct SoakRun<'a> {
     pub(super) target: SoakTarget<'a>,
     pub(super) jq: &'a Jq,
     pub(super) folder: &'a Path,
 }
 
-impl Soaking<'_> {
+impl SoakRun<'_> {
     /// Measures the capacity, then slice after slice.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Soaking<'_> {
         } else {
             load.connections = of_capacity(args.connections, args.share);
         }
-        let (slices, slice) = slices::of(args.length.0, most_per_s);
+        let (slices, slice) = slices::divide(args.length.0, most_per_s);
         load.amount = Amount::Duration(Span(slice));
         let series = PlannedSeries { load, ..series.clone() };
         let mut soak = SoakResult {
@@ -85,7 +85,7 @@ impl Soaking<'_> {
                 }
                 readings[place].1.extend(rss);
             }
-            log::info!("{}", soak.so_far(number, &readings));
+            log::info!("{}", soak.progress_line(number, &readings));
         }
         soak.achieved_per_s = rate(soak.requests - soak.failures, elapsed_ns);
         soak.memory = readings.iter().filter_map(|(name, list)| drift(name, list)).collect();

@@ -12,7 +12,7 @@ const LEAST_PAIRS: usize = 6;
 
 /// Values converted to their most frequent kind.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Centred {
+pub struct Converted {
     /// The values minus the difference of their kind.
     pub values: Vec<f64>,
     /// For each value, whether its kind could be compared with the most frequent one.
@@ -24,17 +24,17 @@ pub struct Centred {
 /// # Panics
 /// When there are not as many kinds as values.
 #[must_use]
-pub fn centred(values: &[f64], kinds: &[u32]) -> Centred {
+pub fn convert(values: &[f64], kinds: &[u32]) -> Converted {
     assert_eq!(values.len(), kinds.len(), "every value has a kind");
     if kinds.windows(2).all(|pair| pair[0] == pair[1]) {
-        return Centred {
+        return Converted {
             values: values.to_vec(),
             comparable: vec![true; values.len()],
         };
     }
     let offsets = offsets(&differences(values, kinds), most_frequent(kinds));
     let moved = values.iter().zip(kinds);
-    Centred {
+    Converted {
         values: moved
             .map(|(value, kind)| value - offsets.get(kind).unwrap_or(&0.0))
             .collect(),
@@ -120,7 +120,7 @@ mod tests {
             noise + if *kind == 7 { 0.05 } else { 0.0 } + if place >= 30 { 0.25 } else { 0.0 }
         };
         let values: Vec<f64> = kinds.iter().enumerate().map(value).collect();
-        let found = centred(&values, &kinds);
+        let found = convert(&values, &kinds);
         assert!(found.comparable.iter().all(|known| *known));
         for (place, value) in found.values.iter().enumerate() {
             let level = if place >= 30 { 0.25 } else { 0.0 };
@@ -132,9 +132,9 @@ mod tests {
     fn kinds_that_never_met_cannot_be_compared() {
         let kinds: Vec<u32> = (0..40).map(|place| u32::from(place >= 20)).collect();
         let values = vec![0.5; 40];
-        let found = centred(&values, &kinds);
+        let found = convert(&values, &kinds);
         assert_eq!(found.values, values);
         assert_eq!(found.comparable.iter().filter(|known| **known).count(), 20);
-        assert_eq!(centred(&values, &[3; 40]).comparable, vec![true; 40]);
+        assert_eq!(convert(&values, &[3; 40]).comparable, vec![true; 40]);
     }
 }

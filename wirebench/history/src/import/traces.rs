@@ -1,4 +1,4 @@
-//! Judges imported suites: a row for each series.
+//! Judges imported suites: a trace for each series.
 
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -7,30 +7,30 @@ use crate::import::check::sound_values;
 use crate::import::direction::trimmed;
 use crate::import::unit::scale;
 use crate::judge::judge;
-use crate::row::{Context, Judged, Names, Point, Row, Rules, Timeline};
+use crate::trace::{Context, JudgedTrace, Names, Point, Rules, Timeline, UnjudgedTrace};
 use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite, UnitFrom};
 use wirebench_record::trend::{Basis, Push};
 
 /// A series with a larger share of invalid values is not judged.
 const MOST_REFUSED_PERCENT: usize = 20;
 
-/// The rows of a suite.
+/// The traces of a suite.
 #[derive(Debug)]
-pub(crate) struct SuiteRows {
+pub(crate) struct SuiteTraces {
     /// `imported/NAME: SUITE`.
     pub(crate) source: String,
     /// Its runs, in commit order.
     pub(crate) timeline: Timeline,
     /// Its series with at least one valid value.
-    pub(crate) rows: Vec<ImportedRow>,
+    pub(crate) traces: Vec<ImportedTrace>,
     /// The names of its series without any.
     pub(crate) without: Vec<String>,
 }
 
 /// A judged series of a suite.
 #[derive(Debug)]
-pub(crate) struct ImportedRow {
-    pub(crate) judged: Judged,
+pub(crate) struct ImportedTrace {
+    pub(crate) judged: JudgedTrace,
     /// Its valid values, with their places.
     pub(crate) values: Vec<(usize, f64)>,
     /// Its invalid values as they are written, with their places.
@@ -38,7 +38,7 @@ pub(crate) struct ImportedRow {
 }
 
 /// Judges the selected series of a suite.
-pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, selects: impl Fn(&str) -> bool) -> SuiteRows {
+pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, selects: impl Fn(&str) -> bool) -> SuiteTraces {
     let order = commit_order(&suite.runs);
     let timeline = Timeline {
         pushes: order.iter().map(|run| push(&suite.runs[*run])).collect(),
@@ -53,17 +53,17 @@ pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, selects: impl Fn
     let judged = series.par_iter().map(|series| {
         judge_series(&source, suite, series, &order, &timeline, rules).ok_or_else(|| series.name.clone())
     });
-    let (mut rows, mut without) = (Vec::new(), Vec::new());
-    for row in judged.collect::<Vec<_>>() {
-        match row {
-            Ok(row) => rows.push(row),
+    let (mut traces, mut without) = (Vec::new(), Vec::new());
+    for trace in judged.collect::<Vec<_>>() {
+        match trace {
+            Ok(trace) => traces.push(trace),
             Err(name) => without.push(name),
         }
     }
-    SuiteRows {
+    SuiteTraces {
         source,
         timeline,
-        rows,
+        traces,
         without,
     }
 }
@@ -104,7 +104,7 @@ fn judge_series(
     order: &[usize],
     timeline: &Timeline,
     rules: Rules,
-) -> Option<ImportedRow> {
+) -> Option<ImportedTrace> {
     let mut values: Vec<Option<f64>> = vec![None; suite.runs.len()];
     for (run, value) in sound_values(series) {
         values[run] = Some(value);
@@ -134,7 +134,7 @@ fn judge_series(
         });
     }
     let unit = series.units.last().map_or("", |from| trimmed(&from.unit));
-    let row = Row {
+    let unjudged = UnjudgedTrace {
         source,
         series: &series.name,
         metric: None,
@@ -145,9 +145,9 @@ fn judge_series(
         left_out,
         points,
     };
-    (!row.points.is_empty()).then(|| ImportedRow {
-        judged: judge(&row, timeline, rules, &names),
-        values: row.points.iter().map(|point| (point.place, point.value)).collect(),
+    (!unjudged.points.is_empty()).then(|| ImportedTrace {
+        judged: judge(&unjudged, timeline, rules, &names),
+        values: unjudged.points.iter().map(|point| (point.place, point.value)).collect(),
         refused,
     })
 }

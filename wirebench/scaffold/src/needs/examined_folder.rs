@@ -3,12 +3,12 @@
 use crate::files::Files;
 
 /// The examined folder, and where it lies in the repository.
-pub(super) struct Place<'a> {
+pub(super) struct ExaminedFolder<'a> {
     pub(super) files: &'a Files,
     pub(super) config: &'a str,
 }
 
-impl Place<'_> {
+impl ExaminedFolder<'_> {
     /// A path from the repository's top; it may begin with `../`.
     pub(super) fn below_top(&self, path: &str) -> String {
         let mut parts: Vec<&str> = self

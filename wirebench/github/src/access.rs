@@ -5,12 +5,12 @@ use std::env;
 use crate::log_text::log_safe;
 use crate::{Refusal, refuse};
 
-/// Where things are and who asks.
+/// The addresses of the API and the repository, and the token.
 #[derive(Clone)]
-pub struct Place {
+pub struct Access {
     /// Base address of the API, without a slash at its end.
     pub api: String,
-    /// Base address of the pages people look at, likewise.
+    /// Base address of the website, without a slash at its end.
     pub server: String,
     /// The repository's owner.
     pub owner: String,
@@ -20,17 +20,17 @@ pub struct Place {
     pub(super) token: String,
 }
 
-impl Place {
+impl Access {
     /// Reads `GITHUB_API_URL`, `GITHUB_SERVER_URL`, `GITHUB_REPOSITORY` and `GITHUB_TOKEN`.
     ///
     /// # Errors
-    /// When one is missing or no such thing; the token is never part of the words.
+    /// When a variable is missing or malformed; the message never contains the token.
     pub fn from_environment() -> Result<Self, Refusal> {
         let given = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
         let api = given("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".into());
         let server = given("GITHUB_SERVER_URL").unwrap_or_else(|| "https://github.com".into());
         let Some(repository) = given("GITHUB_REPOSITORY") else {
-            refuse!("GITHUB_REPOSITORY is not set: this command runs in a workflow, or with owner/name given there");
+            refuse!("GITHUB_REPOSITORY is not set: run this command in a workflow, or set it to owner/name");
         };
         let Some((owner, name)) = repository
             .split_once('/')
@@ -45,7 +45,9 @@ impl Place {
             refuse!("GITHUB_TOKEN is not set; give the step: env: GITHUB_TOKEN: github.token");
         };
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            refuse!("GITHUB_TOKEN holds characters that no token has; give the step: env: GITHUB_TOKEN: github.token");
+            refuse!(
+                "GITHUB_TOKEN holds characters that are not allowed in a token; give the step: env: GITHUB_TOKEN: github.token"
+            );
         }
         Ok(Self {
             api: address("GITHUB_API_URL", &api)?,
@@ -86,7 +88,7 @@ fn address(variable: &str, text: &str) -> Result<String, Refusal> {
     refuse!("{variable}: expected https://HOST, found {}", log_safe(text))
 }
 
-/// Whether an address is on this machine, where tests and `act` have their own API.
+/// Whether an address is on this machine, where tests and `act` run an API of their own.
 pub(super) fn is_loopback(address: &str) -> bool {
     let Some(rest) = address.strip_prefix("http://") else {
         return false;

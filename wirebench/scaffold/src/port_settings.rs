@@ -1,4 +1,4 @@
-//! The ways in which a program may get its port, suggested by its sources: they are tried until one works.
+//! The settings by which a program may be given its port, as its sources suggest; they are tried until one works.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -9,9 +9,9 @@ use crate::files::Files;
 use crate::hints::Port;
 use crate::program::Program;
 
-/// One way to set a program's port.
+/// Arguments and variables that set a program's port.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Way {
+pub(super) struct PortSetting {
     /// Arguments, with placeholders.
     pub(super) args: Vec<String>,
     /// Environment variables, with placeholders.
@@ -20,7 +20,7 @@ pub(super) struct Way {
     pub(super) fixed: Option<u16>,
 }
 
-/// More starts than these would take too long.
+/// At most this many settings are tried: more starts would take too long.
 const MOST: usize = 6;
 
 fn pattern(text: &str) -> Regex {
@@ -48,17 +48,17 @@ static ASIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"metrics|admin|debug|p
 static FIRST_ARGUMENT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"sys\.argv\[1\]|process\.argv\[2\]|os\.Args\[1\]|args\(\)\s*\.nth\(1\)"));
 
-/// Every way to try, the likeliest first: what the sources of the program say, then the variable PORT, which many frameworks
+/// Every setting to try, the likeliest first: those in the program's sources, then the variable PORT, which many frameworks
 /// read by themselves.
-pub(super) fn of(files: &Files, program: &Program) -> Vec<Way> {
-    let mut ways = Vec::new();
+pub(super) fn of(files: &Files, program: &Program) -> Vec<PortSetting> {
+    let mut settings = Vec::new();
     if let Port::Arguments(args) = &program.hints.port {
-        ways.push(by_args(args.clone()));
+        settings.push(by_args(args.clone()));
     }
     if let Port::Variable(name, value) = &program.hints.port {
-        ways.push(Way {
+        settings.push(PortSetting {
             env: [(name.clone(), value.clone())].into(),
-            ..Way::default()
+            ..PortSetting::default()
         });
     }
     let texts: Vec<&str> = program.sources.iter().filter_map(|source| files.text(source)).collect();
@@ -69,49 +69,52 @@ pub(super) fn of(files: &Files, program: &Program) -> Vec<Way> {
     };
     let variables = named(&VARIABLE);
     if variables.contains("PORT") {
-        ways.push(by_variable("PORT"));
+        settings.push(by_variable("PORT"));
     }
     let telling = |name: &&String| {
         ["PORT", "ADDR", "LISTEN", "BIND"]
             .iter()
             .any(|word| name.contains(word))
     };
-    ways.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
-    ways.extend(named(&FLAG).into_iter().map(|flag| {
+    settings.extend(variables.iter().filter(telling).map(|name| by_variable(name)));
+    settings.extend(named(&FLAG).into_iter().map(|flag| {
         let value = if flag.ends_with("port") { "{port}" } else { "{address}" };
         by_args(vec![format!("--{flag}"), value.to_owned()])
     }));
     let addresses = named(&ADDRESS_FLAG);
     let addresses = addresses.iter().filter(|flag| !ASIDE.is_match(flag));
-    ways.extend(addresses.map(|flag| by_args(vec![format!("--{flag}"), "{address}".to_owned()])));
+    settings.extend(addresses.map(|flag| by_args(vec![format!("--{flag}"), "{address}".to_owned()])));
     if texts.iter().any(|text| FIRST_ARGUMENT.is_match(text)) {
-        ways.push(by_args(vec!["{port}".to_owned()]));
+        settings.push(by_args(vec!["{port}".to_owned()]));
     }
-    ways.push(by_variable("PORT"));
-    let mut unique: Vec<Way> = Vec::new();
-    for way in ways {
-        if !unique.contains(&way) {
-            unique.push(way);
+    settings.push(by_variable("PORT"));
+    let mut unique: Vec<PortSetting> = Vec::new();
+    for setting in settings {
+        if !unique.contains(&setting) {
+            unique.push(setting);
         }
     }
     unique.truncate(MOST);
     unique
 }
 
-fn by_args(args: Vec<String>) -> Way {
-    Way { args, ..Way::default() }
-}
-
-fn by_variable(name: &str) -> Way {
-    let value = if name.contains("PORT") { "{port}" } else { "{address}" };
-    Way {
-        env: [(name.to_owned(), value.to_owned())].into(),
-        ..Way::default()
+fn by_args(args: Vec<String>) -> PortSetting {
+    PortSetting {
+        args,
+        ..PortSetting::default()
     }
 }
 
-impl Way {
-    /// The way as a hint, for a declaration.
+fn by_variable(name: &str) -> PortSetting {
+    let value = if name.contains("PORT") { "{port}" } else { "{address}" };
+    PortSetting {
+        env: [(name.to_owned(), value.to_owned())].into(),
+        ..PortSetting::default()
+    }
+}
+
+impl PortSetting {
+    /// The setting as a hint, for a declaration.
     pub(super) fn port(&self) -> Port {
         match (self.fixed, self.env.first_key_value()) {
             (Some(port), _) => Port::Fixed(port),
@@ -120,7 +123,7 @@ impl Way {
         }
     }
 
-    /// The name of the way: `PORT`, `--addr`.
+    /// The name of the setting: `PORT`, `--addr`.
     pub(super) fn names(&self) -> String {
         let env = self.env.keys().map(String::as_str);
         let args = self.args.iter().map(String::as_str).filter(|arg| !arg.starts_with('{'));
@@ -133,8 +136,8 @@ impl Way {
     }
 }
 
-impl std::fmt::Display for Way {
-    /// The way as text: `PORT`, `--addr {address}`.
+impl std::fmt::Display for PortSetting {
+    /// The setting as text: `PORT={port}`, `--addr {address}`.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let env = self.env.iter().map(|(name, value)| format!("{name}={value}"));
         let said: Vec<String> = env.chain(self.args.iter().cloned()).collect();
@@ -153,7 +156,7 @@ mod tests {
                     func main() { net.Listen(\"tcp\", *a); grpc.NewServer() }\n";
         let files = Files::of(&[("go.mod", "module x\n"), ("main.go", text)]);
         let program = go::programs(&files).remove(0);
-        let told: Vec<String> = of(&files, &program).iter().map(Way::to_string).collect();
+        let told: Vec<String> = of(&files, &program).iter().map(PortSetting::to_string).collect();
         assert_eq!(told, ["--insecure-addr {address}", "PORT={port}"]);
     }
 
@@ -167,9 +170,9 @@ mod tests {
             by_args(vec!["{port}".into()]).port(),
             Port::Arguments(vec!["{port}".into()])
         );
-        let fixed = Way {
+        let fixed = PortSetting {
             fixed: Some(3000),
-            ..Way::default()
+            ..PortSetting::default()
         };
         assert_eq!(fixed.port(), Port::Fixed(3000));
     }
@@ -180,7 +183,7 @@ mod tests {
                     os.Getenv(\"HOME\"); http.ListenAndServe(\":8080\", nil) }\n";
         let files = Files::of(&[("go.mod", "module x\n"), ("main.go", text)]);
         let program = go::programs(&files).remove(0);
-        let told: Vec<String> = of(&files, &program).iter().map(Way::to_string).collect();
+        let told: Vec<String> = of(&files, &program).iter().map(PortSetting::to_string).collect();
         assert_eq!(told, ["LISTEN_ADDR={address}", "--http-port {port}", "PORT={port}"]);
     }
 }
