@@ -13,6 +13,7 @@ mod overlay;
 mod owner;
 mod probe;
 mod record;
+mod run;
 mod run_spec;
 mod runs;
 mod session;
@@ -22,7 +23,8 @@ mod stages;
 mod testrun;
 
 pub use overlay::{Overlay, OverlayError};
+pub use run::measure;
 pub use run_spec::{LoadPods, RunSpec, Side};
 pub use runs::Runs;
-pub use session::measure;
+
 pub use share::fits;

@@ -1,18 +1,15 @@
-//! A run on a cluster, from its specification to its record: creates all objects, loads the servers in turn, and removes
-//! everything.
+//! A run on a cluster in progress: creates its objects, loads the servers in turn, and records the rounds.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tokio::runtime::Runtime;
 
 use wirebench_declare::plan::Slot;
 use wirebench_declare::span::nanos;
 use wirebench_engine::measure::interrupt::Interrupt;
 use wirebench_engine::normalise::{self, Jq, failed_round};
-use wirebench_engine::session::{Ending, Recorded, StageTime, measure_stages, new_folder, prepare, screen_stage};
 use wirebench_record::check::FailedCheck;
 use wirebench_record::run::{Round, RoundStatus, ToolVersion, Variant};
 
@@ -22,65 +19,14 @@ use crate::gather;
 use crate::load::{self, Spec};
 use crate::names::{Names, key};
 use crate::overlay::{Adaptation, METER};
-use crate::owner::Owner;
 use crate::record::{self, Recorder};
 use crate::run_spec::{RunSpec, inputs, wait_until_ready};
 use crate::slot::{RoundContext, Task, is_operated};
-use crate::stages::LoadedSession;
 
 /// How often it is checked whether the user requested a stop.
 const POLL: Duration = Duration::from_millis(100);
 
-/// Measures a run on a cluster, writes its record, and removes all objects that it created there. Servers or load pods that fail
-/// are not an error: they are in the record.
-///
-/// # Errors
-/// When the cluster cannot be reached or refuses the load pods, jq is missing, the results folder cannot be written, or something
-/// could not be removed.
-pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
-    let (jq, jq_version) = prepare::jq(spec.project)?;
-    let interrupt = Interrupt::watch()?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
-    let (cluster, version) = runtime.block_on(Cluster::connect(spec.context.as_deref(), spec.namespace.as_deref()))?;
-    let (id, folder) = new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
-    // Its heartbeats go on between the rounds, on threads of the runtime.
-    let owner = match runtime.block_on(Owner::make(&cluster, &key(&id), &spec.load.image)) {
-        Ok(owner) => owner,
-        Err(error) => {
-            // No object was created: there is nothing to record.
-            let _ = fs::remove_dir_all(&folder);
-            return Err(error);
-        }
-    };
-    let reference = owner.reference.clone();
-    let tools = vec![jq_version, tool("kubernetes", &version)];
-    let session = Session {
-        spec,
-        cluster: &cluster,
-        jq: &jq,
-        interrupt: &interrupt,
-        owner: &reference,
-        recorder: Recorder::begin(spec, id, folder, tools),
-        targets: BTreeMap::new(),
-        version,
-        began: Instant::now(),
-        slots: Vec::new(),
-    };
-    let measured = session.measure(&runtime);
-    log::info!("removing what the run made");
-    let removed = runtime.block_on(owner.remove());
-    let recorder = measured?;
-    removed?;
-    Ok(Recorded {
-        run: recorder.run,
-        folder: recorder.folder,
-    })
-}
-
-fn tool(name: &str, version: &str) -> ToolVersion {
+pub(crate) fn tool(name: &str, version: &str) -> ToolVersion {
     ToolVersion {
         name: name.to_owned(),
         version: version.to_owned(),
@@ -90,54 +36,25 @@ fn tool(name: &str, version: &str) -> ToolVersion {
 /// A run in progress.
 pub(crate) struct Session<'a> {
     pub(crate) spec: &'a RunSpec<'a>,
-    cluster: &'a Cluster,
-    jq: &'a Jq,
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) jq: &'a Jq,
     pub(crate) interrupt: &'a Interrupt,
-    owner: &'a Value,
+    pub(crate) owner: &'a Value,
     pub(crate) recorder: Recorder,
     /// The servers by declared server and variant, or why they cannot be loaded.
-    targets: BTreeMap<(String, Variant), Result<Target, String>>,
-    version: String,
+    pub(crate) targets: BTreeMap<(String, Variant), Result<Target, String>>,
+    pub(crate) version: String,
     pub(crate) began: Instant,
     /// Every slot planned so far.
     pub(crate) slots: Vec<Slot>,
 }
 
 impl Session<'_> {
-    fn measure(mut self, runtime: &Runtime) -> anyhow::Result<Recorder> {
-        self.recorder.save(true)?;
-        let interrupt = self.interrupt.clone();
-        let created = runtime.block_on(async {
-            tokio::select! {
-                created = self.create() => Some(created),
-                () = stop_requested(&interrupt) => None,
-            }
-        });
-        let Some(created) = created.transpose()? else {
-            return self.finish(true);
-        };
-        let time = if self.is_paired() {
-            StageTime::first(self.spec.budget)
-        } else {
-            StageTime::unlimited()
-        };
-        let ids = self.recorder.run.series.iter().map(|series| series.id.clone());
-        let screen = screen_stage(ids.collect(), self.spec.rounds);
-        let second_stage = self.spec.second_stage;
-        let mut loaded = LoadedSession {
-            session: &mut self,
-            created: &created,
-            runtime,
-        };
-        let ending = measure_stages(&mut loaded, &screen, time, second_stage)?;
-        self.finish(ending == Ending::Interrupted)
-    }
-
     pub(crate) fn is_paired(&self) -> bool {
         self.spec.sides.len() > 1
     }
 
-    fn finish(mut self, unfinished: bool) -> anyhow::Result<Recorder> {
+    pub(crate) fn finish(mut self, unfinished: bool) -> anyhow::Result<Recorder> {
         self.recorder.save(unfinished)?;
         if !self.spec.keep_raw {
             // Removes an empty folder only.
@@ -147,7 +64,7 @@ impl Session<'_> {
     }
 
     /// Creates the inputs, load pods and servers, and waits until they are ready. Servers that do not get ready are in `targets`.
-    async fn create(&mut self) -> anyhow::Result<Created> {
+    pub(crate) async fn create(&mut self) -> anyhow::Result<Created> {
         let id = self.recorder.run.id.clone();
         let spec = self.spec;
         let prefix = format!("wb-{}", key(&id));

@@ -77,20 +77,20 @@ fn matrix<'a>(series: &[&'a Series<'a>]) -> Option<Matrix<'a>> {
     })
 }
 
-impl Line<'_> {
-    /// The value; empty if the newest run has no valid one.
-    pub(super) fn value(&self, drawn: &Drawn) -> String {
-        match drawn.stands.standing {
+impl Drawn<'_> {
+    /// The value in a cell; empty if the newest run has no valid one.
+    pub(super) fn cell_value(&self) -> String {
+        match self.stands.standing {
             Standing::Withheld => String::new(),
-            _ => drawn.newest(),
+            _ => self.newest(),
         }
     }
 
-    /// Shape and word; empty for a value within noise, and for too few values.
-    pub(super) fn verdict(&self, drawn: &Drawn) -> &'static str {
-        match drawn.stands.standing {
+    /// Shape and word in a cell; empty for a value within noise, and for too few values.
+    pub(super) fn cell_verdict(&self) -> &'static str {
+        match self.stands.standing {
             Standing::Noise | Standing::Few => "",
-            _ => drawn.verdict(),
+            _ => self.verdict(),
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn panels(run: &Run, rows: &[&Row]) -> Vec<Panel> {
     let axis = ratio::axis(all.iter().flat_map(|(_, ratios)| ratios.iter().flatten()), PLOT);
     all.iter()
         .map(|(quantity, ratios)| Panel {
-            quantity: *quantity,
+            quantity,
             picture: picture(axis, quantity, rows, ratios),
         })
         .collect()
