@@ -8,6 +8,7 @@ use crate::outcome::Outcome;
 use wirebench_declare::load::{Rate, Search, as_flag};
 use wirebench_declare::plan;
 use wirebench_declare::scenario::{Amount, Load};
+use wirebench_present::report::format::plural;
 
 /// Lists every series (scenario@server@driver).
 #[derive(Debug, clap::Args)]
@@ -54,7 +55,11 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 
 /// A load as text: `100,000 requests, 100 × 1`.
 fn describe_load(load: &Load) -> String {
-    let over = format!("{} connections × {} streams", load.connections, load.streams);
+    let over = format!(
+        "{} × {}",
+        plural(load.connections as usize, "connection"),
+        plural(load.streams as usize, "stream")
+    );
     let paced = match (load.rate, load.search, load.pause) {
         (Some(Rate::PerSecond(rate)), ..) => format!(", {rate} requests/s"),
         (Some(Rate::OfCapacity(share)), ..) => format!(", {share} of the capacity"),

@@ -81,7 +81,7 @@ pub struct Question {
     pub equal: Option<[String; 2]>,
     /// What was reported.
     pub claims: Vec<Claim>,
-    /// Why its claims are not counted: no figure was published for it, or the same figures are in another question.
+    /// Why its claims are not counted: no figure was published for it, or the same figures belong to another of these questions.
     pub not_counted: Option<String>,
     /// Repetitions in which only one thing is changed.
     #[serde(default)]

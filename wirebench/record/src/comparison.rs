@@ -100,7 +100,7 @@ pub struct Method {
 pub enum Verdict {
     /// Worse by more than the margin.
     Regressed,
-    /// Cannot be judged: failed rounds, wrong answers, another question.
+    /// Cannot be judged: failed rounds, wrong responses, different digests.
     Invalid,
     /// A worsening worth knowing of can be neither shown nor excluded.
     Inconclusive,

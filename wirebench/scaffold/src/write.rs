@@ -41,7 +41,7 @@ pub(super) fn toml(programs: &[Program], calls: &[Call], exposed: Option<u16>) -
     line(
         &mut out,
         &format!(
-            "\nbuiltin_drivers = {}   # who asks: hey (HTTP) and ghz (gRPC); there are also h2load and hyperfine (start-up)",
+            "\nbuiltin_drivers = {}   # load generators: hey (HTTP) and ghz (gRPC); there are also h2load and hyperfine (start-up)",
             list(&drivers)
         ),
         false,

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use self::cells::{carried, expected, finding, functions, is_null, name};
 use self::confusion::targets;
-use wirebench_present::report::format::{machine, plain, shortened, three_digits};
+use wirebench_present::report::format::{machine, plain, plural, shortened, three_digits};
 use wirebench_record::truth::{Finding, Outcome, Session, TruthTable};
 
 /// Characters of a reason that are shown.
@@ -21,14 +21,14 @@ pub fn render(table: &TruthTable, left: &[String]) -> String {
     let mut out = String::from("# The truth table: is a verdict right?\n\n");
     let _ = writeln!(
         out,
-        "Written by `wirebench truth` from the rows of `truth/`; not edited by hand. Each row is a change whose right answer is known. \
+        "Written by `wirebench truth` from the rows of `truth/`; not edited by hand. Each row is a change whose right verdict is known. \
          wirebench compares the change with the commit before it, the way a pull request is compared, in profile `quick`; \
-         the verdict is then held against the row.\n"
+         this verdict is then compared with the one of the row.\n"
     );
     if !left.is_empty() {
         let _ = writeln!(
             out,
-            "**This table is not complete: it holds {} of {} comparisons.** Not made yet: {}.\n",
+            "**This table is not complete: it holds {} of {} comparisons.** Missing: {}.\n",
             table.outcomes.len(),
             table.outcomes.len() + left.len(),
             left.iter()
@@ -128,8 +128,8 @@ fn sessions(table: &TruthTable, out: &mut String) {
         let minutes: f64 = of_session.iter().map(|one| one.seconds).sum::<f64>() / 60.0;
         let _ = writeln!(
             out,
-            "- {} comparisons in {minutes:.0} minutes, begun {}: {}; wirebench {}, code `{}`",
-            of_session.len(),
+            "- {} in {minutes:.0} minutes, begun {}: {}; wirebench {}, code `{}`",
+            plural(of_session.len(), "comparison"),
             plain(&session.started_at),
             machine(&session.host),
             plain(&session.wirebench),
@@ -137,7 +137,7 @@ fn sessions(table: &TruthTable, out: &mut String) {
         );
     }
     out.push_str(
-        "- repeat: `wirebench truth`; go on with this table: `wirebench truth --resume truth/table.json`; \
+        "- repeat: `wirebench truth`; to continue this table: `wirebench truth --resume truth/table.json`; \
          one row: `wirebench truth --row NAME`; the rows there are: `wirebench truth --list`\n",
     );
 }
@@ -234,7 +234,7 @@ mod tests {
         let text = render(&whole, &[]);
         for needed in [
             "- 2 comparisons in 3 minutes, begun 2026-01-01T00:00:00Z: ",
-            "- 1 comparisons in 2 minutes, begun 2026-02-02T00:00:00Z: ",
+            "- 1 comparison in 2 minutes, begun 2026-02-02T00:00:00Z: ",
             "; wirebench 0.2.0, code `2222",
         ] {
             assert!(text.contains(needed), "no {needed:?} in\n{text}");
@@ -250,7 +250,7 @@ mod tests {
             &["http-lock".into()],
         );
         assert!(
-            text.contains("it holds 2 of 3 comparisons.** Not made yet: `http-lock`."),
+            text.contains("it holds 2 of 3 comparisons.** Missing: `http-lock`."),
             "{text}"
         );
         assert!(text.contains("| 1 of 1 (100 %) of 1 kinds in 2 rows |"), "{text}");

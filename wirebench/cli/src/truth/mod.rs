@@ -120,7 +120,7 @@ fn compare(work: &mut Work, cases: &[Case], table: &mut TruthTable, out: &Path) 
             case.row.about
         );
         let Some(outcome) = work.outcome(**case) else {
-            log::info!("stopped; go on with: wirebench truth --resume {}", out.display());
+            log::info!("stopped; continue with: wirebench truth --resume {}", out.display());
             return Ok(false);
         };
         let took = remaining(std::time::Duration::from_secs_f64(outcome.seconds));

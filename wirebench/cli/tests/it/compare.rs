@@ -271,7 +271,7 @@ fn another_question_or_driver_is_never_compared_in_silence() {
     let before = records.file("before", &before);
     for (name, after, word) in [
         ("driver", other_driver, "0.1.4 against 0.1.5"),
-        ("question", other_question, "another question"),
+        ("question", other_question, "different digests"),
         ("series", other_series, "scenario-9@simulated@simulated"),
     ] {
         let after = records.file(name, &after);

@@ -27,7 +27,7 @@ pub(super) fn section(ids: &[String], run: &Run) -> String {
         text("the limit"),
     ];
     format!(
-        "### One server, {} clients\n\nThe same server, asked the same over 50 connections, answers {} times as many requests/s to one client as to another: \
+        "### One server, {} clients\n\nThe same server with the same requests over 50 connections answers {} times as many requests/s to one client as to another: \
          requests/s published without the client's own cost are often the client's.\n\n\
          {}\nConnections seen are those that the server's sockets show when they are looked at; a client that opens one for each request has more.\n\n",
         clients.len(),

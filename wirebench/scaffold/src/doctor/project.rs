@@ -161,6 +161,7 @@ fn commits(root: &Path) -> Check {
             "git fetch --depth 2, or fetch-depth: 2 for actions/checkout",
         ),
         Some((commits, true)) => Check::ok("git", format!("a shallow clone of {commits} commits")),
+        Some((1, false)) => Check::ok("git", "1 commit".to_owned()),
         Some((commits, false)) => Check::ok("git", format!("{commits} commits")),
     }
 }

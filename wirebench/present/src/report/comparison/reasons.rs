@@ -128,7 +128,7 @@ pub fn series(reason: &SeriesReason) -> String {
         Reason::InterruptedBeforeCounting => "not counted: the run was interrupted".into(),
         Reason::NoPair => "no pair of good rounds".into(),
         Reason::OtherDigest { baseline, candidate } => format!(
-            "another question: digest {baseline} against {candidate} (load, server arguments, expected answer or driver differ)"
+            "different digests, {baseline} and {candidate}: load, server arguments, expected response or driver differ"
         ),
         Reason::OtherDriver {
             driver,
