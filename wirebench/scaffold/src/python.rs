@@ -27,12 +27,8 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
         .below("", &["py"])
         .filter_map(|(path, text)| program(files, path, text))
         .collect();
-    let serving: Vec<&str> = found
-        .iter()
-        .map(|one| one.about.as_str())
-        .filter(|path| registers(files, path))
-        .collect();
-    let serving: BTreeSet<String> = serving.into_iter().map(|path| folder_of(path).to_owned()).collect();
+    let serving = found.iter().filter(|one| one.http && registers(files, &one.about));
+    let serving: BTreeSet<String> = serving.map(|one| folder_of(&one.about).to_owned()).collect();
     found.retain(|one| registers(files, &one.about) || !serving.contains(folder_of(&one.about)));
     found
 }
@@ -42,7 +38,7 @@ fn folder_of(path: &str) -> &str {
 }
 
 /// Whether a file gives routes to its application, or runs a server itself. An application without any is a helper, such as
-/// Flask's for the use of its templates, if another file beside it has one with routes.
+/// Flask's for the use of its templates, if another file of the folder has one with routes.
 fn registers(files: &Files, path: &str) -> bool {
     let text = files.text(path).unwrap_or_default();
     SERVER.is_match(text) || REGISTERS.is_match(text) || !routes::of(files, &[path.to_owned()]).is_empty()

@@ -120,7 +120,7 @@ fn what_init_guessed_is_counted() {
         check(&report, "wirebench.toml")["found"]
             .as_str()
             .unwrap()
-            .contains("guesses"),
+            .contains("3 lines guessed"),
         "{report:#}"
     );
     for name in ["bench.yml", "bench-comment.yml"] {

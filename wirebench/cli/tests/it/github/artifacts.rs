@@ -240,7 +240,7 @@ fn a_comparison_of_too_many_series_is_refused() {
         })
         .collect();
     value["series"] = json!(all);
-    assert!(refused(&zipped(value.to_string().as_bytes())).contains("more than the 500"));
+    assert!(refused(&zipped(value.to_string().as_bytes())).contains("at most 500 series"));
     value["series"].as_array_mut().unwrap().pop();
     let scene = Scene::with(&zipped(value.to_string().as_bytes()));
     let text = scene.said();

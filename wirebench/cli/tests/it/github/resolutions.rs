@@ -28,7 +28,7 @@ fn a_run_that_is_not_of_our_workflow_for_a_pull_request_is_refused_by_event_and_
         ("/path", json!("bench.yml"), "another workflow"),
         ("/repository/id", json!(1), "another repository's"),
         ("/status", json!("in_progress"), "has not ended"),
-        ("/head_repository", Value::Null, "is gone"),
+        ("/head_repository", Value::Null, "was deleted"),
         ("/head_branch", Value::Null, "no branch"),
         ("/head_sha", json!("HEAD\n::error::x"), "names no commit"),
         ("/head_sha", json!("abc"), "names no commit"),

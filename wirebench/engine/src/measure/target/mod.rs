@@ -109,7 +109,9 @@ impl Target {
         check: impl Fn() -> Result<(), String>,
     ) -> Result<(), TargetError> {
         self.front.wait_until_ready(server.ready_timeout.0, interrupt, check)?;
-        let first = self.tiers.list.first().unwrap_or(&self.front);
+        // A tier that runs since an earlier round was ready before.
+        let mut started_now = self.tiers.list.iter().filter(|tier| !tier.keep || self.tiers.is_new);
+        let first = started_now.next().unwrap_or(&self.front);
         self.ready_after = first.group.started().elapsed();
         let groups: Vec<&ProcessGroup> = self.instances().map(|one| &one.group).collect();
         self.usage = ProcessGroup::usage_reader(&groups);
