@@ -91,7 +91,11 @@ fn a_postgres_is_started_and_seeded_once_and_written_to() {
             );
         }
     }
-    let rounds = record["series"].as_array().unwrap().iter().flat_map(|series| series["rounds"].as_array().unwrap());
+    let rounds = record["series"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|series| series["rounds"].as_array().unwrap());
     let starting: u64 = rounds.map(|round| round["server_ready_ns"].as_u64().unwrap()).sum();
     assert!(
         starting < record["spent"]["measure_ns"].as_u64().unwrap(),

@@ -246,7 +246,10 @@ fn remarks(row: &Row) -> Vec<String> {
         remarks.push(format!("The {} does not declare this series.", variant.name()));
     }
     if let Some(digest) = &series.baseline_digest {
-        remarks.push(format!("The baseline has another digest ({}): another load, request or driver.", name(digest)));
+        remarks.push(format!(
+            "The baseline has another digest ({}): another load, request or driver.",
+            name(digest)
+        ));
     }
     if let Some(ns) = series.injected_burn_ns {
         #[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
