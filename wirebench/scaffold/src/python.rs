@@ -27,9 +27,14 @@ pub(super) fn programs(files: &Files) -> Vec<Program> {
         .below("", &["py"])
         .filter_map(|(path, text)| program(files, path, text))
         .collect();
-    let serving = found.iter().filter(|one| one.http && registers(files, &one.about));
+    let serving = found
+        .iter()
+        .filter(|one| is_application(files, &one.about) && has_routes(files, &one.about));
     let serving: BTreeSet<String> = serving.map(|one| folder_of(&one.about).to_owned()).collect();
-    found.retain(|one| registers(files, &one.about) || !serving.contains(folder_of(&one.about)));
+    found.retain(|one| {
+        let path = one.about.as_str();
+        !is_application(files, path) || has_routes(files, path) || !serving.contains(folder_of(path))
+    });
     found
 }
 
@@ -37,11 +42,15 @@ fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Whether a file gives routes to its application, or runs a server itself. An application without any is a helper, such as
-/// Flask's for the use of its templates, if another file of the folder has one with routes.
-fn registers(files: &Files, path: &str) -> bool {
+fn is_application(files: &Files, path: &str) -> bool {
+    files.text(path).is_some_and(|text| APPLICATION.is_match(text))
+}
+
+/// Whether a file gives routes to its application. An application without any is a helper, such as Flask's for the use of its
+/// templates, if another file of the folder has one with routes.
+fn has_routes(files: &Files, path: &str) -> bool {
     let text = files.text(path).unwrap_or_default();
-    SERVER.is_match(text) || REGISTERS.is_match(text) || !routes::of(files, &[path.to_owned()]).is_empty()
+    REGISTERS.is_match(text) || !routes::of(files, &[path.to_owned()]).is_empty()
 }
 
 fn program(files: &Files, path: &str, text: &str) -> Option<Program> {

@@ -73,7 +73,7 @@ pub(super) fn printed(output: &str) -> Vec<Route> {
         Some(Route {
             method: method.to_owned(),
             path: path.to_owned(),
-            place: "printed by the server at its start".into(),
+            place: "its own output".into(),
         })
     });
     all.filter(|route| seen.insert(route.clone())).collect()

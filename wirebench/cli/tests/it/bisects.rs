@@ -9,7 +9,7 @@ fn slower_from_v3() -> Bench {
             "wirebench.toml",
             "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = 1\n[count]\nenabled = false\n[compare]\nrounds = 16\ndetect = \"50%\"\nbudget = \"20m\"\n",
         )
-        .scenario("ask", "connections = 1, requests = 100")
+        .scenario("ask", "connections = 1, requests = 400")
         .server("py", "ok", "")
         .driver("fake", "ok")
         .commit("v1")
