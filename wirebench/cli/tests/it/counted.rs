@@ -280,6 +280,26 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     );
     assert_ne!(both["verdict"], "invalid");
 
+    // What the change made impossible to count is its fault; what it made possible is none.
+    let uncountable = "not counted: hey opened 400 connections, 1 was asked for";
+    let one_sided = |side: usize| {
+        let mut record = changed(&[]);
+        let counts = &mut record["series"][0]["counts"][side];
+        *counts = json!({"variant": counts["variant"], "status": "skipped", "reason": uncountable, "remarks": [],
+            "figures": [], "syscalls": {}, "functions": [], "stacks": {}});
+        (record["series"][0]["status"], record["series"][0]["reason"]) = (json!("skipped"), json!(uncountable));
+        records.judged(&record)
+    };
+    let lost = one_sided(1);
+    assert_eq!(
+        lost["series"][0]["reason"],
+        json!({"kind": "not_counted", "side": "candidate", "why": uncountable})
+    );
+    assert_eq!(lost["verdict"], "invalid");
+    let gained = one_sided(0);
+    assert_eq!(gained["series"][0]["verdict"], Value::Null);
+    assert_ne!(gained["verdict"], "invalid");
+
     let mut skipped = run(0.0, 14, 0);
     let mut counted = series(&[]);
     (counted["status"], counted["reason"]) = (json!("skipped"), json!("valgrind is not installed"));

@@ -19,7 +19,13 @@ pub(super) enum Missing {
 pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'a Counts), Missing> {
     let or_none = |reason: Option<&String>| reason.map_or(NO_REASON, String::as_str).to_owned();
     let not_tried = |reason| Missing::NotTried(SeriesReason::Text { text: or_none(reason) });
-    if series.status == SeriesStatus::Skipped {
+    let status_of = |side| series.counts_of(side).map(|counts| counts.status);
+    // The change made it impossible to count, for example because its server closes every connection.
+    let is_lost = matches!(
+        (status_of(Variant::Baseline), status_of(Variant::Candidate)),
+        (Some(CountStatus::Ok | CountStatus::Partial), Some(CountStatus::Skipped))
+    );
+    if series.status == SeriesStatus::Skipped && !is_lost {
         return Err(not_tried(series.reason.as_ref()));
     }
     let side = |side: Variant| {
@@ -28,8 +34,10 @@ pub(super) fn sides<'a>(run: &Run, series: &'a Series) -> Result<(&'a Counts, &'
             Missing::Failed(SeriesReason::NotCounted { side, why })
         };
         match series.counts_of(side) {
+            Some(counts) if counts.status == CountStatus::Failed || (is_lost && side == Variant::Candidate) => {
+                Err(failed(counts.reason.as_ref()))
+            }
             Some(counts) if counts.status == CountStatus::Skipped => Err(not_tried(counts.reason.as_ref())),
-            Some(counts) if counts.status == CountStatus::Failed => Err(failed(counts.reason.as_ref())),
             Some(counts) => Ok(counts),
             None if run.status == RunStatus::Incomplete => {
                 Err(Missing::NotTried(SeriesReason::InterruptedBeforeCounting))
