@@ -1,4 +1,4 @@
-// The still picture of a series shows what its moving chart shows at first: the same marks, levels, values, axes and colours.
+// The still picture of a series has the same marks, levels, values, axes and colours as its moving chart before any zoom.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { clean, drawn, start, visit } from '../lib/browser.js';

@@ -280,7 +280,7 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
     );
     assert_ne!(both["verdict"], "invalid");
 
-    // What the change made impossible to count is its fault; what it made possible is none.
+    // Invalid if only the candidate cannot be counted; not judged if only the baseline cannot.
     let uncountable = "not counted: hey opened 400 connections, 1 was asked for";
     let one_sided = |side: usize| {
         let mut record = changed(&[]);

@@ -51,9 +51,9 @@ pub fn free(host: IpAddr, fixed: Option<u16>) -> Result<u16, (u16, io::Error)> {
     Ok(port)
 }
 
-/// Waits until a fixed port is free, as long as no program listens on it. Fixed ports such as gRPC's 50051 are among those that the
-/// kernel gives to outgoing connections, and a closed connection keeps its port for a minute. Ends after two seconds when a program
-/// listens on the port (the server that was there before may not have ended yet), or when the user requests a stop.
+/// Waits until a fixed port is free: two seconds for a program that listens on it, because a server that was just stopped may not
+/// have ended, and 65 s for a closed connection. Fixed ports such as gRPC's 50051 are among those that the kernel gives to outgoing
+/// connections, and a closed connection keeps its port for a minute. Ends early if the user requests a stop.
 pub fn wait_for(host: IpAddr, fixed: u16) {
     let start = Instant::now();
     while start.elapsed() < SHUTDOWN_TIME

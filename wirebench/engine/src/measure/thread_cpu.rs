@@ -91,9 +91,9 @@ fn thread(line: &str) -> Option<(u32, u64)> {
 
 /// Follows the CPU time of one process through its readings.
 ///
-/// The time of threads that run is known in ns. The time of ended threads is contained only in the process's ticks; it is at least
-/// the last known time of those that were seen before. While no thread ends it stays as it is, so that differences between
-/// readings are exact to the ns. Otherwise a reading is at most five ticks below the truth, and never above it.
+/// The time of running threads is known in ns. The time of ended threads is contained only in the process's ticks; it is at least
+/// the time of each ended thread at the last reading that had it. If no thread ended between two readings, the time of ended
+/// threads does not change, and the difference between the readings is exact to the ns. Otherwise a reading is at most five ticks below the truth, and never above it.
 #[derive(Debug, Clone, Default)]
 pub struct ThreadCpu {
     /// `None` before the first reading.

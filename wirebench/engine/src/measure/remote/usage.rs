@@ -18,7 +18,7 @@ pub struct RemoteUsage {
     groups: Vec<i32>,
     pids: Vec<i32>,
     tick_ns: u64,
-    /// What is known of the threads of each process, by its id and start time.
+    /// The CPU time of each process so far, with its ended threads, by process id and start time.
     threads: Mutex<Threads>,
 }
 
