@@ -10,7 +10,7 @@ use crate::percent::Percent;
 use crate::read::DeclareError;
 use crate::span::Span;
 use wirebench_record::comparison::LARGEST_MARGIN_PERCENT;
-use wirebench_record::metric::{DefaultGate, Metric};
+use wirebench_record::metric::{DefaultGate, LARGE_LOSS_PERCENT, Metric};
 
 /// `[compare]` of `wirebench.toml`; every key has a default.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -65,6 +65,18 @@ pub struct Margin {
     pub gate_declared: bool,
     /// The confirmed worsening from which an informative metric gates; `None` if it never does.
     pub gate_above: Option<Percent>,
+}
+
+impl Margin {
+    /// The same margin of a metric that gates only from a large confirmed worsening on.
+    #[must_use]
+    pub const fn from_large_losses_on(self) -> Self {
+        Self {
+            gate: false,
+            gate_above: Some(Percent::of(LARGE_LOSS_PERCENT)),
+            ..self
+        }
+    }
 }
 
 /// Every margin of a project.

@@ -14,6 +14,9 @@ use self::DefaultGate::{Above, Always, Never};
 use self::Source::{Counted, Timed};
 use crate::round::{Round, RoundStatus};
 
+/// The confirmed worsening from which throughput and latency gate, and server CPU where counts gate in its place, percent.
+pub const LARGE_LOSS_PERCENT: f64 = 10.0;
+
 /// Makes the enum and the table: each row has the variant, its name in files, and the other fields of [`MetricRow`].
 macro_rules! metrics {
     ($($(#[$doc:meta])* $metric:ident = $name:literal { $($field:ident: $value:expr,)* })*) => {
@@ -35,7 +38,7 @@ metrics! {
     /// Good answers per second.
     Throughput = "throughput" {
         short: "throughput", label: "throughput", head: "req/s", column: Some("good answers/s"),
-        unit: "req/s", notation: Notation::NumberAndUnit, better: Higher, margin_percent: 2.0, gate: Above(10.0), rank: Some(2),
+        unit: "req/s", notation: Notation::NumberAndUnit, better: Higher, margin_percent: 2.0, gate: Above(LARGE_LOSS_PERCENT), rank: Some(2),
         source: Timed {
             responses_at_least: 1,
             read: |round, responses| Some(responses / (float(round.elapsed_ns.filter(|ns| *ns > 0)?) / 1e9)),
@@ -44,13 +47,13 @@ metrics! {
     /// Median latency, ns.
     LatencyP50 = "latency_p50" {
         short: "p50", label: "latency p50", head: "p50", column: Some("p50"),
-        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 2.0, gate: Above(10.0), rank: Some(3),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 2.0, gate: Above(LARGE_LOSS_PERCENT), rank: Some(3),
         source: Timed { responses_at_least: 1, read: |round, _| Some(float(round.latency_ns?.p50)) },
     }
     /// 99th percentile of latency, ns.
     LatencyP99 = "latency_p99" {
         short: "p99", label: "latency p99", head: "p99", column: Some("p99"),
-        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Above(10.0), rank: Some(4),
+        unit: "ns", notation: Notation::Time, better: Lower, margin_percent: 5.0, gate: Above(LARGE_LOSS_PERCENT), rank: Some(4),
         source: Timed { responses_at_least: 10_000, read: |round, _| Some(float(round.latency_ns?.p99)) },
     }
     /// Server CPU time per good answer, ns.

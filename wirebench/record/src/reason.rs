@@ -28,7 +28,7 @@ pub enum MetricReason {
         /// The size from which it would gate, percent.
         percent: f64,
     },
-    /// A counted figure is worse, and the margin lies within the range that its spread leaves open.
+    /// Worse, and the margin lies within the interval, or within the range that the spread of a counted figure leaves open.
     WorseAroundMargin {
         /// The margin, percent.
         percent: f64,
@@ -46,6 +46,13 @@ pub enum MetricReason {
     BetterWhereNothingMayChange,
     /// A counted figure is the same on both sides, without spread.
     ExactlyEqual,
+    /// Worse, but not by more than the margin.
+    WorseWithinMargin {
+        /// The worse end of the interval, percent.
+        percent: f64,
+        /// The margin, percent.
+        margin: f64,
+    },
     /// It did not get worse by more than this.
     NoWorseningAbove {
         /// The worse end of the interval, percent.
@@ -63,6 +70,13 @@ pub enum MetricReason {
     },
     /// Fewer pairs of rounds could be used than a verdict needs.
     TooFewPairs {
+        /// Pairs that could be used.
+        usable: u32,
+        /// Pairs that a verdict needs.
+        needed: u32,
+    },
+    /// Worse in every pair by more than the size from which it gates, but there are fewer pairs than a verdict needs.
+    WorseInEveryPair {
         /// Pairs that could be used.
         usable: u32,
         /// Pairs that a verdict needs.

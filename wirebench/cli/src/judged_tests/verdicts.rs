@@ -108,8 +108,152 @@ fn cpu_gates_where_instructions_do_not_compare_and_a_figure_refused_on_both_side
     assert!(
         reasons::series(series.reason.as_ref().unwrap()).contains("refused on both sides: instructions per request")
     );
+    // Counted, and not repeated on one side: no proof of anything, and no fault of the code.
     let one = with(Some(10_000.0), None);
-    assert_eq!(one.verdict, Verdict::Invalid);
+    assert_eq!(one.verdict, Verdict::Inconclusive);
+    assert!(metric(&one, Metric::ServerCpu).primary);
+}
+
+/// Equal counts, and CPU time that differs by this logarithm.
+fn counted_and_timed(first: u32, second: u32, cpu: f64, bound: [Option<Bound>; 2]) -> Run {
+    let of = move |number| {
+        (
+            [noise(number); 4],
+            [noise(number + 3) + cpu, noise(number + 3), 0.0, 0.0],
+        )
+    };
+    let mut run = timed(first, second, of, bound);
+    let side = |variant| counts(variant, &[(Metric::Instructions, Some(10_000.0), 1.0)], &[]);
+    run.series
+        .push(counted(side(Variant::Baseline), side(Variant::Candidate)));
+    run
+}
+
+/// Adds rounds of the null, whose values exceed the baseline's by these logarithms.
+fn with_null(mut run: Run, off: impl Fn(u32) -> Bad) -> Run {
+    let baseline = |round: &&Round| round.variant == Variant::Baseline;
+    let rounds: Vec<Round> = run.series[0].rounds.iter().filter(baseline).cloned().collect();
+    for one in rounds {
+        let bad = off(one.round).map(|off| noise(one.round) + off);
+        run.series[0]
+            .rounds
+            .push(round(Variant::Null, one.round, one.stage, bad, None));
+    }
+    run
+}
+
+#[test]
+fn a_confirmed_large_loss_of_server_cpu_gates_also_where_counts_are_equal() {
+    let client = Some(Bound::Client);
+    let comparison = judged(&counted_and_timed(10, 20, 0.25, [client, client]));
+    let cpu = metric(&comparison, Metric::ServerCpu);
+    assert_eq!(
+        (comparison.verdict, cpu.verdict, cpu.primary),
+        (Verdict::Regressed, Verdict::Regressed, true)
+    );
+    assert_eq!(cpu.reason, MetricReason::WorseThanGate { percent: 10.0 });
+    // A smaller one informs, and is in the first line.
+    let small = judged(&counted_and_timed(10, 20, 0.05, [None, None]));
+    assert_eq!(
+        (small.verdict, metric(&small, Metric::ServerCpu).primary),
+        (Verdict::Unchanged, false)
+    );
+    let line = terminal::one_line(&small);
+    assert!(
+        line.contains("server CPU per request +5.0 %") && !line.contains("Counted, not timed"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_large_loss_in_too_few_pairs_is_no_all_clear_and_is_named() {
+    let lost = |off: f64| {
+        let of = move |number| {
+            let (base, head) = (noise(number), noise(number + 3));
+            ([base; 4], [head + 0.69, head + 1.17, head + 1.2, head + 2.1])
+        };
+        let mut run = timed(3, 0, of, [None, None]);
+        let side = |variant| counts(variant, &[(Metric::Instructions, Some(10_000.0), 1.0)], &[]);
+        run.series
+            .push(counted(side(Variant::Baseline), side(Variant::Candidate)));
+        judged(&with_null(run, move |_| [off; 4]))
+    };
+    let few = lost(0.0);
+    assert_eq!(few.verdict, Verdict::Inconclusive);
+    let cpu = metric(&few, Metric::ServerCpu);
+    assert_eq!(cpu.reason, MetricReason::WorseInEveryPair { usable: 3, needed: 8 });
+    let line = terminal::one_line(&few);
+    assert!(
+        line.contains("latency p99 × 8") && !line.to_lowercase().contains("unchanged"),
+        "{line}"
+    );
+    assert!(terminal::render(&few, None).contains("Repeat the measurement"));
+    // What the same code shows as well is the machine.
+    let cpu_alone = metric(&lost(0.5), Metric::ServerCpu).clone();
+    assert!(!cpu_alone.primary && matches!(cpu_alone.reason, MetricReason::TooFewPairs { .. }));
+}
+
+#[test]
+fn a_change_that_is_not_three_times_what_equal_code_shows_has_no_verdict() {
+    let of = |off: f64| {
+        judged(&with_null(
+            timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + 0.18; 4]), [None, None]),
+            move |n| [off + noise(n + 5); 4],
+        ))
+    };
+    let verdict = |off| metric(&of(off), Metric::ServerCpu).verdict;
+    assert_eq!(verdict(0.0), Verdict::Regressed);
+    assert_eq!(verdict(0.04), Verdict::Inconclusive, "differs from itself beyond doubt");
+    // Four pairs of the null prove nothing by a test, and their size counts.
+    let few = |off: f64| {
+        let mut run = with_null(
+            timed(10, 20, |n| ([noise(n); 4], [noise(n + 3) + 0.18; 4]), [None, None]),
+            move |_| [off; 4],
+        );
+        run.series[0]
+            .rounds
+            .retain(|round| round.variant != Variant::Null || round.round.is_multiple_of(9));
+        metric(&judged(&run), Metric::ServerCpu).clone()
+    };
+    assert_eq!((few(0.05).verdict, few(0.05).null_pairs), (Verdict::Regressed, 4));
+    assert_eq!(few(0.13).verdict, Verdict::Inconclusive);
+    assert_eq!(few(-0.13).verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn worse_around_the_margin_is_not_called_unchanged() {
+    // Worse by 6 % with a margin of 5 % inside the interval, and by 3 % with the margin outside.
+    let spread = |n: u32| f64::from(n * 7 % 11) * 0.02 - 0.1;
+    let of = |by: f64| {
+        judged(&timed(
+            10,
+            20,
+            move |n| ([0.0; 4], [0.0, 0.2, 0.0, spread(n) + by]),
+            [None, None],
+        ))
+    };
+    let around = of(0.058);
+    let p99 = metric(&around, Metric::LatencyP99);
+    assert!(p99.effect_low_percent.unwrap() > 0.0 && p99.effect_low_percent.unwrap() < 5.0);
+    assert_eq!(
+        (p99.verdict, &p99.reason),
+        (Verdict::Inconclusive, &MetricReason::WorseAroundMargin { percent: 5.0 })
+    );
+    let within = judged(&timed(
+        10,
+        20,
+        |n| ([0.0; 4], [0.0, 0.2, 0.0, noise(n) + 0.02]),
+        [None, None],
+    ));
+    let p99 = metric(&within, Metric::LatencyP99);
+    assert_eq!(
+        (
+            p99.verdict,
+            matches!(p99.reason, MetricReason::WorseWithinMargin { .. })
+        ),
+        (Verdict::Unchanged, true)
+    );
+    assert!(reasons::metric(&p99.reason).contains("within the margin of 5 %"));
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn counts_gate_in_the_place_of_server_cpu_unless_the_project_says_otherwise() {
 
 #[test]
 fn the_second_stage_is_planned_by_the_same_gates() {
-    let mut model = Model::new(1, 0.05, 0.0, 11);
+    let mut model = Model::new(1, 0.08, 0.0, 0);
     let mut record = model.empty();
     for (place, rounds) in model.rounds(&[0], 1, 0, 10) {
         record.series[place].rounds.extend(rounds);
@@ -207,7 +207,7 @@ fn the_second_stage_is_planned_by_the_same_gates() {
 }
 
 #[test]
-fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict() {
+fn a_refused_figure_is_inconclusive_a_failed_one_invalid_and_what_was_never_tried_has_no_verdict() {
     let records = Records::new();
     let mut record = changed(&[]);
     let refuse = |figure: &mut Value| {
@@ -229,7 +229,7 @@ fn what_was_refused_or_failed_is_invalid_and_what_was_never_tried_is_no_verdict(
         metric(&gating, "instructions")["reason"],
         json!({"kind": "figure_refused", "side": "candidate", "why": "spread 3.1 % is above 0.5 %"})
     );
-    assert_eq!(gating["verdict"], "invalid");
+    assert_eq!(gating["verdict"], "inconclusive");
 
     refuse(&mut record["series"][0]["counts"][0]["figures"][0]);
     let both = records.judged(&record);

@@ -9,8 +9,7 @@ use crate::{Refusal, names, refuse};
 /// The largest change that is admitted, percent.
 pub(super) const LARGEST_PERCENT: f64 = 1e12;
 /// What gates, without the names that the record adds.
-pub(super) const GATES: &str =
-    "counts gate where there are any, and server CPU per request informs then, unless wirebench.toml says otherwise";
+pub(super) const GATES: &str = "counts gate where there are any, and server CPU per request from 10 % on then, unless wirebench.toml says otherwise";
 /// Why a worsening is meant: its own words are in the file.
 pub(super) const ACCEPTED: &str = "accepted.toml says why";
 
@@ -21,26 +20,31 @@ pub(super) const ACCEPTED: &str = "accepted.toml says why";
 pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReason, Refusal> {
     use MetricReason as Reason;
     let (verdicts, percent): (&[Verdict], Option<f64>) = match &metric.reason {
-        Reason::WorseThan { percent }
-        | Reason::WorseThanGate { percent }
-        | Reason::WorseButClientBound { percent }
-        | Reason::WorseAroundMargin { percent } => (&[Verdict::Regressed], Some(*percent)),
+        Reason::WorseThan { percent } | Reason::WorseThanGate { percent } | Reason::WorseButClientBound { percent } => {
+            (&[Verdict::Regressed], Some(*percent))
+        }
+        Reason::WorseAroundMargin { percent } => (&[Verdict::Regressed, Verdict::Inconclusive], Some(*percent)),
         Reason::WorseWhereNothingMayChange | Reason::WorseFromZero => (&[Verdict::Regressed], None),
         Reason::BetterThan { percent } => (&[Verdict::Improved], Some(*percent)),
         Reason::BetterWhereNothingMayChange => (&[Verdict::Improved], None),
         Reason::ExactlyEqual => (&[Verdict::Unchanged], None),
-        Reason::NoWorseningAbove { percent } => (&[Verdict::Unchanged], Some(*percent)),
+        Reason::NoWorseningAbove { percent } | Reason::WorseWithinMargin { percent, .. } => {
+            (&[Verdict::Unchanged], Some(*percent))
+        }
         Reason::NotExcluded { percent } | Reason::SpreadTooWide { percent } => {
             (&[Verdict::Inconclusive], Some(*percent))
         }
         Reason::NullDiffers { percent } => (&[Verdict::Inconclusive], percent.map(f64::abs)),
-        Reason::TooFewPairs { .. } | Reason::Unconfirmed | Reason::NotBeyondDoubt | Reason::Disputed => {
-            (&[Verdict::Inconclusive], None)
-        }
+        Reason::TooFewPairs { .. }
+        | Reason::WorseInEveryPair { .. }
+        | Reason::Unconfirmed
+        | Reason::NotBeyondDoubt
+        | Reason::Disputed => (&[Verdict::Inconclusive], None),
         Reason::NewBlockingCall { per_request, .. } => (&[Verdict::Inconclusive], Some(*per_request)),
         Reason::MeasuredAtDifferentTimes | Reason::CountedAtDifferentTimes => (&[Verdict::Inconclusive], None),
-        Reason::FigureRefused { .. } | Reason::FigureMissing { .. } => (&[Verdict::Invalid], None),
-        Reason::FigureNegative { value, .. } => (&[Verdict::Invalid], Some(-value)),
+        Reason::FigureMissing { .. } => (&[Verdict::Invalid], None),
+        Reason::FigureRefused { .. } => (&[Verdict::Inconclusive, Verdict::Invalid], None),
+        Reason::FigureNegative { value, .. } => (&[Verdict::Inconclusive, Verdict::Invalid], Some(-value)),
         Reason::Elsewhere | Reason::Text { .. } => return Ok(Reason::Elsewhere),
     };
     if !verdicts.contains(&metric.verdict) {
@@ -63,6 +67,10 @@ pub(super) fn metric(metric: &ComparedMetric, place: &str) -> Result<MetricReaso
             why: String::new(),
         },
         Reason::TooFewPairs { needed, .. } => Reason::TooFewPairs {
+            usable: metric.kept,
+            needed,
+        },
+        Reason::WorseInEveryPair { needed, .. } => Reason::WorseInEveryPair {
             usable: metric.kept,
             needed,
         },

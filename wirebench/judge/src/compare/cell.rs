@@ -2,7 +2,7 @@
 
 use crate::compare::gates::Gates;
 use wirebench_declare::compare::Margin;
-use wirebench_record::metric::{Better, Metric};
+use wirebench_record::metric::{Better, LARGE_LOSS_PERCENT, Metric};
 use wirebench_record::run::{Round, Series, Variant};
 use wirebench_stats::location::{Location, locate, standard_deviation};
 use wirebench_stats::quantile::median;
@@ -85,6 +85,13 @@ impl Cell {
         Some(above.share().ln_1p().max(self.log_margin()))
     }
 
+    /// The worsening of a metric that can gate which no verdict may pass over in silence, as a difference of logarithms; `None`
+    /// if the metric never gates.
+    pub(super) fn log_large_loss(&self) -> Option<f64> {
+        let large = (LARGE_LOSS_PERCENT / 100.0).ln_1p().max(self.log_margin());
+        self.log_gate_above().or(self.margin.gate.then_some(large))
+    }
+
     pub(super) fn estimates(&self) -> Estimates {
         let kept = without_outliers(&self.bad.0, &self.bad.1);
         let differences: Vec<f64> = kept.pairs.iter().map(|i| self.bad.1[*i] - self.bad.0[*i]).collect();
@@ -112,12 +119,28 @@ impl Cell {
 
     /// The probability of such pairs if the candidate were worse by exactly the margin.
     pub(super) fn p_worse(&self) -> f64 {
-        worse_by_more_than(&self.bad.0, &self.bad.1, self.log_margin()).0
+        self.p_worse_by(self.log_margin())
     }
 
     /// The probability of such pairs if the candidate were better by exactly the margin.
     pub(super) fn p_better(&self) -> f64 {
-        worse_by_more_than(&self.bad.1, &self.bad.0, self.log_margin()).0
+        self.p_better_by(self.log_margin())
+    }
+
+    /// The probability of such pairs if the candidate were worse by exactly `size`, a difference of logarithms.
+    pub(super) fn p_worse_by(&self, size: f64) -> f64 {
+        worse_by_more_than(&self.bad.0, &self.bad.1, size).0
+    }
+
+    /// The probability of such pairs if the candidate were better by exactly `size`, a difference of logarithms.
+    pub(super) fn p_better_by(&self, size: f64) -> f64 {
+        worse_by_more_than(&self.bad.1, &self.bad.0, size).0
+    }
+
+    /// Whether the candidate is worse by more than `size`, a difference of logarithms, in every pair.
+    pub(super) fn is_worse_in_every_pair(&self, size: f64) -> bool {
+        let mut pairs = self.bad.0.iter().zip(&self.bad.1);
+        pairs.all(|(baseline, candidate)| candidate - baseline > size)
     }
 }
 

@@ -107,7 +107,8 @@ fn by_layout(counts: &Counts, metric: Metric) -> &[f64] {
 }
 
 /// The result for a metric; `None` if neither side has a figure, or if an informative metric lacks one. A gating metric
-/// that only one side has is invalid: both were counted with the same tools.
+/// that only one side has is invalid: both were counted with the same tools. A figure that was counted and does not repeat
+/// on one side is no fault of the measurement, and no proof: inconclusive.
 fn judged(
     run: &Run,
     series: &Series,
@@ -136,7 +137,12 @@ fn judged(
     judged.candidate = candidate.as_ref().ok().map(|figure| figure.value);
     match (baseline, candidate) {
         (Ok(baseline), Ok(candidate)) => judge_figures(run, series, sides, (baseline, candidate), &mut judged),
-        (Err(reason), _) | (_, Err(reason)) => judged.reason = reason,
+        (Err(reason), _) | (_, Err(reason)) => {
+            if !matches!(reason, MetricReason::FigureMissing { .. }) {
+                judged.verdict = Verdict::Inconclusive;
+            }
+            judged.reason = reason;
+        }
     }
     let looks_fine = metric == Metric::Syscalls && matches!(judged.verdict, Verdict::Unchanged | Verdict::Improved);
     if let Some(blocking) = new_calls::blocking(sides.0, sides.1).filter(|_| looks_fine) {

@@ -141,6 +141,10 @@ impl Change {
             Verdict::Improved if may_not_change => MetricReason::BetterWhereNothingMayChange,
             Verdict::Improved => MetricReason::BetterThan { percent: margin },
             Verdict::Unchanged if self.exactly_equal => MetricReason::ExactlyEqual,
+            Verdict::Unchanged if self.low > ROUNDING => MetricReason::WorseWithinMargin {
+                percent: self.at_most().unwrap_or_default(),
+                margin,
+            },
             Verdict::Unchanged => MetricReason::NoWorseningAbove {
                 percent: self.at_most().unwrap_or_default(),
             },

@@ -1,12 +1,12 @@
-//! Decides which metrics gate in a run: counts, and server CPU if there are no instructions instead. The only place
-//! that decides this, for the second stage and for the verdict.
+//! Decides which metrics gate in a run: counts, and server CPU, which gates only from a size on if instructions gate in its
+//! place. The only place that decides this, for the second stage and for the verdict.
 
 use std::collections::BTreeSet;
 
 use crate::compare::both_sides::sides;
 use wirebench_declare::compare::{Margin, Margins};
 use wirebench_record::counts::Counts;
-use wirebench_record::metric::Metric;
+use wirebench_record::metric::{LARGE_LOSS_PERCENT, Metric};
 use wirebench_record::run::{Run, Series};
 
 /// The margins of a run, and which servers' counts gate.
@@ -44,12 +44,13 @@ impl<'a> Gates<'a> {
         }
     }
 
-    /// The margin of a metric in a series. Server CPU does not gate if the instructions of its server do, unless the project
-    /// sets its gate.
+    /// The margin of a metric in a series. Where the instructions of its server gate, server CPU gates only from a large loss
+    /// on, because no count sees cache misses or work in the kernel; unless the project sets its gate.
     pub(super) fn margin(&self, series: &Series, metric: Metric) -> Margin {
-        let mut margin = self.margins.of(&series.id, metric);
-        if metric == Metric::ServerCpu && !margin.gate_declared && self.counted.contains(series.server.as_str()) {
-            margin.gate = false;
+        let margin = self.margins.of(&series.id, metric);
+        let steps_back = metric == Metric::ServerCpu && self.counted.contains(series.server.as_str());
+        if steps_back && !margin.gate_declared {
+            return margin.from_large_losses_on();
         }
         margin
     }
@@ -59,7 +60,8 @@ impl<'a> Gates<'a> {
         let servers: Vec<&str> = self.counted.iter().copied().collect();
         (!servers.is_empty()).then(|| {
             format!(
-                "counts gate and server CPU per request informs, unless wirebench.toml says otherwise, for {}",
+                "counts gate, and server CPU per request gates from a confirmed worsening of {LARGE_LOSS_PERCENT} % on, unless \
+                 wirebench.toml says otherwise, for {}",
                 servers.join(", ")
             )
         })

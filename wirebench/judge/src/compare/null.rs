@@ -15,6 +15,12 @@ use wirebench_record::run::{Series, Variant};
 /// The probability, in each direction, below which the null differs from the baseline. Without a systematic error, 4 of 1,000
 /// metrics are below it.
 const DIFFERENT: f64 = 0.002;
+/// A change that is not at least three times as large as the null's difference is not a change of the code.
+const EFFECT_OVER_NULL: f64 = 3.0;
+/// The probability, in each direction, up to which the null's difference is larger than its share of the effect.
+const LARGER: f64 = 0.05;
+/// From this number of pairs on, the test can reach [`LARGER`]: all pairs in one direction have a probability of 1 ÷ 32.
+const TESTABLE_PAIRS: usize = 5;
 
 /// The null of a counted metric.
 pub(super) struct CountedNull {
@@ -23,7 +29,56 @@ pub(super) struct CountedNull {
     /// How far the two figures lie apart, in the metric's unit.
     pub(super) distance: f64,
     /// Whether that would be called regressed or improved.
-    pub(super) differs: bool,
+    differs: bool,
+}
+
+/// The null of a timed metric, over the rounds of every stage in which it took part.
+pub(super) struct TimedNull {
+    cell: Cell,
+    /// Null over baseline, a difference of logarithms of badness.
+    estimate: f64,
+    /// Pairs used.
+    pairs: usize,
+}
+
+impl TimedNull {
+    /// The null of a metric; `None` if no pair has it.
+    pub(super) fn of(series: &Series, metric: Metric, gates: &Gates) -> Option<Self> {
+        let cell = Cell::of_null(series, metric, gates)?;
+        let estimates = cell.estimates();
+        Some(Self {
+            estimate: estimates.location?.estimate,
+            pairs: estimates.kept.pairs.len(),
+            cell,
+        })
+    }
+
+    /// Whether the baseline's program differs from itself.
+    fn differs(&self) -> bool {
+        self.cell.p_worse() < DIFFERENT || self.cell.p_better() < DIFFERENT
+    }
+
+    /// Whether the null is too large for an effect, a difference of logarithms, to be a change of the code: a third of it, beyond
+    /// the noise of the null's own pairs, or all of it.
+    pub(super) fn contradicts(&self, effect: f64) -> bool {
+        let share = effect.abs() / EFFECT_OVER_NULL;
+        if self.pairs < TESTABLE_PAIRS {
+            return self.estimate.abs() > share;
+        }
+        let larger = self.cell.p_worse_by(share) <= LARGER || self.cell.p_better_by(share) <= LARGER;
+        larger || self.estimate.abs() >= effect.abs()
+    }
+
+    /// Adds the null to the result of its metric. `effect` is the estimated change, a difference of logarithms.
+    pub(super) fn add_to(&self, judged: &mut ComparedMetric, effect: Option<f64>) {
+        judged.null_percent = Some(percent(judged.metric, self.estimate));
+        judged.null_pairs = count(self.pairs);
+        let is_change = matches!(judged.verdict, Verdict::Regressed | Verdict::Improved);
+        let contradicts = is_change && effect.is_some_and(|effect| self.contradicts(effect));
+        if contradicts || self.differs() {
+            make_inconclusive(judged);
+        }
+    }
 }
 
 /// Compares the null's figure with the baseline's, which is that at the first start layout; `None` without a null.
@@ -48,21 +103,10 @@ pub(super) fn counted(series: &Series, baseline: &Counts, metric: Metric, margin
 /// Adds the null of a counted metric to its result.
 pub(super) fn add_counted(null: &CountedNull, judged: &mut ComparedMetric) {
     judged.null_percent = null.percent;
-    if null.differs {
-        make_inconclusive(judged);
-    }
-}
-
-/// Adds the null of a timed metric to its result, over the rounds of every stage in which it took part.
-pub(super) fn add_timed(series: &Series, gates: &Gates, judged: &mut ComparedMetric) {
-    let Some(cell) = Cell::of_null(series, judged.metric, gates) else {
-        return;
-    };
-    let estimates = cell.estimates();
-    let location = estimates.location;
-    judged.null_percent = location.map(|location| percent(judged.metric, location.estimate));
-    judged.null_pairs = count(estimates.kept.pairs.len());
-    if cell.p_worse() < DIFFERENT || cell.p_better() < DIFFERENT {
+    let is_change = matches!(judged.verdict, Verdict::Regressed | Verdict::Improved);
+    let sizes = null.percent.zip(judged.effect_percent);
+    let contradicts = sizes.is_some_and(|(null, effect)| null.abs() > effect.abs() / EFFECT_OVER_NULL);
+    if (is_change && contradicts) || null.differs {
         make_inconclusive(judged);
     }
 }
@@ -151,7 +195,8 @@ mod tests {
             let cell = Cell::new(&series, Metric::LatencyP50, 1, &gates).unwrap();
             let mut found = golden("unchanged").series[0].metrics[0].clone();
             found.metric = cell.metric;
-            add_timed(&series, &gates, &mut found);
+            let null = TimedNull::of(&series, cell.metric, &gates).unwrap();
+            null.add_to(&mut found, Some(0.0));
             found
         };
         let same = judged(0);

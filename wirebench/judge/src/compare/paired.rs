@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::compare::cell::{Cell, pairs};
 use crate::compare::counted;
 use crate::compare::gates::Gates;
-use crate::compare::null;
+use crate::compare::null::TimedNull;
 use crate::compare::screen::{suspicion, without_second_stage};
 use crate::compare::series::{declared_differently, over_gating, presence, same_program};
 use crate::compare::unjudged::unjudged_series;
@@ -18,6 +18,7 @@ use crate::limits;
 use wirebench_record::comparison::{
     ComparedMetric, ComparedSeries, Comparison, Method, Presence, SCHEMA, Side, Verdict,
 };
+use wirebench_record::metric::Metric;
 use wirebench_record::reason::{NoSecondStage, Note, SeriesReason};
 use wirebench_record::run::{Bound, Round, RoundStatus, Run, RunStatus, Series, Variant};
 use wirebench_stats::holm;
@@ -49,11 +50,7 @@ pub fn paired(run: &Run, rules: &Rules) -> Result<Comparison, String> {
                 return same_program(series);
             }
             let of_series = cells.iter().filter(|cell| cell.series == i);
-            let metrics = of_series.map(|cell| {
-                let mut metric = metric(cell, tests, run, series);
-                null::add_timed(series, &gates, &mut metric);
-                metric
-            });
+            let metrics = of_series.map(|cell| metric(cell, tests, run, series));
             compared(run, series, metrics.collect())
         })
         .collect();
@@ -116,8 +113,11 @@ fn cells(run: &Run, gates: &Gates, rules: &Rules) -> Vec<JudgedCell> {
                 tested: stage == 2 && suspected.is_some() && estimates.kept.pairs.len() >= FEWEST_PAIRS,
                 suspected,
                 estimates,
+                // CPU time per request is the server's own, however busy the load generator is.
+                is_client_bound: cell.metric != Metric::ServerCpu
+                    && is_client_bound(pairs(series, stage).map(|(_, head)| head)),
+                null: TimedNull::of(series, cell.metric, gates),
                 cell,
-                is_client_bound: is_client_bound(pairs(series, stage).map(|(_, head)| head)),
                 stage,
                 result: TestResult::Nothing,
             });

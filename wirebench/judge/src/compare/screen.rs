@@ -70,8 +70,14 @@ pub(super) fn suspicion(cell: &Cell, estimates: &Estimates, rules: &Rules) -> Op
         return Some(Suspicion::Changed);
     }
     let bound = estimates.location.and_then(|location| location.at_most);
-    let unsure = cell.margin.gate && bound.is_none_or(|bound| bound > rules.log_detect());
-    unsure.then_some(Suspicion::Unsure)
+    let is_open = bound.is_none_or(|bound| bound > rules.log_detect());
+    (cell.margin.gate && (is_open || is_worse_around_margin(cell, estimates))).then_some(Suspicion::Unsure)
+}
+
+/// Whether equal code is excluded, and a worsening beyond the margin is not.
+pub(super) fn is_worse_around_margin(cell: &Cell, estimates: &Estimates) -> bool {
+    let interval = estimates.location.and_then(|location| location.low.zip(location.high));
+    interval.is_some_and(|(low, high)| low > 0.0 && high > cell.log_margin())
 }
 
 /// True if the estimate of a metric that gates from a size on is worse by more than that size, whatever the test says.

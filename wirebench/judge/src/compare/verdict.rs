@@ -1,7 +1,8 @@
 //! Turns a judged cell into a metric of the comparison, with the verdict and all its figures.
 
 use crate::compare::cell::{Cell, Estimates};
-use crate::compare::screen::Suspicion;
+use crate::compare::null::TimedNull;
+use crate::compare::screen::{Suspicion, is_worse_around_margin};
 use crate::compare::unjudged::unjudged_metric;
 use crate::compare::{ALPHA_GATING, ALPHA_INFORMATIVE, FEWEST_PAIRS, INCONCLUSIVE_ABOVE_PERCENT, SCREEN, count};
 use wirebench_record::comparison::{ComparedMetric, Verdict};
@@ -32,8 +33,10 @@ pub(super) struct JudgedCell {
     /// Whether there were fresh rounds, and enough of them usable.
     pub(super) tested: bool,
     pub(super) result: TestResult,
-    /// Whether the load generator limited most of the candidate's rounds in that stage.
+    /// Whether its values are those of the load generator, which limited most of the candidate's rounds in that stage.
     pub(super) is_client_bound: bool,
+    /// The embedded null.
+    pub(super) null: Option<TimedNull>,
 }
 
 impl JudgedCell {
@@ -83,7 +86,29 @@ impl JudgedCell {
     /// True if the first stage requested fresh rounds because of a possible worsening, and there were none.
     fn is_unconfirmed(&self) -> bool {
         let screened = self.cell.margin.gate && self.cell.p_worse() <= SCREEN;
-        self.stage == 1 && self.suspected == Some(Suspicion::Changed) && (screened || self.looks_worse())
+        let suspected = self.stage == 1 && self.suspected == Some(Suspicion::Changed);
+        self.is_open_large_loss() || (suspected && (screened || self.looks_worse()))
+    }
+
+    /// Whether a metric that can gate looks worse by a large loss, and no test could confirm it. The null of such a metric must
+    /// be smaller: with few pairs the noise of a machine looks like a loss, too.
+    fn is_open_large_loss(&self) -> bool {
+        let Some((above, location)) = self.cell.log_large_loss().zip(self.estimates.location) else {
+            return false;
+        };
+        if self.tested || self.is_client_bound || location.estimate <= above {
+            return false;
+        }
+        let agrees = if self.estimates.kept.pairs.len() < FEWEST_PAIRS {
+            self.cell.is_worse_in_every_pair(above)
+        } else {
+            self.is_worse_than(0.0)
+        };
+        agrees
+            && !self
+                .null
+                .as_ref()
+                .is_some_and(|null| null.contradicts(location.estimate))
     }
 }
 
@@ -120,9 +145,10 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
     let smallest = (estimates.sd.filter(|_| kept >= FEWEST_PAIRS))
         .map(|sd| worsening(metric, resolvable(cell.log_margin(), sd, kept, alpha, tests, POWER)));
     let (verdict, reason) = verdict(judged, at_most);
-    let worse_by = location.map_or(0.0, |location| worsening(metric, location.estimate));
-    ComparedMetric {
-        primary: cell.margin.gate || judged.gates_for_its_size(),
+    let effect = location.map(|location| location.estimate);
+    let worse_by = effect.map_or(0.0, |effect| worsening(metric, effect));
+    let mut compared = ComparedMetric {
+        primary: cell.margin.gate || judged.gates_for_its_size() || judged.is_open_large_loss(),
         verdict,
         reason,
         accepted: (verdict == Verdict::Regressed)
@@ -130,7 +156,7 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
             .flatten(),
         baseline: estimates.baseline,
         candidate: estimates.candidate,
-        effect_percent: location.map(|location| percent(metric, location.estimate)),
+        effect_percent: effect.map(|effect| percent(metric, effect)),
         effect_low_percent: low,
         effect_high_percent: high,
         worse_at_most_percent: at_most,
@@ -144,7 +170,11 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
         dropped_baseline: count(estimates.kept.far_first),
         dropped_candidate: count(estimates.kept.far_second),
         ..unjudged_metric(metric, cell.margin)
+    };
+    if let Some(null) = &judged.null {
+        null.add_to(&mut compared, effect);
     }
+    compared
 }
 
 /// The reason of the entry in accepted.toml that accepts a worsening of this size, percent.
@@ -155,22 +185,26 @@ pub(super) fn accepted(run: &Run, series: &Series, metric: Metric, worse_by: f64
         .map(|accepted| accepted.entry.reason)
 }
 
+/// The verdict of one cell. The order of the arms is that of the table in VERDICT, "The rule": what was confirmed comes before
+/// what only looks so, and both before what the bound says.
 fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason) {
     let margin = judged.cell.margin.margin.percent();
     let kept = judged.estimates.kept.pairs.len();
     match at_most {
-        _ if kept < FEWEST_PAIRS => (
-            Verdict::Inconclusive,
-            MetricReason::TooFewPairs {
-                usable: count(kept),
-                needed: count(FEWEST_PAIRS),
-            },
-        ),
+        _ if kept < FEWEST_PAIRS => (Verdict::Inconclusive, too_few(judged)),
         _ if judged.result == TestResult::Worse => (Verdict::Regressed, worse(judged)),
         _ if judged.result == TestResult::Better => (Verdict::Improved, MetricReason::BetterThan { percent: margin }),
         _ if judged.is_unconfirmed() => (Verdict::Inconclusive, MetricReason::Unconfirmed),
         _ if judged.looks_worse() => (Verdict::Inconclusive, MetricReason::NotBeyondDoubt),
         _ if judged.result == TestResult::Disputed => (Verdict::Inconclusive, MetricReason::Disputed),
+        _ if is_worse_around_margin(&judged.cell, &judged.estimates) => (
+            Verdict::Inconclusive,
+            MetricReason::WorseAroundMargin { percent: margin },
+        ),
+        Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT && judged.is_worse_than(0.0) => (
+            Verdict::Unchanged,
+            MetricReason::WorseWithinMargin { percent: bound, margin },
+        ),
         Some(bound) if bound <= INCONCLUSIVE_ABOVE_PERCENT => {
             (Verdict::Unchanged, MetricReason::NoWorseningAbove { percent: bound })
         }
@@ -178,6 +212,17 @@ fn verdict(judged: &JudgedCell, at_most: Option<f64>) -> (Verdict, MetricReason)
             let percent = INCONCLUSIVE_ABOVE_PERCENT;
             (Verdict::Inconclusive, MetricReason::NotExcluded { percent })
         }
+    }
+}
+
+/// The reason of a metric with fewer pairs than a verdict needs.
+fn too_few(judged: &JudgedCell) -> MetricReason {
+    let usable = count(judged.estimates.kept.pairs.len());
+    let needed = count(FEWEST_PAIRS);
+    if judged.is_open_large_loss() {
+        MetricReason::WorseInEveryPair { usable, needed }
+    } else {
+        MetricReason::TooFewPairs { usable, needed }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use wirebench_record::comparison::{ComparedMetric, ComparedSeries, FunctionChange, Verdict};
 use wirebench_record::metric::Better;
+use wirebench_record::reason::MetricReason;
 
 /// The status of a row, the most alarming first: its verdict, and whether it needs action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,10 +83,14 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether the whole interval is worse than the margin, whatever the verdict over all tests together.
+    /// Whether the whole interval is worse than the margin, whatever the verdict over all tests together, or every one of too
+    /// few pairs is.
     #[must_use]
     pub fn looks_worse(&self) -> bool {
         self.metric.is_some_and(|metric| {
+            if matches!(metric.reason, MetricReason::WorseInEveryPair { .. }) {
+                return true;
+            }
             let best = match metric.better {
                 Better::Lower => metric.effect_low_percent,
                 Better::Higher => metric.effect_high_percent.map(|high| -high),

@@ -288,7 +288,7 @@ mod tests {
         );
         let line = crate::report::comparison::terminal::one_line(&comparison);
         assert!(
-            line.contains("2 of 3 gating metrics: one of them looks worse"),
+            line.contains("2 of 3 gating metrics: worse, not confirmed: ") && line.contains("(+6.0 to +12.0 %)"),
             "{line}"
         );
     }

@@ -9,6 +9,7 @@ use crate::report::percent::size;
 use crate::report::values;
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
 use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
+use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Direction;
 
@@ -100,15 +101,14 @@ fn beyond_margin(row: &Row) -> bool {
     percent.is_none_or(|(effect, margin)| effect.abs() >= margin - 1e-9)
 }
 
-/// Why rows are inconclusive: their common reason, or that of the first.
+/// Why rows are inconclusive: those that look worse, or else their common reason, or that of the first.
 fn open(findings: &Findings, escape: Escape) -> String {
     let rows: Vec<&Row> = findings.gating_that(RowStatus::Inconclusive).collect();
-    let worse = rows.iter().filter(|row| row.looks_worse()).count();
-    match worse {
-        0 => {}
-        1 if rows.len() == 1 => return "it looks worse, not confirmed".into(),
-        1 => return "one of them looks worse, not confirmed".into(),
-        more => return format!("{more} of them look worse, not confirmed"),
+    let worse: Vec<String> = (rows.iter().filter(|row| row.looks_worse()))
+        .filter_map(|row| changed(row, escape))
+        .collect();
+    if !worse.is_empty() {
+        return format!("worse, not confirmed: {}", listed(&worse));
     }
     let Some(first) = rows.first() else {
         return "no reason recorded".into();
@@ -134,18 +134,22 @@ fn listed(all: &[String]) -> String {
     }
 }
 
+/// A row's series, metric and change.
+fn changed(row: &Row, escape: Escape) -> Option<String> {
+    let metric = row.metric?;
+    Some(format!(
+        "{} {} {}",
+        escape.name(&row.series.id),
+        metric.metric.label(),
+        effect(metric)
+    ))
+}
+
 /// Informative metrics that are confirmed worse.
 fn worse(comparison: &Comparison, findings: &Findings, escape: Escape) -> String {
-    let row = |row: &Row| {
-        let metric = row.metric?;
-        Some(format!(
-            "{} {} {}",
-            escape.name(&row.series.id),
-            metric.metric.label(),
-            effect(metric)
-        ))
-    };
-    let all: Vec<String> = findings.worse_without_gating().filter_map(row).collect();
+    let all: Vec<String> = (findings.worse_without_gating())
+        .filter_map(|row| changed(row, escape))
+        .collect();
     let but = match comparison.verdict {
         Verdict::Improved | Verdict::Unchanged => "But worse",
         _ => "Also worse",
@@ -208,9 +212,11 @@ fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
         .unchanged_at_most_percent()
         .filter(|percent| *percent > 0.0)
         .map(size);
+    if counted == n && n > 0 {
+        let above = most.map_or_else(String::new, |most| format!(" above {most}"));
+        return format!("No worsening{above} in {of}, by counts.{}", timed_cpu(findings));
+    }
     match most {
-        Some(most) if counted == n => format!("Counted, not timed: no worsening above {most} in {of}."),
-        None if counted == n && n > 0 => format!("Counted, not timed: no worsening in {of}."),
         Some(most) if counted > 0 => {
             format!("No worsening above {most} in {of}, with 95 % confidence for each that is timed.")
         }
@@ -220,6 +226,23 @@ fn unchanged(findings: &Findings, n: usize, total: &str) -> String {
         Some(most) => format!("No worsening above {most} in {of}, with 95 % confidence for each."),
         None if findings.gating.len() == n => format!("No worsening in {of}."),
         None => format!("None of {total} regressed."),
+    }
+}
+
+/// What the times say where only counts gate: the most alarming server CPU. A confirmed worsening has a sentence of its own.
+fn timed_cpu(findings: &Findings) -> String {
+    let is_cpu = |row: &&Row| row.metric.is_some_and(|metric| metric.metric == Metric::ServerCpu);
+    let Some(cpu) = findings.informative.iter().find(is_cpu) else {
+        return " Nothing was timed.".into();
+    };
+    let reason = reasons::row(cpu);
+    match cpu.status {
+        RowStatus::Regressed => String::new(),
+        RowStatus::Unchanged => format!(" Server CPU per request, timed: {reason}."),
+        _ => {
+            let change = cpu.metric.map_or_else(String::new, effect);
+            format!(" Server CPU per request, timed: {change}, {reason}.")
+        }
     }
 }
 

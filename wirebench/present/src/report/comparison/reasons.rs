@@ -19,7 +19,10 @@ pub fn row(row: &Row) -> String {
         return reason.map_or_else(|| "no reason recorded".into(), series);
     };
     match row.status {
-        RowStatus::Unchanged => no_worsening_of(one).unwrap_or_else(|| metric(&one.reason)),
+        RowStatus::Unchanged => match one.reason {
+            MetricReason::WorseWithinMargin { .. } => metric(&one.reason),
+            _ => no_worsening_of(one).unwrap_or_else(|| metric(&one.reason)),
+        },
         RowStatus::Accepted => {
             let why = one.accepted.as_deref().unwrap_or_default();
             format!("{}, meant: {why}", metric(&one.reason))
@@ -61,6 +64,13 @@ pub fn metric(reason: &MetricReason) -> String {
         Reason::BetterThan { percent } => format!("better by more than {}", declared(*percent)),
         Reason::BetterWhereNothingMayChange => "better where nothing may change".into(),
         Reason::ExactlyEqual => "exactly equal".into(),
+        Reason::WorseWithinMargin { percent, margin } => {
+            format!(
+                "worse by at most {}, within the margin of {}",
+                size(*percent),
+                declared(*margin)
+            )
+        }
         Reason::NoWorseningAbove { percent } => no_worsening(*percent),
         Reason::NotExcluded { percent } => format!("a worsening above {} is not excluded", declared(*percent)),
         Reason::SpreadTooWide { percent } => format!(
@@ -69,6 +79,12 @@ pub fn metric(reason: &MetricReason) -> String {
         ),
         Reason::TooFewPairs { usable, needed } => {
             format!("only {usable} usable pairs of rounds; {needed} are needed")
+        }
+        Reason::WorseInEveryPair { usable: 1, needed } => {
+            format!("worse in the one usable pair of rounds; {needed} are needed")
+        }
+        Reason::WorseInEveryPair { usable, needed } => {
+            format!("worse in all of {usable} usable pairs of rounds; {needed} are needed")
         }
         Reason::Unconfirmed => "looks worse, and no fresh rounds were measured to confirm it".into(),
         Reason::NotBeyondDoubt => "looks worse, but not beyond doubt over all that was tested".into(),
