@@ -202,6 +202,8 @@ mod tests {
             repeat: 1,
             long_build: false,
             patch: None,
+            busy: 0,
+            baseline: Vec::new(),
             candidate: Candidate::default(),
         }
     }

@@ -43,7 +43,23 @@ impl Scratch {
     /// When git fails; the error is a sentence.
     pub(super) fn reset(&self) -> Result<(), String> {
         git(&self.folder, &["reset", "--quiet", "--hard", &self.base])?;
-        git(&self.folder, &["clean", "--quiet", "-fd"])
+        // Twice -f: a row may have added a submodule, which is a repository of its own.
+        git(&self.folder, &["clean", "--quiet", "-ffd"]).map(drop)
+    }
+
+    /// Commits every file as it is, and returns the commit.
+    ///
+    /// # Errors
+    /// When git fails; the error is a sentence.
+    pub(super) fn commit(&self, about: &str) -> Result<String, String> {
+        git(&self.folder, &["add", "--all"])?;
+        let message = format!("truth: {about}");
+        git(
+            &self.folder,
+            &["commit", "--quiet", "--no-verify", "--message", &message],
+        )?;
+        let head = git(&self.folder, &["rev-parse", "HEAD"])?;
+        Ok(head.trim().to_owned())
     }
 
     /// Applies a patch as a commit on top of the base. Author and date are fixed, so that one patch is always one commit.
@@ -53,19 +69,15 @@ impl Scratch {
     pub(super) fn apply(&self, patch: &Path, about: &str) -> Result<(), String> {
         let file = patch.to_string_lossy();
         git(&self.folder, &["apply", "--index", "--whitespace=nowarn", &file])?;
-        let message = format!("truth: {about}");
-        git(
-            &self.folder,
-            &["commit", "--quiet", "--no-verify", "--message", &message],
-        )
+        self.commit(about).map(drop)
     }
 }
 
-/// Runs git in a folder.
+/// Runs git in a folder, and returns its output.
 ///
 /// # Errors
-/// The output of git if it fails.
-fn git(folder: &Path, args: &[&str]) -> Result<(), String> {
+/// The error output of git if it fails.
+fn git(folder: &Path, args: &[&str]) -> Result<String, String> {
     let mut git = wirebench_spawn::command("git");
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
         git.env_remove(name);
@@ -86,7 +98,7 @@ fn git(folder: &Path, args: &[&str]) -> Result<(), String> {
         .output()
         .map_err(|error| format!("git cannot be started: {error}"))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let message = String::from_utf8_lossy(&output.stderr);
     Err(format!("git {} failed: {}", args.join(" "), message.trim()))

@@ -59,6 +59,13 @@ pub struct Row {
     /// The patch, when the row has one.
     #[serde(skip)]
     pub patch: Option<PathBuf>,
+    /// Processes that keep a core busy during the comparison.
+    #[serde(default)]
+    pub busy: u32,
+    /// Commands that are run in the project's folder before both sides are made, in order; each a program and its arguments.
+    /// What they change is committed as the baseline.
+    #[serde(default)]
+    pub baseline: Vec<Vec<String>>,
     /// How the candidate is made, in addition to the patch.
     #[serde(default)]
     pub candidate: Candidate,
@@ -90,6 +97,8 @@ pub struct Case<'a> {
 const TAKEN: [&str; 2] = ["project", "elsewhere"];
 /// Comparisons of one row, at most.
 const MOST: u32 = 100;
+/// Busy processes, at most.
+const BUSIEST: u32 = 64;
 
 fn here() -> PathBuf {
     PathBuf::from(".")
@@ -155,6 +164,7 @@ impl Row {
                 "repeat",
                 "expected 1 to 100 comparisons",
             ),
+            (self.busy > BUSIEST, "busy", "expected at most 64 processes"),
             (
                 !null && !invalid && (self.metrics.is_empty() || self.smallest.is_none()),
                 "metrics",
@@ -279,6 +289,7 @@ mod tests {
                 "metrics: a null and an invalid comparison have neither",
             ),
             (format!("{NULL}repeat = 0\n{TOUCH}"), "repeat: expected 1 to 100"),
+            (format!("{NULL}busy = 65\n{TOUCH}"), "busy: expected at most 64"),
             (changed("regressed", "slower"), "expect: "),
             (
                 format!("{NULL}[candidate]\nclone = \"elsewhere\"\n"),

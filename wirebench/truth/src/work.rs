@@ -10,7 +10,7 @@ use crate::project::Scratch;
 use crate::{Case, judge};
 use wirebench_declare::span::Span;
 use wirebench_engine::measure::interrupt::Interrupt;
-use wirebench_engine::measure::process::Launch;
+use wirebench_engine::measure::process::{Group, Launch};
 use wirebench_record::comparison::Comparison;
 use wirebench_record::truth::{Outcome, TruthTable};
 
@@ -84,33 +84,32 @@ impl Work {
         Some(judge(case, comparison.as_ref().map_err(String::clone), seconds))
     }
 
-    /// Makes the candidate of a case, builds it if that takes long, and returns the command line of the comparison.
+    /// Makes both sides of a case, builds the candidate if that takes long, and returns the command line of the comparison.
     fn prepare(&mut self, case: Case) -> Result<Vec<String>, String> {
         let row = case.row;
         self.clone.reset()?;
+        let logs = self.settings.results.join("logs");
+        fs::create_dir_all(&logs).map_err(|error| format!("{}: cannot be made: {error}", logs.display()))?;
+        let within = self.settings.prefix.join(&row.project);
+        let project = self.clone.folder.join(&within);
+        self.run_all(&row.baseline, &project, case, "baseline")?;
+        let baseline = if row.baseline.is_empty() {
+            self.clone.base.clone()
+        } else {
+            self.clone.commit("both sides")?
+        };
         if let Some(patch) = &row.patch {
             self.clone.apply(patch, &row.about)?;
         }
-        let within = self.settings.prefix.join(&row.project);
         let candidate = match &row.candidate.clone {
-            None => self.clone.folder.join(&within),
+            None => project,
             Some(name) => {
                 let copy = Scratch::open(&self.clone.folder, &self.clone.base, &self.settings.scratch.join(name))?;
                 copy.folder.join(&within)
             }
         };
-        let logs = self.settings.results.join("logs");
-        fs::create_dir_all(&logs).map_err(|error| format!("{}: cannot be made: {error}", logs.display()))?;
-        for (step, command) in row.candidate.prepare.iter().enumerate() {
-            let words = self.filled(command, case);
-            self.run(
-                &words,
-                &candidate,
-                &self.log(case, &format!("prepare-{}", step + 1)),
-                PREPARING,
-            )?;
-        }
-        let args = self.arguments(case, &candidate, &within);
+        self.run_all(&row.candidate.prepare, &candidate, case, "prepare")?;
+        let args = self.arguments(case, &baseline, &candidate, &within);
         if self.built.insert((within, row.server.clone())) || row.long_build {
             let out = self.settings.results.join("builds").join(case.name());
             let mut one = args.clone();
@@ -122,14 +121,36 @@ impl Work {
         Ok(args)
     }
 
+    /// Runs commands one after the other; `kind` names their logs.
+    fn run_all(&self, commands: &[Vec<String>], folder: &Path, case: Case, kind: &str) -> Result<(), String> {
+        for (step, command) in commands.iter().enumerate() {
+            let log = self.log(case, &format!("{kind}-{}", step + 1));
+            self.run(&self.filled(command, case), folder, &log, PREPARING)?;
+        }
+        Ok(())
+    }
+
     fn comparison(&self, case: Case, args: &[String]) -> Result<Comparison, String> {
         let out = self.settings.results.join("runs").join(case.name());
         let mut args = args.to_vec();
         args.extend(["--out".to_owned(), out.to_string_lossy().into_owned()]);
+        let busy = self.keep_busy(case)?;
         let ended = self.run(&args, &self.clone.folder, &self.log(case, "run"), LIMIT);
+        for mut process in busy {
+            let _ = process.stop(GRACE);
+        }
         // A run may have written a comparison although its exit code is above 0.
         let why = || ended.err().unwrap_or_else(|| "the run left no comparison".into());
         newest(&out).ok_or_else(why)?
+    }
+
+    /// Starts the processes that keep cores busy during a comparison. They also end by themselves.
+    fn keep_busy(&self, case: Case) -> Result<Vec<Group>, String> {
+        let loops = format!("exec timeout {} sh -c 'while :; do :; done'", LIMIT.as_secs());
+        let argv = ["sh".to_owned(), "-c".to_owned(), loops];
+        (0..case.row.busy)
+            .map(|_| self.start(&argv, &self.clone.folder, &self.log(case, "busy")))
+            .collect()
     }
 
     /// The paths of a case's log files, without their endings.
@@ -141,12 +162,12 @@ impl Work {
     }
 
     /// The command line of the comparison.
-    fn arguments(&self, case: Case, candidate: &Path, within: &Path) -> Vec<String> {
+    fn arguments(&self, case: Case, baseline: &str, candidate: &Path, within: &Path) -> Vec<String> {
         let row = case.row;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let root = self.clone.folder.join(within);
         let mut words = vec![text(&self.settings.program), "--root".into(), text(&root), "run".into()];
-        words.extend(["--baseline".into(), self.clone.base.clone()]);
+        words.extend(["--baseline".into(), baseline.to_owned()]);
         if let Some(command) = &row.candidate.command {
             let command = self.filled(std::slice::from_ref(command), case).concat();
             words.extend(["--candidate".into(), format!("{}={command}", row.server)]);
@@ -173,8 +194,16 @@ impl Work {
         let filler = "x".repeat(FILLER * case.number as usize);
         let home = std::env::var("HOME").unwrap_or_default();
         let cargo_home = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
+        let patches = case
+            .row
+            .patch
+            .as_deref()
+            .and_then(Path::parent)
+            .unwrap_or(Path::new(""));
+        let patches = patches.to_string_lossy();
         let values = [
             ("{elsewhere}", elsewhere.as_str()),
+            ("{patches}", &*patches),
             ("{filler}", filler.as_str()),
             ("{cargo_home}", cargo_home.as_str()),
         ];
@@ -186,24 +215,26 @@ impl Work {
         words.iter().map(fill).collect()
     }
 
-    /// Runs a command to its end, and stops it when the time is up or the user interrupts; its output goes to `log.out` and
-    /// `log.err`.
-    fn run(&self, argv: &[String], folder: &Path, log: &Path, limit: Duration) -> Result<(), String> {
-        let file = |ending: &str| PathBuf::from(format!("{}.{ending}", log.display()));
-        let stderr = file("err");
+    /// Starts a command; its output goes to `log.out` and `log.err`.
+    fn start(&self, argv: &[String], folder: &Path, log: &Path) -> Result<Group, String> {
         let launch = Launch {
             argv,
             folder,
             env: &self.settings.environment,
-            stdout: file("out"),
-            stderr: stderr.clone(),
+            stdout: ended_by(log, "out"),
+            stderr: ended_by(log, "err"),
             cores: &[],
         };
+        let program = argv.first().map_or("", String::as_str);
+        (launch.start()).map_err(|error| format!("{program} cannot be started: {error}"))
+    }
+
+    /// Runs a command to its end, and stops it when the time is up or the user interrupts; its output goes to `log.out` and
+    /// `log.err`.
+    fn run(&self, argv: &[String], folder: &Path, log: &Path, limit: Duration) -> Result<(), String> {
         let deadline = Instant::now() + limit;
         let program = argv.first().map_or("", String::as_str);
-        let mut group = launch
-            .start()
-            .map_err(|error| format!("{program} cannot be started: {error}"))?;
+        let mut group = self.start(argv, folder, log)?;
         while !group.has_ended() {
             if self.interrupt.is_requested() || Instant::now() >= deadline {
                 let _ = group.stop(GRACE);
@@ -218,10 +249,15 @@ impl Work {
         if status.success() {
             return Ok(());
         }
-        let output = fs::read_to_string(&stderr).unwrap_or_default();
+        let output = fs::read_to_string(ended_by(log, "err")).unwrap_or_default();
         let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         Err(format!("{program} failed ({status}): {}", last.trim()))
     }
+}
+
+/// A log file.
+fn ended_by(log: &Path, ending: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{ending}", log.display()))
 }
 
 /// The comparison of the newest run in a folder; `None` if there is none.
