@@ -62,6 +62,16 @@ impl Failure {
             done: false,
         }
     }
+
+    /// One POST that is done, although its response is an error, or (201) is cut off.
+    pub(crate) fn lost(path: &str, status: u16) -> Self {
+        let mut failure = Self::new("POST", path, status, 1);
+        failure.done = true;
+        if status == 201 {
+            failure.headers = vec![("content-length", "5000".into())];
+        }
+        failure
+    }
 }
 
 /// Everything the API knows, in the shapes of GitHub's own answers.
