@@ -85,6 +85,8 @@ pub(crate) struct Known {
     /// Bytes by the artifact's number.
     pub(crate) archives: BTreeMap<u64, Vec<u8>>,
     pub(crate) comments: BTreeMap<u64, Vec<Value>>,
+    /// Events of a pull request, by its number.
+    pub(crate) timeline: BTreeMap<u64, Vec<Value>>,
     pub(crate) checks: Vec<Value>,
     pub(crate) issues: Vec<Value>,
     pub(crate) permissions: BTreeMap<String, &'static str>,
