@@ -17,8 +17,8 @@ pub const LARGEST: u64 = 1024 * 1024;
 
 /// Bytes of a local header, a central header and an end record, without their names.
 const HEADERS: [u64; 3] = [30, 46, 22];
-/// Bytes of a data descriptor: none, without a signature, with one.
-const DESCRIPTORS: [u64; 3] = [0, 12, 16];
+/// The signature of a data descriptor, which may be left out.
+const DESCRIPTOR: u64 = 0x0807_4b50;
 
 /// Unpacks the one file of a zip, which must have this name.
 ///
@@ -28,13 +28,13 @@ pub fn only_file(zip: &[u8], name: &str) -> Result<Vec<u8>, Refusal> {
     let no_zip = |_| Refusal::new("the artifact is cut off or no zip");
     let other = |why: &str| Refusal::new(format!("the artifact is not one file {name} in a zip: {why}"));
     let mut archive = ZipArchive::new(Cursor::new(zip)).map_err(no_zip)?;
-    if archive.len() != 1 {
+    if archive.len() != 1 || archive.has_duplicate_names() {
         return Err(other("it holds another number of entries than one"));
     }
     let consistent = archive.validate_header_consistency();
     let mut file = archive.by_index_raw(0).map_err(no_zip)?;
     check(&file, name).map_err(other)?;
-    if !fills(&file, zip.len() as u64) {
+    if !fills(&file, zip) {
         return Err(other("it holds other bytes than those of its one entry"));
     }
     consistent.map_err(|_| other("its entry says one thing in the directory and another at its start"))?;
@@ -43,7 +43,8 @@ pub fn only_file(zip: &[u8], name: &str) -> Result<Vec<u8>, Refusal> {
         refuse!("the artifact's file states a size of {size} bytes, more than {LARGEST}");
     }
     let mut packed = Vec::new();
-    file.read_to_end(&mut packed).map_err(|_| other("its entry is cut off"))?;
+    file.read_to_end(&mut packed)
+        .map_err(|_| other("its entry is cut off"))?;
     unpacked(&file, packed)
 }
 
@@ -64,19 +65,24 @@ fn check<R: Read>(file: &ZipFile<R>, name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether the headers and the data of its one entry are all of a zip of `length` bytes: no byte lies before, between or after
-/// them, and no header has an extra field or a comment.
-fn fills<R: Read>(file: &ZipFile<R>, length: u64) -> bool {
+/// Whether the headers and the data of its one entry are all of a zip: no byte lies before, between or after them, and no header
+/// has an extra field or a comment.
+fn fills<R: Read>(file: &ZipFile<R>, zip: &[u8]) -> bool {
     let name = file.name_raw().len() as u64;
     let [local, central, end] = HEADERS;
-    let descriptor = file
-        .central_header_start()
-        .checked_sub(local + name)
-        .and_then(|left| left.checked_sub(file.compressed_size()));
+    let data_end = (local + name).checked_add(file.compressed_size());
+    let place = |at: u64| usize::try_from(at).ok();
+    let range = data_end.and_then(place).zip(place(file.central_header_start()));
+    // A descriptor repeats checksum and sizes.
+    let descriptor: Vec<u8> = [DESCRIPTOR, u64::from(file.crc32()), file.compressed_size(), file.size()]
+        .iter()
+        .flat_map(|number| number.to_le_bytes().into_iter().take(4))
+        .collect();
+    let between = range.and_then(|(from, to)| zip.get(from..to));
     file.header_start() == 0
         && file.data_start() == Some(local + name)
-        && descriptor.is_some_and(|bytes| DESCRIPTORS.contains(&bytes))
-        && file.central_header_start() + central + name + end == length
+        && between.is_some_and(|bytes| bytes.is_empty() || bytes == descriptor || bytes == &descriptor[4..])
+        && file.central_header_start() + central + name + end == zip.len() as u64
 }
 
 /// Unpacks the data of an entry, which must be all of `packed` and have the size and checksum that the entry states.

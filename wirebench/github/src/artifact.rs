@@ -52,7 +52,9 @@ pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Re
     let (id, conclusion) = (run.id, &run.conclusion);
     // A run that fails its gate has a whole result; one that was cancelled or timed out may have a part.
     if !["success", "failure"].contains(&conclusion.as_str()) {
-        refuse!("run {id} ended as {conclusion}: only results of runs that end as success or failure are read; run it again");
+        refuse!(
+            "run {id} ended as {conclusion}: only results of runs that end as success or failure are read; run it again"
+        );
     }
     // The artifact of an earlier attempt may still be listed. Both times have one format, so they can be compared as text.
     let new = |artifact: &&Artifact| artifact.name == name && artifact.created_at >= run.attempt_started_at;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::github::fake::{Failure, comment};
+use crate::github::fake::{Failure, TOKEN, comment};
 use crate::github::scene::{HEAD, OTHER, PULL, Scene, comparison, pull, zipped};
 
 const MARKER: &str = "<!-- wirebench: .github/workflows/bench.yml -->\n";
@@ -188,6 +188,16 @@ fn what_the_token_may_not_do_is_said_with_the_permission_it_needs() {
             1
         );
     }
+}
+
+#[test]
+fn a_token_that_an_answer_repeats_is_not_printed() {
+    let scene = Scene::of("regressed");
+    let mut failure = Failure::new("GET", "/pulls", 401, 99);
+    failure.body = json!({ "message": format!("Bad credentials: Bearer {TOKEN}, twice: {TOKEN}") });
+    scene.fake.known().failures.push(failure);
+    let why = scene.refused();
+    assert!(why.contains("Bearer (token), twice: (token)"), "{why}");
 }
 
 #[test]

@@ -160,7 +160,11 @@ fn a_head_that_was_set_back_after_the_comment_is_not_measured() {
         assert_eq!(ended.code, i32::from(!starts), "{name} {at}: {}", ended.stderr);
         let known = scene.fake.known();
         assert_eq!(known.reruns.len(), usize::from(starts), "{name} {at}");
-        assert!(starts || ended.stderr.contains("was force-pushed after the comment"), "{}", ended.stderr);
+        assert!(
+            starts || ended.stderr.contains("was force-pushed after the comment"),
+            "{}",
+            ended.stderr
+        );
     }
 }
 

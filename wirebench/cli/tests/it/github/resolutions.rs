@@ -207,7 +207,10 @@ fn the_result_of_a_run_that_was_cut_off_is_not_read() {
         if read {
             assert!(scene.said().contains("Regressed"), "{conclusion}");
         } else {
-            assert!(scene.refused().contains("only results of runs that end as"), "{conclusion}");
+            assert!(
+                scene.refused().contains("only results of runs that end as"),
+                "{conclusion}"
+            );
         }
     }
 }

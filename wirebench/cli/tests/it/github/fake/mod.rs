@@ -21,7 +21,15 @@ use crate::github::fake::answers::{missing, reply};
 /// The repository's owner and name, and the token it takes.
 pub(crate) const REPOSITORY: &str = "octo/weather";
 pub(crate) const REPOSITORY_ID: u64 = 9000;
-pub(crate) const TOKEN: &str = "ghs_0123456789secret";
+/// As long as those that GitHub makes, which are JSON web tokens of about 520 characters.
+pub(crate) const TOKEN: &str = concat!(
+    "ghs_made_up_secret_header_0123456789.",
+    "made_up_secret_payload_0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789",
+    "-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789.",
+    "made_up_secret_signature_0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789",
+    "-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789",
+    "-0123456789-0123456789-0123456789-0123",
+);
 
 /// One request as it came.
 #[derive(Debug, Clone)]
