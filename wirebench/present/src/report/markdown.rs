@@ -59,7 +59,9 @@ mod tests {
             Some("object") => {
                 let empty = Map::new();
                 let named = schema["properties"].as_object().unwrap_or(&empty);
-                let each = named.iter().map(|(name, one)| (name.clone(), named_value(name, one, all)));
+                let each = named
+                    .iter()
+                    .map(|(name, one)| (name.clone(), named_value(name, one, all)));
                 Value::Object(each.collect())
             }
             Some("array") => json!([value_of(&schema["items"], all)]),
@@ -104,8 +106,12 @@ mod tests {
     fn texts(value: &Value, place: &str, found: &mut Vec<String>) {
         match value {
             Value::String(_) => found.push(place.to_owned()),
-            Value::Array(all) => (all.iter().enumerate()).for_each(|(i, one)| texts(one, &format!("{place}/{i}"), found)),
-            Value::Object(all) => all.iter().for_each(|(name, one)| texts(one, &format!("{place}/{name}"), found)),
+            Value::Array(all) => {
+                (all.iter().enumerate()).for_each(|(i, one)| texts(one, &format!("{place}/{i}"), found))
+            }
+            Value::Object(all) => all
+                .iter()
+                .for_each(|(name, one)| texts(one, &format!("{place}/{name}"), found)),
             _ => {}
         }
     }
