@@ -8,6 +8,8 @@ set -euo pipefail
 
 # shellcheck source=scripts/lib/stranger.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib/stranger.sh"
+# shellcheck source=scripts/lib/packages.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib/packages.sh"
 
 fail() { echo "::error::$1" >&2 && exit 2; }
 
@@ -37,7 +39,7 @@ packages() {
   mapfile -t missing < <(stranger wirebench --root "$CONFIG" doctor --packages)
   [[ ${#missing[@]} -gt 0 ]] || return 0
   echo "installing ${missing[*]}"
-  sudo -n env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes install --no-install-recommends -- "${missing[@]}" >/dev/null
+  install_packages "${missing[@]}" >/dev/null
 }
 
 # arguments → the arguments of `wirebench run`, except the scenarios, one a line

@@ -7,7 +7,9 @@
 #   --released         a release whose attestation is verified, or nothing: never built here. For every job whose token may write
 # The archive comes from the releases of the repository $WIREBENCH_REPOSITORY (wirebench/wirebench) on $GITHUB_SERVER_URL (https://github.com).
 # With $WIREBENCH_RELEASES, the URL of a mirror, it comes from $WIREBENCH_RELEASES/VERSION/ instead. It must match its .sha256 file, which is fetched too.
-# If gh is installed and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the tag VERSION.
+# If gh is installed and GH_TOKEN is set, gh verifies the attestation: release.yml of that repository built the archive from the tag VERSION, on a
+# runner of GitHub's.
+# Downloads are made by TLS alone; a mirror may also be a folder (file://) or a server on this machine.
 # Without --version, if the release cannot be fetched, the programs are built here: that needs Rust and Go, and takes some minutes.
 set -euo pipefail
 
@@ -16,6 +18,14 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 source "$root/scripts/lib/stranger.sh"
 
 fail() { echo "install.sh: $1" >&2 && exit "${2:-1}"; }
+
+# fetched URL FILE → downloads it, by no other protocol than TLS unless the URL is of this machine
+fetched() {
+  local protocol="=https"
+  if [[ "$1" =~ ^http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?/ ]]; then protocol="=http"; fi
+  if [[ "$1" == file:///* ]]; then protocol="=file"; fi
+  curl --proto "$protocol" --tlsv1.2 --fail --silent --show-error --location --retry 3 --max-time 120 --output "$2" -- "$1"
+}
 
 # summed ARCHIVE → succeeds when ARCHIVE.sha256 is one line with the archive's checksum and name
 summed() {
@@ -27,8 +37,8 @@ summed() {
 attested() {
   local repository="${WIREBENCH_REPOSITORY:-wirebench/wirebench}"
   if [[ -n "${GH_TOKEN:-}" ]] && command -v gh >/dev/null; then
-    gh attestation verify "$1" --repo "$repository" --signer-workflow "$repository/.github/workflows/release.yml" --source-ref "refs/tags/$2" >&2 \
-      || fail "${1##*/} was not attested by release.yml of $repository for $2: it was not installed"
+    gh attestation verify "$1" --repo "$repository" --signer-workflow "$repository/.github/workflows/release.yml" \
+      --source-ref "refs/tags/$2" --deny-self-hosted-runners >&2 || fail "${1##*/} was not attested by release.yml of $repository for $2: it was not installed"
   elif "$3"; then
     fail "--released: an attestation is verified by gh with GH_TOKEN, and one of them is not there; nothing was installed"
   else
@@ -45,8 +55,7 @@ release() {
   got="$(mktemp -d)"
   # shellcheck disable=SC2064 # the folder of now
   trap "rm -rf '$got'" EXIT
-  curl --fail --silent --show-error --location --retry 3 --max-time 120 --output "$got/$archive" "$from/$archive" || return 1
-  curl --fail --silent --show-error --location --retry 3 --max-time 60 --output "$got/$archive.sha256" "$from/$archive.sha256" || return 1
+  fetched "$from/$archive" "$got/$archive" && fetched "$from/$archive.sha256" "$got/$archive.sha256" || return 1
   summed "$got/$archive" || fail "$from/$archive does not have the checksum that its release names: it was not installed"
   attested "$got/$archive" "$1" "$3"
   mkdir -p "$2"

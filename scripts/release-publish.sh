@@ -11,7 +11,7 @@ main() {
   {
     scripts/lib/changelog.sh "$version"
     # shellcheck disable=SC2016 # the backticks are Markdown
-    printf '\nCheck a file with: `gh attestation verify FILE --repo %s --signer-workflow %s/.github/workflows/release.yml`\n' "$GITHUB_REPOSITORY" "$GITHUB_REPOSITORY"
+    printf '\nCheck a file with: `gh attestation verify FILE --repo %s --signer-workflow %s/.github/workflows/release.yml --deny-self-hosted-runners`\n' "$GITHUB_REPOSITORY" "$GITHUB_REPOSITORY"
   } >"$notes"
   gh release create "$version" "$2"/* --verify-tag --title "wirebench $version" --notes-file "$notes"
   gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/git/refs/tags/$major" --field sha="$GITHUB_SHA" --field force=true \

@@ -15,13 +15,8 @@ set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 tools="${WIREBENCH_TOOLS:-$root/.tools}"
-
-install_packages() {
-  if [[ "$(uname)" == Darwin ]]; then brew install "$@" && return; fi
-  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes)
-  if [[ "$(id -u)" -ne 0 ]]; then apt=(sudo -n "${apt[@]}"); fi
-  "${apt[@]}" install --no-install-recommends "$@" || { "${apt[@]}" update && "${apt[@]}" install --no-install-recommends "$@"; }
-}
+# shellcheck source=scripts/lib/packages.sh
+source "$root/scripts/lib/packages.sh"
 
 # install_one KIND NAME → a tool of our own folder
 install_one() {

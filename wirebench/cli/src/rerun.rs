@@ -89,7 +89,9 @@ fn answer(api: &Api, event: &Commented, workflow: &str) -> anyhow::Result<Outcom
 fn rerun(api: &Api, event: &Commented, workflow: &str) -> Result<u64, Refusal> {
     let pull: Pull = api.get(&format!("/pulls/{}", event.issue.number))?;
     let runs = rerun::runs(api, workflow, &pull.head.sha)?;
-    let run = rerun::choose(&runs, &pull, workflow, &event.comment.created_at)?;
+    // After the pull request, so that no force-push between the two stays unseen.
+    let replaced = rerun::head_replaced_at(api, pull.number)?;
+    let run = rerun::choose(&runs, &pull, workflow, &event.comment.created_at, replaced.as_deref())?;
     api.send::<Value>(
         "POST",
         &format!("/actions/runs/{}/rerun", run.id),

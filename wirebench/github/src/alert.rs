@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Refusal;
-use crate::api::{Api, Repeat};
+use crate::api::{Api, ApiError, Repeat};
 use crate::event::Account;
 use crate::sticky::AUTHOR;
 
@@ -67,15 +67,14 @@ struct Made {
 /// # Errors
 /// When GitHub does not list the issues, or rejects the change.
 pub fn write(api: &Api, wanted: IssueState) -> Result<IssueChange, Refusal> {
-    let open: Vec<Issue> = api.list("/issues?state=open&creator=github-actions%5Bbot%5D", None)?;
-    let ours = open.iter().find(|issue| is_ours(issue)).map(|issue| issue.number);
-    match (ours, wanted) {
+    match (ours(api)?, wanted) {
         (Some(number), IssueState::Worse { title, body, .. }) => {
             patch(api, number, &json!({ "title": title, "body": body }))?;
             Ok(IssueChange::Updated(number))
         }
         (None, IssueState::Worse { title, body, new: true }) => {
-            let made: Made = api.send("POST", "/issues", &json!({ "title": title, "body": body }), Repeat::No)?;
+            let body = json!({ "title": title, "body": body });
+            let made: Made = api.make("/issues", &body, || Ok(ours(api)?.map(|number| Made { number })))?;
             Ok(IssueChange::Opened(made.number))
         }
         (Some(number), IssueState::Nothing { body }) => {
@@ -85,6 +84,12 @@ pub fn write(api: &Api, wanted: IssueState) -> Result<IssueChange, Refusal> {
         }
         (None, _) => Ok(IssueChange::Nothing),
     }
+}
+
+/// The open issue of ours.
+fn ours(api: &Api) -> Result<Option<u64>, ApiError> {
+    let open: Vec<Issue> = api.list("/issues?state=open&creator=github-actions%5Bbot%5D", None)?;
+    Ok(open.iter().find(|issue| is_ours(issue)).map(|issue| issue.number))
 }
 
 fn patch(api: &Api, number: u64, body: &Value) -> Result<(), Refusal> {

@@ -1,188 +1,112 @@
-//! Unpacks the one file of a zip in memory, after checking the whole layout byte by byte, so that nothing can hide in it.
+//! Unpacks the one file of a zip in memory, after checking that nothing else is in the zip.
 //!
 //! The layout that is accepted: one local header at the start, its data, maybe a data descriptor, one central header, the
-//! end record at the end. See PKWARE's APPNOTE.TXT, 4.3.
+//! end record at the end, all without extra fields and comments. See PKWARE's APPNOTE.TXT, 4.3.
 
-use std::io::{Cursor, Read as _};
+use std::io::{Cursor, Read};
 
-use zip::ZipArchive;
+use flate2::Crc;
+use flate2::bufread::DeflateDecoder;
+use zip::read::ZipFile;
+use zip::{CompressionMethod, ZipArchive};
 
 use crate::{Refusal, refuse};
 
 /// The largest file that is unpacked, bytes.
 pub const LARGEST: u64 = 1024 * 1024;
 
-const LOCAL: u32 = 0x0403_4b50;
-const CENTRAL: u32 = 0x0201_4b50;
-const END: u32 = 0x0605_4b50;
-const DESCRIPTOR: u32 = 0x0807_4b50;
-/// Sizes follow the data; names are UTF-8. Every other flag is refused, encryption first.
-const FLAGS: u16 = 1 << 3 | 1 << 11;
-/// The compression level, which does not affect the content.
-const LEVEL: u16 = 1 << 1 | 1 << 2;
-
-/// Why a zip is refused.
-enum Fault {
-    /// It ends before a field that it must have.
-    CutOff,
-    /// It is not exactly one ordinary file, for this reason.
-    Layout(&'static str),
-    /// Its entry states more than [`LARGEST`] bytes.
-    TooLarge(u32),
-}
-
-impl Fault {
-    fn refusal(&self, name: &str) -> Refusal {
-        let why = match self {
-            Self::CutOff => return Refusal::new("the artifact is cut off or no zip"),
-            Self::Layout(why) => (*why).to_owned(),
-            Self::TooLarge(size) => format!("its entry says that it has {size} bytes, more than {LARGEST}"),
-        };
-        Refusal::new(format!("the artifact is not one file {name} in a zip: {why}"))
-    }
-}
+/// Bytes of a local header, a central header and an end record, without their names.
+const HEADERS: [u64; 3] = [30, 46, 22];
+/// The signature of a data descriptor, which may be left out.
+const DESCRIPTOR: u64 = 0x0807_4b50;
 
 /// Unpacks the one file of a zip, which must have this name.
 ///
 /// # Errors
 /// When the zip holds anything else, hides something, or unpacks to more than [`LARGEST`].
 pub fn only_file(zip: &[u8], name: &str) -> Result<Vec<u8>, Refusal> {
-    let size = check(zip, name).map_err(|fault| fault.refusal(name))?;
-    let unreadable = |_| Refusal::new("the artifact's file cannot be unpacked");
-    let mut archive = ZipArchive::new(Cursor::new(zip)).map_err(unreadable)?;
-    let file = archive.by_index(0).map_err(unreadable)?;
-    let mut bytes = Vec::new();
-    let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
-    if bytes.len() as u64 > LARGEST {
-        refuse!("the artifact unpacks to more than {LARGEST} bytes, although its header states fewer");
+    let no_zip = |_| Refusal::new("the artifact is cut off or no zip");
+    let other = |why: &str| Refusal::new(format!("the artifact is not one file {name} in a zip: {why}"));
+    let mut archive = ZipArchive::new(Cursor::new(zip)).map_err(no_zip)?;
+    if archive.len() != 1 || archive.has_duplicate_names() {
+        return Err(other("it holds another number of entries than one"));
     }
-    if read.is_err() || bytes.len() as u64 != size {
-        refuse!("the artifact's file is damaged: it does not unpack to the size that its header states");
+    let consistent = archive.validate_header_consistency();
+    let mut file = archive.by_index_raw(0).map_err(no_zip)?;
+    check(&file, name).map_err(other)?;
+    if !fills(&file, zip) {
+        return Err(other("it holds other bytes than those of its one entry"));
+    }
+    consistent.map_err(|_| other("its entry says one thing in the directory and another at its start"))?;
+    if file.size() > LARGEST {
+        let size = file.size();
+        refuse!("the artifact's file states a size of {size} bytes, more than {LARGEST}");
+    }
+    let mut packed = Vec::new();
+    file.read_to_end(&mut packed)
+        .map_err(|_| other("its entry is cut off"))?;
+    unpacked(&file, packed)
+}
+
+/// Checks that an entry is an ordinary file of this name.
+fn check<R: Read>(file: &ZipFile<R>, name: &str) -> Result<(), &'static str> {
+    if file.name_raw() != name.as_bytes() {
+        return Err("its entry has another name");
+    }
+    if file.encrypted() {
+        return Err("its entry is encrypted");
+    }
+    if ![CompressionMethod::Stored, CompressionMethod::Deflated].contains(&file.compression()) {
+        return Err("its entry is packed in an unusual way");
+    }
+    if !is_plain_file(file.external_attributes()) {
+        return Err("its entry is no ordinary file");
+    }
+    Ok(())
+}
+
+/// Whether the headers and the data of its one entry are all of a zip: no byte lies before, between or after them, and no header
+/// has an extra field or a comment.
+fn fills<R: Read>(file: &ZipFile<R>, zip: &[u8]) -> bool {
+    let name = file.name_raw().len() as u64;
+    let [local, central, end] = HEADERS;
+    let data_end = (local + name).checked_add(file.compressed_size());
+    let place = |at: u64| usize::try_from(at).ok();
+    let range = data_end.and_then(place).zip(place(file.central_header_start()));
+    // A descriptor repeats checksum and sizes.
+    let descriptor: Vec<u8> = [DESCRIPTOR, u64::from(file.crc32()), file.compressed_size(), file.size()]
+        .iter()
+        .flat_map(|number| number.to_le_bytes().into_iter().take(4))
+        .collect();
+    let between = range.and_then(|(from, to)| zip.get(from..to));
+    file.header_start() == 0
+        && file.data_start() == Some(local + name)
+        && between.is_some_and(|bytes| bytes.is_empty() || bytes == descriptor || bytes == &descriptor[4..])
+        && file.central_header_start() + central + name + end == zip.len() as u64
+}
+
+/// Unpacks the data of an entry, which must be all of `packed` and have the size and checksum that the entry states.
+fn unpacked<R: Read>(file: &ZipFile<R>, packed: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+    let bytes = if file.compression() == CompressionMethod::Stored {
+        packed
+    } else {
+        let mut decoder = DeflateDecoder::new(&packed[..]);
+        let mut bytes = Vec::new();
+        let read = decoder.by_ref().take(LARGEST + 1).read_to_end(&mut bytes);
+        if bytes.len() as u64 > LARGEST {
+            refuse!("the artifact unpacks to more than {LARGEST} bytes, although its header states fewer");
+        }
+        if read.is_err() || decoder.total_in() != packed.len() as u64 {
+            refuse!("the artifact's file is damaged: it cannot be unpacked, or other bytes follow its data");
+        }
+        bytes
+    };
+    let mut checksum = Crc::new();
+    checksum.update(&bytes);
+    if bytes.len() as u64 != file.size() || checksum.sum() != file.crc32() {
+        refuse!("the artifact's file is damaged: it has another size or checksum than its header states");
     }
     Ok(bytes)
-}
-
-/// Checks the whole layout, and returns the size that the file states.
-fn check(zip: &[u8], name: &str) -> Result<u64, Fault> {
-    let end = zip.len().checked_sub(22).ok_or(Fault::CutOff)?;
-    let central = directory(zip, end)?;
-    let entry = Entry::in_directory(zip, central, end)?;
-    entry.check(name)?;
-    let local = Entry::at_start(zip)?;
-    if local.name != entry.name || (local.flags, local.method) != (entry.flags, entry.method) {
-        return Err(Fault::Layout(
-            "its entry says one thing in the directory and another at its start",
-        ));
-    }
-    let told_later = entry.flags & 1 << 3 != 0;
-    let same = (local.packed, local.size) == (entry.packed, entry.size);
-    let unsaid = told_later && (local.packed, local.size) == (0, 0);
-    if !(same || unsaid) {
-        return Err(Fault::Layout(
-            "its entry has one size in the directory and another at its start",
-        ));
-    }
-    let data_end = local.end.checked_add(entry.packed as usize);
-    let left = data_end.and_then(|at| central.checked_sub(at)).ok_or(Fault::CutOff)?;
-    let described = match left {
-        0 => !told_later || same,
-        12 => told_later,
-        16 => told_later && number(zip, central - 16)? == DESCRIPTOR,
-        _ => false,
-    };
-    if !described {
-        return Err(Fault::Layout("something lies between its entry and its directory"));
-    }
-    Ok(entry.size.into())
-}
-
-/// Checks the end record, which begins at `end`, and returns where the directory begins.
-fn directory(zip: &[u8], end: usize) -> Result<usize, Fault> {
-    if number(zip, end)? != END || short(zip, end + 20)? != 0 {
-        return Err(Fault::Layout("it does not end as a zip does"));
-    }
-    if (short(zip, end + 4)?, short(zip, end + 6)?) != (0, 0) {
-        return Err(Fault::Layout("it is in several parts"));
-    }
-    if (short(zip, end + 8)?, short(zip, end + 10)?) != (1, 1) {
-        return Err(Fault::Layout("it holds another number of entries than one"));
-    }
-    let (length, central) = (number(zip, end + 12)? as usize, number(zip, end + 16)? as usize);
-    if central.checked_add(length) != Some(end) || number(zip, central)? != CENTRAL {
-        return Err(Fault::Layout("its directory is not before its end"));
-    }
-    Ok(central)
-}
-
-/// A header of the entry: the one in the directory, or the one before its data.
-struct Entry<'a> {
-    flags: u16,
-    method: u16,
-    packed: u32,
-    size: u32,
-    /// External attributes; 0 in the header before the data, which has none.
-    attributes: u32,
-    name: &'a [u8],
-    /// Where the header ends, in bytes from the start.
-    end: usize,
-}
-
-impl<'a> Entry<'a> {
-    /// The header in the directory at `central`, which must fill it up to `end`.
-    fn in_directory(zip: &'a [u8], central: usize, end: usize) -> Result<Self, Fault> {
-        let [named, extra, comment] = [28, 30, 32].map(|at| short(zip, central + at).map(usize::from));
-        let named = named?;
-        let entry = Self {
-            flags: short(zip, central + 8)?,
-            method: short(zip, central + 10)?,
-            packed: number(zip, central + 20)?,
-            size: number(zip, central + 24)?,
-            attributes: number(zip, central + 38)?,
-            name: zip.get(central + 46..central + 46 + named).ok_or(Fault::CutOff)?,
-            end: central + 46 + named + extra? + comment?,
-        };
-        if entry.end != end || number(zip, central + 42)? != 0 {
-            return Err(Fault::Layout("it holds more than its one entry"));
-        }
-        Ok(entry)
-    }
-
-    /// The header before the data, at the start of the zip.
-    fn at_start(zip: &'a [u8]) -> Result<Self, Fault> {
-        if number(zip, 0)? != LOCAL {
-            return Err(Fault::CutOff);
-        }
-        let named = usize::from(short(zip, 26)?);
-        Ok(Self {
-            flags: short(zip, 6)?,
-            method: short(zip, 8)?,
-            packed: number(zip, 18)?,
-            size: number(zip, 22)?,
-            attributes: 0,
-            name: zip.get(30..30 + named).ok_or(Fault::CutOff)?,
-            end: 30 + named + usize::from(short(zip, 28)?),
-        })
-    }
-
-    /// Checks that it is an ordinary file of this name, not larger than [`LARGEST`].
-    fn check(&self, name: &str) -> Result<(), Fault> {
-        if self.name != name.as_bytes() {
-            return Err(Fault::Layout("its entry has another name"));
-        }
-        if self.flags & !(FLAGS | LEVEL) != 0 {
-            return Err(Fault::Layout("its entry is encrypted or of an unusual kind"));
-        }
-        if self.method != 0 && self.method != 8 {
-            return Err(Fault::Layout("its entry is packed in an unusual way"));
-        }
-        if !is_plain_file(self.attributes) {
-            return Err(Fault::Layout("its entry is no ordinary file"));
-        }
-        if u64::from(self.size) > LARGEST {
-            return Err(Fault::TooLarge(self.size));
-        }
-        Ok(())
-    }
 }
 
 /// Whether its attributes are those of an ordinary file: readable, maybe writable, not executable, no link.
@@ -191,18 +115,6 @@ fn is_plain_file(attributes: u32) -> bool {
     let mode = attributes >> 16;
     let known = mode == 0 || mode & 0o170_000 == 0o100_000;
     known && mode & 0o7111 == 0 && attributes & FOLDER == 0
-}
-
-/// The two bytes at a place, as a number.
-fn short(bytes: &[u8], at: usize) -> Result<u16, Fault> {
-    let found = bytes.get(at..).and_then(<[u8]>::first_chunk).ok_or(Fault::CutOff)?;
-    Ok(u16::from_le_bytes(*found))
-}
-
-/// The four bytes at a place, as a number.
-fn number(bytes: &[u8], at: usize) -> Result<u32, Fault> {
-    let found = bytes.get(at..).and_then(<[u8]>::first_chunk).ok_or(Fault::CutOff)?;
-    Ok(u32::from_le_bytes(*found))
 }
 
 #[cfg(test)]
@@ -247,6 +159,45 @@ mod tests {
             Vec::new(),
         ] {
             assert!(only_file(&bad, NAME).is_err());
+        }
+    }
+
+    /// A zip of a file whose data are followed by these bytes, and whose headers hold these extra fields and comment.
+    fn with_more(content: &[u8], after_data: &[u8], extra: [&[u8]; 2], comment: &[u8]) -> Vec<u8> {
+        let good = zip(content);
+        let central = good.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
+        let start = 30 + NAME.len();
+        let short = |length: usize| u16::try_from(length).unwrap().to_le_bytes();
+        let mut local = good[..start].to_vec();
+        let packed = u32::from_le_bytes(local[18..22].try_into().unwrap()) + u32::try_from(after_data.len()).unwrap();
+        local[18..22].copy_from_slice(&packed.to_le_bytes());
+        local[28..30].copy_from_slice(&short(extra[0].len()));
+        let mut directory = good[central..good.len() - 22].to_vec();
+        directory[20..24].copy_from_slice(&packed.to_le_bytes());
+        directory[30..32].copy_from_slice(&short(extra[1].len()));
+        directory[32..34].copy_from_slice(&short(comment.len()));
+        let entry = [&local, extra[0], &good[start..central], after_data].concat();
+        let directory = [&directory, extra[1], comment].concat();
+        let mut end = good[good.len() - 22..].to_vec();
+        end[12..16].copy_from_slice(&u32::try_from(directory.len()).unwrap().to_le_bytes());
+        end[16..20].copy_from_slice(&u32::try_from(entry.len()).unwrap().to_le_bytes());
+        [entry, directory, end].concat()
+    }
+
+    #[test]
+    fn nothing_is_hidden_behind_the_data_or_in_the_headers() {
+        let content = b"{\"a\": 1}";
+        let none: [&[u8]; 2] = [b"", b""];
+        assert_eq!(only_file(&with_more(content, b"", none, b""), NAME).unwrap(), content);
+        // An extra field of an unknown kind, one of a time, and one with another name.
+        for extra in [&b"\xfe\xca\x04\0evil"[..], b"UT\x05\0\x01abcd", b"up\x09\0\x01abcdevil"] {
+            assert!(only_file(&with_more(content, b"", [extra, b""], b""), NAME).is_err());
+            assert!(only_file(&with_more(content, b"", [b"", extra], b""), NAME).is_err());
+            assert!(only_file(&with_more(content, b"", [extra, extra], b""), NAME).is_err());
+        }
+        assert!(only_file(&with_more(content, b"", none, b"a comment"), NAME).is_err());
+        for more in [&b"\0"[..], b"more", &zip(b"other")] {
+            assert!(only_file(&with_more(content, more, none, b""), NAME).is_err());
         }
     }
 

@@ -46,17 +46,23 @@ pub fn all(api: &Api, run: u64) -> Result<Vec<Artifact>, Refusal> {
 /// The one artifact of that name which the run's newest attempt made.
 ///
 /// # Errors
-/// When there is no such artifact, or there are several; or it has expired, is too large, or is another run's.
+/// When the run was cut off; when there is no such artifact, or there are several; or it has expired, is too large, or is not
+/// known to be of this run and commit.
 pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Result<&'a Artifact, Refusal> {
-    let id = run.id;
+    let (id, conclusion) = (run.id, &run.conclusion);
+    // A run that fails its gate has a whole result; one that was cancelled or timed out may have a part.
+    if !["success", "failure"].contains(&conclusion.as_str()) {
+        refuse!(
+            "run {id} ended as {conclusion}: only results of runs that end as success or failure are read; run it again"
+        );
+    }
     // The artifact of an earlier attempt may still be listed. Both times have one format, so they can be compared as text.
     let new = |artifact: &&Artifact| artifact.name == name && artifact.created_at >= run.attempt_started_at;
     let found: Vec<&Artifact> = artifacts.iter().filter(new).collect();
     let [artifact] = found[..] else {
         let count = found.len();
         refuse!(
-            "run {id} ({}): expected one artifact {name} of its newest attempt, found {count}; see the run's own log",
-            run.conclusion
+            "run {id} ({conclusion}): expected one artifact {name} of its newest attempt, found {count}; see the run's own log"
         );
     };
     if artifact.expired {
@@ -67,8 +73,8 @@ pub fn choose<'a>(artifacts: &'a [Artifact], run: &CheckedRun, name: &str) -> Re
         refuse!("run {id}: artifact {name} has {size} bytes, more than the {LARGEST} that a comparison may have");
     }
     let maker = artifact.workflow_run.as_ref();
-    if maker.is_some_and(|maker| maker.id != id || maker.head_sha != run.head_sha) {
-        refuse!("run {id}: artifact {name} is another run's or another commit's");
+    if maker.is_none_or(|maker| maker.id != id || maker.head_sha != run.head_sha) {
+        refuse!("run {id}: artifact {name} is not known to be of this run and its commit");
     }
     Ok(artifact)
 }

@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::api::Api;
+use crate::api::{Api, ApiError};
 use crate::event::{Account, Repository, Run, is_file};
 use crate::pull::Pull;
 use crate::{Refusal, bench_command, names, refuse};
@@ -87,14 +87,45 @@ pub fn runs(api: &Api, workflow: &str, head: &str) -> Result<Vec<Run>, Refusal> 
     Ok(api.list(&path, Some("workflow_runs"))?)
 }
 
+#[derive(Deserialize)]
+struct TimelineEvent {
+    event: Option<String>,
+    created_at: Option<String>,
+}
+
+/// When the head of a pull request was last replaced otherwise than by commits on top, RFC 3339, UTC.
+///
+/// # Errors
+/// When the API does not say.
+pub fn head_replaced_at(api: &Api, pull: u64) -> Result<Option<String>, ApiError> {
+    const REPLACED: [&str; 3] = ["head_ref_force_pushed", "head_ref_deleted", "head_ref_restored"];
+    let all: Vec<TimelineEvent> = api.list(&format!("/issues/{pull}/timeline"), None)?;
+    let replaced = |event: &TimelineEvent| event.event.as_deref().is_some_and(|name| REPLACED.contains(&name));
+    Ok(all
+        .into_iter()
+        .filter(replaced)
+        .filter_map(|event| event.created_at)
+        .max())
+}
+
 /// The run to be repeated for a comment of that time.
 ///
 /// # Errors
-/// When there is none, it is newer than the comment, has not ended, or waits for approval.
-pub fn choose<'a>(runs: &'a [Run], pull: &Pull, workflow: &str, commented_at: &str) -> Result<&'a Run, Refusal> {
+/// When the head was replaced after the comment; when there is no run, it is newer than the comment, has not ended, or waits for approval.
+pub fn choose<'a>(
+    runs: &'a [Run],
+    pull: &Pull,
+    workflow: &str,
+    commented_at: &str,
+    head_replaced_at: Option<&str>,
+) -> Result<&'a Run, Refusal> {
     let number = pull.number;
     if pull.state != "open" {
         refuse!("pull request {number} is not open");
+    }
+    // An older run may have measured the commit that the head was set back to. Within one second the order is unknown.
+    if head_replaced_at.is_some_and(|at| at >= commented_at) {
+        refuse!("pull request {number}: its head was force-pushed after the comment; look at it and comment again");
     }
     let Some(from) = pull.head.repo else {
         refuse!("pull request {number}: the repository of its branch was deleted");

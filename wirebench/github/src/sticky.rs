@@ -12,9 +12,6 @@ use crate::rerun::Comment;
 
 /// Who writes with a workflow's token.
 pub(super) const AUTHOR: &str = "github-actions[bot]";
-/// Looks and writes, at most, while making a comment fails.
-const TRIES: u32 = 3;
-
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
@@ -63,25 +60,22 @@ pub fn ours(comments: &[Comment], marker: &str) -> Option<u64> {
 /// When GitHub does not take it.
 pub fn write(api: &Api, pull: u64, marker: &str, body: &str) -> Result<Written, Refusal> {
     let body = json!({ "body": body });
-    let (mut gone, mut tries) = (Vec::new(), 0);
-    loop {
-        tries += 1;
+    let mut gone = Vec::new();
+    let find = |gone: &[u64]| -> Result<Option<u64>, ApiError> {
         let mut all = comments(api, pull)?;
         all.retain(|comment| !gone.contains(&comment.id));
-        if let Some(id) = ours(&all, marker) {
-            match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Repeat::Yes) {
-                Ok(made) => return Ok(Written::Updated(made.id)),
-                // Deleted between looking and writing.
-                Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
-                Err(error) => return Err(error.into()),
-            }
-            continue;
-        }
-        match api.send::<Made>("POST", &format!("/issues/{pull}/comments"), &body, Repeat::No) {
-            Ok(made) => return Ok(Written::Created(made.id)),
-            // It may have been made all the same: look before trying again.
-            Err(error) if error.may_be_done() && tries < TRIES => {}
+        Ok(ours(&all, marker))
+    };
+    while let Some(id) = find(&gone)? {
+        match api.send::<Made>("PATCH", &format!("/issues/comments/{id}"), &body, Repeat::Yes) {
+            Ok(made) => return Ok(Written::Updated(made.id)),
+            // Deleted between looking and writing.
+            Err(error) if matches!(error.status(), Some(404 | 410 | 422)) => gone.push(id),
             Err(error) => return Err(error.into()),
         }
     }
+    let made: Made = api.make(&format!("/issues/{pull}/comments"), &body, || {
+        Ok(find(&gone)?.map(|id| Made { id }))
+    })?;
+    Ok(Written::Created(made.id))
 }

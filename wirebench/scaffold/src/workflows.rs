@@ -35,7 +35,7 @@ impl std::str::FromStr for Action {
                 revision: revision.to_owned(),
             }),
             _ => Err(format!(
-                "expected owner/name@revision, such as wirebench/wirebench@v1, found \"{text}\""
+                "expected owner/name@revision, such as wirebench/wirebench@v0, found \"{text}\""
             )),
         }
     }

@@ -2,8 +2,8 @@
 //! artifact, and that artifact a comment, then the same comment anew.
 //!
 //! Needs the actions that the workflows use, as folders `OWNER/NAME` below $WIREBENCH_ACTIONS; without it, nothing is run,
-//! and that is said. act 0.2.89 speaks neither `$/` nor `queue`, and takes artifacts from actions/upload-artifact 4; the
-//! copy of this repository that it runs says `./` instead, with a checkout where that takes one, and leaves the one job out
+//! and that is said. act 0.2.89 does not know `$/`, and takes artifacts from actions/upload-artifact 4; the copy
+//! of this repository that it runs says `./` instead, with a checkout where that takes one, and leaves the one job out
 //! that only GitHub's Pages can do.
 
 use std::fs;
@@ -92,7 +92,7 @@ impl Place {
         let repo = self.path("repo");
         for file in self.yaml() {
             edit(&file, |text| {
-                let text = text.replace("uses: $/", "uses: ./").replace(", queue: max", "");
+                let text = text.replace("uses: $/", "uses: ./");
                 let text = text.replace("version: source", &format!("version: {}", crate::releases::VERSION));
                 let stage = "      - uses: ./.github/actions/second-stage";
                 let text = text.replace(stage, &format!("      - uses: {CHECKOUT}\n{stage}"));

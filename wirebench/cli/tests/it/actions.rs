@@ -88,6 +88,40 @@ fn a_push_leaves_what_is_published() {
     }
 }
 
+/// The lists of a machine are older than its archive: apt finds the package only after an update.
+#[test]
+fn packages_are_installed_also_where_their_lists_are_too_old() {
+    let bench = place("true");
+    let driver = fs::read_to_string(bench.path("drivers/fake/driver.toml")).unwrap();
+    let lacking = driver
+        .replace(&format!("{:?}", crate::built::python()), "\"not-there\"")
+        .replace("apt-get install fake", "apt-get install apache2-utils");
+    let bench = bench.file("drivers/fake/driver.toml", &lacking);
+    let told = bench.path("told");
+    let apt = format!(
+        "#!/bin/sh\necho \"$@\" >> {told}\ncase \" $* \" in\n*' update '*) ;;\n*) grep -q update {told} || exit 100 ;;\nesac\n",
+        told = told.display()
+    );
+    for (name, script) in [("apt-get", apt.as_str()), ("sudo", "#!/bin/sh\nshift\nexec \"$@\"\n")] {
+        let file = bench.path(&format!("out/bin/{name}"));
+        fs::write(&file, script).unwrap();
+        fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let ran = act(&bench, &[("ROUNDS", "1")]);
+    assert!(
+        !ran.stdout.contains("could not be installed"),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
+    let told = fs::read_to_string(told).unwrap();
+    let install = "--quiet --yes install --no-install-recommends -- apache2-utils";
+    assert_eq!(
+        told.lines().collect::<Vec<&str>>(),
+        [install, "--quiet --yes update", install]
+    );
+}
+
 /// Who can be a stranger's in a run: each writes its environment to a file of that name.
 const STRANGERS: [&str; 5] = ["jq", "version", "build", "server", "driver"];
 

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
-use crate::bench::{Ended, ended, repository, wirebench};
+use crate::bench::{Bench, Ended, ended, git_in, repository, wirebench};
 
 pub(crate) const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
@@ -250,7 +250,8 @@ fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
         let (good, told) = install(&yes, args, "token");
         assert_eq!(good.code, 0, "{}", good.stderr);
         let tail = format!(
-            "{} --repo owner/name --signer-workflow owner/name/.github/workflows/release.yml --source-ref refs/tags/{VERSION}\n",
+            "{} --repo owner/name --signer-workflow owner/name/.github/workflows/release.yml --source-ref refs/tags/{VERSION} \
+             --deny-self-hosted-runners\n",
             releases.archive().file_name().unwrap().to_string_lossy()
         );
         assert!(
@@ -280,6 +281,98 @@ fn a_job_that_may_write_takes_an_attested_release_or_nothing() {
         built.code != 0 && told.starts_with("cargo build"),
         "elsewhere it is built: {told}"
     );
+}
+
+#[test]
+fn a_release_is_downloaded_by_tls_alone() {
+    let curl = programs(None);
+    let path = curl.path().to_string_lossy().into_owned();
+    let told = curl.path().join("told");
+    let file = curl.path().join("curl");
+    fs::remove_file(&file).unwrap();
+    fs::write(
+        &file,
+        format!("#!/bin/sh\necho \"$@\" >> {}\nexit 22\n", told.display()),
+    )
+    .unwrap();
+    fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).unwrap();
+    for (from, protocol) in [
+        ("https://example.org/x", "=https"),
+        ("http://example.org/x", "=https"),
+        ("http://127.0.0.1.example.org/x", "=https"),
+        ("http://127.0.0.1:80@example.org/x", "=https"),
+        ("ftp://example.org/x", "=https"),
+        ("file://example.org/x", "=https"),
+        ("file:///x", "=file"),
+        ("http://127.0.0.1:8080/x", "=http"),
+    ] {
+        let to = tempfile::tempdir().unwrap();
+        let mut install = Command::new(repository().join("scripts/install.sh"));
+        install.args(["--version", VERSION, "--to"]).arg(to.path());
+        let ended = ended(install.env("PATH", &path).env("WIREBENCH_RELEASES", from));
+        assert_eq!(ended.code, 1, "{}", ended.stderr);
+        let given = fs::read_to_string(&told).unwrap();
+        assert!(
+            given.starts_with(&format!("--proto {protocol} --tlsv1.2 ")) && given.contains(from),
+            "{from}: {given}"
+        );
+        fs::remove_file(&told).unwrap();
+    }
+}
+
+#[test]
+fn every_snippet_names_a_tag_that_releases_move_or_make() {
+    let gh = programs(Some(0));
+    let path = gh.path().to_string_lossy().into_owned();
+    let files = tempfile::tempdir().unwrap();
+    let mut publish = Command::new(repository().join("scripts/release-publish.sh"));
+    publish.arg(VERSION).arg(files.path()).current_dir(repository());
+    let environment = [
+        ("PATH", &*path),
+        ("GITHUB_REPOSITORY", "owner/name"),
+        ("GITHUB_SHA", "c0ffee"),
+    ];
+    let published = ended(publish.envs(environment));
+    assert_eq!(published.code, 0, "{}", published.stderr);
+    let told = fs::read_to_string(gh.path().join("told")).unwrap();
+    let moved = told.lines().find_map(|line| line.split_once("/git/refs/tags/"));
+    let (moved, _) = moved
+        .and_then(|(_, rest)| rest.split_once(' '))
+        .expect("a tag is moved");
+    let (major, _) = VERSION.split_once('.').unwrap();
+    assert_eq!(moved, major);
+
+    // `init` writes the version of this program, which is one of that major version.
+    let bench = Bench::empty();
+    assert_eq!(bench.run(&["init"]).code, 0);
+    let written = fs::read_to_string(bench.path(".github/workflows/bench.yml")).unwrap();
+    let mut texts = vec![("init".to_owned(), written)];
+    let listed = git_in(
+        &repository(),
+        &["ls-files", "*.md", "*.yml", "wirebench/scaffold/src/*.rs"],
+    );
+    for name in listed.lines() {
+        texts.push((name.to_owned(), fs::read_to_string(repository().join(name)).unwrap()));
+    }
+    let mut named = 0;
+    for (name, text) in &texts {
+        for (_, rest) in text
+            .match_indices("wirebench/wirebench@")
+            .map(|(at, sign)| text.split_at(at + sign.len()))
+        {
+            let tag: String = rest
+                .chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || *c == '.')
+                .collect();
+            let tag = tag.trim_end_matches('.');
+            // Code that puts a revision behind it names none.
+            if !tag.is_empty() {
+                assert!([moved, VERSION].contains(&tag), "{name}: wirebench/wirebench@{tag}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named >= 4, "{named}");
 }
 
 #[test]

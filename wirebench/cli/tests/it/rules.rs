@@ -36,7 +36,11 @@ const CONDITIONS: [(&str, &str, &str); 4] = [
         "alert",
         "${{ github.event_name == 'push' && vars.WIREBENCH_ALERTS == 'true' }}",
     ),
-    ("bench", "publish", "${{ !cancelled() && github.event_name == 'push' }}"),
+    (
+        "bench",
+        "publish",
+        "${{ !cancelled() && github.event_name == 'push' && needs.judge.result != 'skipped' }}",
+    ),
     (
         "comment",
         "comment",

@@ -126,6 +126,12 @@ fn workflows() -> Vec<File> {
     read(".github/workflows", Path::to_path_buf)
 }
 
+/// Those that `wirebench init` writes.
+fn written_workflows() -> Vec<File> {
+    let file = |(name, text): &(String, String)| File::new(&format!("written/{}", name.trim_end_matches(".yml")), text);
+    written().iter().map(file).collect()
+}
+
 fn actions() -> Vec<File> {
     let mut all = read(".github/actions", |folder| folder.join("action.yml"));
     let root = fs::read_to_string(repository().join("action.yml")).unwrap();
@@ -233,10 +239,7 @@ fn workflow_faults(file: &File) -> Vec<String> {
 #[test]
 fn every_workflow_and_action_keeps_the_rules() {
     let mut files = workflows();
-    files.extend(written().iter().map(|(name, text)| {
-        let name = name.trim_end_matches(".yml");
-        File::new(&format!("written/{name}"), text)
-    }));
+    files.extend(written_workflows());
     let mut wrong: Vec<String> = files.iter().flat_map(workflow_faults).collect();
     wrong.extend(actions().iter().flat_map(faults));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -317,18 +320,49 @@ fn each_rule_catches_what_breaks_it() {
     }
 }
 
+/// Groups of jobs that publish: a fork's workflow can name each group of the repository, and cancel the jobs in it.
+fn publishing_in_a_group(file: &File) -> Vec<String> {
+    let publishes = |job: &Value| {
+        let used = job["uses"].as_str().unwrap_or_default();
+        job["permissions"]["contents"] == "write" || used.contains("/publish.yml")
+    };
+    let named = |name: &str| file.yaml["jobs"].get(name).cloned().unwrap_or_default();
+    let mut faults = Vec::new();
+    for (name, job) in file.jobs().filter(|(_, job)| publishes(job)) {
+        if !file.yaml["concurrency"].is_null() || !job["concurrency"].is_null() {
+            faults.push(format!("{}: {name} can be cancelled by its group", file.name));
+        }
+        // What it needs must have a result, or the job would publish nothing.
+        let needed = job["needs"].as_str().unwrap_or_default();
+        let when = job["if"].as_str().unwrap_or_default();
+        if !named(needed)["concurrency"].is_null() && !when.contains(&format!("needs.{needed}.result != 'cancelled'")) {
+            faults.push(format!("{}: {name} runs after {needed} was cancelled", file.name));
+        }
+    }
+    faults
+}
+
 #[test]
-fn one_publisher_at_a_time_and_none_is_lost() {
-    let files = workflows();
-    let by_name: BTreeMap<&str, &File> = files.iter().map(|file| (file.name.as_str(), file)).collect();
-    let publish = &by_name["publish"].yaml["jobs"]["publish"]["concurrency"];
-    assert_eq!(publish["group"], "publish");
-    assert_eq!(publish["cancel-in-progress"], false);
-    assert_eq!(publish["queue"], "max");
-    let bench = &by_name["bench"].yaml;
+fn no_job_that_publishes_can_be_cancelled_by_a_group() {
+    let mut files = workflows();
+    files.extend(written_workflows());
+    for file in &files {
+        assert_eq!(publishing_in_a_group(file), Vec::<String>::new());
+    }
+    let texts: BTreeMap<&str, &str> = files.iter().map(|file| (file.name.as_str(), &*file.text)).collect();
+    let group = "    concurrency: { group: publish, cancel-in-progress: false }\n";
+    for (name, after, added) in [
+        ("publish", "    name: keep the run\n", group),
+        ("bench", "permissions: {}\n", "concurrency: { group: x }\n"),
+        ("written/bench", "  publish:\n", group),
+    ] {
+        let broken = texts[name].replacen(after, &format!("{after}{added}"), 1);
+        assert!(!publishing_in_a_group(&File::new(name, &broken)).is_empty(), "{name}");
+    }
+    let bench = &files.iter().find(|file| file.name == "bench").unwrap().yaml;
     assert_eq!(
         bench["jobs"]["publish"]["if"],
-        "${{ !cancelled() && github.event_name == 'push' }}"
+        "${{ !cancelled() && github.event_name == 'push' && needs.judge.result != 'skipped' }}"
     );
     assert_eq!(bench["on"]["push"]["branches"], serde_json::json!(["main"]));
     assert_eq!(bench["jobs"]["publish"]["needs"], "judge");

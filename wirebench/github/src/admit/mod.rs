@@ -91,7 +91,7 @@ pub fn checked(given: Comparison, of: &ComparedCommits) -> Result<Comparison, Re
     let run = candidate.run;
     let method = self::method(method)?;
     let series = every_series(series, method.inconclusive_above_percent)?;
-    // Before there was a word for it, a comparison without anything to judge was written as unchanged.
+    // Unchanged is also what a comparison says that measured nothing: in version 1, and where both sides run one program.
     let worst = Verdict::over(&series);
     if verdict != worst && (verdict, worst) != (Verdict::Unchanged, Verdict::NotJudged) {
         refuse!("verdict: is not that of the most alarming series");
@@ -281,7 +281,8 @@ fn one_series(series: ComparedSeries, open_percent: f64, place: &str) -> Result<
         id,
         scenario,
         presence,
-        verdict,
+        // Nothing was measured, and that both programs are equal is the run's own word: it passes no check.
+        verdict: verdict.filter(|_| !same_program),
         reason: reason.and_then(|reason| reasons::series(reason, whole)),
         same_program,
         functions: functions.collect::<Result<_, _>>()?,

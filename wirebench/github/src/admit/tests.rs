@@ -42,7 +42,6 @@ fn whatever_this_program_writes_is_admitted_with_every_number() {
         "regressed",
         "unchanged",
         "not-judged",
-        "same-program",
         "improved-but-worse",
         "new-call",
     ] {
@@ -138,6 +137,22 @@ fn a_series_without_metrics_is_unchanged_only_if_both_sides_run_the_same_program
     given.series[0].same_program = true;
     let why = checked(given, &OF).unwrap_err().to_string();
     assert!(why.contains("same_program"), "{why}");
+}
+
+#[test]
+fn a_claim_that_both_sides_run_one_program_passes_nothing() {
+    let found = checked(golden("same-program"), &OF).unwrap();
+    assert_eq!(found.verdict, Verdict::NotJudged);
+    assert!(
+        found
+            .series
+            .iter()
+            .all(|series| series.same_program && series.verdict.is_none())
+    );
+    // Beside a series that was measured, that one's verdict is the whole one's.
+    let mut given = golden("unchanged");
+    given.series[1] = golden("same-program").series.swap_remove(1);
+    assert_eq!(checked(given, &OF).unwrap().verdict, Verdict::Unchanged);
 }
 
 /// A metric that gates passes only with an interval that says so; one that informs may be without.

@@ -25,6 +25,8 @@ use crate::log_text::log_safe;
 
 /// The most attempts of one request.
 const TRIES: u32 = 5;
+/// The most attempts to make something, with a look between them.
+const MAKE_TRIES: u32 = 3;
 /// The first wait between two tries; each next one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// A wait that GitHub asks for is kept up to this; a longer one is an error.
@@ -121,6 +123,31 @@ impl Api {
         repeat: Repeat,
     ) -> Result<T, ApiError> {
         self.typed(method, path, Some(body), repeat)
+    }
+
+    /// Makes something by POST, once: after a response that was lost, `find` looks for what the request may have made.
+    ///
+    /// # Errors
+    /// As [`Self::get`], and those of `find`.
+    pub fn make<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &Value,
+        find: impl Fn() -> Result<Option<T>, ApiError>,
+    ) -> Result<T, ApiError> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match self.send("POST", path, body, Repeat::No) {
+                // Lists follow what was made with a delay.
+                Err(error) if error.may_be_done() && tries < MAKE_TRIES && self.wait(FIRST_WAIT * tries) => {
+                    if let Some(made) = find()? {
+                        return Ok(made);
+                    }
+                }
+                result => return result,
+            }
+        }
     }
 
     /// The address to which the API redirects `path`.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::report::escape::{Escape, TERMINAL};
+use crate::report::escape::Escape;
 use crate::report::format::plain;
 use crate::report::table::{Column, Table, in_two_lines, number, text};
 use crate::report::values::figure;
@@ -23,7 +23,7 @@ pub(super) struct CountsView {
 }
 
 impl CountsView {
-    pub(super) fn of(run: &Run) -> Self {
+    pub(super) fn of(run: &Run, escape: Escape) -> Self {
         let good = counted(run).filter(|series| series.status == SeriesStatus::Ok).count();
         let all = counted(run).count();
         Self {
@@ -32,7 +32,7 @@ impl CountsView {
             remarks: counted(run)
                 .flat_map(|series| {
                     let counts: Vec<&Counts> = series.counts_of(Variant::Candidate).into_iter().collect();
-                    let remarks = remarks(series, &counts, TERMINAL).into_iter();
+                    let remarks = remarks(series, &counts, escape).into_iter();
                     remarks.map(|remark| [plain(&series.id), remark])
                 })
                 .collect(),
@@ -133,6 +133,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::report::escape::TERMINAL;
 
     /// The recorded run with a counted series added to its timed ones.
     fn run(figures: &[(Metric, Option<f64>, f64)]) -> Run {
@@ -180,19 +181,19 @@ mod tests {
             shown.contains("- `count-weather@http@hey`: system calls per request refused: spread 3 % / above 0.5 %")
         );
         assert!(shown.contains("no symbols"));
-        let wide = CountsView::of(&run).terminal(None);
+        let wide = CountsView::of(&run, TERMINAL).terminal(None);
         assert!(
             wide.contains("16,148 ± 12.1") && wide.contains("system calls per request refused"),
             "{wide}"
         );
-        let narrow = CountsView::of(&run).terminal(Some(80));
+        let narrow = CountsView::of(&run, TERMINAL).terminal(Some(80));
         assert_eq!(
             narrow.lines().count(),
             wide.lines().count(),
             "a line was broken:\n{narrow}"
         );
         assert_eq!(
-            CountsView::of(&run).tally.as_deref(),
+            CountsView::of(&run, TERMINAL).tally.as_deref(),
             Some("Counted: 1 of 1 series whole")
         );
     }
@@ -207,13 +208,13 @@ mod tests {
             "valgrind is not installed".into(),
         )];
         assert!(
-            CountsView::of(&run)
+            CountsView::of(&run, TERMINAL)
                 .terminal(None)
                 .contains("count-weather@http@hey: valgrind is not installed")
         );
-        assert!(CountsView::of(&run).figures.is_empty());
+        assert!(CountsView::of(&run, TERMINAL).figures.is_empty());
         run.series.pop();
-        let view = CountsView::of(&run);
+        let view = CountsView::of(&run, TERMINAL);
         assert_eq!((view.terminal(None), view.tally), (String::new(), None));
         assert!(!crate::report::markdown::render(&run, &[]).contains("Counted"));
     }

@@ -2,7 +2,7 @@
 
 use crate::report::charts::Chart;
 use crate::report::counts::CountsView;
-use crate::report::escape::{Escape, MARKDOWN};
+use crate::report::escape::{Escape, MARKDOWN, code, prose};
 use crate::report::format::{machine, other_hosts, plain, time, tools};
 use crate::report::head_to_head;
 use crate::report::scenario::ScenarioView;
@@ -26,16 +26,17 @@ pub(super) struct RunView<'a> {
     pub(super) head_to_head: Table,
     pub(super) counts: CountsView,
     pub(super) limits: Vec<JudgedLimit>,
-    /// The other machines of the run and the network to them.
+    /// The other machines of the run and the network to them, for a terminal.
     pub(super) other_hosts: Option<String>,
     /// Machines, programs, code, times and the command that repeats the run, as Markdown.
     pub(super) environment: Vec<String>,
 }
 
 impl<'a> RunView<'a> {
-    pub(super) fn of(run: &'a Run, charts: &'a [Chart]) -> Self {
+    /// The reasons and remarks of the record are escaped for the medium.
+    pub(super) fn of(run: &'a Run, charts: &'a [Chart], escape: Escape) -> Self {
         let sections = sections(run);
-        let counts = CountsView::of(run);
+        let counts = CountsView::of(run, escape);
         Self {
             id: &run.id,
             headline: headline(run, &counts),
@@ -43,7 +44,7 @@ impl<'a> RunView<'a> {
                 .filter(|series| series.status != SeriesStatus::Ok)
                 .map(|series| {
                     let reason = series.reason.as_deref().unwrap_or("no reason recorded");
-                    [series.id.clone(), plain(reason)]
+                    [series.id.clone(), escape.sentence(reason)]
                 })
                 .collect(),
             scenarios: sections
@@ -72,33 +73,33 @@ fn headline(run: &Run, counts: &CountsView) -> String {
     let reason = run
         .reason
         .as_ref()
-        .map_or(String::new(), |reason| format!(" ({})", plain(reason)));
+        .map_or(String::new(), |reason| format!(" ({})", prose(reason)));
     let counted = counts
         .tally
         .as_ref()
         .map_or(String::new(), |tally| format!(" {tally}."));
     format!(
-        "{good} of {} series good in every round, {} rounds each, profile `{}`: {status}{reason}.{counted}",
+        "{good} of {} series good in every round, {} rounds each, profile {}: {status}{reason}.{counted}",
         timed(run).count(),
         run.rounds_planned,
-        run.profile
+        code(&run.profile)
     )
 }
 
 fn environment(run: &Run) -> Vec<String> {
     let machines = machines(run, MARKDOWN).into_iter().map(|(_, fact)| fact);
     let mut lines: Vec<String> = machines.collect();
-    lines.push(tools(&run.tools));
+    lines.push(prose(&tools(&run.tools)));
     lines.extend(run.variants.iter().map(|revision| {
-        let commit = revision.commit.as_deref().unwrap_or("no commit");
+        let commit = code(revision.commit.as_deref().unwrap_or("no commit"));
         let modified = if revision.modified == Some(true) {
             ", with local changes"
         } else {
             ""
         };
-        format!("code: `{commit}`{modified}")
+        format!("code: {commit}{modified}")
     }));
-    let (started, finished, seed) = (&run.started_at, &run.finished_at, run.seed);
+    let (started, finished, seed) = (code(&run.started_at), code(&run.finished_at), run.seed);
     lines.push(format!("started {started}, finished {finished}, seed {seed}"));
     lines.extend(time_spent(run));
     lines.push(format!("repeat: `{}`", plain(&run.repeat)));
@@ -118,11 +119,12 @@ pub(crate) fn time_spent(run: &Run) -> Option<String> {
 /// The machine and its cores; of several machines each with what it measured. Each fact under its name.
 pub(crate) fn machines(run: &Run, escape: Escape) -> Vec<(&'static str, String)> {
     let fingerprint = |host: &Host| escape.name(&host.fingerprint);
+    let machine = |host: &Host| escape.sentence(&machine(host));
     let host = |host: &Host| format!("{}, fingerprint {}", machine(host), fingerprint(host));
     if let Some(others) = other_hosts(run) {
         let (machine, both) = (machine(&run.host), fingerprint(&run.host));
         let driver = format!("driver on {machine}, fingerprint of both {both}");
-        return vec![("machine", driver), ("hosts", others)];
+        return vec![("machine", driver), ("hosts", escape.sentence(&others))];
     }
     if run.shards.is_empty() {
         return vec![("machine", host(&run.host)), ("cores", pinning(&run.pinning))];

@@ -2,6 +2,7 @@
 
 use crate::report::cells;
 use crate::report::charts::Chart;
+use crate::report::escape::prose;
 use crate::report::format::bytes;
 use crate::report::head_to_head;
 use crate::report::kind::Kind;
@@ -114,7 +115,10 @@ fn cells_of(kind: Kind, row: &Row) -> Vec<String> {
 
 /// What each process of a chain used; `None` for a server of one process.
 fn chain(row: &Row) -> Option<(String, Table)> {
-    let rows = cells::processes(row.series);
+    let mut rows = cells::processes(row.series);
+    for [name, ..] in &mut rows {
+        *name = prose(name);
+    }
     if rows.is_empty() {
         return None;
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::report::escape::TERMINAL;
 use crate::report::run_view::RunView;
 use crate::report::{head_to_head, limits};
 use wirebench_record::run::Run;
@@ -9,7 +10,7 @@ use wirebench_record::run::Run;
 /// The run as text; `width` is the terminal's, `None` means unlimited.
 #[must_use]
 pub fn render(run: &Run, width: Option<u16>) -> String {
-    let view = RunView::of(run, &[]);
+    let view = RunView::of(run, &[], TERMINAL);
     let mut out = String::new();
     for scenario in &view.scenarios {
         let _ = write!(out, "\n{}\n{}", scenario.name, scenario.series.terminal(width));

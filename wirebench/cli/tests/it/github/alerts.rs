@@ -72,6 +72,17 @@ fn a_step_opens_one_issue_that_is_updated_and_closed() {
 }
 
 #[test]
+fn an_issue_that_was_opened_although_its_response_was_lost_is_not_opened_twice() {
+    for status in [502, 201] {
+        let (scene, place) = (Scene::of("regressed"), Place::new());
+        append(&place, &history(24, 20));
+        scene.fake.known().failures.push(Failure::lost("/issues", status));
+        assert!(alert(&scene, &place).contains("issue 40 opened"), "{status}");
+        assert_eq!(issues(&scene).len(), 1, "{status}");
+    }
+}
+
+#[test]
 fn what_others_wrote_is_never_touched() {
     let (scene, place) = (Scene::of("regressed"), Place::new());
     append(&place, &history(24, 20));

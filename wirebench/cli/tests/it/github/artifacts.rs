@@ -10,6 +10,8 @@ use crate::github::scene::{ARTIFACT, RUN, Scene, comparison, listed, zip_of, zip
 
 const NAME: &str = "comparison.json";
 
+const OTHER_BYTES: &str = "other bytes than those of its one entry";
+
 fn good() -> Vec<u8> {
     comparison("regressed").to_string().into_bytes()
 }
@@ -81,7 +83,7 @@ fn one_name_twice_and_entries_that_are_hidden_are_refused() {
     let two = zipped(&other);
     // The directory of the second archive, behind both: a reader from the front sees another file than one from the end.
     let hidden = [&one[..last(&one, b"PK\x01\x02")], &two].concat();
-    assert!(refused(&hidden).contains("not before its end"));
+    assert!(refused(&hidden).contains(OTHER_BYTES));
     let mut twice = zip_of(&[(NAME, &good), ("comparison.jsox", &other)], plain());
     let changed: Vec<usize> = (0..twice.len() - 15)
         .filter(|at| twice[*at..].starts_with(b"comparison.jsox"))
@@ -92,15 +94,15 @@ fn one_name_twice_and_entries_that_are_hidden_are_refused() {
     let mut told_one = twice;
     let end = told_one.len() - 22;
     (told_one[end + 8], told_one[end + 10]) = (1, 1);
-    assert!(refused(&told_one).contains("more than its one entry"));
+    assert!(refused(&told_one).contains(OTHER_BYTES));
     let mut between = one.clone();
     let central = last(&one, b"PK\x01\x02");
     between.splice(central..central, *b"0123456789abcdef");
     let end = between.len() - 22;
     between[end + 16..end + 20].copy_from_slice(&u32::try_from(central + 16).unwrap().to_le_bytes());
-    assert!(refused(&between).contains("something lies between"));
+    assert!(refused(&between).contains(OTHER_BYTES));
     let before = [b"#!/bin/sh\n".as_slice(), &one].concat();
-    assert!(refused(&before).contains("not before its end"));
+    assert!(refused(&before).contains(OTHER_BYTES));
     let mut two_names = one;
     two_names[30] = b'C';
     assert!(refused(&two_names).contains("one thing in the directory"));
@@ -129,7 +131,7 @@ fn encrypted_cut_off_and_strange_archives_are_refused() {
         &[&zip[..], b"\n"].concat(),
     ] {
         let why = refused(bytes);
-        assert!(why.contains("no zip") || why.contains("does not end as a zip"), "{why}");
+        assert!(why.contains("no zip") || why.contains(OTHER_BYTES), "{why}");
     }
 }
 
@@ -138,16 +140,15 @@ fn bombs_are_refused_before_they_grow() {
     let zeros = vec![b' '; 64 << 20];
     let bomb = zipped(&zeros);
     assert!(bomb.len() < 256 << 10, "{} bytes", bomb.len());
-    assert!(refused(&bomb).contains("more than 1048576"));
+    assert!(refused(&bomb).contains("states a size of 67108864 bytes, more than 1048576"));
     let mut lying = zipped(&zeros);
     let central = last(&lying, b"PK\x01\x02");
     for at in [22, central + 24] {
         lying[at..at + 4].copy_from_slice(&1000_u32.to_le_bytes());
     }
-    let why = refused(&lying);
-    assert!(why.contains("says otherwise") || why.contains("damaged"), "{why}");
+    assert!(refused(&lying).contains("although its header states fewer"));
     let just_over = zipped(&vec![b' '; (1 << 20) + 1]);
-    assert!(refused(&just_over).contains("more than 1048576"));
+    assert!(refused(&just_over).contains("states a size of 1048577 bytes"));
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn the_artifact_cannot_say_which_commit_or_pull_request_it_is_about() {
     assert!(!text.contains("eeee") && !text.contains("release"));
 }
 
-/// One made by `@actions/artifact` 6.2.1, which streams; one by Info-ZIP 3.0, which adds fields of its own.
+/// One made by `@actions/artifact` 6.2.1, which streams.
 #[test]
 fn archives_of_other_programs_are_read() {
     let mut writer = ZipWriter::new_stream(Vec::new());
@@ -276,6 +277,10 @@ fn archives_of_other_programs_are_read() {
         assert_eq!(zip[6] & 8, 8, "sizes follow the data");
         assert!(Scene::with(zip).said().contains("✗ Regressed"));
     }
-    let info_zip = include_bytes!("../../fixtures/artifacts/info-zip.zip");
-    assert!(Scene::with(info_zip).said().contains("✗ Regressed"));
+}
+
+/// Info-ZIP 3.0 adds fields of its own, which no program that uploads artifacts does.
+#[test]
+fn extra_fields_are_refused() {
+    assert!(refused(include_bytes!("../../fixtures/artifacts/info-zip.zip")).contains(OTHER_BYTES));
 }

@@ -42,6 +42,27 @@ fn nothing_judged_is_never_a_success() {
 }
 
 #[test]
+fn a_claim_that_nothing_differs_is_no_success() {
+    let forged = changed("regressed", |value| {
+        for one in value["series"].as_array_mut().unwrap() {
+            (one["same_program"], one["metrics"], one["verdict"]) = (json!(true), json!([]), json!("unchanged"));
+        }
+        value["verdict"] = json!("unchanged");
+    });
+    let text = forged.said();
+    let known = forged.fake.known();
+    let check = &known.checks[0];
+    assert_eq!(check["conclusion"], "neutral");
+    for shown in [text.as_str(), check["output"]["summary"].as_str().unwrap()] {
+        assert!(
+            shown.contains("own run says: same program on both sides. Nothing was measured"),
+            "{shown}"
+        );
+    }
+    assert!(text.contains("wirebench: – Not judged"), "{text}");
+}
+
+#[test]
 fn margins_and_bounds_that_let_everything_pass_are_refused() {
     let margin = changed("unchanged", |value| {
         each_metric(value, |metric| metric["margin_percent"] = json!(1e11));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::github::fake::{Failure, comment};
+use crate::github::fake::{Failure, TOKEN, comment};
 use crate::github::scene::{HEAD, OTHER, PULL, Scene, comparison, pull, zipped};
 
 const MARKER: &str = "<!-- wirebench: .github/workflows/bench.yml -->\n";
@@ -68,7 +68,7 @@ fn a_verdict_has_its_conclusion() {
         ("invalid", "failure"),
         ("inconclusive", "neutral"),
         ("not-judged", "neutral"),
-        ("same-program", "success"),
+        ("same-program", "neutral"),
     ] {
         let scene = Scene::of(golden);
         assert_eq!(scene.comment().code, 0);
@@ -191,6 +191,16 @@ fn what_the_token_may_not_do_is_said_with_the_permission_it_needs() {
 }
 
 #[test]
+fn a_token_that_an_answer_repeats_is_not_printed() {
+    let scene = Scene::of("regressed");
+    let mut failure = Failure::new("GET", "/pulls", 401, 99);
+    failure.body = json!({ "message": format!("Bad credentials: Bearer {TOKEN}, twice: {TOKEN}") });
+    scene.fake.known().failures.push(failure);
+    let why = scene.refused();
+    assert!(why.contains("Bearer (token), twice: (token)"), "{why}");
+}
+
+#[test]
 fn what_fails_for_a_while_is_asked_again() {
     let scene = Scene::of("regressed");
     {
@@ -251,14 +261,23 @@ fn an_api_that_leads_elsewhere_is_not_followed() {
 }
 
 #[test]
-fn a_comment_that_was_made_although_the_answer_failed_is_not_made_twice() {
-    let scene = Scene::of("regressed");
-    let mut failure = Failure::new("POST", COMMENTS, 502, 1);
-    failure.done = true;
-    scene.fake.known().failures.push(failure);
-    let ended = scene.comment();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert_eq!(bodies(&scene).len(), 1);
+fn what_was_made_although_its_response_was_lost_is_not_made_twice() {
+    for status in [502, 201] {
+        // With and without notes: a check run that has some is never changed.
+        for scene in [Scene::of("regressed"), at("servers/runtime/src/waste.rs", 12)] {
+            for path in [COMMENTS, "/check-runs"] {
+                scene.fake.known().failures.push(Failure::lost(path, status));
+            }
+            let ended = scene.comment();
+            assert_eq!(ended.code, 0, "{}", ended.stderr);
+            assert_eq!(
+                (bodies(&scene).len(), scene.fake.known().checks.len()),
+                (1, 1),
+                "{status}"
+            );
+            assert!(scene.fake.known().failures.iter().all(|failure| failure.times == 0));
+        }
+    }
 }
 
 #[test]

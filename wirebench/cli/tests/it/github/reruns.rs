@@ -140,6 +140,34 @@ fn a_writer_is_told_why_nothing_is_started() {
     }
 }
 
+/// The comment is of 10:00:00; the run of the commit that is the head now is an hour older.
+#[test]
+fn a_head_that_was_set_back_after_the_comment_is_not_measured() {
+    let commit = json!({ "event": "committed", "sha": HEAD });
+    let event = |event: &str, at: &str| json!({ "event": event, "created_at": at, "commit_id": null });
+    for (name, at, starts) in [
+        ("head_ref_force_pushed", "2026-11-21T09:59:59Z", true),
+        ("head_ref_force_pushed", "2026-11-21T10:00:00Z", false),
+        ("head_ref_force_pushed", "2026-11-21T10:00:10Z", false),
+        ("head_ref_restored", "2026-11-21T10:00:10Z", false),
+        ("commented", "2026-11-21T10:00:10Z", true),
+    ] {
+        let scene = scene();
+        let mut events = vec![commit.clone(); 150];
+        events.push(event(name, at));
+        scene.fake.known().timeline.insert(PULL, events);
+        let ended = commented(&scene, "maintainer", "/bench");
+        assert_eq!(ended.code, i32::from(!starts), "{name} {at}: {}", ended.stderr);
+        let known = scene.fake.known();
+        assert_eq!(known.reruns.len(), usize::from(starts), "{name} {at}");
+        assert!(
+            starts || ended.stderr.contains("was force-pushed after the comment"),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
 #[test]
 fn the_newest_of_several_runs_is_started() {
     let scene = scene();

@@ -165,6 +165,10 @@ fn exactly_one_artifact_of_the_newest_attempt_is_taken() {
     expired["expired"] = json!(true);
     let mut others = listed(1000);
     others["workflow_run"]["id"] = json!(1);
+    let mut nobodys = listed(1000);
+    nobodys["workflow_run"] = Value::Null;
+    let mut unsaid = listed(1000);
+    unsaid.as_object_mut().unwrap().remove("workflow_run");
     for (artifacts, why) in [
         (vec![], "found 0"),
         (vec![named(1, "bench-result2", now), named(2, "other", now)], "found 0"),
@@ -174,7 +178,9 @@ fn exactly_one_artifact_of_the_newest_attempt_is_taken() {
             "found 2",
         ),
         (vec![expired], "expired"),
-        (vec![others], "another run's"),
+        (vec![others], "not known to be of this run"),
+        (vec![nobodys], "not known to be of this run"),
+        (vec![unsaid], "not known to be of this run"),
     ] {
         scene.fake.known().artifacts.insert(RUN, artifacts);
         assert!(scene.refused().contains(why), "{why}: {}", scene.refused());
@@ -184,6 +190,29 @@ fn exactly_one_artifact_of_the_newest_attempt_is_taken() {
     many.push(named(600, "bench-result", now));
     scene.fake.known().artifacts.insert(RUN, many);
     assert!(scene.said().contains("Regressed"));
+}
+
+#[test]
+fn the_result_of_a_run_that_was_cut_off_is_not_read() {
+    for (conclusion, read) in [
+        (json!("success"), true),
+        (json!("failure"), true),
+        (json!("cancelled"), false),
+        (json!("timed_out"), false),
+        (json!("action_required"), false),
+        (json!("::error::x"), false),
+        (Value::Null, false),
+    ] {
+        let scene = with("/conclusion", conclusion.clone());
+        if read {
+            assert!(scene.said().contains("Regressed"), "{conclusion}");
+        } else {
+            assert!(
+                scene.refused().contains("only results of runs that end as"),
+                "{conclusion}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -57,6 +57,11 @@ pub fn summary(comparison: &Comparison, findings: &Findings, escape: Escape) -> 
     let status = RowStatus::from(comparison.verdict);
     let n = count(status);
     let verdict = match comparison.verdict {
+        // The second stage judges nothing by the word of the run that it reports.
+        Verdict::NotJudged if Findings::all_the_same_program(comparison) => {
+            return "The pull request's own run says: same program on both sides. Nothing was measured, so nothing is judged."
+                .into();
+        }
         _ if Findings::all_the_same_program(comparison) => {
             return "Same program on both sides: nothing was measured.".into();
         }

@@ -117,6 +117,10 @@ impl Known {
                 200,
                 &page(asked, self.comments.get(&number(id)).cloned().unwrap_or_default()),
             ),
+            ("GET", ["issues", id, "timeline"]) => reply(
+                200,
+                &page(asked, self.timeline.get(&number(id)).cloned().unwrap_or_default()),
+            ),
             ("POST", ["issues", id, "comments"]) => {
                 let all = self.comments.entry(number(id)).or_default();
                 let mut made = comment(70_000 + all.len() as u64, "github-actions[bot]", "Bot", "");

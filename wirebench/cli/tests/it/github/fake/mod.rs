@@ -21,7 +21,15 @@ use crate::github::fake::answers::{missing, reply};
 /// The repository's owner and name, and the token it takes.
 pub(crate) const REPOSITORY: &str = "octo/weather";
 pub(crate) const REPOSITORY_ID: u64 = 9000;
-pub(crate) const TOKEN: &str = "ghs_0123456789secret";
+/// As long as those that GitHub makes, which are JSON web tokens of about 520 characters.
+pub(crate) const TOKEN: &str = concat!(
+    "ghs_made_up_secret_header_0123456789.",
+    "made_up_secret_payload_0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789",
+    "-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789.",
+    "made_up_secret_signature_0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789",
+    "-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789-0123456789",
+    "-0123456789-0123456789-0123456789-0123",
+);
 
 /// One request as it came.
 #[derive(Debug, Clone)]
@@ -62,6 +70,16 @@ impl Failure {
             done: false,
         }
     }
+
+    /// One POST that is done, although its response is an error, or (201) is cut off.
+    pub(crate) fn lost(path: &str, status: u16) -> Self {
+        let mut failure = Self::new("POST", path, status, 1);
+        failure.done = true;
+        if status == 201 {
+            failure.headers = vec![("content-length", "5000".into())];
+        }
+        failure
+    }
 }
 
 /// Everything the API knows, in the shapes of GitHub's own answers.
@@ -75,6 +93,8 @@ pub(crate) struct Known {
     /// Bytes by the artifact's number.
     pub(crate) archives: BTreeMap<u64, Vec<u8>>,
     pub(crate) comments: BTreeMap<u64, Vec<Value>>,
+    /// Events of a pull request, by its number.
+    pub(crate) timeline: BTreeMap<u64, Vec<Value>>,
     pub(crate) checks: Vec<Value>,
     pub(crate) issues: Vec<Value>,
     pub(crate) permissions: BTreeMap<String, &'static str>,
