@@ -1,5 +1,5 @@
 //! Whether a `/bench` comment is answered, and with which run: one that has measured the pull request's head, and that was
-//! there before the comment, so that no later push is ever measured for it.
+//! there before the comment, with no force-push since. docs/SECURITY.md says which later push the API does not show.
 
 use serde::Deserialize;
 

@@ -36,11 +36,7 @@ const CONDITIONS: [(&str, &str, &str); 4] = [
         "alert",
         "${{ github.event_name == 'push' && vars.WIREBENCH_ALERTS == 'true' }}",
     ),
-    (
-        "bench",
-        "publish",
-        "${{ !cancelled() && github.event_name == 'push' && needs.judge.result != 'skipped' }}",
-    ),
+    ("bench", "publish", "${{ !cancelled() && github.event_name == 'push' }}"),
     (
         "comment",
         "comment",

@@ -107,7 +107,9 @@ mod tests {
         match value {
             Value::String(_) => found.push(place.to_owned()),
             Value::Array(all) => {
-                (all.iter().enumerate()).for_each(|(i, one)| texts(one, &format!("{place}/{i}"), found))
+                for (i, one) in all.iter().enumerate() {
+                    texts(one, &format!("{place}/{i}"), found);
+                }
             }
             Value::Object(all) => all
                 .iter()
