@@ -2,7 +2,7 @@
 import { filter } from './lib/table.js';
 
 const tables = [...document.querySelectorAll('table.standings')];
-const CHANGED = new Set(['worse', 'withheld', 'better', 'accepted', 'changed']);
+const CHANGED = new Set(['worse', 'withheld', 'better', 'accepted', 'fixed', 'changed']);
 
 if (tables.length) {
   filter(tables.flatMap((table) => [...table.tBodies[0].rows]), tables, tables.length > 1 ? tables[0].closest('details') : tables[0], {

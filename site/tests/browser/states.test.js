@@ -70,7 +70,7 @@ describe('the overview', () => {
   test('a worsening is counted, and is the first row', async () => {
     const values = steady(40).map((value, i) => (i < 34 ? value : Math.round(value * 1.1)));
     const { page } = await of({ runs: runsUntil(40, 0), series: [series('calm@http@hey', steady(40)), series(ID, values)] });
-    assert.match(await lead(page), /^1 of 2 metrics worse/);
+    assert.match(await lead(page), /^1 of 2 metrics worse: 1 open regression\./);
     assert.match(await page.locator('#standings tbody tr').first().textContent(), /▼ worse[^]*weather@http@hey/);
     clean(page);
   });
@@ -97,10 +97,10 @@ describe('the overview', () => {
     clean(page);
   });
 
-  test('a series that is no longer measured has ended', async () => {
+  test('a series that is no longer measured has stopped', async () => {
     const old = steady(60).map((value, i) => (i < 30 ? value : null));
     const { page } = await of({ runs: runsUntil(60, 0), series: [series('gone@http@hey', old), series(ID, steady(60))] });
-    assert.equal(await page.locator('tr[data-series="gone@http@hey"]').getAttribute('data-state'), 'ended');
+    assert.equal(await page.locator('tr[data-series="gone@http@hey"]').getAttribute('data-state'), 'stopped');
     clean(page);
   });
 });

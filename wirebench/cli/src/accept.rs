@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use globset::Glob;
+use globset::{Glob, GlobMatcher};
 
 use crate::flags::metric::metric;
 use crate::flags::selection::SelectionArgs;
@@ -43,7 +43,12 @@ pub(crate) struct Args {
 
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
-    matches_a_series(project, &args.series)?;
+    let wrong = |error: globset::Error| UsageError(format!("--series {}: {error}", args.series));
+    let matcher = Glob::new(&args.series).map_err(wrong)?.compile_matcher();
+    // A commit of the history may have made a series slower that is imported, or that the project no longer has.
+    if args.commit.is_none() {
+        matches_a_series(project, &matcher)?;
+    }
     let entry = Accepted {
         series: args.series.clone(),
         metric: args.metric,
@@ -61,9 +66,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 ///
 /// # Errors
 /// When it matches no series; the message lists the series.
-fn matches_a_series(project: &Project, glob: &str) -> anyhow::Result<()> {
-    let wrong = |error: globset::Error| UsageError(format!("--series {glob}: {error}"));
-    let matcher = Glob::new(glob).map_err(wrong)?.compile_matcher();
+fn matches_a_series(project: &Project, matcher: &GlobMatcher) -> anyhow::Result<()> {
     let mut known = BTreeSet::new();
     for (name, profile) in &project.config.profiles {
         // Skips profiles that have no series.
@@ -77,6 +80,7 @@ fn matches_a_series(project: &Project, glob: &str) -> anyhow::Result<()> {
     const SHOWN: usize = 5;
     let shown: Vec<&str> = known.iter().map(String::as_str).take(SHOWN).collect();
     let more = if known.len() > SHOWN { ", …" } else { "" };
+    let glob = matcher.glob();
     let message = format!(
         "--series {glob}: matches no series of this project; there are {}{more} (all of them: wirebench list)",
         shown.join(", ")

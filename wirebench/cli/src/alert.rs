@@ -7,9 +7,9 @@ use crate::outcome::Outcome;
 use wirebench_github::access::Access;
 use wirebench_github::alert::{IssueChange, IssueState, MARKER, write};
 use wirebench_github::api::Api;
-use wirebench_history::follow::RUNS_SOURCE;
 use wirebench_history::trend::{NEWEST, TrendQuery, trend};
 use wirebench_present::report::alert::{body, nothing, title};
+use wirebench_present::report::trend::open_regressions;
 use wirebench_record::trend::Group;
 
 /// Keeps one GitHub issue that lists what got worse on the default branch.
@@ -19,13 +19,13 @@ use wirebench_record::trend::Group;
   wirebench alert DIR --dry-run   prints the issue's text
 
 Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_SERVER_URL and GITHUB_TOKEN.
-An issue is opened for a step that was first reported at one of the newest pushes. It is closed when every step is \
-reverted or accepted.")]
+An issue is opened for an open regression that was first reported at one of the newest pushes, and then lists every open \
+regression. It is closed when every regression is fixed or accepted.")]
 pub(crate) struct Args {
     /// The history's folder, or s3://BUCKET/PREFIX.
     #[arg(value_parser = Location::parser())]
     history: Location,
-    /// How many of the newest pushes count as new.
+    /// How many of the newest pushes count as new. All runs of a commit are one push.
     #[arg(long, value_name = "N", default_value_t = NEWEST)]
     newest: usize,
     /// Print the issue's text, and write nothing.
@@ -44,8 +44,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let found = trend(opened.path(), &question)
         .map_err(|error| opened.error_with_address(error))?
         .trend;
-    let open = |group: &&Group| group.source == RUNS_SOURCE && group.steps.iter().any(|step| step.open);
-    let open: Vec<&Group> = found.groups.iter().filter(open).collect();
+    let open: Vec<&Group> = found.groups.iter().filter(|group| group.open).collect();
     let (title, worse, nothing) = (title(&open), body(&open, MARKER), nothing(MARKER));
     let wanted = if open.is_empty() {
         IssueState::Nothing { body: &nothing }
@@ -53,7 +52,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         IssueState::Worse {
             title: &title,
             body: &worse,
-            new: open.iter().any(|group| group.recent),
+            new: found.recent_alerts > 0,
         }
     };
     if args.dry_run {
@@ -67,7 +66,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         IssueChange::Opened(number) => format!("issue {number} opened"),
         IssueChange::Updated(number) => format!("issue {number} updated"),
         IssueChange::Closed(number) => format!("issue {number} closed: nothing is worse any more"),
-        IssueChange::Nothing => "no issue is open, and nothing new is worse".to_owned(),
+        IssueChange::Nothing => format!("no issue is open; {}, none of them new", open_regressions(open.len())),
     };
     log::info!("{said}");
     Ok(Outcome::Done)

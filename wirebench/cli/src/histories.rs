@@ -1,6 +1,7 @@
-//! What verbs that read a history share: acceptances, and files that cannot be read.
+//! What verbs that read a history share: acceptances, imports, and files that cannot be read.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -8,7 +9,9 @@ use anyhow::Context as _;
 use crate::folders::Root;
 use crate::outcome::Outcome;
 use wirebench_declare::accepted;
+use wirebench_history::import::{LARGEST_FILE, parse};
 use wirebench_record::accepted::{Acceptance, Accepted};
+use wirebench_record::imported::Imported;
 
 /// Logs which files were skipped. The command then fails, after reading all others.
 pub(crate) fn report_skipped(skipped: impl IntoIterator<Item = String>) -> Outcome {
@@ -29,11 +32,23 @@ pub(crate) fn acceptances(root: &Root) -> anyhow::Result<Vec<Acceptance>> {
     Ok(compiled.collect::<Result<_, _>>()?)
 }
 
-/// The text of a history of github-action-benchmark.
-pub(crate) fn read_text(file: &Path) -> anyhow::Result<String> {
-    let bytes = fs::read(file).with_context(|| format!("{}: cannot be read", file.display()))?;
-    String::from_utf8(bytes).map_err(|error| {
+/// Reads a history of github-action-benchmark, of which no more than [`LARGEST_FILE`] bytes are read.
+pub(crate) fn import(file: &Path) -> anyhow::Result<Imported> {
+    let name = file.display();
+    let open = File::open(file).with_context(|| format!("{name}: cannot be read"))?;
+    let mut bytes = Vec::new();
+    // One byte more than allowed: a device or a pipe does not tell its length.
+    let read = open.take(LARGEST_FILE + 1).read_to_end(&mut bytes);
+    let length = read.with_context(|| format!("{name}: cannot be read"))?;
+    if length as u64 > LARGEST_FILE {
+        let most = LARGEST_FILE >> 20;
+        anyhow::bail!(
+            "{name}: is larger than {most} MiB; leave out old runs or benchmarks that nobody looks at, and import that"
+        );
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        anyhow::anyhow!("{}: byte {at}: is not UTF-8 text", file.display())
-    })
+        anyhow::anyhow!("{name}: byte {at}: is not UTF-8 text")
+    })?;
+    parse(&text).with_context(|| name.to_string())
 }

@@ -8,13 +8,13 @@ use crate::files::read;
 use crate::import::traces::{self, ImportedTrace};
 use crate::load::{StoredRuns, load};
 use crate::query::TrendQuery;
-use crate::runs::{Column, judge_runs, timeline};
+use crate::runs::{Column, failure, judge_runs, timeline};
 use crate::trace::{JudgedTrace, SegmentPlaces};
 use crate::trend::assemble;
-use wirebench_record::history::{Facts, StoredMetric, StoredRun};
-use wirebench_record::run::Run;
+use wirebench_record::history::{Facts, StoredMetric, StoredRun, StoredSeries};
 use wirebench_record::trend::{Basis, Push, Trace, Trend};
 
+pub use crate::load::Beside;
 pub use crate::trace::RUNS_SOURCE;
 
 /// A history with every value.
@@ -43,8 +43,8 @@ pub struct SourceTimeline {
     pub runs: Vec<StoredRun>,
     /// Places of provisional runs.
     pub provisional: Vec<usize>,
-    /// Names of imported series without any judged value.
-    pub without: Vec<String>,
+    /// Series without a trace that failed in the newest run, with the reason.
+    pub failed: Vec<(String, String)>,
 }
 
 /// The values of one trace.
@@ -64,16 +64,12 @@ pub struct TraceValues {
     pub segments: Vec<SegmentPlaces>,
 }
 
-/// Follows every selected series through a history, and through provisional runs.
+/// Follows every selected series through a history, and through what is given beside it.
 ///
 /// # Errors
 /// If the folder cannot be read. Broken files are skipped and named in the trend; an empty folder has no traces.
-pub fn follow(
-    history: Option<&Path>,
-    provisional: &[Run],
-    query: &TrendQuery,
-) -> Result<FollowedHistory, HistoryError> {
-    let mut loaded = load(history, provisional)?;
+pub fn follow(history: Option<&Path>, beside: Beside, query: &TrendQuery) -> Result<FollowedHistory, HistoryError> {
+    let mut loaded = load(history, beside)?;
     let (mut traces, mut values, mut timelines) = (Vec::new(), Vec::new(), Vec::new());
     if loaded.stored.len() > 0 {
         let timeline = timeline(&loaded.stored);
@@ -81,13 +77,14 @@ pub fn follow(
             stored_values(judged, columns, &loaded.stored)
         });
         (traces, values) = judged.into_iter().unzip();
+        let failed = failed_in_newest_run(&loaded.stored, &traces, query);
         timelines.push(SourceTimeline {
             source: RUNS_SOURCE.into(),
             repository: None,
             pushes: timeline.pushes,
             runs: loaded.stored.runs().cloned().collect(),
             provisional: loaded.stored.provisional(),
-            without: Vec::new(),
+            failed,
         });
     }
     for (name, imported) in &loaded.imported {
@@ -104,7 +101,7 @@ pub fn follow(
                 pushes: suite.timeline.pushes,
                 runs: Vec::new(),
                 provisional: Vec::new(),
-                without: suite.without,
+                failed: Vec::new(),
             });
         }
     }
@@ -117,6 +114,19 @@ pub fn follow(
         timelines,
         values,
     })
+}
+
+/// The series that never had a value, and failed in the newest run, with the reason.
+fn failed_in_newest_run(stored: &StoredRuns, traces: &[Trace], query: &TrendQuery) -> Vec<(String, String)> {
+    let Some((month, index)) = stored.order().last() else {
+        return Vec::new();
+    };
+    let is_new = |id: &str| query.selects(id) && traces.iter().all(|trace| trace.series != id);
+    let failed = |(id, months): (&str, Vec<Option<&StoredSeries>>)| {
+        let reason = failure(months[*month]?, *index)?;
+        is_new(id).then(|| (id.to_owned(), reason.to_owned()))
+    };
+    stored.series().into_iter().filter_map(failed).collect()
 }
 
 /// Reads `history.json`; a broken file is reported and ignored.
@@ -134,8 +144,7 @@ fn facts(history: &Path, skipped: &mut Vec<String>) -> Facts {
 /// The trace and the values of a metric of the stored runs.
 fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -> (Trace, TraceValues) {
     let spread = |part: fn(&StoredMetric) -> &[f64]| -> Vec<f64> {
-        let at =
-            |(month, index): &(usize, usize)| columns[*month].and_then(|(_, column)| part(column).get(*index).copied());
+        let at = |(month, index): &(usize, usize)| part(columns[*month]?.1?).get(*index).copied();
         let values: Vec<f64> = stored
             .order()
             .iter()
@@ -146,12 +155,11 @@ fn stored_values(judged: JudgedTrace, columns: &[Column], stored: &StoredRuns) -
         }
         values
     };
-    let failure = |(place, (month, index)): (usize, &(usize, usize))| {
+    let failed = |(place, (month, index)): (usize, &(usize, usize))| {
         let (series, _) = columns[*month]?;
-        let failure = series.failures.iter().find(|failure| failure.at == *index)?;
-        Some((place, failure.why.clone()))
+        Some((place, failure(series, *index)?.to_owned()))
     };
-    let failures = stored.order().iter().enumerate().filter_map(failure);
+    let failures = stored.order().iter().enumerate().filter_map(failed);
     let values = TraceValues {
         timeline: 0,
         failures: with_wild(failures, judged.wild),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::trace::{SegmentPlaces, StepPlaces};
-use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, Segment, Trace};
+use wirebench_record::trend::{ChangePoint, Direction, Group, GroupedStep, Push, Trace};
 
 /// Groups at most this many pushes apart are merged if the smaller one has less than half the steps, because the place
 /// of a step is not always exact.
@@ -19,8 +19,6 @@ struct Step<'a> {
     trace: &'a Trace,
     change: &'a ChangePoint,
     places: StepPlaces,
-    /// True if it is an alert in the newest segment that no later step reverted.
-    open: bool,
 }
 
 /// Groups the steps of each source. The traces of a source must be adjacent.
@@ -33,27 +31,16 @@ fn of_source(traces: &[PlacedTrace]) -> Vec<Group> {
     let mut steps: Vec<Step> = Vec::new();
     for (trace, places) in traces {
         for (segment, places) in trace.segments.iter().zip(*places) {
-            let newest = trace.segments.last() == Some(segment);
             let placed = segment.change_points.iter().zip(&places.steps);
             steps.extend(placed.map(|(change, places)| Step {
                 trace,
                 change,
                 places: *places,
-                open: change.alert && newest && !is_reverted(segment, change),
             }));
         }
     }
     let merged = merge(by_push(steps));
     merged.iter().map(|steps| group(steps, traces)).collect()
-}
-
-/// Whether later steps of the same segment reverted half of a step or more.
-#[must_use]
-pub fn is_reverted(segment: &Segment, step: &ChangePoint) -> bool {
-    let log = |step: &ChangePoint| (step.change_percent / 100.0).ln_1p();
-    let later = segment.change_points.iter().skip_while(|other| *other != step).skip(1);
-    let reverted: f64 = later.map(log).sum();
-    reverted * log(step) < 0.0 && reverted.abs() >= log(step).abs() / 2.0
 }
 
 /// Divides steps into the fewest groups whose ranges share a push: greedily, by the end of the range.
@@ -109,7 +96,7 @@ fn group(group: &[Step], traces: &[PlacedTrace]) -> Group {
         segments.any(|segment| segment.first <= last_before && first_after <= segment.last)
     };
     let mut steps: Vec<GroupedStep> = group.iter().map(grouped_step).collect();
-    steps.sort_by_key(|step| (!step.alert, Reverse(thousandths(step.change_percent))));
+    steps.sort_by_key(|step| (!step.open, !step.alert, Reverse(thousandths(step.change_percent))));
     let stepped: BTreeSet<_> = group
         .iter()
         .map(|step| (&step.trace.series, step.trace.metric))
@@ -123,7 +110,8 @@ fn group(group: &[Step], traces: &[PlacedTrace]) -> Group {
         measured: traces.iter().filter(covers).count().max(stepped),
         worse: steps.iter().filter(|step| step.direction == Direction::Worse).count(),
         alert: group.iter().any(|step| step.change.alert),
-        recent: group.iter().any(|step| step.change.alert && step.change.recent),
+        open: group.iter().any(|step| step.change.open),
+        recent: group.iter().any(|step| step.change.open && step.change.recent),
         steps,
     }
 }
@@ -135,7 +123,7 @@ fn grouped_step(step: &Step) -> GroupedStep {
         change_percent: step.change.change_percent,
         direction: step.change.direction,
         alert: step.change.alert,
-        open: step.open,
+        open: step.change.open,
     }
 }
 
@@ -148,7 +136,7 @@ fn thousandths(percent: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_record::trend::Basis;
+    use wirebench_record::trend::{Basis, Segment};
 
     fn push(place: usize) -> Push {
         Push {
@@ -173,6 +161,7 @@ mod tests {
             accepted: None,
             not_code: None,
             alert,
+            open: alert,
             recent: false,
         };
         let segment = Segment {
@@ -196,6 +185,7 @@ mod tests {
             points: 100,
             left_out: 0,
             not_judged: None,
+            stopped: false,
             newest: None,
             segments: vec![segment],
         };
@@ -242,20 +232,5 @@ mod tests {
         assert_eq!(found, [6, 1]);
         let apart = [stepped("a", (43, 44), true), stepped("b", (44, 45), true)];
         assert_eq!(grouped(&apart).len(), 2);
-    }
-
-    #[test]
-    fn a_step_is_reverted_by_half_of_it_or_more() {
-        let reverted = |back: f64| {
-            let (mut trace, _) = stepped("a", (59, 60), false);
-            let segment = &mut trace.segments[0];
-            segment.change_points.push(ChangePoint {
-                change_percent: back,
-                ..segment.change_points[0].clone()
-            });
-            [0, 1].map(|step| is_reverted(segment, &segment.change_points[step]))
-        };
-        assert_eq!(reverted(-6.0), [true, false]);
-        assert!(!reverted(-3.0)[0]);
     }
 }

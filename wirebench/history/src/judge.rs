@@ -1,6 +1,8 @@
 //! Judges one trace: divides it into segments, and finds the change points of each.
 
+use crate::open::mark_open;
 use crate::segment;
+use crate::standing::STOPPED_AFTER;
 use crate::trace::{Context, JudgedTrace, Names, Point, Rules, Timeline, UnjudgedTrace};
 use wirebench_record::trend::{Basis, Newest, Trace};
 
@@ -24,6 +26,11 @@ pub(super) fn judge(unjudged: &UnjudgedTrace, timeline: &Timeline, rules: Rules,
             previous = Some(context);
         }
     }
+    mark_open(&mut segments);
+    let last_place =
+        (unjudged.points.last().map(|point| point.place)).max(unjudged.left_out.last().map(|(place, ..)| *place));
+    // The commit at that place is one of those that are counted from it.
+    let stopped = last_place.is_some_and(|place| timeline.commits_from[place] > STOPPED_AFTER);
     let trace = Trace {
         source: unjudged.source.to_owned(),
         series: unjudged.series.to_owned(),
@@ -34,6 +41,7 @@ pub(super) fn judge(unjudged: &UnjudgedTrace, timeline: &Timeline, rules: Rules,
         points: judged.len() - wild.len(),
         left_out: unjudged.left_out.len() + wild.len(),
         not_judged: unjudged.not_judged.clone(),
+        stopped,
         newest: newest(unjudged, timeline, &wild),
         segments,
     };

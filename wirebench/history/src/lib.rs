@@ -19,6 +19,7 @@ pub mod index;
 mod judge;
 pub mod levels;
 mod load;
+mod open;
 mod query;
 mod runs;
 mod segment;
@@ -29,5 +30,4 @@ pub mod trend;
 mod wild;
 
 pub use files::{newest_run, run_file};
-pub use groups::is_reverted;
-pub use trace::{SegmentPlaces, StepPlaces};
+pub use trace::{SegmentPlaces, StepPlaces, commits_from};

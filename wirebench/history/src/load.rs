@@ -1,14 +1,14 @@
 //! Reads the input of a trend: summaries, run files that are in no summary, and imports.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::error::HistoryError;
 use crate::files::{json_files, months, read};
-use crate::import::check;
+use crate::import::{check, distinct_names};
 use crate::index::summarise;
 use crate::summarise::Columns;
 use wirebench_record::history::{Month, StoredRun, StoredSeries};
@@ -24,6 +24,15 @@ pub(super) struct StoredRuns {
     months: Vec<Month>,
     /// The month of each run and its index there, in commit order; each run once.
     order: Vec<(usize, usize)>,
+}
+
+/// What is followed beside the files of a history.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// Runs that are in no history.
+    pub runs: Vec<Run>,
+    /// Imports that are in no history, with their files. Each is named after its file.
+    pub imported: Vec<(PathBuf, Imported)>,
 }
 
 /// The input of a trend.
@@ -105,11 +114,11 @@ impl TrendInput {
     }
 }
 
-/// Reads a history, and provisional runs, which are in no history.
+/// Reads a history, and adds what is given beside it.
 ///
 /// # Errors
 /// If the folder cannot be read. A broken file is no error: it is skipped and named.
-pub(super) fn load(history: Option<&Path>, provisional: &[Run]) -> Result<TrendInput, HistoryError> {
+pub(super) fn load(history: Option<&Path>, beside: Beside) -> Result<TrendInput, HistoryError> {
     let mut skipped = Vec::new();
     let (mut stored, mut imported, mut not_indexed) = (Vec::new(), Vec::new(), 0);
     if let Some(history) = history {
@@ -117,13 +126,16 @@ pub(super) fn load(history: Option<&Path>, provisional: &[Run]) -> Result<TrendI
         not_indexed = add_run_files(history, &mut stored, &mut skipped)?;
         imported = imports(history, &mut skipped)?;
     }
-    if !provisional.is_empty() {
+    if !beside.runs.is_empty() {
         let mut columns = Columns::of(PROVISIONAL);
-        for run in provisional {
+        for run in &beside.runs {
             columns.add("", run);
         }
         stored.push(columns.finish());
     }
+    let (files, further): (Vec<PathBuf>, Vec<Imported>) = beside.imported.into_iter().unzip();
+    let names = distinct_names(&files, imported.iter().map(|(name, _)| name.as_str()));
+    imported.extend(names.into_iter().zip(further));
     Ok(TrendInput {
         stored: StoredRuns::of(stored),
         imported,

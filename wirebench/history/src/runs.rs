@@ -6,16 +6,17 @@ use crate::judge::judge;
 use crate::load::StoredRuns;
 use crate::query::TrendQuery;
 use crate::trace::{Context, JudgedTrace, Names, Point, RUNS_SOURCE, Timeline, UnjudgedTrace};
+use crate::wild::NearZero;
 use wirebench_record::history::{StoredMetric, StoredRun, StoredSeries};
-use wirebench_record::metric::Metric;
+use wirebench_record::metric::{Better, Metric};
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Basis, Push};
 
 /// After this many runs in a row, ratios are judged instead of values, or values instead of ratios.
 const LASTING: usize = 5;
 
-/// The column of a metric in a month, with its series; `None` if the month does not have the metric.
-pub(super) type Column<'a> = Option<(&'a StoredSeries, &'a StoredMetric)>;
+/// A series in a month, with the column of a metric if a run of the month has a value; `None` if the month does not have the series.
+pub(super) type Column<'a> = Option<(&'a StoredSeries, Option<&'a StoredMetric>)>;
 
 /// Judges every selected trace. `keep` takes the judged trace and the columns it was made of, by month.
 pub(super) fn judge_runs<T: Send>(
@@ -53,8 +54,7 @@ pub(super) fn judge_runs<T: Send>(
 fn columns<'a>(months: &[Option<&'a StoredSeries>], metric: Metric) -> Vec<Column<'a>> {
     let column = |series: &Option<&'a StoredSeries>| {
         let series = (*series)?;
-        let column = series.metrics.iter().find(|one| one.metric == metric)?;
-        Some((series, column))
+        Some((series, series.metrics.iter().find(|one| one.metric == metric)))
     };
     months.iter().map(column).collect()
 }
@@ -74,10 +74,7 @@ pub(super) fn timeline(stored: &StoredRuns) -> Timeline {
         let valid = run.accepted.iter().filter_map(|entry| entry.clone().compile().ok());
         valid.map(move |acceptance| (place, acceptance))
     });
-    Timeline {
-        pushes: pushes.collect(),
-        accepted: accepted.collect(),
-    }
+    Timeline::new(pushes.collect(), accepted.collect())
 }
 
 /// What measured a run, as numbers of a [`Names`].
@@ -167,7 +164,7 @@ fn unjudged_trace<'a>(
                 context,
                 processor,
             }),
-            None => left_out.push((run.place, run.value, run.missing().to_owned())),
+            None => left_out.push((run.place, run.value, run.missing.to_owned())),
         }
     }
     UnjudgedTrace {
@@ -181,6 +178,11 @@ fn unjudged_trace<'a>(
         } else {
             "machine"
         },
+        // Times and memory of something that was measured are never near zero.
+        near_zero: match metric.better() {
+            Better::Lower => NearZero::Failure,
+            Better::Higher => NearZero::Value,
+        },
         not_judged: None,
         left_out,
         points,
@@ -188,39 +190,47 @@ fn unjudged_trace<'a>(
 }
 
 /// The value and the ratio of a metric in one run.
-struct Measured {
+struct Measured<'a> {
     place: usize,
     value: Option<f64>,
     ratio: Option<f64>,
     digest: u32,
+    /// Why it has no value to judge, if it has none.
+    missing: &'a str,
 }
 
-impl Measured {
-    /// Why it has no value to judge.
-    const fn missing(&self) -> &'static str {
-        if self.value.is_some() {
-            "no ratio: the reference was not measured"
-        } else {
-            "not measured"
-        }
-    }
-}
-
-/// The value and the ratio of a metric in each run, in commit order. Runs of months without the metric are left out.
-fn measured(columns: &[Column], stored: &StoredRuns, depends_on: DependsOn, names: &Names) -> Vec<Measured> {
+/// The value and the ratio of a metric in each run that has a value, or in which the series failed, in commit order.
+fn measured<'a>(
+    columns: &[Column<'a>],
+    stored: &StoredRuns,
+    depends_on: DependsOn,
+    names: &Names,
+) -> Vec<Measured<'a>> {
     let digests: Vec<Vec<(usize, u32)>> = columns.iter().map(|column| digests(column, names)).collect();
     let usable = |value: f64| (value.is_finite() && value >= 0.0).then_some(value);
     let of_run = |(place, (month, index)): (usize, &(usize, usize))| {
-        let (_, column) = columns[*month]?;
-        let ratio = column.ratios.get(*index).copied().and_then(usable);
+        let (series, column) = columns[*month]?;
+        let value = column.and_then(|column| usable(column.values[*index]));
+        let missing = match value {
+            Some(_) => "no ratio: the reference was not measured",
+            None => failure(series, *index)?,
+        };
+        let ratio = column.and_then(|column| column.ratios.get(*index).copied().and_then(usable));
         Some(Measured {
             place,
-            value: usable(column.values[*index]),
+            value,
             ratio: ratio.filter(|_| depends_on != DependsOn::Nothing),
             digest: digest_at(&digests[*month], *index),
+            missing,
         })
     };
     stored.order().iter().enumerate().filter_map(of_run).collect()
+}
+
+/// Why a series has no good round in a run of its month.
+pub(super) fn failure(series: &StoredSeries, index: usize) -> Option<&str> {
+    let failure = series.failures.iter().find(|failure| failure.at == index)?;
+    Some(&failure.why)
 }
 
 /// The digests of a series in a month, each with the index of its first run.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::trace::{Point, Rules, SegmentPlaces, StepPlaces, Timeline, UnjudgedTrace};
-use crate::wild::{KEPT_IN_A_ROW, kept, logarithms, smallest_above_zero};
+use crate::wild::{Judged, KEPT_IN_A_ROW, judged, logarithms, smallest_above_zero};
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::trend::{Basis, ChangePoint, Direction, SeenNoise, Segment};
@@ -46,15 +46,19 @@ pub(super) fn judge(
     let counted = unjudged.metric.is_some_and(Metric::is_counted);
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     // Counts are exact: none of them is a measurement error.
-    let kept = if counted {
-        vec![true; values.len()]
+    let judged = if counted {
+        vec![Judged::Kept; values.len()]
     } else {
-        kept(&values)
+        judged(&values, unjudged.near_zero)
     };
-    let reason = || format!("a thousand times off, and alone: left out unless {KEPT_IN_A_ROW} in a row are");
-    let wild = points.iter().zip(&kept).filter(|(_, kept)| !**kept);
-    let wild = wild.map(|(point, _)| (point.place, reason())).collect();
-    let points = points.iter().zip(&kept).filter(|(_, kept)| **kept);
+    let wild = points.iter().zip(&judged);
+    let wild = wild
+        .filter_map(|(point, judged)| Some((point.place, left_out_because(*judged)?)))
+        .collect();
+    let points = points
+        .iter()
+        .zip(&judged)
+        .filter(|(_, judged)| **judged == Judged::Kept);
     let points: Vec<Point> = points.map(|(point, _)| *point).collect();
     let (Some(first), Some(last)) = (points.first(), points.last()) else {
         return JudgedSegment { segment: None, wild };
@@ -87,6 +91,16 @@ pub(super) fn judge(
     JudgedSegment {
         segment: Some((segment, places)),
         wild,
+    }
+}
+
+fn left_out_because(judged: Judged) -> Option<String> {
+    match judged {
+        Judged::Kept => None,
+        Judged::Wild => Some(format!(
+            "a thousand times off, and alone: left out unless {KEPT_IN_A_ROW} in a row are"
+        )),
+        Judged::Failure => Some("zero, or a thousand times below every earlier value: no measurement".into()),
     }
 }
 
@@ -201,7 +215,9 @@ fn change_point(
         alert: direction == Direction::Worse && accepted.is_none() && not_code.is_none(),
         accepted,
         not_code,
-        recent: place(step.reported) + rules.newest >= timeline.pushes.len(),
+        // Decided when every segment of the trace is known.
+        open: false,
+        recent: timeline.commits_from[place(step.reported)] <= rules.newest,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The standing of a trace: its newest level compared with an earlier push.
 //!
-//! Only change points decide: those since that push that are not accepted add up. Without any, the trace is within noise.
+//! Only change points decide. A trace with an open regression is worse. Of the others, the steps since that push that are not
+//! accepted add up; without any, the trace is within noise.
 
 use crate::follow::TraceValues;
 use crate::trace::StepPlaces;
@@ -10,13 +11,13 @@ use wirebench_stats::change_point::SMALLEST_STEP;
 
 /// A trace with fewer values in its newest segment has no standing.
 pub const FEWEST_VALUES: usize = 5;
-/// A trace without a value in this many of the newest pushes has ended.
-pub const ENDED_AFTER: usize = 20;
+/// A trace without a value in this many of the newest pushes has stopped.
+pub const STOPPED_AFTER: usize = 20;
 
 /// The standing of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Standing {
-    /// It got worse, and the worsening is not accepted.
+    /// It has an open regression.
     Worse,
     /// The newest run has no valid value of it.
     Withheld,
@@ -24,6 +25,8 @@ pub enum Standing {
     Better,
     /// It got worse, and that was accepted.
     Accepted,
+    /// It got worse, and most of that was taken back.
+    Fixed,
     /// It changed, and its better direction is unknown.
     Changed,
     /// It has no step since.
@@ -31,7 +34,7 @@ pub enum Standing {
     /// Its newest segment has fewer than [`FEWEST_VALUES`] values.
     Few,
     /// It has no value in the newest pushes.
-    Ended,
+    Stopped,
 }
 
 /// The standing of a trace, and by how much the trace changed.
@@ -58,54 +61,62 @@ pub struct Change {
     pub high: f64,
 }
 
-/// Compares the newest level of a trace with its level at the push at place `since`.
+/// Compares the newest level of a trace with its level at the push at place `since`; of a trace with an open regression, with
+/// the level before the oldest one.
 #[must_use]
 pub fn standing_since(trace: &Trace, values: &TraceValues, since: usize) -> TraceStanding {
-    let mut result = TraceStanding {
-        standing: Standing::Few,
-        change: None,
-        broken_by: None,
-        withheld: None,
-    };
-    let (Some(segment), Some(places)) = (trace.segments.last(), values.segments.last()) else {
-        return result;
-    };
     let newest = values.values.len().saturating_sub(1);
     let failed = values.failures.iter().rev().find(|(place, _)| *place == newest);
-    if places.last + ENDED_AFTER < newest && failed.is_none() {
-        result.standing = Standing::Ended;
-        return result;
-    }
-    if places.first > since {
-        result.broken_by.clone_from(&segment.broken_by);
-    }
-    // Steps that the machine caused say nothing about the code.
-    let counts = |(step, at): &(&ChangePoint, &StepPlaces)| at.first_after > since && step.not_code.is_none();
-    let steps = segment.change_points.iter().zip(&places.steps).filter(counts);
-    let steps: Vec<&ChangePoint> = steps.map(|(step, _)| step).collect();
-    let open: Vec<&ChangePoint> = steps.iter().copied().filter(|step| step.accepted.is_none()).collect();
-    let (change, standing) = match (sum(&open), sum(&steps)) {
-        (Some(change), _) => (Some(change), of_change(trace, change)),
-        (None, Some(change)) => (Some(change), Standing::Accepted),
-        (None, None) => (None, Standing::Noise),
+    let open = placed_steps(trace, values).find(|(step, _)| step.open);
+    let compared_with = open.map_or(since, |(_, at)| at.last_before);
+    let newest_segment = trace.segments.iter().zip(&values.segments).next_back();
+    let broken = newest_segment.filter(|(_, places)| places.first > compared_with);
+    // Without an open regression, nothing is compared across a break.
+    let from = match broken {
+        Some((_, places)) if open.is_none() => places.first,
+        _ => compared_with,
     };
-    result.change = change;
-    result.standing = if failed.is_some() {
-        Standing::Withheld
-    } else if segment.points < FEWEST_VALUES {
-        Standing::Few
-    } else {
-        standing
+    let steps: Vec<&ChangePoint> = placed_steps(trace, values)
+        // Steps that the machine caused say nothing about the code.
+        .filter(|(step, at)| at.first_after > from && step.not_code.is_none())
+        .map(|(step, _)| step)
+        .collect();
+    let unaccepted: Vec<&ChangePoint> = steps.iter().copied().filter(|step| step.accepted.is_none()).collect();
+    let change = sum(&unaccepted).or_else(|| sum(&steps));
+    let few = newest_segment.is_none_or(|(segment, _)| segment.points < FEWEST_VALUES);
+    let standing = match (sum(&unaccepted), change) {
+        // An open regression counts however old it is, whatever became of the series since.
+        _ if open.is_some() => Standing::Worse,
+        _ if failed.is_some() => Standing::Withheld,
+        _ if trace.stopped => Standing::Stopped,
+        _ if few => Standing::Few,
+        (Some(change), _) => of_change(trace, change),
+        (None, Some(_)) => Standing::Accepted,
+        (None, None) => Standing::Noise,
     };
-    result.withheld = failed.map(|(_, reason)| reason.clone());
-    result
+    TraceStanding {
+        standing,
+        change: change.filter(|_| !matches!(standing, Standing::Few | Standing::Stopped)),
+        broken_by: broken.and_then(|(segment, _)| segment.broken_by.clone()),
+        withheld: failed.map(|(_, reason)| reason.clone()),
+    }
+}
+
+/// Every step of a trace, with its places, in order.
+fn placed_steps<'a>(
+    trace: &'a Trace,
+    values: &'a TraceValues,
+) -> impl Iterator<Item = (&'a ChangePoint, &'a StepPlaces)> {
+    let segments = trace.segments.iter().zip(&values.segments);
+    segments.flat_map(|(segment, places)| segment.change_points.iter().zip(&places.steps))
 }
 
 fn of_change(trace: &Trace, change: Change) -> Standing {
     match trace.better {
         None => Standing::Changed,
-        Some(Better::Lower) if change.percent > 0.0 => Standing::Worse,
-        Some(Better::Higher) if change.percent < 0.0 => Standing::Worse,
+        // Steps for the worse of which less than half is left: none of them is open.
+        Some(Better::Lower) if change.percent > 0.0 => Standing::Fixed,
+        Some(Better::Higher) if change.percent < 0.0 => Standing::Fixed,
         Some(_) => Standing::Better,
     }
 }
@@ -130,6 +141,7 @@ fn sum(steps: &[&ChangePoint]) -> Option<Change> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::open::mark_open;
     use crate::trace::SegmentPlaces;
     use wirebench_record::trend::{Basis, Direction, Push, Segment};
 
@@ -145,6 +157,11 @@ mod tests {
 
     /// A trace of 100 pushes with steps at these places, in percent; accepted ones are meant.
     fn made(better: Option<Better>, steps: &[(usize, f64, bool)]) -> (Trace, TraceValues) {
+        let is_worse = |percent: f64| match better {
+            Some(Better::Lower) => percent > 0.0,
+            Some(Better::Higher) => percent < 0.0,
+            None => false,
+        };
         let point = |(_, percent, meant): &(usize, f64, bool)| ChangePoint {
             last_before: push(),
             first_after: push(),
@@ -155,7 +172,8 @@ mod tests {
             direction: Direction::Unknown,
             accepted: meant.then(|| "meant".into()),
             not_code: None,
-            alert: false,
+            alert: !meant && is_worse(*percent),
+            open: false,
             recent: false,
         };
         let segment = Segment {
@@ -169,7 +187,7 @@ mod tests {
             resolvable_percent: Some(3.0),
             change_points: steps.iter().map(point).collect(),
         };
-        let trace = Trace {
+        let mut trace = Trace {
             source: "runs".into(),
             series: "a@b@c".into(),
             metric: None,
@@ -179,9 +197,11 @@ mod tests {
             points: 90,
             left_out: 0,
             not_judged: None,
+            stopped: false,
             newest: None,
             segments: vec![segment],
         };
+        mark_open(&mut trace.segments);
         let place = |(at, ..): &(usize, f64, bool)| StepPlaces {
             last_before: at - 1,
             first_after: *at,
@@ -210,18 +230,23 @@ mod tests {
     }
 
     #[test]
-    fn steps_since_then_decide_and_earlier_ones_do_not() {
+    fn an_open_regression_counts_however_old_and_other_steps_since_the_push() {
         assert_eq!(of(Better::Lower, &[(80, 10.0, false)]), (Standing::Worse, Some(10.0)));
         assert_eq!(of(Better::Higher, &[(80, 10.0, false)]), (Standing::Better, Some(10.0)));
-        assert_eq!(of(Better::Lower, &[(40, 10.0, false)]), (Standing::Noise, None));
-        let both = [(60, 10.0, false), (80, 10.0, false)];
+        assert_eq!(of(Better::Lower, &[(40, 10.0, false)]), (Standing::Worse, Some(10.0)));
+        assert_eq!(of(Better::Higher, &[(40, 10.0, false)]), (Standing::Noise, None));
+        let both = [(40, 10.0, false), (80, 10.0, false)];
         assert_eq!(of(Better::Lower, &both), (Standing::Worse, Some(21.0)));
+        let before = [(60, -50.0, false), (80, 10.0, false)];
+        assert_eq!(of(Better::Lower, &before), (Standing::Worse, Some(10.0)));
     }
 
     #[test]
     fn a_step_that_was_taken_back_is_none_and_an_accepted_one_is_meant() {
         let back = [(60, 10.0, false), (80, 100.0 / 1.1 - 100.0, false)];
         assert_eq!(of(Better::Lower, &back), (Standing::Noise, None));
+        let most = [(60, 10.0, false), (80, -6.0, false)];
+        assert_eq!(of(Better::Lower, &most), (Standing::Fixed, Some(3.0)));
         assert_eq!(of(Better::Lower, &[(60, 10.0, true)]), (Standing::Accepted, Some(10.0)));
         let more = [(60, 10.0, true), (80, 5.0, false)];
         assert_eq!(of(Better::Lower, &more), (Standing::Worse, Some(5.0)));
@@ -229,12 +254,12 @@ mod tests {
 
     #[test]
     fn a_step_that_the_machine_made_does_not_count() {
-        let (mut trace, values) = made(Some(Better::Lower), &[(60, 10.0, false), (80, 5.0, false)]);
+        let (mut trace, values) = made(Some(Better::Higher), &[(60, 10.0, false), (80, 5.0, false)]);
         trace.segments[0].change_points[0].not_code = Some("same commit: the machine".into());
         let stands = standing_since(&trace, &values, 50);
         assert_eq!(
             (stands.standing, stands.change.unwrap().percent.round()),
-            (Standing::Worse, 5.0)
+            (Standing::Better, 5.0)
         );
     }
 
@@ -249,9 +274,11 @@ mod tests {
         values.failures.push((99, "no answer".into()));
         assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Withheld);
         values.failures.clear();
-        values.segments[0].last = 70;
-        assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Ended);
-        values.segments[0].last = 99;
+        trace.stopped = true;
+        assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Stopped);
+        trace.segments[0].change_points[0].open = true;
+        assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Worse);
+        (trace.stopped, trace.segments[0].change_points[0].open) = (false, false);
         trace.segments[0].points = 4;
         assert_eq!(standing_since(&trace, &values, 50).standing, Standing::Few);
     }

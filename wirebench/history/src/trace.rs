@@ -1,7 +1,8 @@
 //! The types of judging: one metric of one series in push order, before and after it is judged.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use crate::wild::NearZero;
 use wirebench_record::accepted::Acceptance;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::trend::{Basis, Push, Trace};
@@ -15,6 +16,32 @@ pub(super) struct Timeline {
     pub(super) pushes: Vec<Push>,
     /// Acceptances, each with the place of its push.
     pub(super) accepted: Vec<(usize, Acceptance)>,
+    /// See [`commits_from`].
+    pub(super) commits_from: Vec<usize>,
+}
+
+impl Timeline {
+    pub(super) fn new(pushes: Vec<Push>, accepted: Vec<(usize, Acceptance)>) -> Self {
+        Self {
+            commits_from: commits_from(&pushes),
+            pushes,
+            accepted,
+        }
+    }
+}
+
+/// For each place, the number of commits from it to the newest push. Runs that measure one commit again count once.
+#[must_use]
+pub fn commits_from(pushes: &[Push]) -> Vec<usize> {
+    let mut seen = HashSet::new();
+    let mut counts: Vec<usize> = (pushes.iter().rev())
+        .map(|push| {
+            seen.insert(push.commit.as_str());
+            seen.len()
+        })
+        .collect();
+    counts.reverse();
+    counts
 }
 
 /// The parameters of judging.
@@ -60,6 +87,8 @@ pub(super) struct UnjudgedTrace<'a> {
     pub(super) better: Option<Better>,
     /// What [`Context::compared_on`] is for values: `machine`, `processor` or `unit`.
     pub(super) compared_on: &'a str,
+    /// What a value near zero means.
+    pub(super) near_zero: NearZero,
     /// Why its values are not judged; `None` if they are.
     pub(super) not_judged: Option<String>,
     /// Places without a judged value, in order, with the value if there is one, and the reason.

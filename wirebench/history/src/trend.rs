@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::HistoryError;
 use crate::groups::groups;
 use crate::import::traces;
-use crate::load::load;
+use crate::load::{Beside, load};
 pub use crate::query::{NEWEST, TrendQuery};
 use crate::runs::{judge_runs, timeline};
 use crate::trace::{JudgedTrace, SegmentPlaces};
@@ -26,7 +26,7 @@ pub struct HistoryTrend {
 /// # Errors
 /// If the folder cannot be read or holds no history. Broken files are skipped and named in the trend.
 pub fn trend(history: &Path, query: &TrendQuery) -> Result<HistoryTrend, HistoryError> {
-    let loaded = load(Some(history), &[])?;
+    let loaded = load(Some(history), Beside::default())?;
     if loaded.is_empty() {
         return Err(HistoryError::empty(history));
     }
@@ -71,6 +71,7 @@ pub(super) fn assemble<'a>(
         },
         skipped,
         alerts: groups.iter().filter(|group| group.alert).count(),
+        open: groups.iter().filter(|group| group.open).count(),
         recent_alerts: groups.iter().filter(|group| group.recent).count(),
         groups,
         traces,

@@ -1,4 +1,5 @@
-//! Wild values, a thousand times off the level or zero: one or two are left out, three in a row are a step.
+//! Wild values, a thousand times off the level or zero: one or two are left out, three in a row are a step. A time a thousand times
+//! below every earlier one is no measurement, however often it occurs.
 
 use wirebench_stats::quantile::median;
 
@@ -15,9 +16,30 @@ const MEDIAN_REUSED: usize = 200;
 /// A level of fewer values is not used.
 const LEAST_VALUES: usize = 5;
 
-/// For each value, which must not be below zero, whether it is kept. A wild value is left out unless it is one of three in a row.
-pub(super) fn kept(values: &[f64]) -> Vec<bool> {
-    let mut kept = vec![true; values.len()];
+/// What a value near zero means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NearZero {
+    /// A value like any other: a rate, a count or a size may fall to zero.
+    Value,
+    /// A failure: whatever is done takes time.
+    Failure,
+}
+
+/// Whether a value is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// It is.
+    Kept,
+    /// It is wild, and not one of three in a row.
+    Wild,
+    /// It is so near zero that it is no measurement.
+    Failure,
+}
+
+/// For each value, which must not be below zero, whether it is judged.
+pub(super) fn judged(values: &[f64], near_zero: NearZero) -> Vec<Judged> {
+    let mut judged = vec![Judged::Kept; values.len()];
+    let mut lowest = f64::INFINITY;
     // The values of the current level, and the places of the wild values since.
     let (mut level, mut wild): (Vec<f64>, Vec<usize>) = (Vec::new(), Vec::new());
     // Most values lie near a recent median, and need no new one.
@@ -26,6 +48,7 @@ pub(super) fn kept(values: &[f64]) -> Vec<bool> {
         if recent.is_near(*value, level.len()) {
             wild.clear();
             level.push(*value);
+            lowest = lowest.min(*value);
             continue;
         }
         let newest = &level[level.len().saturating_sub(LEVEL_VALUES)..];
@@ -39,24 +62,31 @@ pub(super) fn kept(values: &[f64]) -> Vec<bool> {
         if wild_side(*value, median) == 0 {
             wild.clear();
             level.push(*value);
+            lowest = lowest.min(*value);
+            continue;
+        }
+        // A way back to a level that was measured before is no failure: hence every earlier value, not the newest level.
+        if near_zero == NearZero::Failure && value * WILD_FACTOR < lowest.min(median) {
+            judged[place] = Judged::Failure;
             continue;
         }
         if wild.last().is_some_and(|last| wild_side(*value, values[*last]) != 0) {
             wild.clear();
         }
         wild.push(place);
-        kept[place] = false;
+        judged[place] = Judged::Wild;
         if wild.len() == KEPT_IN_A_ROW {
             level = wild.iter().map(|place| values[*place]).collect();
             // The new level is used at once.
             level.resize(LEAST_VALUES, *value);
             recent = RecentMedian::default();
             for place in wild.drain(..) {
-                kept[place] = true;
+                judged[place] = Judged::Kept;
+                lowest = lowest.min(values[place]);
             }
         }
     }
-    kept
+    judged
 }
 
 /// A median that is not computed anew for every value: values within a factor of 30 of it are surely not wild.
@@ -116,8 +146,32 @@ mod tests {
     use super::*;
 
     fn left_out(values: &[f64]) -> Vec<usize> {
-        let kept = kept(values);
-        (0..values.len()).filter(|place| !kept[*place]).collect()
+        let judged = judged(values, NearZero::Value);
+        (0..values.len())
+            .filter(|place| judged[*place] != Judged::Kept)
+            .collect()
+    }
+
+    fn failures(values: &[f64]) -> Vec<usize> {
+        let judged = judged(values, NearZero::Failure);
+        (0..values.len())
+            .filter(|place| judged[*place] == Judged::Failure)
+            .collect()
+    }
+
+    #[test]
+    fn a_time_that_falls_to_nearly_nothing_is_a_failure_and_a_way_back_is_none() {
+        let with = |value: f64| [vec![10.0; 8], vec![value; 6]].concat();
+        for nothing in [0.0, 0.009] {
+            assert_eq!(failures(&with(nothing)), [8, 9, 10, 11, 12, 13], "{nothing}");
+            assert_eq!(left_out(&with(nothing)), [0; 0], "{nothing}");
+        }
+        assert_eq!(failures(&with(0.02)), [0; 0]);
+        let there_and_back = [vec![10.0; 8], vec![20_000.0; 8], vec![10.0; 8]].concat();
+        assert_eq!(failures(&there_and_back), [0; 0]);
+        assert_eq!(left_out(&there_and_back), [0; 0]);
+        // A clock too coarse for what it measures: its zeros are all that is known.
+        assert_eq!(failures(&[vec![0.0; 8], vec![1.0; 8], vec![0.0; 8]].concat()), [0; 0]);
     }
 
     #[test]

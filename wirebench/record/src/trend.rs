@@ -25,7 +25,10 @@ pub struct Trend {
     /// Pushes at which something got worse that nobody accepted and that the code may be blamed for: one alert for all
     /// series of a push.
     pub alerts: usize,
-    /// Those among them that were first reported at one of the newest pushes: the ones that `--fail-on-alert` is about.
+    /// Open regressions: groups with a step for the worse that is neither taken back nor accepted. However old they are.
+    #[serde(default)]
+    pub open: usize,
+    /// The open regressions that were first reported at one of the newest pushes.
     pub recent_alerts: usize,
     /// Steps by the push at which they happened, by source and in commit order.
     #[serde(default)]
@@ -46,7 +49,7 @@ pub struct TrendMethod {
     pub p: f64,
     /// The smallest step reported, percent.
     pub smallest_step_percent: f64,
-    /// How many of the newest pushes count as recent.
+    /// How many of the newest pushes count as recent. All runs of a commit are one push.
     pub newest: usize,
 }
 
@@ -68,16 +71,26 @@ pub struct Trace {
     pub basis: Basis,
     /// Values judged.
     pub points: usize,
-    /// Runs that have this series but no value that could be judged: not measured, no number, or wild and alone.
+    /// Runs that have this series but no value that could be judged: failed, no number, or wild and alone.
     pub left_out: usize,
     /// Why its values are not judged; null if they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_judged: Option<String>,
+    /// Whether the newest 20 pushes have neither a value nor a failure of it; `newest` says when it was last measured.
+    #[serde(default)]
+    pub stopped: bool,
     /// Its newest value; null when it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub newest: Option<Newest>,
     /// Stretches in which values may be set against each other, in order.
     pub segments: Vec<Segment>,
+}
+
+impl Trace {
+    /// Every step, in order.
+    pub fn change_points(&self) -> impl Iterator<Item = &ChangePoint> {
+        self.segments.iter().flat_map(|segment| &segment.change_points)
+    }
 }
 
 /// The newest value of a trace, whether it is judged or not.
@@ -191,6 +204,9 @@ pub struct ChangePoint {
     pub not_code: Option<String>,
     /// A worsening that nobody accepted and that the code may be blamed for.
     pub alert: bool,
+    /// Whether it is an alert that was not taken back: the level did not return, and no later steps took back half of it.
+    #[serde(default)]
+    pub open: bool,
     /// Whether it was first reported at one of the newest pushes.
     pub recent: bool,
 }
@@ -225,9 +241,12 @@ pub struct Group {
     pub worse: usize,
     /// Whether one of its steps is an alert.
     pub alert: bool,
-    /// Whether one of its alerts was first reported at one of the newest pushes.
+    /// Whether it is an open regression: one of its steps is open.
+    #[serde(default)]
+    pub open: bool,
+    /// Whether one of its open steps was first reported at one of the newest pushes.
     pub recent: bool,
-    /// Its steps, worsenings that nobody accepted first, then the largest first.
+    /// Its steps, open ones first, then other alerts, then the largest first.
     pub steps: Vec<GroupedStep>,
 }
 
@@ -245,6 +264,6 @@ pub struct GroupedStep {
     pub direction: Direction,
     /// Whether it is an alert.
     pub alert: bool,
-    /// Whether it is an open alert: no later step reverted it, and no new segment began since.
+    /// Whether it is open, as in its trace.
     pub open: bool,
 }

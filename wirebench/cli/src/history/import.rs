@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
-
-use crate::histories::read_text;
+use crate::histories::import;
 use crate::location::{Location, log_written, publish_folder};
 use crate::outcome::{Outcome, UsageError};
-use wirebench_history::import::{is_name, keep, name_of, parse};
+use wirebench_history::import::{is_name, keep, name_of};
 use wirebench_present::report::imported;
 
 #[derive(Debug, clap::Args)]
@@ -28,7 +26,7 @@ pub(super) fn execute(args: &Args) -> anyhow::Result<Outcome> {
         let message = format!("--name {name}: expected lower-case letters, digits and hyphens");
         return Err(UsageError(message).into());
     }
-    let imported = parse(&read_text(&args.file)?).with_context(|| args.file.display().to_string())?;
+    let imported = import(&args.file)?;
     match &args.to {
         Location::Folder(folder) => {
             let (file, written) = keep(folder, &name, &imported)?;

@@ -25,12 +25,13 @@ pub(crate) struct Args {
     /// The whole trend as JSON instead of text.
     #[arg(long)]
     json: bool,
-    /// Ends with exit code 3 when a worsening that nobody accepted was first reported at one of the newest pushes.
+    /// Ends with exit code 3 while a regression is open: a step for the worse that no later step took back and nobody accepted.
     #[arg(long)]
     fail_on_alert: bool,
-    /// How many pushes are the newest.
-    #[arg(long, value_name = "N", default_value_t = NEWEST)]
-    newest: usize,
+    /// Ends with exit code 3 only for open regressions that were first reported at one of the newest N pushes. All runs of a
+    /// commit are one push. Without it, 5 pushes count as new, and every open regression fails.
+    #[arg(long, value_name = "N")]
+    newest: Option<usize>,
 }
 
 pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
@@ -38,7 +39,7 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         series: args.series.as_ref().map(Glob::compile_matcher),
         metric: args.metric,
         accepted: acceptances(root)?,
-        newest: args.newest,
+        newest: args.newest.unwrap_or(NEWEST),
     };
     let opened = args.history.open()?;
     let answer = trend(opened.path(), &question).map_err(|error| opened.error_with_address(error))?;
@@ -55,12 +56,15 @@ pub(super) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         );
     }
     let outcome = report_skipped(answer.trend.skipped.iter().map(|one| opened.with_address(one)));
-    if args.fail_on_alert && answer.trend.recent_alerts > 0 {
-        log::info!(
-            "alerts at {} of the newest {} pushes",
-            answer.trend.recent_alerts,
-            args.newest
-        );
+    let failing = match args.newest {
+        Some(_) => answer.trend.recent_alerts,
+        None => answer.trend.open,
+    };
+    if args.fail_on_alert && failing > 0 {
+        let new = args.newest.map_or_else(String::new, |newest| {
+            format!(", reported at the newest {newest} pushes")
+        });
+        log::info!("{}{new}", text::open_regressions(failing));
         return Ok(Outcome::Regressed);
     }
     Ok(outcome)

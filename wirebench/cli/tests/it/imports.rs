@@ -103,6 +103,38 @@ fn more_than_any_history_holds_is_refused_with_its_bound() {
 }
 
 #[test]
+fn a_file_larger_than_the_bound_is_refused_and_so_is_a_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data.js");
+    // A hole: it takes no space on the disk.
+    fs::File::create(&file).unwrap().set_len((256 << 20) + 1).unwrap();
+    let ended = import(&file, folder.path());
+    assert!(
+        ended.code == 1 && ended.stderr.contains("is larger than 256 MiB"),
+        "{}",
+        ended.stderr
+    );
+    let places = ["the name of a benchmark", "a value", "a unit", "the id of a commit"];
+    for (place, what) in places.into_iter().enumerate() {
+        let mut texts = ["b", "1", "ns", "a"].map(str::to_owned);
+        texts[place] = "7".repeat(1001);
+        let [name, value, unit, id] = texts;
+        let run = format!(
+            r#"{{"commit": {{"id": "{id}"}}, "benches": [{{"name": "{name}", "value": {value}, "unit": "{unit}"}}]}}"#
+        );
+        fs::write(&file, format!(r#"{{"entries": {{"s": [{run}]}}}}"#)).unwrap();
+        let ended = import(&file, folder.path());
+        let message = format!("holds {what} of 1001 bytes, which begins with \"7777");
+        assert!(
+            ended.code == 1 && ended.stderr.contains(&message),
+            "{what}: {}",
+            ended.stderr
+        );
+    }
+    assert!(!folder.path().join("h").exists());
+}
+
+#[test]
 fn the_same_file_twice_is_one_import_and_another_one_never_replaces_it() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(import(&dirty(), folder.path()).code, 0);

@@ -54,6 +54,7 @@ mod profiles;
 mod publish;
 mod records;
 mod reflected;
+mod regressions;
 mod releases;
 mod reports;
 mod rules;

@@ -10,9 +10,10 @@ use serde_json::Value;
 use crate::bench::repository;
 
 /// What may be run where the token can write; a new line is written here first.
-const BESIDE_A_WRITE: [&str; 6] = [
+const BESIDE_A_WRITE: [&str; 7] = [
     "\"$GITHUB_ACTION_PATH/../../../scripts/alert.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/install.sh\" --released ",
+    "\"$GITHUB_ACTION_PATH/../../../scripts/lib/figures.sh\" ",
     "\"$GITHUB_ACTION_PATH/../../../scripts/publish.sh\" ",
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" comment ",
     "\"$RUNNER_TEMP/wirebench/bin/wirebench\" rerun ",

@@ -23,6 +23,10 @@ const MOST_VALUES: usize = 500_000;
 const LONGEST_LINE: usize = 200;
 /// The most runs of a file, in all suites; an empty suite counts as one.
 const MOST_RUNS: usize = 20_000;
+/// The most bytes of a name, a unit, a commit, a time, a tool and a value: they are kept as they are written.
+const LONGEST_TEXT: usize = 1000;
+/// The most bytes of a file: ten times a file of [`MOST_VALUES`] values of the usual length.
+pub const LARGEST_FILE: u64 = 256 << 20;
 
 /// Why a text is not imported, with the position in bytes.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +50,16 @@ pub enum NotImported {
         "holds no runs: its \"entries\" are empty, so there is nothing to import; is it the file that the benchmark's job writes?"
     )]
     Empty,
+    /// A text in it is too long.
+    #[error("holds {what} of {length} bytes, which begins with {begin:?}; {LONGEST_TEXT} bytes at most are imported")]
+    TooLong {
+        /// Which kind of text.
+        what: &'static str,
+        /// Its length in bytes.
+        length: usize,
+        /// Its first characters.
+        begin: String,
+    },
     /// It exceeds the limits.
     #[error("holds more than {most} {what}; leave out old runs or benchmarks that nobody looks at, and import that")]
     TooMuch {
@@ -176,7 +190,9 @@ fn line(text: &str) -> Option<String> {
 /// Checks the limits. A series takes up a value in every run of its suite, also where it has no value.
 fn within_bounds(file: &File) -> Result<(), NotImported> {
     let (mut all_runs, mut all_values) = (0_usize, 0_usize);
-    for (_, runs) in &file.entries.0 {
+    for (name, runs) in &file.entries.0 {
+        check_length("the name of a suite", name)?;
+        runs.iter().try_for_each(check_lengths)?;
         let mut occurrences: HashMap<&str, usize> = HashMap::new();
         for run in runs {
             let mut in_run: HashMap<&str, usize> = HashMap::new();
@@ -198,6 +214,33 @@ fn within_bounds(file: &File) -> Result<(), NotImported> {
         }
     }
     Ok(())
+}
+
+/// Checks the length of every text of a run that is kept as it is written.
+fn check_lengths(run: &Run) -> Result<(), NotImported> {
+    check_length("the id of a commit", &run.commit.id)?;
+    check_length(
+        "the time of a commit",
+        run.commit.timestamp.as_deref().unwrap_or_default(),
+    )?;
+    check_length("the name of a tool", run.tool.as_deref().unwrap_or_default())?;
+    for bench in &run.benches {
+        check_length("the name of a benchmark", &bench.name)?;
+        check_length("a unit", bench.unit.as_deref().unwrap_or_default())?;
+        check_length("a value", bench.value.get())?;
+    }
+    Ok(())
+}
+
+fn check_length(what: &'static str, text: &str) -> Result<(), NotImported> {
+    if text.len() <= LONGEST_TEXT {
+        return Ok(());
+    }
+    Err(NotImported::TooLong {
+        what,
+        length: text.len(),
+        begin: text.chars().take(40).collect(),
+    })
 }
 
 /// The position of the object in the text.

@@ -5,10 +5,12 @@ use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::import::check::sound_values;
 use crate::import::direction::trimmed;
-use crate::import::unit::scale;
+use crate::import::unit::{is_time, scale};
 use crate::judge::judge;
 use crate::trace::{Context, JudgedTrace, Names, Point, Rules, Timeline, UnjudgedTrace};
+use crate::wild::NearZero;
 use wirebench_record::imported::{ImportedRun, ImportedSeries, Suite, UnitFrom};
+use wirebench_record::metric::Better;
 use wirebench_record::trend::{Basis, Push};
 
 /// A series with a larger share of invalid values is not judged.
@@ -23,8 +25,6 @@ pub(crate) struct SuiteTraces {
     pub(crate) timeline: Timeline,
     /// Its series with at least one valid value.
     pub(crate) traces: Vec<ImportedTrace>,
-    /// The names of its series without any.
-    pub(crate) without: Vec<String>,
 }
 
 /// A judged series of a suite.
@@ -40,31 +40,19 @@ pub(crate) struct ImportedTrace {
 /// Judges the selected series of a suite.
 pub(crate) fn of_suite(name: &str, suite: &Suite, rules: Rules, selects: impl Fn(&str) -> bool) -> SuiteTraces {
     let order = commit_order(&suite.runs);
-    let timeline = Timeline {
-        pushes: order.iter().map(|run| push(&suite.runs[*run])).collect(),
-        accepted: Vec::new(),
-    };
+    let timeline = Timeline::new(order.iter().map(|run| push(&suite.runs[*run])).collect(), Vec::new());
     let source = format!("imported/{name}: {}", suite.name);
     let series: Vec<&ImportedSeries> = suite
         .series
         .iter()
         .filter(|series| series.occurrence == 1 && selects(&series.name))
         .collect();
-    let judged = series.par_iter().map(|series| {
-        judge_series(&source, suite, series, &order, &timeline, rules).ok_or_else(|| series.name.clone())
-    });
-    let (mut traces, mut without) = (Vec::new(), Vec::new());
-    for trace in judged.collect::<Vec<_>>() {
-        match trace {
-            Ok(trace) => traces.push(trace),
-            Err(name) => without.push(name),
-        }
-    }
+    let judged = (series.par_iter()).map(|series| judge_series(&source, suite, series, &order, &timeline, rules));
+    let traces = judged.collect::<Vec<_>>().into_iter().flatten().collect();
     SuiteTraces {
         source,
         timeline,
         traces,
-        without,
     }
 }
 
@@ -141,6 +129,11 @@ fn judge_series(
         unit,
         better: series.better,
         compared_on: "unit",
+        near_zero: if series.better == Some(Better::Lower) && is_time(unit) {
+            NearZero::Failure
+        } else {
+            NearZero::Value
+        },
         not_judged: too_many_refused(refused.len(), points.len() + refused.len()),
         left_out,
         points,

@@ -45,6 +45,11 @@ pub(super) fn scale(unit: &str) -> Scale {
     }
 }
 
+/// True if a unit is one of time, such as `ms` or `ns/op`.
+pub(super) fn is_time(unit: &str) -> bool {
+    scale(unit).dimension.starts_with("time/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,15 @@
 //! An issue that lists what is worse on the default branch: one section for each push, with commits, series, sizes and the
 //! command that measures it again.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::report::escape::{code, prose};
+use crate::report::format::plural;
 use crate::report::percent::change;
 use crate::report::table::{Table, number, text};
-use crate::report::trend::headline;
+use crate::report::trend::{headline, open_regressions};
+use wirebench_history::follow::RUNS_SOURCE;
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Group, GroupedStep};
@@ -16,12 +19,20 @@ const PUSHES: usize = 20;
 /// The most series of a push that are listed.
 const SERIES: usize = 25;
 
-/// The title: how many figures are worse.
+/// The most series in the command that accepts a worsening: a command of one line.
+const ACCEPTED: usize = 10;
+
+/// The title: how many regressions are open, and how many figures they made worse.
 #[must_use]
 pub fn title(open: &[&Group]) -> String {
-    let series: usize = open.iter().map(|group| still_worse(group).count()).sum();
-    let figures = if series == 1 { "figure is" } else { "figures are" };
-    format!("{series} {figures} worse on the default branch")
+    let worse: BTreeSet<_> = (open.iter())
+        .flat_map(|group| still_worse(group).map(|step| (&group.source, &step.series, step.metric)))
+        .collect();
+    let figures = plural(worse.len(), "figure");
+    format!(
+        "{} on the default branch, {figures} worse",
+        open_regressions(open.len())
+    )
 }
 
 /// The body, which begins with `marker`.
@@ -55,6 +66,9 @@ fn section(out: &mut String, group: &Group) {
         short_commit(&group.first_after.commit),
     );
     let _ = writeln!(out, "After {} up to {}.\n", code(before), code(after));
+    if group.source != RUNS_SOURCE {
+        let _ = writeln!(out, "In {}.\n", code(&group.source));
+    }
     let rows = still_worse(group).take(SERIES).map(|step| {
         let metric = step.metric.map_or("value", Metric::label).to_owned();
         [code(&step.series), metric, change(step.change_percent)]
@@ -68,7 +82,7 @@ fn section(out: &mut String, group: &Group) {
         let _ = writeln!(out, "\nMeasure it again: {}", code(&again));
     }
     if let Some(accept) = accept(group) {
-        let _ = writeln!(out, "\nIf it is meant: {}", code(&accept));
+        let _ = writeln!(out, "\nIf it is meant:\n\n```sh\n{accept}\n```");
     }
 }
 
@@ -78,7 +92,8 @@ fn still_worse(group: &Group) -> impl Iterator<Item = &GroupedStep> {
 
 /// The command that compares the commits on both sides of a step, of its largest series.
 fn again(group: &Group) -> Option<String> {
-    let step = still_worse(group).next()?;
+    // An imported series has no scenario.
+    let step = still_worse(group).find(|step| step.metric.is_some())?;
     let (scenario, _) = step.series.split_once('@')?;
     let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let [before, after] = [&group.last_before.commit, &group.first_after.commit].map(|commit| short_commit(commit));
@@ -86,15 +101,32 @@ fn again(group: &Group) -> Option<String> {
         .then(|| format!("wirebench run --baseline {before} --candidate {after} --scenario {scenario}"))
 }
 
+/// The command that accepts the worsenings of a push, for the series that got worse.
 fn accept(group: &Group) -> Option<String> {
-    let most = still_worse(group)
-        .map(|step| step.change_percent.abs())
-        .fold(0.0, f64::max);
     let commit = short_commit(&group.first_after.commit);
-    let is_writable = commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && most > 0.0 && most < 900.0;
+    // A name with signs that a shell or a glob reads in another way gets no command.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " @._/:+-".contains(c);
+    let series: BTreeSet<&str> = (still_worse(group).map(|step| step.series.as_str()))
+        .filter(|series| series.chars().all(is_plain))
+        .take(ACCEPTED)
+        .collect();
+    let accepted = || still_worse(group).filter(|step| series.contains(step.series.as_str()));
+    let most = accepted().map(|step| step.change_percent.abs()).fold(0.0, f64::max);
+    let is_writable = commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && most > 0.0 && most < 830.0;
+    let names = series.iter().copied().collect::<Vec<_>>().join(",");
+    let glob = if series.len() == 1 {
+        names
+    } else {
+        format!("{{{names}}}")
+    };
+    let metrics: BTreeSet<Option<Metric>> = accepted().map(|step| step.metric).collect();
+    let metric = match metrics.first() {
+        Some(Some(metric)) if metrics.len() == 1 => format!(" --metric {}", metric.name()),
+        _ => String::new(),
+    };
     is_writable.then(|| {
         format!(
-            "wirebench accept --series '*' --at-most {:.0}% --commit {commit} --reason '…'",
+            "wirebench accept --series '{glob}'{metric} --at-most {:.0}% --commit {commit} --reason '…'",
             (most * 1.2).ceil()
         )
     })
@@ -129,6 +161,7 @@ mod tests {
             measured: steps,
             worse: steps,
             alert: true,
+            open: true,
             recent: true,
             steps: (0..steps).map(step).collect(),
         }
@@ -143,13 +176,17 @@ mod tests {
             "| `one-0@http@hey` | server CPU per request | +10.0 % |",
             "After `aaaaaaaaaaaa` up to `bbbbbbbbbbbb`",
             "`wirebench run --baseline aaaaaaaaaaaa --candidate bbbbbbbbbbbb --scenario one-0`",
-            "wirebench accept --series",
+            "wirebench accept --series 'one-0@http@hey' --metric server_cpu --at-most 12% --commit bbbbbbbbbbbb",
+            "wirebench accept --series '{many-0@http@hey,many-1@http@hey,",
             "15 more.",
         ] {
             assert!(body.contains(needed), "no {needed} in\n{body}");
         }
         assert!(body.len() < 60_000);
-        assert_eq!(title(&[&one]), "1 figure is worse on the default branch");
+        assert_eq!(
+            title(&[&one]),
+            "1 open regression on the default branch, 1 figure worse"
+        );
     }
 
     #[test]

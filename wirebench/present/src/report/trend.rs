@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::report::cause::{moved, sentence};
-use crate::report::format::{grouped, plain, three_digits};
+use crate::report::format::{grouped, plain, plural, three_digits};
 use crate::report::percent::{signed, with_interval};
 use crate::report::values::figure;
 use wirebench_record::run::short_commit;
@@ -80,6 +80,13 @@ fn standing(trace: &Trace) -> String {
         None => "too few values to say what it sees".to_owned(),
     };
     let mut line = format!("{level}, {} values, {seen}", grouped(trace.points));
+    if trace.stopped {
+        let last = trace
+            .newest
+            .as_ref()
+            .map_or_else(String::new, |newest| push(&newest.at));
+        let _ = write!(line, "; stopped: last measured at {last}");
+    }
     for word in newest.noise.iter().flat_map(kinds) {
         let _ = write!(line, ", {word}");
     }
@@ -160,8 +167,9 @@ fn step(point: &ChangePoint) -> String {
     let meaning = match (&point.accepted, point.alert) {
         _ if point.not_code.is_some() => format!(", {}", plain(point.not_code.as_deref().unwrap_or_default())),
         (Some(reason), _) => format!(", accepted: {}", plain(reason)),
-        (None, true) if point.recent => ", ALERT (new)".to_owned(),
-        (None, true) => ", ALERT".to_owned(),
+        (None, _) if point.open && point.recent => ", ALERT (new)".to_owned(),
+        (None, _) if point.open => ", ALERT".to_owned(),
+        (None, true) => ", fixed: a later step took it back".to_owned(),
         (None, false) => String::new(),
     };
     format!(
@@ -184,9 +192,10 @@ fn groups(out: &mut String, trend: &Trend) {
         if number == 0 {
             let _ = writeln!(out, "\nby push");
         }
-        let marked = match (group.alert, group.recent) {
+        let marked = match (group.open, group.recent) {
             (true, true) => ", ALERT (new)",
             (true, false) => ", ALERT",
+            (false, _) if group.alert => ", fixed",
             (false, _) => "",
         };
         let _ = writeln!(out, "    {}{marked}", plain(&headline(group)));
@@ -213,21 +222,19 @@ fn totals(trend: &Trend) -> String {
     let of = |direction| steps().filter(|point| point.direction == direction).count();
     let accepted = steps().filter(|point| point.accepted.is_some()).count();
     format!(
-        "{} runs, {} series × metrics: {} steps worse ({accepted} accepted), {} better, {} of unknown direction; {}",
+        "{} runs, {} series × metrics: {} steps worse ({accepted} accepted), {} better, {} of unknown direction; {}, {} new",
         grouped(trend.runs),
         grouped(trend.traces.len()),
         of(Direction::Worse),
         of(Direction::Better),
         of(Direction::Unknown),
-        alerts(trend)
+        open_regressions(trend.open),
+        grouped(trend.recent_alerts)
     )
 }
 
-fn alerts(trend: &Trend) -> String {
-    let pushes = if trend.alerts == 1 { "push" } else { "pushes" };
-    format!(
-        "alerts at {} {pushes}, {} of them new",
-        grouped(trend.alerts),
-        grouped(trend.recent_alerts)
-    )
+/// How many regressions are open: `1 open regression`.
+#[must_use]
+pub fn open_regressions(open: usize) -> String {
+    plural(open, "open regression")
 }

@@ -5,7 +5,7 @@ use askama::Template;
 use crate::report::format::three_digits;
 use crate::site::frame::Frame;
 use crate::site::page::{Context, SitePage};
-use wirebench_history::standing::{ENDED_AFTER, FEWEST_VALUES};
+use wirebench_history::standing::{FEWEST_VALUES, STOPPED_AFTER};
 
 pub(super) const PAGE: SitePage = SitePage::new("about.html", "About", render);
 
@@ -18,7 +18,7 @@ struct Page {
     p: String,
     smallest: String,
     fewest: usize,
-    ended: usize,
+    stopped: usize,
     synthetic: Option<String>,
 }
 
@@ -32,7 +32,7 @@ fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
         p: method.p.to_string(),
         smallest: three_digits(method.smallest_step_percent),
         fewest: FEWEST_VALUES,
-        ended: ENDED_AFTER,
+        stopped: STOPPED_AFTER,
         synthetic: followed.facts.synthetic.clone(),
     }
     .render()

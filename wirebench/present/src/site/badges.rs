@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use crate::report::format::plural;
+use crate::report::trend::open_regressions;
 use crate::site::error::SiteError;
 use crate::site::frame::Site;
 use crate::site::gather::{Series, Source};
@@ -63,7 +64,7 @@ fn of_series(site: &Site, series: &Series) -> Option<Badge> {
     Some(Badge::new(site, &label, message, color(standing)))
 }
 
-/// How many figures stand worse, or that none does.
+/// How many regressions are open, or that none is.
 fn overall(site: &Site, sources: &[Source]) -> Badge {
     let metrics = sources
         .iter()
@@ -71,19 +72,25 @@ fn overall(site: &Site, sources: &[Source]) -> Badge {
         .flat_map(|series| &series.metrics);
     let standings: Vec<Standing> = metrics.map(|drawn| drawn.stands.standing).collect();
     let count = |wanted| standings.iter().filter(|standing| **standing == wanted).count();
-    let judged = standings.len() - count(Standing::Few) - count(Standing::Ended);
-    let (message, like) = match (count(Standing::Worse), count(Standing::Withheld)) {
+    let judged = standings.len() - count(Standing::Few) - count(Standing::Stopped);
+    let open: usize = sources.iter().map(|source| source.open).sum();
+    let (message, like) = match (open, count(Standing::Withheld)) {
         (0, _) if judged == 0 => ("nothing to compare yet".into(), Standing::Few),
         (0, 0) => (
-            format!("nothing worse of {}", plural(judged, "metric")),
+            format!("no open regression in {}", plural(judged, "metric")),
             Standing::Noise,
         ),
         (0, withheld) => (
             format!("{withheld} of {} without a good value", plural(judged, "metric")),
             Standing::Withheld,
         ),
-        (worse, _) => (
-            format!("{worse} of {} worse", plural(judged, "metric")),
+        (open, _) => (
+            format!(
+                "{} of {} worse, {}",
+                count(Standing::Worse),
+                plural(judged, "metric"),
+                open_regressions(open)
+            ),
             Standing::Worse,
         ),
     };
@@ -98,8 +105,8 @@ const fn color(standing: Standing) -> &'static str {
         Standing::Accepted => "yellow",
         Standing::Changed => "blue",
         Standing::Better => "brightgreen",
-        Standing::Noise => "green",
-        Standing::Few | Standing::Ended => "lightgrey",
+        Standing::Noise | Standing::Fixed => "green",
+        Standing::Few | Standing::Stopped => "lightgrey",
     }
 }
 

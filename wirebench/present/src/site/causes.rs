@@ -4,9 +4,11 @@ use crate::report::cause::{Moved, sentence};
 use crate::site::change_points::{ChangePointView, of_source};
 use crate::site::frame::{Site, pull_url};
 use crate::site::gather::Source;
+use crate::site::series_view::{state, verdict};
 use crate::site::shown::name;
 use crate::site::timeline::{day, seconds};
 use wirebench_history::follow::SourceTimeline;
+use wirebench_history::standing::Standing;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::{Group, GroupedStep};
 
@@ -141,7 +143,7 @@ fn colour(rows: &[ChangePointView]) -> (&'static str, &'static str) {
     let first = of("open").or_else(|| rows.iter().find(|row| row.state == "worse"));
     match first.or(rows.first()) {
         Some(row) if row.status == "accepted" => ("accepted", "~ accepted"),
-        Some(row) if row.status == "fixed" => ("noise", "✓ fixed"),
+        Some(row) if row.status == "fixed" => (state(Standing::Fixed), verdict(Standing::Fixed)),
         Some(row) => (row.state, row.verdict),
         None => ("noise", "≈ within noise"),
     }
@@ -149,9 +151,9 @@ fn colour(rows: &[ChangePointView]) -> (&'static str, &'static str) {
 
 /// One word for all of them: what still has to be decided counts first.
 fn status(rows: &[ChangePointView]) -> &'static str {
-    let order = ["open", "accepted", "unknown", "fixed", "better", "past", "machine"];
+    let order = ["open", "accepted", "unknown", "fixed", "better", "machine"];
     let first = order
         .into_iter()
         .find(|word| rows.iter().any(|row| row.status == *word));
-    first.unwrap_or("past")
+    first.unwrap_or("machine")
 }

@@ -8,11 +8,10 @@ use crate::site::series_view::{changed, state, verdict};
 use crate::site::spark;
 use crate::site::timeline::{day, seconds};
 use wirebench_history::follow::SourceTimeline;
-use wirebench_history::is_reverted;
 use wirebench_history::standing::{Change, Standing};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::short_commit;
-use wirebench_record::trend::{ChangePoint, Direction, Segment};
+use wirebench_record::trend::{ChangePoint, Direction};
 
 /// A change point as pages show it.
 #[derive(Debug, Clone)]
@@ -68,7 +67,7 @@ fn unsorted(site: &Site, source: &Source, series: &Series) -> Vec<ChangePointVie
             points.extend(steps.map(|(point, at)| ChangePointView {
                 after_mark: current && at.first_after > source.mark.at,
                 spark: spark::around(drawn.judged(), (places.first, at.first_after, places.last)),
-                ..view(site, source.line, series, drawn, (segment, point), current)
+                ..view(site, source.line, series, drawn, point)
             }));
         }
     }
@@ -94,20 +93,13 @@ impl ChangePointView {
     }
 }
 
-fn view(
-    site: &Site,
-    line: &SourceTimeline,
-    series: &Series,
-    drawn: &Drawn,
-    (segment, point): (&Segment, &ChangePoint),
-    current: bool,
-) -> ChangePointView {
+fn view(site: &Site, line: &SourceTimeline, series: &Series, drawn: &Drawn, point: &ChangePoint) -> ChangePointView {
     let standing = match point.direction {
         Direction::Better => Standing::Better,
         Direction::Worse => Standing::Worse,
         Direction::Unknown => Standing::Changed,
     };
-    let (status, note) = status(segment, point, current);
+    let (status, note) = status(point);
     let short = |commit: &str| short_commit(commit).to_owned();
     let time = seconds(&point.first_after).unwrap_or(0);
     let (after, up_to) = (short(&point.last_before.commit), short(&point.first_after.commit));
@@ -139,7 +131,7 @@ fn view(
 }
 
 /// The status of a change point, and the reason for it; empty where the status says it all.
-fn status(segment: &Segment, point: &ChangePoint, current: bool) -> (&'static str, String) {
+fn status(point: &ChangePoint) -> (&'static str, String) {
     if let Some(reason) = &point.not_code {
         return ("machine", reason.clone());
     }
@@ -149,8 +141,7 @@ fn status(segment: &Segment, point: &ChangePoint, current: bool) -> (&'static st
     match point.direction {
         Direction::Better => ("better", String::new()),
         Direction::Unknown => ("unknown", "nothing says which way is better".into()),
-        Direction::Worse if is_reverted(segment, point) => ("fixed", "a later step took it back".into()),
-        Direction::Worse if !current => ("past", "machine, question or reference changed since".into()),
-        Direction::Worse => ("open", String::new()),
+        Direction::Worse if point.open => ("open", String::new()),
+        Direction::Worse => ("fixed", "a later step took it back".into()),
     }
 }

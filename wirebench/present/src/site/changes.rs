@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::report::format::plural;
 use crate::report::percent::change;
-use crate::report::trend::headline;
+use crate::report::trend::{headline, open_regressions};
 use crate::site::causes::{Cause, anchor, causes};
 use crate::site::frame::{Frame, Site};
 use crate::site::gather::Source;
@@ -23,7 +23,7 @@ pub(super) const FEED: SitePage = SitePage {
     })
 };
 
-/// Entries of the feed.
+/// Entries of the feed, besides open regressions.
 const IN_FEED: usize = 50;
 /// Series that an entry names.
 const IN_ENTRY: usize = 20;
@@ -40,6 +40,8 @@ struct Page<'a> {
 #[template(path = "changes.xml")]
 struct Feed<'a> {
     title: String,
+    /// How many regressions are open.
+    subtitle: String,
     id: String,
     updated: String,
     entries: &'a [Entry],
@@ -55,6 +57,7 @@ struct Entry {
     /// RFC 3339.
     at: String,
     content: String,
+    open: bool,
 }
 
 fn render(frame: Frame, context: &Context) -> Result<String, askama::Error> {
@@ -75,34 +78,37 @@ fn lead(causes: &[Cause]) -> String {
         return "No series has stepped yet.".to_owned();
     }
     let words = [
-        ("open", "still worse"),
         ("accepted", "accepted"),
         ("fixed", "fixed"),
         ("better", "for the better"),
     ];
+    let count = |status: &str| causes.iter().filter(|cause| cause.status == status).count();
     let parts = words.into_iter().filter_map(|(status, word)| {
-        let count = causes.iter().filter(|cause| cause.status == status).count();
-        (count > 0).then(|| format!("{count} {word}"))
+        let count = count(status);
+        (count > 0).then(|| format!(", {count} {word}"))
     });
-    let mut parts = parts.collect::<Vec<_>>().join(", ");
-    if !parts.is_empty() {
-        parts.insert_str(0, ": ");
-    }
+    let parts = parts.collect::<String>();
     let metrics = causes.iter().map(|cause| cause.rows.len()).sum();
     format!(
-        "{} moved {}{parts}.",
+        "{} moved {}: {}{parts}.",
         plural(causes.len(), "change"),
-        plural(metrics, "metric")
+        plural(metrics, "metric"),
+        open_regressions(count("open"))
     )
 }
 
 fn feed(site: &Site, sources: &[Source], groups: &[Group]) -> Result<String, askama::Error> {
     let mut newest: Vec<&Group> = groups.iter().collect();
     newest.sort_by_key(|group| std::cmp::Reverse(seconds(&group.first_after).unwrap_or(0)));
-    newest.truncate(IN_FEED);
+    let mut number = 0;
+    newest.retain(|group| {
+        number += 1;
+        number <= IN_FEED || group.open
+    });
     let entries: Vec<Entry> = newest.into_iter().map(|group| entry(sources, group)).collect();
     Feed {
         title: format!("{}: changes", site.name),
+        subtitle: open_regressions(groups.iter().filter(|group| group.open).count()),
         id: site.repository.clone().unwrap_or_else(|| "history".into()),
         updated: entries
             .first()
@@ -129,6 +135,7 @@ fn entry(sources: &[Source], group: &Group) -> Entry {
     Entry {
         anchor: source.map_or_else(String::new, |source| anchor(&source.timeline.id, &up_to)),
         title: headline(group),
+        open: group.open,
         source: group.source.clone(),
         at: jiff::Timestamp::from_second(time)
             .map(|time| time.to_string())

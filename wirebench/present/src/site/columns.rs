@@ -4,11 +4,10 @@ use crate::site::buckets::{buckets, stretches};
 use crate::site::encode::row;
 use crate::site::gather::{Drawn, Series, Source};
 use wirebench_history::follow::TraceValues;
-use wirebench_history::standing::Standing;
 use wirebench_record::site::{Break, COLUMN, Column, Failure, MOST_POINTS, POINTS, Points, PointsFile, Step};
 use wirebench_record::trend::Trace;
 
-/// The column, without what comes after the last value of an ended series, and its points where they are a file of their own.
+/// The column, without what comes after the last value of a stopped series, and its points where they are a file of their own.
 pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column, Option<PointsFile>) {
     let (trace, values) = (drawn.trace, drawn.values);
     let breaks: Vec<Break> = breaks(trace, values);
@@ -29,11 +28,7 @@ pub(super) fn column(source: &Source, series: &Series, drawn: &Drawn) -> (Column
         basis: trace.basis,
         reference: drawn.reference.clone(),
         timeline: source.timeline.id.clone(),
-        places: if drawn.stands.standing == Standing::Ended {
-            end
-        } else {
-            values.values.len()
-        },
+        places: if trace.stopped { end } else { values.values.len() },
         breaks,
         levels: values.levels(),
         steps: steps(trace, values),

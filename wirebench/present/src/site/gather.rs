@@ -17,6 +17,8 @@ pub(super) struct Source<'a> {
     pub(super) timeline: Timeline,
     /// The push that the newest one is compared with.
     pub(super) mark: Mark,
+    /// How many regressions are open, as the history counts them.
+    pub(super) open: usize,
     pub(super) series: Vec<Series<'a>>,
 }
 
@@ -56,7 +58,10 @@ pub(super) fn gather<'a>(followed: &'a FollowedHistory, releases: &[Released]) -
         .map(|line| {
             let timeline = timeline(line, releases);
             Source {
-                mark: mark(&timeline),
+                mark: mark(&timeline, &line.pushes),
+                open: (followed.trend.groups.iter())
+                    .filter(|group| group.open && group.source == line.source)
+                    .count(),
                 line,
                 timeline,
                 series: Vec::new(),

@@ -12,6 +12,7 @@ use self::noise::Noise;
 use self::sizes::Sizes;
 use crate::report::format::{plural, three_digits};
 use crate::report::percent::declared;
+use crate::report::trend::open_regressions;
 use crate::site::frame::Frame;
 use crate::site::gather::Source;
 use crate::site::page::SitePage;
@@ -62,6 +63,8 @@ struct Alarms {
     sentence: Option<String>,
     /// The false-alarm rate that the method promises.
     promised: Option<String>,
+    /// How many alerts the history raised, and what became of them; `None` without any.
+    history: Option<String>,
 }
 
 fn render(
@@ -73,7 +76,7 @@ fn render(
     let tally = Tally::of(runs);
     Page {
         frame,
-        alarms: alarms(runs, comparisons),
+        alarms: alarms(runs, comparisons, trend),
         noise: Noise::of(comparisons),
         rounds: (tally.rounds > 0).then(|| rounds(&tally, runs.len())),
         steal: steal(runs),
@@ -133,7 +136,7 @@ fn minutes(runs: &[&Run]) -> Option<String> {
     ))
 }
 
-fn alarms(runs: &[&Run], comparisons: &[&Comparison]) -> Alarms {
+fn alarms(runs: &[&Run], comparisons: &[&Comparison], trend: &Trend) -> Alarms {
     let limits = comparisons
         .iter()
         .map(|comparison| comparison.method.false_alarm_at_most_percent);
@@ -152,6 +155,13 @@ fn alarms(runs: &[&Run], comparisons: &[&Comparison]) -> Alarms {
             format!(
                 "By construction a comparison of equal code is called regressed in at most {} of cases.",
                 declared(limit)
+            )
+        }),
+        history: (trend.alerts > 0).then(|| {
+            format!(
+                "The history raised {}: {}, the others were taken back.",
+                plural(trend.alerts, "alert"),
+                open_regressions(trend.open)
             )
         }),
     }
@@ -184,7 +194,8 @@ mod tests {
             equal(Verdict::Regressed),
             golden("regressed"),
         );
-        let found = alarms(&[], &[&quiet, &quiet, &wrong, &other]).sentence.unwrap();
+        let found = alarms(&[], &[&quiet, &quiet, &wrong, &other], &samples::trend());
+        let found = found.sentence.unwrap();
         assert!(
             found.starts_with("1 of 3 comparisons of equal code was called regressed"),
             "{found}"
@@ -192,7 +203,8 @@ mod tests {
         let mut burnt = samples::reference();
         burnt.id = wrong.candidate.run.clone();
         burnt.series[4].injected_burn_ns = Some(500);
-        assert_eq!(alarms(&[&burnt], &[&wrong]).sentence, None, "time was burnt on purpose");
+        let burnt = alarms(&[&burnt], &[&wrong], &samples::trend());
+        assert_eq!(burnt.sentence, None, "time was burnt on purpose");
     }
 
     #[test]

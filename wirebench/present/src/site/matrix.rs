@@ -45,17 +45,17 @@ pub(super) fn matrices<'a>(source: &'a Source) -> Vec<Matrix<'a>> {
     let of = |wanted| {
         let series = source.series.iter().filter(|series| {
             let measured = series.metrics.iter().any(|drawn| drawn.trace.metric.is_some());
-            measured && kind(series) == wanted && !ended(series)
+            measured && kind(series) == wanted && !stopped(series)
         });
         matrix(&series.collect::<Vec<_>>())
     };
     kinds.into_iter().filter_map(of).collect()
 }
 
-/// Whether no metric of a series is measured any more.
-fn ended(series: &Series) -> bool {
+/// Whether no metric of a series is measured any more, and none is worse.
+fn stopped(series: &Series) -> bool {
     let mut all = series.metrics.iter();
-    all.all(|drawn| drawn.stands.standing == Standing::Ended)
+    all.all(|drawn| drawn.stands.standing == Standing::Stopped)
 }
 
 fn matrix<'a>(series: &[&'a Series<'a>]) -> Option<Matrix<'a>> {

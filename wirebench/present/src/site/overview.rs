@@ -9,6 +9,7 @@ use crate::site::gather::{Drawn, Series, Source};
 use crate::site::matrix::{Matrix, matrices};
 use crate::site::page::{Context, SitePage};
 use crate::site::series_view::sentence;
+use crate::site::shown::{self, name};
 use wirebench_history::standing::{FEWEST_VALUES, Standing};
 use wirebench_record::trend::Group;
 
@@ -37,6 +38,8 @@ struct SourceView<'a> {
     name: String,
     sentence: String,
     since: String,
+    /// How many regressions are open.
+    open: usize,
     causes: Vec<Cause>,
     /// Causes that have no card here.
     more: usize,
@@ -50,8 +53,15 @@ struct SourceView<'a> {
 /// Series without a good value in the newest run, for one reason.
 struct Broken {
     reason: String,
-    /// Name and page of each, and how many metrics it has.
-    series: Vec<(String, String, usize)>,
+    /// Each of them.
+    series: Vec<BrokenSeries>,
+}
+
+/// A series without a good value in the newest run.
+struct BrokenSeries {
+    name: String,
+    /// Its page and how many metrics it has; `None` if it never had a value.
+    known: Option<(String, usize)>,
 }
 
 impl SourceView<'_> {
@@ -97,9 +107,9 @@ fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceV
         .flat_map(|series| series.metrics.iter().map(move |drawn| metric_row(series, drawn)))
         .collect();
     rows.sort_by_key(MetricRow::order);
-    let now = |status: &str| matches!(status, "open" | "accepted" | "better" | "unknown");
+    let now = |status: &str| matches!(status, "accepted" | "better" | "unknown");
     let mut causes = causes(site, std::slice::from_ref(source), groups, |row| {
-        row.after_mark && now(row.status)
+        row.status == "open" || (row.after_mark && now(row.status))
     });
     causes.sort_by_key(|cause| cause.status != "open");
     let more = causes.len().saturating_sub(CARDS);
@@ -109,6 +119,7 @@ fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceV
         name: source.timeline.name.clone(),
         sentence: sentence(source),
         since: source.mark.name.clone(),
+        open: source.open,
         causes,
         more,
         broken: broken(source),
@@ -120,22 +131,24 @@ fn source_view<'a>(site: &Site, source: &'a Source, groups: &[Group]) -> SourceV
 
 /// Every series without a good value in the newest run; those that share the reason together.
 fn broken(source: &Source) -> Vec<Broken> {
-    let mut found: Vec<Broken> = Vec::new();
-    for series in &source.series {
+    let known = source.series.iter().filter_map(|series| {
         let withheld = || series.metrics.iter().filter_map(|drawn| drawn.stands.withheld.as_ref());
-        let Some(reason) = withheld().next() else {
-            continue;
-        };
-        let one = (
-            series.name.to_owned(),
-            format!("series/{}.html", series.page),
-            withheld().count(),
-        );
-        match found.iter_mut().find(|known| known.reason == *reason) {
-            Some(known) => known.series.push(one),
+        let known = Some((format!("series/{}.html", series.page), withheld().count()));
+        let name = name(series.name);
+        Some((withheld().next()?, BrokenSeries { name, known }))
+    });
+    let unknown = source.line.failed.iter().map(|(series, reason)| {
+        let name = name(series);
+        (reason, BrokenSeries { name, known: None })
+    });
+    let mut found: Vec<Broken> = Vec::new();
+    for (reason, series) in known.chain(unknown) {
+        let reason = shown::sentence(reason);
+        match found.iter_mut().find(|broken| broken.reason == reason) {
+            Some(broken) => broken.series.push(series),
             None => found.push(Broken {
-                reason: reason.clone(),
-                series: vec![one],
+                reason,
+                series: vec![series],
             }),
         }
     }

@@ -63,6 +63,7 @@ pub(super) fn trend() -> Trend {
         points: 40,
         left_out: 0,
         not_judged: None,
+        stopped: false,
         newest: None,
         segments: vec![segment(Some(99.0)), segment(resolvable)],
     };
@@ -78,6 +79,7 @@ pub(super) fn trend() -> Trend {
         },
         skipped: vec!["runs/2026/11/x.json: is cut off".into()],
         alerts: 0,
+        open: 0,
         recent_alerts: 0,
         groups: Vec::new(),
         traces: vec![

@@ -128,7 +128,7 @@ fn caption(source: &Source, drawn: &Drawn) -> String {
 fn fact(source: &Source, drawn: &Drawn) -> String {
     let value = drawn.newest();
     let verdict = drawn.verdict();
-    let since = &source.mark.name;
+    let since = since(source, drawn);
     let change = match drawn.stands.change {
         Some(_) => format!(
             "{verdict}: {}{} since {since}, now {value}.",
@@ -157,6 +157,15 @@ fn fact(source: &Source, drawn: &Drawn) -> String {
         text => format!(" {text}."),
     };
     format!("{change}{remark}{seen}{noise}")
+}
+
+/// What the newest level is compared with: the push before the oldest open regression, else the mark.
+fn since(source: &Source, drawn: &Drawn) -> String {
+    let oldest = drawn.trace.change_points().find(|step| step.open);
+    oldest.map_or_else(
+        || source.mark.name.clone(),
+        |step| format!("{} ({})", short(&step.last_before), day(&step.last_before)),
+    )
 }
 
 fn short(push: &Push) -> String {

@@ -2,7 +2,7 @@
 
 use crate::report::format::{plural, significant, three_digits};
 use crate::report::percent::with_interval;
-use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE};
+use crate::report::trend::{BETTER, CHANGED, TOO_NOISY, WORSE, open_regressions};
 use crate::report::values::figure;
 use crate::site::gather::{Drawn, Source};
 use crate::site::shown::direction;
@@ -21,7 +21,8 @@ pub(super) const fn state(standing: Standing) -> &'static str {
         Standing::Changed => "changed",
         Standing::Noise => "noise",
         Standing::Few => "few",
-        Standing::Ended => "ended",
+        Standing::Fixed => "fixed",
+        Standing::Stopped => "stopped",
         Standing::Withheld => "withheld",
     }
 }
@@ -35,7 +36,8 @@ pub(super) const fn verdict(standing: Standing) -> &'static str {
         Standing::Changed => CHANGED,
         Standing::Noise => "≈ within noise",
         Standing::Few => "· too few values",
-        Standing::Ended => "□ ended",
+        Standing::Fixed => "✓ fixed",
+        Standing::Stopped => "□ stopped",
         Standing::Withheld => "! no good value",
     }
 }
@@ -129,19 +131,23 @@ impl Drawn<'_> {
         match (&stands.withheld, &stands.broken_by) {
             (Some(why), _) => format!("The newest run has no value that is judged: {why}"),
             (None, _) if self.trace.not_judged.is_some() => self.trace.not_judged.clone().unwrap_or_default(),
+            (None, _) if self.trace.stopped => stopped(self),
             (None, _) if stands.standing == Standing::Few => format!("verdicts start at {FEWEST_VALUES} values"),
-            (None, _) if stands.standing == Standing::Ended => ended(self),
             (None, Some(why)) => format!("only since {why}"),
             (None, None) => String::new(),
         }
     }
 }
 
-/// When a series ended.
-fn ended(drawn: &Drawn) -> String {
-    let last = drawn.trace.segments.last().map(|segment| &segment.last);
+/// When a series was last measured.
+fn stopped(drawn: &Drawn) -> String {
+    let last = drawn.trace.newest.as_ref().map(|newest| &newest.at);
     last.map_or_else(String::new, |push| {
-        format!("its last value is of {} at {}", day(push), short_commit(&push.commit))
+        format!(
+            "stopped: its last value is of {} at {}",
+            day(push),
+            short_commit(&push.commit)
+        )
     })
 }
 
@@ -161,51 +167,63 @@ fn imported(number: f64, unit: &str) -> String {
     }
 }
 
-/// The verdict sentence of a source: how many of its metrics have each standing.
+/// The verdict sentence of a source: how many regressions are open, and how many of its metrics have each standing.
 pub(super) fn sentence(source: &Source) -> String {
     let all: Vec<&Drawn> = source.series.iter().flat_map(|series| &series.metrics).collect();
     let count = |standing| all.iter().filter(|drawn| drawn.stands.standing == standing).count();
-    let compared = all.len() - count(Standing::Few) - count(Standing::Ended);
+    let compared = all.len() - count(Standing::Few) - count(Standing::Stopped);
     if all.is_empty() {
-        return "No data yet.".into();
+        return if source.line.failed.is_empty() {
+            "No data yet.".into()
+        } else {
+            "No series has a good value yet.".into()
+        };
     }
-    if compared == 0 {
-        return format!(
-            "Nothing to compare yet: {} so far; verdicts start at {FEWEST_VALUES} values.",
-            plural(source.timeline.pushes, "run")
-        );
-    }
-    let since = &source.mark.name;
-    let mut parts = Vec::new();
-    for (standing, word) in [
+    let words = [
         (Standing::Better, "better"),
         (Standing::Accepted, "worse and accepted"),
+        (Standing::Fixed, "mostly fixed"),
         (Standing::Changed, "changed"),
         (Standing::Withheld, "without a good value in the newest run"),
         (Standing::Noise, "within noise"),
-    ] {
-        if count(standing) > 0 {
-            parts.push(format!("{} {word}", count(standing)));
-        }
-    }
-    let worse = count(Standing::Worse);
+        (Standing::Stopped, "no longer measured"),
+    ];
+    let parts = words.into_iter().filter(|(standing, _)| count(*standing) > 0);
+    let parts: Vec<String> = parts
+        .map(|(standing, word)| format!("{} {word}", count(standing)))
+        .collect();
+    let since = &source.mark.name;
     let moved = compared - count(Standing::Noise);
-    if moved == 0 {
-        let smallest = match detectable(&all) {
-            Some(percent) => format!(", smallest detectable change {} %", three_digits(percent)),
-            None => String::new(),
+    let (metrics, parts) = (plural(compared, "metric"), parts.join("; "));
+    if source.open > 0 {
+        let (worse, open) = (count(Standing::Worse), open_regressions(source.open));
+        let others = if parts.is_empty() {
+            String::new()
+        } else {
+            format!(" The others, compared with {since}: {parts}.")
         };
-        return format!(
-            "Nothing beyond noise since {since}. {} compared{smallest}.",
-            plural(compared, "metric")
-        );
+        return format!("{worse} of {metrics} worse: {open}.{others}");
     }
-    let head = if worse == 0 {
-        format!("None of {} is worse than {}", plural(compared, "metric"), since)
-    } else {
-        format!("{worse} of {} worse than {}", plural(compared, "metric"), since)
+    if compared == 0 {
+        let runs = plural(source.timeline.pushes, "run");
+        let rest = match count(Standing::Stopped) {
+            0 => String::new(),
+            stopped => format!(" {} no longer measured.", plural(stopped, "metric")),
+        };
+        return format!("Nothing to compare yet: {runs} so far; verdicts start at {FEWEST_VALUES} values.{rest}");
+    }
+    if moved > 0 {
+        return format!("No open regression. Of {metrics} compared with {since}: {parts}.");
+    }
+    let smallest = detectable(&all).map(|percent| format!(", smallest detectable change {} %", three_digits(percent)));
+    let stopped = match count(Standing::Stopped) {
+        0 => String::new(),
+        stopped => format!("; {stopped} no longer measured"),
     };
-    format!("{head}; {}.", parts.join("; "))
+    format!(
+        "Nothing beyond noise since {since}. {metrics} compared{}{stopped}.",
+        smallest.unwrap_or_default()
+    )
 }
 
 /// The median over the metrics of the smallest step that five pushes would show, percent.

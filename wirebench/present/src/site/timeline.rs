@@ -6,13 +6,14 @@ use jiff::Timestamp;
 
 use crate::site::names::word;
 use crate::site::shown::name;
+use wirebench_history::commits_from;
 use wirebench_history::follow::{RUNS_SOURCE, SourceTimeline};
 use wirebench_record::history::Released;
 use wirebench_record::run::short_commit;
 use wirebench_record::site::{PUSHES, PUSHES_A_FILE, Pushes, Release, Timeline};
 use wirebench_record::trend::Push;
 
-/// Without a newer release, the newest push is compared with the one so many pushes ago.
+/// Without a newer release, the newest push is compared with the one so many pushes ago. All runs of a commit are one push.
 const AGO: usize = 30;
 
 /// The push that the newest one is compared with.
@@ -63,7 +64,8 @@ fn released(pushes: &[Push], releases: &[Released]) -> Vec<Release> {
 }
 
 /// What the newest push is set against: the newest release before it, else 30 pushes ago, else the first push.
-pub(super) fn mark(timeline: &Timeline) -> Mark {
+pub(super) fn mark(timeline: &Timeline, pushes: &[Push]) -> Mark {
+    let commits = commits_from(pushes);
     let newest = timeline.pushes.saturating_sub(1);
     let release = timeline.releases.iter().rev().find(|release| release.at < newest);
     match release {
@@ -71,8 +73,8 @@ pub(super) fn mark(timeline: &Timeline) -> Mark {
             at: release.at,
             name: release.name.clone(),
         },
-        None if newest > AGO => Mark {
-            at: newest - AGO,
+        None if commits.first().is_some_and(|all| *all > AGO + 1) => Mark {
+            at: commits.iter().rposition(|count| *count > AGO).unwrap_or(0),
             name: format!("{AGO} pushes ago"),
         },
         None => Mark {
@@ -153,7 +155,7 @@ mod tests {
             pushes: (0..count).map(push).collect(),
             runs: Vec::new(),
             provisional: vec![count - 1],
-            without: Vec::new(),
+            failed: Vec::new(),
         }
     }
 
@@ -162,7 +164,8 @@ mod tests {
             commit: format!("{at:040x}"),
             name: "v1".into(),
         }];
-        mark(&timeline(&line(count), &releases))
+        let line = line(count);
+        mark(&timeline(&line, &releases), &line.pushes)
     }
 
     #[test]
@@ -173,6 +176,16 @@ mod tests {
         );
         assert_eq!(released_at(100, 99).name, "30 pushes ago");
         assert_eq!(released_at(10, 500).at, 0);
+    }
+
+    #[test]
+    fn a_commit_that_is_measured_again_is_one_push() {
+        let mut line = line(100);
+        let commit = line.pushes[90].commit.clone();
+        line.pushes[91..]
+            .iter_mut()
+            .for_each(|push| push.commit.clone_from(&commit));
+        assert_eq!(mark(&timeline(&line, &[]), &line.pushes).at, 60);
     }
 
     #[test]
