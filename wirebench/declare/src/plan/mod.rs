@@ -1,11 +1,13 @@
 //! The plan: which series are measured, with what load, in which order, and what is measured again. Pure.
 
+pub mod budget;
 pub mod expected;
 mod order;
 pub mod rates;
 pub mod rerun;
 mod selection;
 pub mod shards;
+pub mod warm_up;
 mod wanted;
 
 use std::collections::BTreeMap;

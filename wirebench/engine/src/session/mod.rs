@@ -46,7 +46,7 @@ pub use run::{NothingToMeasure, Recorded, locked, measure};
 pub use series_record::unmeasured;
 pub use side_request::{CodeSource, SideRequest};
 pub use spec::{Part, Purpose, RunSpec};
-pub use stage::{Ending, Member, StagedRun, measure_stages, screen_stage};
+pub use stage::{Ending, Member, SecondStage, StagedRun, measure_stages, screen_stage};
 pub use time::StageTime;
 
 /// Everything that a session needs.

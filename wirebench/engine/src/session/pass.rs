@@ -23,6 +23,8 @@ pub(super) struct RawRound<'a> {
     folder: PathBuf,
     /// The series as it was loaded: that of the plan, with a rate that may have been measured first.
     series: PlannedSeries<'a>,
+    /// The wall time of the round.
+    took: Duration,
     result: Result<SlotResult, String>,
 }
 
@@ -73,7 +75,7 @@ impl<'a> Session<'a> {
     /// Measures one slot; `None` if the user interrupted it.
     fn measure(&mut self, slot: Slot) -> Option<RawRound<'a>> {
         self.progress.begin(slot);
-        let started = Instant::now();
+        let mut started = Instant::now();
         let Setup { prepared, series, .. } = self.setup;
         let series = &series[slot.series];
         let side = self.side(slot.variant);
@@ -88,6 +90,8 @@ impl<'a> Session<'a> {
             Some(reason) => Err(reason.clone()),
             None => match self.at_rate(slot.series).and_then(|load| {
                 series.load = load;
+                // What is measured once before the first round is not part of a round.
+                started = Instant::now();
                 self.measure_or_search(&series, slot, &folder)
             }) {
                 Err(SlotFailure::Interrupted) => return None,
@@ -107,11 +111,13 @@ impl<'a> Session<'a> {
             self.progress
                 .log(Level::Error, &format!("failed: {}: {reason}", series.id));
         }
-        self.progress.end(slot, started.elapsed());
+        let took = started.elapsed();
+        self.progress.end(slot, took);
         Some(RawRound {
             slot,
             folder,
             series,
+            took,
             result,
         })
     }
@@ -181,9 +187,13 @@ impl<'a> Session<'a> {
 }
 
 fn round(jq: &Jq, raw: &RawRound) -> Round {
-    match &raw.result {
+    let round = match &raw.result {
         Ok(SlotResult::Once(measured)) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
         Ok(SlotResult::Searched(_, round)) => (**round).clone(),
         Err(reason) => failed_round(raw.slot, reason.clone()),
+    };
+    Round {
+        took_ns: Some(nanos(raw.took)),
+        ..round
     }
 }
