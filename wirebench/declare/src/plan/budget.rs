@@ -84,7 +84,11 @@ pub fn affordable(pairs: &[Duration], left: Duration) -> Option<(Vec<usize>, u32
     let mut pass = Duration::ZERO;
     for (place, pair) in pairs.iter().enumerate() {
         // Beyond the first series only with some to spare: if time runs out, every series of the stage lacks a pair.
-        let wanted = if chosen.is_empty() { FEWEST_PAIRS } else { FEWEST_PAIRS + SPARE_PAIRS };
+        let wanted = if chosen.is_empty() {
+            FEWEST_PAIRS
+        } else {
+            FEWEST_PAIRS + SPARE_PAIRS
+        };
         if (pass + *pair) * wanted <= left {
             pass += *pair;
             chosen.push(place);
@@ -135,7 +139,10 @@ mod tests {
     #[test]
     fn a_first_stage_ends_when_another_round_would_take_the_time_of_the_second() {
         assert!(ends(2, 20, Some(80)), "2 + 8 pairs of one series fit exactly");
-        assert!(ends(6, 36, Some(48)) && !ends(5, 30, Some(48)), "with 6 s a pair, 6 rounds and 10 pairs fit");
+        assert!(
+            ends(6, 36, Some(48)) && !ends(5, 30, Some(48)),
+            "with 6 s a pair, 6 rounds and 10 pairs fit"
+        );
         assert!(!ends(7, 70, Some(80)), "too late in any case: all rounds are measured");
     }
 
@@ -147,7 +154,11 @@ mod tests {
         assert_eq!(affordable(&[one; 3], seconds(19)), Some((vec![0], 19)));
         assert_eq!(affordable(&[one; 3], seconds(8)), Some((vec![0], 8)));
         assert_eq!(affordable(&[one; 3], seconds(7)), None);
-        assert_eq!(affordable(&[seconds(9), one], seconds(60)), Some((vec![1], 60)), "the costly one does not fit");
+        assert_eq!(
+            affordable(&[seconds(9), one], seconds(60)),
+            Some((vec![1], 60)),
+            "the costly one does not fit"
+        );
     }
 
     /// A made-up comparison: the durations of a pair of each series in both stages, the series that looks worst first.

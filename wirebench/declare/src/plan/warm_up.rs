@@ -2,51 +2,65 @@
 
 /// Good requests that CPU time per request is averaged over, and that a round of a fixed duration needs.
 pub const FEWEST_REQUESTS: u64 = 200;
-/// A server is still warming up while a part of the load costs less than this share of the one before.
+/// A server is still warming up while a later part of the load costs less than this share of an earlier one.
 const STEADY_FROM: f64 = 0.9;
+/// A server that uses less CPU time than this share of the wall time waits, for example for a database: it is not warming up.
+const BUSY_FROM: f64 = 0.2;
 
-/// One slice of a warm-up.
+/// One part of the load on a fresh server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Slice {
+pub struct Part {
     /// Good requests.
     pub requests: u64,
     /// The server's CPU time, ns.
     pub cpu_ns: u64,
+    /// Wall time, ns.
+    pub wall_ns: u64,
 }
 
-/// The number of slices after which the server is warm; `None` if that is not known yet.
+/// The requests of the next part: as many as all parts before, so that a slow fall shows too. A multiple of the workers.
+#[must_use]
+pub fn next_part(before: &[Part], workers: u32) -> u64 {
+    let all: u64 = before.iter().map(|part| part.requests).sum();
+    let workers = u64::from(workers.max(1));
+    all.max(FEWEST_REQUESTS).div_ceil(workers) * workers
+}
+
+/// The requests after which the server is warm, 0 if it is from the first one on; `None` if that is not known yet.
 ///
-/// Slices are put together until each part has enough requests. The server is warm with the first part that neither of the
-/// next two parts undercuts: one would not do, because a server may run its first some hundred requests at one speed, and only
-/// then compile them.
+/// It is warm with the first part that neither of the next two parts undercuts: one would not do, because a server may run its
+/// first some hundred requests at one speed, and only then compile them.
 #[must_use]
-pub fn slices_needed(slices: &[Slice]) -> Option<usize> {
-    steady(slices, FEWEST_REQUESTS)
+pub fn requests_needed(parts: &[Part]) -> Option<u64> {
+    let is_steady = |three: &[Part]| {
+        three[1..]
+            .iter()
+            .all(|part| cost(part) >= cost(&three[0]) * STEADY_FROM)
+    };
+    let steady = parts.windows(3).position(is_steady)?;
+    Some(if steady == 0 { 0 } else { requests(&parts[..=steady]) })
 }
 
-/// The number of slices to warm up with if there is not time for more than these.
+/// The requests to warm up with if there is no time for another part: all so far, unless the server mostly waits.
 #[must_use]
-pub fn slices_needed_at_most(slices: &[Slice]) -> usize {
-    // A slow server: four parts of what there is.
-    let all: u64 = slices.iter().map(|slice| slice.requests).sum();
-    let needed = steady(slices, (all / 4).clamp(1, FEWEST_REQUESTS));
-    needed.unwrap_or_else(|| if all == 0 { 1 } else { slices.len().max(1) })
+pub fn requests_needed_at_most(parts: &[Part]) -> u64 {
+    let sum = |of: fn(&Part) -> u64| float(parts.iter().map(of).sum());
+    let is_busy = sum(|part| part.cpu_ns) >= sum(|part| part.wall_ns) * BUSY_FROM;
+    requests_needed(parts).unwrap_or_else(|| if is_busy { requests(parts) } else { 0 })
+}
+
+fn requests(parts: &[Part]) -> u64 {
+    parts.iter().map(|part| part.requests).sum()
+}
+
+/// CPU time per request, ns.
+fn cost(part: &Part) -> f64 {
+    float(part.cpu_ns) / float(part.requests.max(1))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
-fn steady(slices: &[Slice], fewest: u64) -> Option<usize> {
-    let mut parts: Vec<(usize, f64)> = Vec::new();
-    let mut part = Slice::default();
-    for (place, slice) in slices.iter().enumerate() {
-        part.requests += slice.requests;
-        part.cpu_ns += slice.cpu_ns;
-        if part.requests >= fewest {
-            parts.push((place + 1, part.cpu_ns as f64 / part.requests as f64));
-            part = Slice::default();
-        }
-    }
-    let is_steady = |three: &&[(usize, f64)]| three[1..].iter().all(|(_, cost)| *cost >= three[0].1 * STEADY_FROM);
-    parts.windows(3).find(is_steady).map(|three| three[0].0)
+const fn float(number: u64) -> f64 {
+    number as f64
 }
 
 /// The most rounds that one process serves. Processes of one program differ a little, so that a side needs several.
@@ -66,59 +80,82 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Slices of so many requests each of a server that spends 300 µs on each of its first requests, and 30 µs on later ones.
-    fn slices(slow: u64, of: &[u64]) -> Vec<Slice> {
-        let mut served = 0;
-        let slice = |requests: &u64| {
-            let cold = (*requests).min(slow.saturating_sub(served));
-            served += requests;
-            Slice {
-                requests: *requests,
-                cpu_ns: 300_000 * cold + 30_000 * (requests - cold),
-            }
-        };
-        of.iter().map(slice).collect()
+    /// The parts of the load on a server that spends 300 µs on each of its first requests, and 30 µs on later ones.
+    fn parts(slow: u64, count: usize) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        for _ in 0..count {
+            let (served, requests) = (super::requests(&parts), next_part(&parts, 1));
+            let cold = requests.min(slow.saturating_sub(served));
+            let cpu_ns = 300_000 * cold + 30_000 * (requests - cold);
+            parts.push(Part {
+                requests,
+                cpu_ns,
+                wall_ns: cpu_ns * 3,
+            });
+        }
+        parts
     }
 
     #[test]
-    fn a_native_server_is_warm_after_one_slice() {
-        assert_eq!(slices_needed(&slices(0, &[3_000, 3_000])), None, "two more parts must agree");
-        assert_eq!(slices_needed(&slices(0, &[3_000; 3])), Some(1));
-        assert_eq!(slices_needed(&slices(20, &[3_000; 3])), Some(1), "a slow first answer on each connection");
+    fn parts_have_whole_turns_of_the_workers_and_double() {
+        let sizes: Vec<u64> = parts(0, 5).iter().map(|part| part.requests).collect();
+        assert_eq!(sizes, [200, 200, 400, 800, 1600]);
+        assert_eq!((next_part(&[], 64), next_part(&[], 1_000)), (256, 1_000));
     }
 
     #[test]
-    fn slices_with_few_requests_are_judged_together() {
-        // 9 slow requests in each slice look steady, and are not.
-        let few = slices(300, &[9; 60]);
-        assert_eq!(slices_needed(&few), None);
-        let all = slices(300, &[9; 200]);
-        let needed = slices_needed(&all).unwrap();
-        assert!(needed * 9 >= 300, "{needed} slices");
+    fn a_server_that_is_warm_from_the_first_request_on_needs_nothing_more() {
+        assert_eq!(requests_needed(&parts(0, 2)), None, "two more parts must agree");
+        assert_eq!(requests_needed(&parts(0, 3)), Some(0));
     }
 
     #[test]
-    fn too_few_requests_for_the_rule_are_judged_by_four_parts() {
-        let slow = [Slice { requests: 1, cpu_ns: 1_000 }; 40];
-        assert_eq!((slices_needed(&slow), slices_needed_at_most(&slow)), (None, 10));
-        let falling: Vec<Slice> = (1..9).rev().map(|cpu_ns| Slice { requests: 1, cpu_ns }).collect();
-        assert_eq!(slices_needed_at_most(&falling), 8, "still warming up");
-        assert_eq!(slices_needed_at_most(&[Slice::default(); 9]), 1, "no good request");
+    fn a_server_that_compiles_its_handler_after_some_hundred_requests_is_not_warm_before() {
+        assert_eq!(requests_needed(&parts(300, 4)), None);
+        assert_eq!(requests_needed(&parts(300, 5)), Some(800));
+        assert_eq!(
+            requests_needed(&parts(10_000, 20)),
+            Some(0),
+            "later than the first parts can tell"
+        );
+    }
+
+    #[test]
+    fn without_time_for_another_part_a_busy_server_is_warmed_up_by_all_and_one_that_waits_is_not() {
+        let cold = parts(5_000, 2);
+        assert_eq!((requests_needed(&cold), requests_needed_at_most(&cold)), (None, 400));
+        let waits: Vec<Part> = (cold.iter())
+            .map(|part| Part {
+                wall_ns: part.wall_ns * 10,
+                ..*part
+            })
+            .collect();
+        assert_eq!(requests_needed_at_most(&waits), 0);
+        assert_eq!(requests_needed_at_most(&parts(0, 3)), 0);
     }
 
     #[test]
     fn a_process_serves_several_rounds_where_it_takes_longer_to_warm_up_than_to_measure() {
-        let rounds = [(900, 1_000), (1_000, 1_000), (1_001, 1_000), (2_500, 1_000), (60_000, 1_000), (5, 0)];
-        assert_eq!(rounds.map(|(before, round)| rounds_per_process(before, round)), [1, 1, 2, 3, 4, 4]);
+        let rounds = [
+            (900, 1_000),
+            (1_000, 1_000),
+            (1_001, 1_000),
+            (2_500, 1_000),
+            (60_000, 1_000),
+            (5, 0),
+        ];
+        assert_eq!(
+            rounds.map(|(before, round)| rounds_per_process(before, round)),
+            [1, 1, 2, 3, 4, 4]
+        );
     }
 
     proptest! {
         #[test]
-        fn the_cold_requests_are_never_left_to_the_rounds(slow in 0u64..390, of in 5u64..5_000) {
-            let needed = slices_needed(&slices(slow, &vec![of; 2_000])).unwrap() as u64;
-            // A part with so few cold requests that they do not show is warm.
-            let cold = slow.saturating_sub(needed * of);
-            prop_assert!(cold == 0, "{cold} of {slow} in {needed} slices of {of}");
+        fn requests_that_show_as_cold_are_never_left_to_the_rounds(slow in 0u64..390) {
+            let needed = requests_needed(&parts(slow, 20)).unwrap();
+            // So few cold requests at the beginning do not show in the first part.
+            prop_assert!(needed >= slow || slow < FEWEST_REQUESTS / 50, "{} of {}", needed, slow);
         }
     }
 }
