@@ -254,8 +254,13 @@ fn planned(needs: &[Need], rules: &Rules, time: &Time) -> Option<SecondStage> {
 /// an equal share of the time between rounds.
 #[must_use]
 pub fn pair_costs(run: &Run) -> Vec<Duration> {
-    let all = || run.series.iter().flat_map(|series| series.rounds.iter().map(move |round| took_ns(series, round)));
-    let between = run.spent.measure_ns.saturating_sub(all().sum()) / (all().count() as u64).max(1);
+    let all = || {
+        run.series
+            .iter()
+            .flat_map(|series| series.rounds.iter().map(move |round| took_ns(series, round)))
+    };
+    let rounds_ns = run.spent.measure_ns.saturating_sub(run.spent.calibrate_ns);
+    let between = rounds_ns.saturating_sub(all().sum()) / (all().count() as u64).max(1);
     (run.series.iter())
         .map(|series| {
             let rounds: u64 = series.rounds.iter().map(|round| took_ns(series, round) + between).sum();
