@@ -77,5 +77,6 @@ mod trends;
 mod truths;
 mod variants;
 mod verdicts;
+mod warm_ups;
 mod workflows;
 mod wrong;
