@@ -11,7 +11,8 @@ use wirebench_declare::server::{GrpcOperation, Operation};
 use wirebench_engine::measure::captured::Captured;
 use wirebench_engine::measure::endpoint::Endpoint;
 use wirebench_engine::measure::request::Request;
-use wirebench_record::run::{Run, Stage, Variant};
+use wirebench_engine::session::SecondStage;
+use wirebench_record::run::Variant;
 
 use crate::api::Cluster;
 use crate::deploy::Target;
@@ -74,8 +75,8 @@ pub struct RunSpec<'a> {
     pub keep_raw: bool,
     /// Wall time for rounds of load where two variants are compared.
     pub budget: Duration,
-    /// Chooses the second stage, from the run and the time left after the first one; `None` if no series needs one.
-    pub second_stage: &'a dyn Fn(&Run, Duration) -> Option<Stage>,
+    /// Plans the second stage.
+    pub second_stage: SecondStage<'a>,
 }
 
 /// Waits until every pod of a target is ready, and until a first response is right: it takes a moment until every node knows the

@@ -63,13 +63,15 @@ impl Session<'_> {
                 continue;
             }
             let interrupt = self.interrupt.clone();
+            let started = Instant::now();
             let measured = tokio::select! {
                 round = self.round(*slot, created) => Some(round),
                 () = stop_requested(&interrupt) => None,
             };
-            let Some((round, loading)) = measured else {
+            let Some((mut round, loading)) = measured else {
                 return Ok(Ending::Interrupted);
             };
+            round.took_ns = Some(nanos(started.elapsed()));
             self.report(*slot, &round);
             self.recorder.run.spent.load_ns += nanos(loading);
             self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());

@@ -18,6 +18,15 @@ pub enum FailedCheck {
     },
     /// No answer was good.
     NoGoodAnswer,
+    /// A timed round of a closed loop had too few good answers for a stable figure.
+    TooFewRequests {
+        /// Good answers.
+        made: u64,
+        /// Good answers that a round needs.
+        needed: u64,
+        /// Length of the round, ns.
+        duration_ns: u64,
+    },
     /// The driver did more or less than it was asked for.
     AmountDiffers {
         /// The unit of the amount.
@@ -115,6 +124,18 @@ impl FailedCheck {
                 format!("{failed} of {of} requests failed ({})", kinds.join(", "))
             }
             Self::NoGoodAnswer => "no good answer".into(),
+            Self::TooFewRequests {
+                made,
+                needed,
+                duration_ns,
+            } => {
+                let seconds = duration_ns.div_ceil(1_000_000_000);
+                let enough = (duration_ns * needed.div_ceil((*made).max(1))).div_ceil(1_000_000_000);
+                format!(
+                    "{made} good requests in {seconds} s are fewer than the {needed} that a round needs; set load.duration to \
+                     {enough}s or more, or load.requests"
+                )
+            }
             Self::AmountDiffers { what, asked, made } => {
                 let (what, made_so) = match what {
                     Counted::Requests => ("requests", "sent"),
@@ -140,10 +161,17 @@ impl FailedCheck {
                 at_most_percent,
             } => {
                 let pause = if *with_pause { " and pause" } else { "" };
+                // Requests under way when a round ends count in no latency: slow or large answers show there first.
+                let advice = if permille / 10 < *at_least_percent {
+                    "requests still under way at the end are missing: use fewer connections, a longer load.duration, \
+                     load.requests instead of it, or another load generator"
+                } else {
+                    "the load generator has more in flight than it was asked for: use another load generator"
+                };
                 let (whole, tenths) = (permille / 10, permille % 10);
                 format!(
                     "Little's law: {per_second} requests/s × the mean latency{pause} are {whole}.{tenths} % of {workers} workers, \
-                     expected {at_least_percent} to {at_most_percent} %"
+                     expected {at_least_percent} to {at_most_percent} %; {advice}"
                 )
             }
             Self::RateUnknown => "the rate it was meant to offer is not known".into(),

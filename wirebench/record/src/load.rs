@@ -30,6 +30,17 @@ pub struct LoadRecord {
     pub rate_per_s: Option<u32>,
     /// Warm-up before each round, thrown away.
     pub warmup_ns: Option<u64>,
+    /// Requests that each fresh server gets after `warmup_ns` and before the round, until CPU time per request no longer falls:
+    /// measured before the first round, and the same on all sides; null where `warmup_ns` is enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_requests: Option<u64>,
+    /// Rounds that one server process serves, more than one where starting it and warming it up take longer than a round; null:
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_per_process: Option<u32>,
+    /// Length of the later rounds where earlier ones of `duration_ns` had too few good answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lengthened_to_ns: Option<u64>,
     /// The share of the capacity that the rate is, in thousandths; null for a rate that was declared as a number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_permille: Option<u32>,
@@ -81,6 +92,9 @@ impl LoadRecord {
             rate_per_s: self.rate_per_s.filter(|_| self.rate_permille.is_none()),
             capacity_per_s: None,
             capacity_bound: None,
+            warmup_requests: None,
+            rounds_per_process: None,
+            lengthened_to_ns: None,
             ..self.clone()
         }
     }

@@ -253,6 +253,17 @@ pub enum Note {
         /// The reason that the run gave.
         why: String,
     },
+    /// Rounds that no figure uses.
+    RoundsLeftOut {
+        /// Good rounds of pairs during which the machine was disturbed.
+        disturbed: u32,
+        /// Rounds that failed a check.
+        invalid: u32,
+        /// Rounds in which the load generator failed.
+        load_generator: u32,
+        /// Rounds that failed for another reason: most often the server's.
+        server: u32,
+    },
     /// The sides run different versions of packages.
     DifferentPackages {
         /// The first of them.

@@ -64,6 +64,10 @@ pub struct Round {
     /// The checks that it failed, as facts; empty unless it is invalid, and in records from before there was this field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_checks: Vec<FailedCheck>,
+    /// Wall time of the whole round: start of the server, probes, warm-up, load and stop; null in records from before there was
+    /// this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ns: Option<u64>,
     /// Wall time of the load, as the driver measured it.
     pub elapsed_ns: Option<u64>,
     /// Good answers.
@@ -169,6 +173,7 @@ impl Round {
             status: RoundStatus::Failed,
             reason: None,
             failed_checks: Vec::new(),
+            took_ns: None,
             elapsed_ns: None,
             ok_count: None,
             failed_count: None,

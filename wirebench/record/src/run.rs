@@ -175,6 +175,9 @@ pub struct Spent {
     pub build_ns: u64,
     /// From the first server start to the last report, builds left out.
     pub measure_ns: u64,
+    /// Of that, observing how servers warm up, and measuring capacities, before first rounds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub calibrate_ns: u64,
     /// Drivers running, warm-up included.
     pub load_ns: u64,
     /// Servers from exec to ready.
@@ -184,6 +187,11 @@ pub struct Spent {
     /// Counting, which is not part of the measuring time.
     #[serde(default)]
     pub count_ns: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires a reference")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A stage of a run with a baseline: a screen first, then fresh rounds of the suspicious series.

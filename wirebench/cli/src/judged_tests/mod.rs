@@ -22,7 +22,7 @@ use wirebench_record::comparison::{ComparedMetric, Comparison, Verdict};
 use wirebench_record::counts::Counts;
 use wirebench_record::metric::{Better, Metric};
 use wirebench_record::reason::{MetricReason, NoSecondStage, Note, SeriesReason};
-use wirebench_record::run::{Bound, CpuTime, LoadRecord, Round, Run, Series, Variant};
+use wirebench_record::run::{Bound, CpuTime, LoadRecord, Round, RoundStatus, Run, RunStatus, Series, Variant};
 use wirebench_testing::figure;
 
 /// A run without rounds, and its one series.

@@ -37,7 +37,8 @@ fn where_time_is_too_short_for_all_that_may_have_changed_the_worst_is_measured_a
         run.series.extend(timed(10, 0, all, [None, None]).series);
     }
     assert_eq!(second_stage(&run, 30).unwrap().series, [0, 1, 2]);
-    assert_eq!(second_stage(&run, 17).unwrap().series, [1, 2]);
+    assert_eq!(second_stage(&run, 20).unwrap().series, [1, 2]);
+    assert_eq!(second_stage(&run, 19).unwrap().series, [1], "two series need two pairs to spare");
     let one = second_stage(&run, 15).unwrap();
     assert_eq!((one.series, one.rounds), (vec![1], 15), "{}", one.why);
     assert_eq!(second_stage(&run, 7), None);
@@ -74,14 +75,14 @@ fn why_there_are_no_fresh_rounds_is_said() {
         minutes: None,
     };
     assert_eq!(few, asked_for_few);
-    // A pair of rounds takes some 7 s: 1 s of load, the warm-up and 2 s around it on each side.
+    // Five pairs of rounds took 30 s.
     let mut cut = timed(5, 0, waits(0.3), [None, None]);
     cut.rounds_planned = 10;
     cut.spent.measure_ns = 30_000_000_000;
     cut.spent.load_ns = 10_000_000_000;
     let text = terminal::render(&judged(&cut), None);
     assert!(
-        text.contains("Repeat the measurement with --budget 3m, which is enough at this pace"),
+        text.contains("Repeat the measurement with --budget 2m, which is enough at this pace"),
         "{text}"
     );
     assert_eq!(why(&timed(10, 20, waits(0.3), [None, None])), None);

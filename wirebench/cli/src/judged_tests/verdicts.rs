@@ -315,3 +315,52 @@ fn one_program_on_both_sides_is_unchanged_and_nothing_else_is_said_of_it() {
     );
     assert!(!text.contains("not measured:"), "{text}");
 }
+
+#[test]
+fn an_interrupted_run_keeps_the_verdict_of_its_counts_and_says_that_the_timing_is_not_judged() {
+    let counts_of = |variant, instructions| counts(variant, &[(Metric::Instructions, Some(instructions), 1.0)], &[]);
+    let mut run = timed(1, 0, waits(0.3), [None, None]);
+    run.series.push(counted(
+        counts_of(Variant::Baseline, 1_000.0),
+        counts_of(Variant::Candidate, 1_200.0),
+    ));
+    assert!(!headline::verdict(&judged(&run)).contains("interrupted"));
+    run.status = RunStatus::Incomplete;
+    run.reason = Some("interrupted".into());
+    let comparison = judged(&run);
+    assert_eq!(comparison.verdict, Verdict::Regressed);
+    let verdict = headline::verdict(&comparison);
+    assert_eq!(verdict, "✗ Regressed; the run was interrupted, the timing is not judged");
+    assert!(terminal::one_line(&comparison).contains(&verdict) && markdown::render(&comparison).contains(&verdict));
+    let mut screened = timed(10, 0, waits(0.0), [None, None]);
+    screened.status = RunStatus::Incomplete;
+    let verdict = headline::verdict(&judged(&screened));
+    assert!(verdict.ends_with("judged by fewer rounds than planned"), "{verdict}");
+}
+
+#[test]
+fn rounds_that_no_figure_uses_are_counted_by_reason() {
+    let mut run = timed(10, 0, waits(0.0), [None, None]);
+    let left_out = |run: &Run| {
+        let notes = judged(run).notes;
+        let note = notes.into_iter().find(|note| matches!(note, Note::RoundsLeftOut { .. }));
+        note.map(|note| reasons::note(&note))
+    };
+    assert_eq!(left_out(&run), None);
+    let (driver, rounds) = (run.series[0].driver.clone(), &mut run.series[0].rounds);
+    rounds[0].dropped = Some("steal 9.0 % of the CPUs' time".into());
+    rounds[1].dropped = Some("steal 9.0 % of the CPUs' time".into());
+    rounds[2].status = RoundStatus::Invalid;
+    for (place, reason) in [
+        (3, format!("candidate abc: {driver} exited with status 2: panic")),
+        (4, format!("{driver} was still running after 30s and was stopped")),
+        (5, "candidate abc: server http: not ready within 10s".to_owned()),
+    ] {
+        rounds[place].status = RoundStatus::Failed;
+        rounds[place].reason = Some(reason);
+    }
+    let expected = "Left out: 2 rounds with a disturbed machine, 1 round that failed a check, \
+                    2 rounds in which the load generator failed, 1 round in which the server failed.";
+    assert_eq!(left_out(&run).as_deref(), Some(expected));
+    assert!(terminal::render(&judged(&run), None).contains("2 rounds in which the load generator failed"));
+}

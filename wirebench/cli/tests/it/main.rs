@@ -78,5 +78,6 @@ mod trends;
 mod truths;
 mod variants;
 mod verdicts;
+mod warm_ups;
 mod workflows;
 mod wrong;

@@ -1,5 +1,7 @@
 //! The plan: which series are measured, with what load, in which order, and what is measured again. Pure.
 
+pub mod budget;
+mod digest;
 pub mod expected;
 mod order;
 pub mod rates;
@@ -7,22 +9,18 @@ pub mod rerun;
 mod selection;
 pub mod shards;
 mod wanted;
-
-use std::collections::BTreeMap;
+pub mod warm_up;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use serde::Serialize;
-use sha2::{Digest, Sha256};
 
 use crate::Project;
-use crate::args::Arg;
 use crate::driver::{Driver, Mode};
 use crate::load;
+use crate::plan::digest::digest;
 use crate::project::Profile;
 use crate::protocol::Protocol;
 use crate::scenario::{Amount, Load, Scenario};
-use crate::server::{Operation, Program, Server};
-use crate::tier::Tier;
+use crate::server::{Operation, Server};
 
 pub use order::{Slot, Stretch, pairs};
 pub use selection::{PlanError, Selection};
@@ -199,38 +197,4 @@ fn warmed(load: &Load, profile: &Profile) -> Load {
         warmup: load.warmup.or(profile.warmup.filter(|_| warms_up)),
         ..load.clone()
     }
-}
-
-fn digest(
-    protocol: Protocol,
-    load: &Load,
-    server: &Server,
-    operation: &Operation,
-    driver: &Driver,
-    mode: &Mode,
-) -> String {
-    #[derive(Serialize)]
-    struct Definition<'a> {
-        protocol: Protocol,
-        load: &'a Load,
-        server: (&'a Program, &'a [Arg], &'a BTreeMap<String, String>, Option<u16>),
-        operation: &'a Operation,
-        driver: (&'a str, &'a Option<String>, &'a Mode),
-        #[serde(skip_serializing_if = "<[Tier]>::is_empty")]
-        tiers: &'a [Tier],
-    }
-    let definition = Definition {
-        protocol,
-        load,
-        server: (&server.program, &server.args, &server.env, server.port),
-        operation,
-        driver: (&driver.tool.program, &driver.tool.version, mode),
-        tiers: &server.tiers,
-    };
-    let text = serde_json::to_vec(&definition).expect("declarations are plain data with text keys");
-    Sha256::digest(&text)
-        .iter()
-        .take(6)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
 }

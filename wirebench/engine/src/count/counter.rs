@@ -67,6 +67,19 @@ pub struct Counter<'a> {
     pub tell: &'a (dyn Fn(&str) + Sync),
 }
 
+/// A server run that has ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Counted {
+    /// Server runs that have ended, this one included.
+    pub done: usize,
+    /// All server runs.
+    pub all: usize,
+    /// Index of its job.
+    pub job: usize,
+    /// Whether all runs of its job have ended.
+    pub is_last_of_job: bool,
+}
+
 /// One server run that is to be made.
 #[derive(Debug, Clone, Copy)]
 struct PlannedRun<'a> {
@@ -144,19 +157,28 @@ fn explained(tool: Tool, error: &str) -> String {
 }
 
 impl Counter<'_> {
-    /// Counts every job; returns `None` if the user interrupted. `say` is called for each job after its last run.
+    /// Counts every job; returns `None` if the user interrupted. `say` is called after each server run.
     ///
     /// # Errors
     /// When the run's folder cannot be written.
-    pub fn count(&self, jobs: &[Job], say: &(dyn Fn(usize, usize) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
+    pub fn count(&self, jobs: &[Job], say: &(dyn Fn(Counted) + Sync)) -> std::io::Result<Option<Vec<Counts>>> {
         let planned = self.planned(jobs);
         let runs = Mutex::new(jobs.iter().map(|_| self.no_runs()).collect::<Vec<_>>());
         let done = AtomicUsize::new(0);
+        let left: Vec<AtomicUsize> = jobs.iter().map(|_| AtomicUsize::new(0)).collect();
+        for one in &planned {
+            left[one.job].fetch_add(1, Ordering::Relaxed);
+        }
         let make = |one: &PlannedRun| {
             if !self.bench.interrupt.is_requested() {
                 self.make_planned(jobs, one, &runs);
             }
-            say(done.fetch_add(1, Ordering::Relaxed) + 1, planned.len());
+            say(Counted {
+                done: done.fetch_add(1, Ordering::Relaxed) + 1,
+                all: planned.len(),
+                job: one.job,
+                is_last_of_job: left[one.job].fetch_sub(1, Ordering::Relaxed) == 1,
+            });
         };
         let workers = ThreadPoolBuilder::new().num_threads(self.workers(jobs)).build();
         let workers = workers.map_err(std::io::Error::other)?;

@@ -214,7 +214,11 @@ mod tests {
     #[test]
     fn too_few_in_flight_is_a_fault_unless_the_driver_is_known_for_it() {
         let load = load(Amount::Requests(70_000));
-        assert!(judged(round(70_000, 1_000_000), &load, 0.97)[0].starts_with("Little's law"));
+        let found = &judged(round(70_000, 1_000_000), &load, 0.97)[0];
+        assert!(
+            found.starts_with("Little's law") && found.contains("use fewer connections, a longer load.duration"),
+            "{found}"
+        );
         assert_eq!(judged(round(70_000, 1_000_000), &load, 0.7), Vec::<String>::new());
     }
 

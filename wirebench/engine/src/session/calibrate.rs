@@ -37,7 +37,7 @@ pub(super) fn burns(setup: &Setup, recorder: &Recorder, worse: Percent) -> anyho
         series: setup.series.iter().map(|series| series.id.clone()).collect(),
         why: "what a request costs".into(),
     };
-    measure_stage(&mut session, &stage, StageTime::unlimited())?;
+    measure_stage(&mut session, &stage, StageTime::unlimited(), None)?;
     let measured = session.finish()?;
     let burn = |values: Vec<f64>| median(&values).map(|ns| nanos(ns * worse.share()));
     Ok((measured.run.series.iter())

@@ -1,19 +1,17 @@
 //! Counts every counted series of a run and writes the counts into its record.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::IsTerminal as _;
 use std::time::Instant;
 
 use anyhow::Context as _;
-use indicatif::ProgressBar;
 
 use crate::count::counter::{Counter, Job};
 use crate::count::tool::Toolbox;
 use crate::git;
 use crate::install;
 use crate::measure::tools;
-use crate::session::Setup;
 use crate::session::recorder::{self, Recorder};
+use crate::session::{Setup, progress};
 use wirebench_declare::count::Count;
 use wirebench_declare::span::nanos;
 use wirebench_record::counts::{CountStatus, Counts, Source};
@@ -120,17 +118,24 @@ fn jobs<'a>(setup: &Setup<'a>) -> Vec<(usize, Job<'a>)> {
 }
 
 fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts>>> {
-    let bar = std::io::stderr().is_terminal().then(|| ProgressBar::new(0));
+    let bar = progress::bar();
     let series: BTreeSet<&str> = jobs.iter().map(|job| job.series.id.as_str()).collect();
     log::info!(
-        "counting {} series in lock step with their drivers ({} measurements)",
+        "counting {} series in lock step with their drivers ({})",
         series.len(),
-        jobs.len()
+        progress::number(jobs.len(), "measurement")
     );
-    let counts = counter.count(jobs, &|done, all| {
-        if let Some(bar) = &bar {
-            bar.set_length(all as u64);
-            bar.set_position(done as u64);
+    let counts = counter.count(jobs, &|run| {
+        let job = &jobs[run.job];
+        let place = format!("{} · {}", job.side.revision.variant.name(), job.series.id);
+        match &bar {
+            Some(bar) => {
+                bar.set_length(run.all as u64);
+                bar.set_position(run.done as u64);
+                bar.set_message(format!("counting · {place}"));
+            }
+            None if run.is_last_of_job => log::info!("counted · {place} · server run {} of {}", run.done, run.all),
+            None => {}
         }
     });
     if let Some(bar) = &bar {

@@ -161,6 +161,7 @@ fn spent(runs: &[&Run]) -> Spent {
     Spent {
         build_ns: sum(|spent| spent.build_ns),
         measure_ns: sum(|spent| spent.measure_ns),
+        calibrate_ns: sum(|spent| spent.calibrate_ns),
         load_ns: sum(|spent| spent.load_ns),
         start_ns: sum(|spent| spent.start_ns),
         normalise_ns: sum(|spent| spent.normalise_ns),

@@ -19,21 +19,24 @@ mod stage;
 pub mod status;
 mod time;
 mod variants;
+mod warm_up;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use log::Level;
 use serde::Serialize;
 
 use crate::measure::side::Side;
+use crate::measure::slot::Preparation;
 use crate::normalise::Jq;
 use crate::session::prepare::Prepared;
 use crate::session::progress::{Heading, Progress};
 use crate::session::recorder::Recorder;
 use crate::session::variants::SeriesVariants;
+use crate::session::warm_up::Limits;
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_record::run::{Run, Stage, Variant};
 
@@ -46,7 +49,7 @@ pub use run::{NothingToMeasure, Recorded, locked, measure};
 pub use series_record::unmeasured;
 pub use side_request::{CodeSource, SideRequest};
 pub use spec::{Part, Purpose, RunSpec};
-pub use stage::{Ending, Member, StagedRun, measure_stages, screen_stage};
+pub use stage::{Ending, Member, SecondStage, StagedRun, measure_stages, screen_stage};
 pub use time::StageTime;
 
 /// Everything that a session needs.
@@ -74,6 +77,11 @@ struct Session<'a> {
     slots: Vec<Slot>,
     /// The rates of series that offer a share of the capacity, requests/s, by index; known once measured.
     rates: BTreeMap<usize, u32>,
+    /// What the servers of each series need before a round, by index; known once measured.
+    preparations: BTreeMap<usize, Preparation>,
+    /// The lengths of rounds that are longer than declared, by index of the series.
+    lengths: BTreeMap<usize, Duration>,
+    limits: Limits,
 }
 
 /// plan.json.
@@ -93,6 +101,9 @@ impl<'a> Session<'a> {
             began: Instant::now(),
             slots: Vec::new(),
             rates: BTreeMap::new(),
+            preparations: BTreeMap::new(),
+            lengths: BTreeMap::new(),
+            limits: Limits::NONE,
         }
     }
 
@@ -150,6 +161,10 @@ impl StagedRun for Session<'_> {
     fn begin(&mut self, stage: &Stage) -> Vec<Member> {
         if self.is_paired() {
             self.log(&format!("stage {}: {}", self.stage_number(stage.number), stage.why));
+        }
+        // A stage takes no process from the one before.
+        for series in self.setup.series {
+            self.setup.prepared.harness.kept_servers.stop(&series.id);
         }
         self.setup
             .series

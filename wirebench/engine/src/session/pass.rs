@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::measure::side::Side;
-use crate::measure::slot::Measured;
+use crate::measure::slot::{Measured, Preparation};
 use crate::session::rates::SlotFailure;
 use crate::session::stage::{Ending, StagedRun as _};
+use crate::session::warm_up::refuse_short;
 use crate::session::{Session, Setup};
 use log::Level;
 use rayon::prelude::{IntoParallelRefIterator as _, ParallelIterator as _};
@@ -19,10 +20,12 @@ use wirebench_record::run::{Round, RoundStatus, Variant};
 
 /// A measured slot, and the folder of its raw output.
 pub(super) struct RawRound<'a> {
-    slot: Slot,
+    pub(super) slot: Slot,
     folder: PathBuf,
     /// The series as it was loaded: that of the plan, with a rate that may have been measured first.
-    series: PlannedSeries<'a>,
+    pub(super) series: PlannedSeries<'a>,
+    /// The wall time of the round.
+    took: Duration,
     result: Result<SlotResult, String>,
 }
 
@@ -38,6 +41,7 @@ impl<'a> Session<'a> {
     /// Measures one round of every series in the pass, then normalises all of them on all cores, while nothing is being
     /// measured. The deadline is checked between pairs, never within one.
     pub(super) fn measure_pass(&mut self, slots: &[Slot], deadline: Option<Instant>) -> anyhow::Result<Ending> {
+        self.progress.set_deadline(deadline);
         let interrupt = &self.setup.prepared.harness.interrupt;
         let mut raws: Vec<RawRound<'a>> = Vec::new();
         let mut ending = Ending::Whole;
@@ -64,6 +68,7 @@ impl<'a> Session<'a> {
         }
         self.record(&raws);
         self.leave_out_disturbed(&raws);
+        self.lengthen(&raws);
         self.recorder.run.spent.measure_ns = nanos(self.began.elapsed());
         self.recorder.conclude(true);
         self.recorder.save()?;
@@ -73,7 +78,7 @@ impl<'a> Session<'a> {
     /// Measures one slot; `None` if the user interrupted it.
     fn measure(&mut self, slot: Slot) -> Option<RawRound<'a>> {
         self.progress.begin(slot);
-        let started = Instant::now();
+        let mut started = Instant::now();
         let Setup { prepared, series, .. } = self.setup;
         let series = &series[slot.series];
         let side = self.side(slot.variant);
@@ -86,9 +91,11 @@ impl<'a> Session<'a> {
         let mut series = series.clone();
         let result = match broken {
             Some(reason) => Err(reason.clone()),
-            None => match self.at_rate(slot.series).and_then(|load| {
+            None => match self.load_of(slot.series).and_then(|(load, preparation)| {
                 series.load = load;
-                self.measure_or_search(&series, slot, &folder)
+                // What is measured once before the first round is not part of a round.
+                started = Instant::now();
+                self.measure_or_search(&series, slot, &folder, preparation)
             }) {
                 Err(SlotFailure::Interrupted) => return None,
                 Err(SlotFailure::Failed(reason)) => Err(reason),
@@ -104,26 +111,36 @@ impl<'a> Session<'a> {
         };
         let result = result.map_err(with_side);
         if let Err(reason) = &result {
+            // Both sides begin anew, so that their processes served the same number of rounds.
+            prepared.harness.kept_servers.stop(&series.id);
             self.progress
                 .log(Level::Error, &format!("failed: {}: {reason}", series.id));
         }
-        self.progress.end(slot, started.elapsed());
+        let took = started.elapsed();
+        self.progress.end(slot, took);
         Some(RawRound {
             slot,
             folder,
             series,
+            took,
             result,
         })
     }
 
     /// Measures a slot whose rate is known, or searches for its rate.
-    fn measure_or_search(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<SlotResult, SlotFailure> {
+    fn measure_or_search(
+        &self,
+        series: &PlannedSeries,
+        slot: Slot,
+        folder: &Path,
+        preparation: Preparation,
+    ) -> Result<SlotResult, SlotFailure> {
         if let Some(search) = series.load.search {
             let (loading, round) = self.search(series, search, slot, folder)?;
             return Ok(SlotResult::Searched(loading, Box::new(round)));
         }
         let harness = &self.setup.prepared.harness;
-        let measured = harness.measure(series, self.side(slot.variant), folder)?;
+        let measured = harness.measure(series, self.side(slot.variant), folder, preparation)?;
         Ok(SlotResult::Once(Box::new(measured)))
     }
 
@@ -181,9 +198,15 @@ impl<'a> Session<'a> {
 }
 
 fn round(jq: &Jq, raw: &RawRound) -> Round {
-    match &raw.result {
+    let round = match &raw.result {
         Ok(SlotResult::Once(measured)) => normalise::round(jq, &raw.series, raw.slot, measured, &raw.folder),
         Ok(SlotResult::Searched(_, round)) => (**round).clone(),
         Err(reason) => failed_round(raw.slot, reason.clone()),
-    }
+    };
+    let mut round = Round {
+        took_ns: Some(nanos(raw.took)),
+        ..round
+    };
+    refuse_short(&raw.series.load, &mut round);
+    round
 }

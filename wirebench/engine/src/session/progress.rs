@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -37,20 +37,33 @@ pub(super) struct Progress<'a> {
     heading: Heading,
     remaining: Vec<Slot>,
     took: BTreeMap<usize, Duration>,
+    /// The end of the budget: no pair begins after it.
+    deadline: Option<Instant>,
+}
+
+/// A bar on stderr; `None` if that is no terminal.
+pub(super) fn bar() -> Option<ProgressBar> {
+    std::io::stderr().is_terminal().then(|| {
+        let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}").expect("a constant template");
+        ProgressBar::new(0).with_style(style)
+    })
+}
+
+/// A number with its noun: `1 pair`, `2 pairs`.
+pub(super) fn number(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 impl<'a> Progress<'a> {
     pub(super) fn new(series: &'a [PlannedSeries<'a>]) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {wide_msg}").expect("a constant template");
-            ProgressBar::new(0).with_style(style)
-        });
         Self {
-            bar,
+            bar: bar(),
             series,
             heading: Heading::default(),
             remaining: Vec::new(),
             took: BTreeMap::new(),
+            deadline: None,
         }
     }
 
@@ -63,9 +76,21 @@ impl<'a> Progress<'a> {
         }
     }
 
+    /// The next slots end at a deadline, if there is one.
+    pub(super) const fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// The expected time of the slots that are left, at most what is left of the budget.
+    fn left(&self, now: Instant) -> Duration {
+        let expected = self.remaining.iter().map(|slot| self.expected(slot.series)).sum();
+        let of_budget = self.deadline.map(|deadline| deadline.saturating_duration_since(now));
+        of_budget.map_or(expected, |left| left.min(expected))
+    }
+
     /// A slot begins.
     pub(super) fn begin(&self, slot: Slot) {
-        let left = remaining(self.remaining.iter().map(|slot| self.expected(slot.series)).sum());
+        let left = remaining(self.left(Instant::now()));
         let heading = &self.heading;
         let number = slot.round - heading.first_round + 1;
         let round = format!("{} {number}/{}", heading.kind, heading.rounds);
@@ -131,5 +156,39 @@ pub fn remaining(length: Duration) -> String {
         format!("{seconds:.0} s")
     } else {
         format!("{:.0} min", (seconds / 60.0).ceil())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wirebench_record::run::Variant;
+
+    #[test]
+    fn the_time_left_is_at_most_that_of_the_budget() {
+        let slot = |round| Slot {
+            position: 0,
+            round,
+            series: 0,
+            variant: Variant::Candidate,
+            stage: 1,
+        };
+        let mut progress = Progress::new(&[]);
+        progress.enter(Heading::default(), &(0..20).map(slot).collect::<Vec<_>>());
+        progress.end(slot(0), Duration::from_secs(60));
+        let now = Instant::now();
+        assert_eq!(progress.left(now), Duration::from_secs(19 * 60));
+        progress.set_deadline(Some(now + Duration::from_secs(240)));
+        assert_eq!(progress.left(now), Duration::from_secs(240));
+        progress.set_deadline(Some(now + Duration::from_secs(24 * 60)));
+        assert_eq!(progress.left(now), Duration::from_secs(19 * 60));
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!(
+            [number(1, "pair"), number(2, "pair"), number(0, "pair")],
+            ["1 pair", "2 pairs", "0 pairs"]
+        );
     }
 }

@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::measure::drive::DriveError;
 use crate::measure::side::Side;
-use crate::measure::slot::SlotError;
+use crate::measure::slot::{Preparation, SlotError};
 use crate::normalise;
 use crate::session::Session;
 use wirebench_declare::load::{Load, Rate, Search};
@@ -36,17 +36,18 @@ impl From<SlotError> for SlotFailure {
 }
 
 impl Session<'_> {
-    /// The load of a series with its rate in requests per second; a share of the capacity is measured once, before the first
+    /// A load of a series with its rate in requests per second; a share of the capacity is measured once, before the first
     /// round.
-    pub(super) fn at_rate(&mut self, index: usize) -> Result<Load, SlotFailure> {
-        let load = &self.setup.series[index].load;
+    pub(super) fn at_rate(&mut self, index: usize, load: Load) -> Result<Load, SlotFailure> {
         let Some(Rate::OfCapacity(share)) = load.rate else {
-            return Ok(load.clone());
+            return Ok(load);
         };
         if let Some(rate) = self.rates.get(&index) {
             return Ok(load.at(*rate));
         }
-        let (capacity, bound) = self.capacity(index)?;
+        let began = Instant::now();
+        let (capacity, bound) = self.capacity(index, &load)?;
+        self.recorder.run.spent.calibrate_ns += nanos(began.elapsed());
         let rate = of_capacity(capacity, share);
         self.rates.insert(index, rate);
         let recorded = &mut self.recorder.run.series[index].load;
@@ -58,10 +59,10 @@ impl Session<'_> {
 
     /// Measures the capacity: good responses per second in a closed loop over the same connections. Returns the lowest of all
     /// variants.
-    fn capacity(&mut self, index: usize) -> Result<(u32, Option<Bound>), SlotFailure> {
+    fn capacity(&mut self, index: usize, load: &Load) -> Result<(u32, Option<Bound>), SlotFailure> {
         let series = &self.setup.series[index];
         let closed = PlannedSeries {
-            load: series.load.for_capacity(),
+            load: load.for_capacity(),
             ..series.clone()
         };
         let mut least: Option<(u32, Option<Bound>)> = None;
@@ -155,7 +156,16 @@ impl Session<'_> {
         side: &Side,
         folder: &Path,
     ) -> Result<(Duration, Round), SlotError> {
-        let measured = self.setup.prepared.harness.measure(series, side, folder)?;
+        // A search begins each step with a fresh server.
+        let preparation = Preparation {
+            rounds_per_process: 1,
+            ..self
+                .preparations
+                .get(&slot.series)
+                .copied()
+                .unwrap_or(Preparation::DECLARED)
+        };
+        let measured = self.setup.prepared.harness.measure(series, side, folder, preparation)?;
         let round = normalise::round(self.setup.jq, series, slot, &measured, folder);
         if round.status == RoundStatus::Ok && !self.setup.keep_raw {
             let _ = fs::remove_dir_all(folder);

@@ -25,6 +25,7 @@ use crate::session::spec::{Part, Purpose, RunSpec};
 use crate::session::stage::{measure_stages, screen_stage};
 use crate::session::time::StageTime;
 use crate::session::variants::{self, VariantPlan};
+use crate::session::warm_up::Limits;
 use crate::session::{Session, Setup, calibrate, counting, prepare};
 
 /// A finished run: its record, and the folder that it is in.
@@ -204,6 +205,9 @@ fn load<'a>(
         StageTime::unlimited()
     };
     let mut session = Session::new(setup, recorder);
+    if compares {
+        session.limits = Limits::within(spec.budget, screen.series.len());
+    }
     if screen.series.is_empty() {
         return session.finish();
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use crate::measure::cores::Cores;
 use crate::measure::remote::Address;
 use crate::session::side_request::SideRequest;
+use crate::session::stage::SecondStage;
 use wirebench_declare::Project;
 use wirebench_declare::percent::Percent;
 use wirebench_declare::plan::{PlannedSeries, Selection};
 use wirebench_declare::project::Profile;
-use wirebench_record::run::{Run, Stage};
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,6 +99,6 @@ pub struct RunSpec<'a> {
     pub lock: bool,
     /// Wall time for rounds of load where two variants are compared.
     pub budget: Duration,
-    /// Chooses the second stage, from the run and the time left after the first one; `None` if no series needs one.
-    pub second_stage: &'a dyn Fn(&Run, Duration) -> Option<Stage>,
+    /// Plans the second stage.
+    pub second_stage: SecondStage<'a>,
 }

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use wirebench_declare::plan::budget::NextStage;
 use wirebench_declare::plan::rerun::FEWEST_PAIRS;
 use wirebench_declare::plan::{Slot, Stretch, pairs};
 use wirebench_record::run::{Round, Run, Stage, Variant};
@@ -54,7 +55,10 @@ pub trait StagedRun {
     fn log(&self, _text: &str) {}
 }
 
-/// Measures the first stage, and then the one that `second_stage` chooses from the run and the time left, if it chooses one.
+/// Plans the second stage from the run and the time left of its budget.
+pub type SecondStage<'a> = &'a dyn Fn(&Run, Duration) -> NextStage;
+
+/// Measures the first stage, and then the one that `second_stage` plans, if it plans one.
 ///
 /// # Errors
 /// When plan or record cannot be written.
@@ -62,28 +66,36 @@ pub fn measure_stages(
     session: &mut impl StagedRun,
     screen: &Stage,
     time: StageTime,
-    second_stage: &dyn Fn(&Run, Duration) -> Option<Stage>,
+    second_stage: SecondStage,
 ) -> anyhow::Result<Ending> {
-    let ending = measure_stage(session, screen, time)?;
     // Fewer first rounds than a verdict needs were requested: they are measured, and nothing is decided.
-    let enough = ending == Ending::Whole && screen.rounds >= FEWEST_PAIRS;
-    let Some(end) = time.end.filter(|_| enough) else {
+    let decides = screen.rounds >= FEWEST_PAIRS;
+    let ending = measure_stage(session, screen, time, decides.then_some(second_stage))?;
+    let Some(end) = time.end.filter(|_| decides && ending == Ending::Whole) else {
         return Ok(ending);
     };
     let left = end.saturating_duration_since(Instant::now());
-    match second_stage(session.run(), left) {
-        Some(second) => measure_stage(session, &second, StageTime::last(end)),
+    match second_stage(session.run(), left).stage {
+        Some(second) => measure_stage(session, &second, StageTime::last(end), None),
         None => Ok(ending),
     }
 }
 
 /// Measures the rounds of one stage, and up to four extra rounds of each series whose pairs were disturbed or failed too often.
 /// After `time.end` no new pair begins, and the stage is recorded with the rounds that every series has. A stage that another one
-/// follows ends earlier (see [`StageTime`]), and once it is late it has no extra rounds: the next stage measures such series anew.
+/// follows (`next`) ends earlier (see [`Screen`]), and once it is late it has no extra rounds: the next stage measures such series
+/// anew.
+///
+/// [`Screen`]: wirebench_declare::plan::budget::Screen
 ///
 /// # Errors
 /// When plan or record cannot be written.
-pub(super) fn measure_stage(session: &mut impl StagedRun, stage: &Stage, time: StageTime) -> anyhow::Result<Ending> {
+pub(super) fn measure_stage(
+    session: &mut impl StagedRun,
+    stage: &Stage,
+    time: StageTime,
+    next: Option<SecondStage>,
+) -> anyhow::Result<Ending> {
     let members = session.begin(stage);
     if session.is_paired() {
         session.run().stages.push(stage.clone());
@@ -102,12 +114,21 @@ pub(super) fn measure_stage(session: &mut impl StagedRun, stage: &Stage, time: S
             return Ok(ending);
         }
         let whole = measured + 1;
-        if whole < stage.rounds && time.is_enough(whole, members.len(), Instant::now()) {
+        if whole < stage.rounds && next.is_some_and(|next| ends_early(session.run(), time, whole, next)) {
             shorten(session, stage, whole, "ended to leave time for the second stage,");
             return Ok(Ending::Whole);
         }
     }
     measure_extra_pairs(session, stage, time, &members)
+}
+
+/// True if a first stage with that many whole rounds ends now, to leave time for the second.
+fn ends_early(run: &Run, time: StageTime, whole: u32, second_stage: SecondStage) -> bool {
+    let now = Instant::now();
+    let Some((screen, left)) = time.screen(whole, now).zip(time.left(now)) else {
+        return false;
+    };
+    screen.ends(second_stage(run, left).needed)
 }
 
 /// Measures extra pairs, a round of them at a time, until no series wants another or the time is over.
@@ -286,7 +307,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.failing = vec![0, 4];
         let stage = fake.screen(4);
-        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR)).unwrap();
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR), None).unwrap();
         assert_eq!(ending, Ending::Whole);
         let rounds = (0..4).map(|round| ("round", round, vec![0, 1]));
         let extra = [4, 5].map(|round| ("extra round", round, vec![0]));
@@ -300,7 +321,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.failing = (0..100).collect();
         let stage = fake.screen(3);
-        measure_stage(&mut fake, &stage, StageTime::unlimited()).unwrap();
+        measure_stage(&mut fake, &stage, StageTime::unlimited(), None).unwrap();
         assert_eq!(fake.passes.len(), 3 + 4);
     }
 
@@ -309,7 +330,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH[1..]);
         fake.failing = vec![0];
         let stage = fake.screen(3);
-        measure_stage(&mut fake, &stage, StageTime::unlimited()).unwrap();
+        measure_stage(&mut fake, &stage, StageTime::unlimited(), None).unwrap();
         assert_eq!((fake.passes.len(), fake.run.stages.len()), (3, 0));
     }
 
@@ -318,7 +339,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.endings = vec![Ending::Whole, Ending::Whole, Ending::OutOfTime];
         let stage = fake.screen(8);
-        let none = |_: &Run, _| panic!("a second stage without time");
+        let none = |_: &Run, _| NextStage::default();
         let ending = measure_stages(&mut fake, &stage, StageTime::first(HOUR), &none).unwrap();
         assert_eq!(ending, Ending::OutOfTime);
         let recorded = &fake.run.stages[0];
@@ -332,7 +353,7 @@ mod tests {
         let mut fake = Fake::new(&BOTH);
         fake.endings = vec![Ending::Whole, Ending::Interrupted];
         let stage = fake.screen(8);
-        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR)).unwrap();
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR), None).unwrap();
         assert_eq!((ending, fake.run.stages), (Ending::Interrupted, vec![stage]));
     }
 
@@ -342,7 +363,7 @@ mod tests {
         fake.failing = vec![0];
         fake.endings = vec![Ending::Whole, Ending::OutOfTime];
         let stage = fake.screen(1);
-        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR)).unwrap();
+        let ending = measure_stage(&mut fake, &stage, StageTime::first(HOUR), None).unwrap();
         assert_eq!((ending, &fake.run.stages), (Ending::OutOfTime, &vec![stage]));
         let text = "the time given was over before every disturbed round was made up for";
         assert_eq!(*fake.logged.borrow(), [text]);
@@ -354,14 +375,14 @@ mod tests {
         fake.failing = vec![0];
         let stage = fake.screen(20);
         let id = fake.run.series[1].id.clone();
-        let second = |run: &Run, _| {
-            assert_eq!(run.series[0].rounds.len(), 2 * 10);
-            Some(Stage {
+        let second = |run: &Run, _| NextStage {
+            needed: None,
+            stage: (run.series[0].rounds.len() == 2 * 10).then(|| Stage {
                 number: 2,
                 rounds: 8,
                 series: vec![id.clone()],
                 why: "decide".into(),
-            })
+            }),
         };
         // The time of a first stage of no length is over from the beginning.
         let time = StageTime::first(Duration::ZERO);
@@ -382,7 +403,7 @@ mod tests {
     fn fewer_first_rounds_than_a_verdict_needs_have_no_second_stage() {
         let mut fake = Fake::new(&BOTH);
         let stage = fake.screen(FEWEST_PAIRS - 1);
-        let none = |_: &Run, _| panic!("a second stage");
+        let none = |_: &Run, _| -> NextStage { panic!("a second stage") };
         measure_stages(&mut fake, &stage, StageTime::first(HOUR), &none).unwrap();
     }
 }

@@ -126,7 +126,8 @@ pub(super) fn notes(given: Vec<Note>) -> Vec<Note> {
                 packages: Vec::new(),
                 more: 0,
             },
-            known @ (Note::Modified { .. }
+            known @ (Note::RoundsLeftOut { .. }
+            | Note::Modified { .. }
             | Note::SeveralMachines { .. }
             | Note::SharedCores
             | Note::Unlocked

@@ -213,6 +213,38 @@ fn different_packages(run: &Run) -> Option<Note> {
     })
 }
 
+/// The rounds of compared series that no figure uses, by reason; `None` if there are none.
+fn rounds_left_out(run: &Run) -> Option<Note> {
+    let (mut disturbed, mut invalid, mut load_generator, mut server) = (0, 0, 0, 0);
+    for series in run.series.iter().filter(|series| series.missing_in.is_none()) {
+        for round in &series.rounds {
+            match round.status {
+                RoundStatus::Ok => disturbed += u32::from(round.dropped.is_some()),
+                RoundStatus::Invalid => invalid += 1,
+                RoundStatus::Failed if blames_driver(round, &series.driver) => load_generator += 1,
+                RoundStatus::Failed => server += 1,
+            }
+        }
+    }
+    (disturbed + invalid + load_generator + server > 0).then_some(Note::RoundsLeftOut {
+        disturbed,
+        invalid,
+        load_generator,
+        server,
+    })
+}
+
+/// True if the reason of a failed round begins with the load generator's name, after the side's.
+fn blames_driver(round: &Round, driver: &str) -> bool {
+    let reason = round.reason.as_deref().unwrap_or_default();
+    let mut clauses = reason.split(": ").take(2);
+    clauses.any(|clause| {
+        clause
+            .strip_prefix(driver)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    })
+}
+
 /// What to know before trusting the comparison.
 fn notes(run: &Run, no_second_stage: Option<&NoSecondStage>) -> Vec<Note> {
     let mut notes = Vec::new();
@@ -223,6 +255,7 @@ fn notes(run: &Run, no_second_stage: Option<&NoSecondStage>) -> Vec<Note> {
         let why = run.reason.clone().unwrap_or_else(|| "incomplete".into());
         notes.push(Note::NotFinished { why });
     }
+    notes.extend(rounds_left_out(run));
     notes.extend(different_packages(run));
     for side in &run.variants {
         if side.modified == Some(true) && side.variant != Variant::Null {

@@ -8,6 +8,7 @@ use crate::compare::gates::Gates;
 use crate::compare::{
     ALPHA_GATING, FEWEST_PAIRS, PLANNED_POWER, Rules, SCREEN, SCREEN_INFORMATIVE, SECOND_STAGE_PAIRS, count,
 };
+use wirebench_declare::plan::budget::{self, NextStage};
 use wirebench_record::reason::NoSecondStage;
 use wirebench_record::run::{Round, Run, RunStatus, Series, Stage};
 use wirebench_stats::location::pairs_to_resolve;
@@ -35,21 +36,24 @@ pub struct SecondStage {
     pub why: String,
 }
 
-/// The second stage: fresh pairs of the series that the first stage could not decide, as many as fit into the time
-/// left; `None` if no series needs it or too little time is left.
+/// The second stage: fresh pairs of the series that the first stage could not decide, as many as fit into the time left.
 #[must_use]
-pub fn next_stage(run: &Run, rules: &Rules, left: Duration) -> Option<Stage> {
+pub fn next_stage(run: &Run, rules: &Rules, left: Duration) -> NextStage {
     let time = Time {
         left,
         pair: pair_costs(run),
     };
-    let second = second_stage(run, rules, &time)?;
-    Some(Stage {
+    let needs = needs(run, rules);
+    let stage = planned(&needs, rules, &time).map(|second| Stage {
         number: 2,
         rounds: second.rounds,
         series: second.series.iter().map(|i| run.series[*i].id.clone()).collect(),
         why: second.why,
-    })
+    });
+    NextStage {
+        needed: needs.first().map(|need| time.pair[need.series] * count(FEWEST_PAIRS)),
+        stage,
+    }
 }
 
 /// Whether and why a cell is screened: tested in the second stage.
@@ -94,8 +98,19 @@ struct Need {
     suspicion: Suspicion,
     /// Fresh pairs that would decide it.
     rounds: u32,
-    /// The largest worsening of a gating metric that the first stage saw, a difference of logarithms.
+    /// The largest worsening of a suspicious metric that the first stage saw, a difference of logarithms.
     worse: f64,
+}
+
+impl Need {
+    /// Which series get fresh pairs first: those that look worse, then those that are unsure, then those that look better.
+    fn class(&self) -> u8 {
+        match self.suspicion {
+            Suspicion::Changed if self.worse > 0.0 => 0,
+            Suspicion::Unsure => 1,
+            Suspicion::Changed => 2,
+        }
+    }
 }
 
 /// Why the series of that index needs fresh rounds, and how many; `None` if it does not.
@@ -106,8 +121,10 @@ fn need(index: usize, series: &Series, tests: usize, gates: &Gates, rules: &Rule
         let suspicion = if cell.margin.gate {
             suspicion(&cell, &estimates, rules)
         } else {
-            let looks_worse = || cell.p_worse() <= SCREEN_INFORMATIVE || looks_gating(&cell, &estimates);
-            (estimates.kept.pairs.len() >= FEWEST_PAIRS && looks_worse()).then_some(Suspicion::Changed)
+            // Before it has the pairs that a verdict needs, only the size of the worsening counts.
+            let is_tested = estimates.kept.pairs.len() >= FEWEST_PAIRS;
+            let looks_worse = is_tested && cell.p_worse() <= SCREEN_INFORMATIVE || looks_gating(&cell, &estimates);
+            looks_worse.then_some(Suspicion::Changed)
         };
         let Some(suspicion) = suspicion else { continue };
         let need = need.get_or_insert(Need {
@@ -124,9 +141,9 @@ fn need(index: usize, series: &Series, tests: usize, gates: &Gates, rules: &Rule
             let planned =
                 |sd: f64| pairs_to_resolve(detect, margin, sd * SPREAD_FACTOR, ALPHA_GATING, tests, PLANNED_POWER);
             need.rounds = need.rounds.max(estimates.sd.and_then(planned).unwrap_or(0));
-            let worse = estimates.location.map(|location| location.estimate);
-            need.worse = need.worse.max(worse.unwrap_or(f64::NEG_INFINITY));
         }
+        let worse = estimates.location.map(|location| location.estimate);
+        need.worse = need.worse.max(worse.unwrap_or(f64::NEG_INFINITY));
     }
     need
 }
@@ -183,43 +200,37 @@ fn enough_minutes(run: &Run) -> Option<u32> {
     (whole > 0).then_some(whole)
 }
 
-/// The series for which the time left is enough for a verdict, in the run's order, and the number of rounds of each. If there
-/// is not time for all, those that may have changed take precedence, and of these the ones that look worst. `None` if there
-/// is not time for any.
-fn affordable(all: Vec<Need>, time: &Time) -> Option<(Vec<Need>, u32)> {
-    let fits = |needs: &[Need]| {
-        let pass: Duration = needs.iter().map(|need| time.pair[need.series]).sum();
-        u32::try_from(time.left.as_nanos() / pass.as_nanos().max(1)).unwrap_or(u32::MAX)
-    };
-    let enough = |needs: &[Need]| fits(needs) as usize >= FEWEST_PAIRS;
-    let mut needs = all;
-    let unsure = |need: &Need| need.suspicion == Suspicion::Unsure;
-    needs.sort_by(|one, other| {
-        let by_suspicion = unsure(one).cmp(&unsure(other));
-        by_suspicion.then(other.worse.total_cmp(&one.worse))
-    });
-    while !needs.is_empty() && !enough(&needs) {
-        needs.pop();
-    }
-    needs.sort_by_key(|need| need.series);
-    let rounds = fits(&needs);
-    (!needs.is_empty()).then_some((needs, rounds))
-}
-
-/// Plans the second stage from the first; `None` if no series needs it or no time is left for a useful number of pairs.
-#[must_use]
-pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<SecondStage> {
+/// Every series that needs fresh rounds, the one that needs them most first.
+fn needs(run: &Run, rules: &Rules) -> Vec<Need> {
     let gates = Gates::of(run, rules.margins);
     let compared = |series: &&Series| series.missing_in.is_none();
     let tests = (run.series.iter().filter(compared))
         .flat_map(|series| Cell::all(series, 1, &gates))
         .filter(|cell| cell.margin.gate)
         .count();
-    let all: Vec<Need> = (run.series.iter().enumerate())
+    let mut needs: Vec<Need> = (run.series.iter().enumerate())
         .filter(|(_, series)| compared(series))
         .filter_map(|(index, series)| need(index, series, tests, &gates, rules))
         .collect();
-    let (needs, fits) = affordable(all, time)?;
+    needs.sort_by(|one, other| {
+        let by_class = one.class().cmp(&other.class());
+        by_class.then(other.worse.total_cmp(&one.worse))
+    });
+    needs
+}
+
+/// Plans the second stage from the first; `None` if no series needs it or no time is left for a useful number of pairs.
+#[must_use]
+pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<SecondStage> {
+    planned(&needs(run, rules), rules, time)
+}
+
+/// The second stage of the series that need one, the one that needs it most first; `None` if there is not time for any.
+fn planned(needs: &[Need], rules: &Rules, time: &Time) -> Option<SecondStage> {
+    let costs: Vec<Duration> = needs.iter().map(|need| time.pair[need.series]).collect();
+    let (places, fits) = budget::affordable(&costs, time.left)?;
+    let mut needs: Vec<Need> = places.into_iter().map(|place| needs[place]).collect();
+    needs.sort_by_key(|need| need.series);
     let wanted = needs.iter().map(|need| need.rounds).max()?;
     let rounds = wanted.min(fits);
     let count = |kind| needs.iter().filter(|need| need.suspicion == kind).count();
@@ -245,21 +256,30 @@ pub fn second_stage(run: &Run, rules: &Rules, time: &Time) -> Option<SecondStage
     })
 }
 
-/// The duration of a pair of each series: load and warm-up, and an equal share of all other time.
+/// The measured duration of a pair of each series, the null in some of its rounds included: the wall time of its rounds, and
+/// an equal share of the time between rounds.
 #[must_use]
 pub fn pair_costs(run: &Run) -> Vec<Duration> {
-    let slots: u64 = run.series.iter().map(|series| series.rounds.len() as u64).sum();
-    let around = run.spent.measure_ns.saturating_sub(run.spent.load_ns) / slots.max(1);
+    let all = || {
+        run.series
+            .iter()
+            .flat_map(|series| series.rounds.iter().map(move |round| took_ns(series, round)))
+    };
+    let rounds_ns = run.spent.measure_ns.saturating_sub(run.spent.calibrate_ns);
+    let between = rounds_ns.saturating_sub(all().sum()) / (all().count() as u64).max(1);
     (run.series.iter())
         .map(|series| {
-            let count = (series.rounds.len() as u64).max(1);
-            // A search loads the server several times, each after a warm-up; its figures are of one of them.
-            let loads = |round: &Round| (round.search.len() as u64).max(1);
-            let warmup = series.load.warmup_ns.unwrap_or(0);
-            let spent = |round: &Round| loads(round) * (round.elapsed_ns.unwrap_or(0) + warmup);
-            let slot = series.rounds.iter().map(spent).sum::<u64>() / count + around;
-            let numbers: BTreeSet<u32> = series.rounds.iter().map(|round| round.round).collect();
-            Duration::from_nanos(slot * count.div_ceil((numbers.len() as u64).max(1)))
+            let rounds: u64 = series.rounds.iter().map(|round| took_ns(series, round) + between).sum();
+            let pairs: BTreeSet<u32> = series.rounds.iter().map(|round| round.round).collect();
+            Duration::from_nanos(rounds / (pairs.len() as u64).max(1))
         })
         .collect()
+}
+
+/// The wall time of a round; in a record from before it was measured, that of its loads and warm-ups.
+fn took_ns(series: &Series, round: &Round) -> u64 {
+    // A search loads the server several times, each after a warm-up; its figures are of one of them.
+    let loads = (round.search.len() as u64).max(1);
+    let nominal = || loads * (round.elapsed_ns.unwrap_or(0) + series.load.warmup_ns.unwrap_or(0));
+    round.took_ns.unwrap_or_else(nominal)
 }

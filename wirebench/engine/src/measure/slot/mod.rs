@@ -3,6 +3,7 @@
 mod error;
 pub mod files;
 mod harness;
+mod kept;
 mod measured;
 mod starts;
 
@@ -15,7 +16,9 @@ use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::remote::{Host, ping};
 use crate::measure::request::Request;
 use crate::measure::side::Side;
+use crate::measure::slot::kept::KeptServer;
 use crate::measure::target::Target;
+use crate::measure::temporary_folder::TemporaryFolder;
 use crate::measure::values;
 use wirebench_declare::args::Values;
 use wirebench_declare::plan::PlannedSeries;
@@ -25,6 +28,7 @@ use wirebench_declare::server::Operation;
 pub use error::SlotError;
 pub(super) use error::written;
 pub use harness::{Harness, timeout};
+pub use kept::{KeptServers, Preparation};
 pub use measured::Measured;
 
 impl Harness<'_> {
@@ -36,10 +40,19 @@ impl Harness<'_> {
     ///
     /// # Panics
     /// When the side does not declare the series' server, or has not built it.
-    pub fn measure(&self, series: &PlannedSeries, side: &Side, folder: &Path) -> Result<Measured, SlotError> {
+    pub fn measure(
+        &self,
+        series: &PlannedSeries,
+        side: &Side,
+        folder: &Path,
+        preparation: Preparation,
+    ) -> Result<Measured, SlotError> {
         written(folder, fs::create_dir_all(folder))?;
         if matches!(series.operation, Operation::Bench(_)) {
             return self.measure_benchmark(series, side, folder);
+        }
+        if preparation.rounds_per_process > 1 {
+            return self.measure_kept(series, side, folder, preparation);
         }
         let target = self.start(side, &side.server_of(series), folder)?;
         let request = self.request(series, &target)?;
@@ -49,11 +62,55 @@ impl Harness<'_> {
         let measured = if matches!(series.load.amount, Amount::Starts(_)) {
             self.measure_starts(series, side, folder, &request, response.body, target)?
         } else {
-            self.measure_load(series, folder, &request, target)?
+            let mut target = target;
+            let measured = self.measure_load(series, folder, &request, &mut target, preparation.warmup_requests)?;
+            written(folder, target.stop())?;
+            measured
         };
         Ok(Measured {
             ready_after,
             payload_bytes,
+            ..measured
+        })
+    }
+
+    /// Measures one slot with a server that serves several rounds: the one that waits for it, or a new one. After its last
+    /// round, and after an error, it is stopped.
+    fn measure_kept(
+        &self,
+        series: &PlannedSeries,
+        side: &Side,
+        folder: &Path,
+        preparation: Preparation,
+    ) -> Result<Measured, SlotError> {
+        let variant = side.revision.variant;
+        let kept = self.kept_servers.take(&series.id, variant);
+        let mut server = match kept {
+            Some(server) => server,
+            None => {
+                let own = written(folder, TemporaryFolder::make("wirebench-"))?;
+                KeptServer {
+                    target: self.start(side, &side.server_of(series), own.path())?,
+                    served: 0,
+                    _folder: own,
+                }
+            }
+        };
+        let request = self.request(series, &server.target)?;
+        let response = request.check(&server.target.front.address)?;
+        let is_warm = server.served > 0;
+        let warmup_requests = if is_warm { 0 } else { preparation.warmup_requests };
+        let measured = self.measure_load(series, folder, &request, &mut server.target, warmup_requests)?;
+        let ready_after = (!is_warm).then_some(server.target.ready_after);
+        server.served += 1;
+        if server.served < preparation.rounds_per_process {
+            self.kept_servers.store(&series.id, variant, server);
+        } else {
+            written(folder, server.target.stop())?;
+        }
+        Ok(Measured {
+            ready_after,
+            payload_bytes: Some(request.payload_bytes(&response)),
             ..measured
         })
     }
@@ -64,7 +121,8 @@ impl Harness<'_> {
         series: &PlannedSeries,
         folder: &Path,
         request: &Request,
-        mut target: Target,
+        target: &mut Target,
+        warmup_requests: u64,
     ) -> Result<Measured, SlotError> {
         written(folder, files::write(request, folder))?;
         if let Some(host) = &self.driver_host {
@@ -74,23 +132,22 @@ impl Harness<'_> {
                 source,
             })?;
         }
-        let values = self.values(series, &target, folder);
+        let values = self.values(series, target, folder);
         let ping = match (&self.host, &self.driver_host) {
             (Some(_), None) => ping::handshakes(&target.front.address),
             (None, Some(host)) => host.ping(),
             // The network between two other hosts cannot be measured from here.
             (Some(_), Some(_)) | (None, None) => None,
         };
-        let warmed = self.warm_up(series, folder, &values, &mut target)?;
-        let monitor = LoadMonitor::of(&target);
+        let warmed = self.warm_up(series, folder, &values, target, warmup_requests)?;
+        let monitor = LoadMonitor::of(target);
         let remote_steal_before = self.remote_steal_ns();
-        let mut driven = self.drive(series, folder, &values, Some(&mut target), Some(monitor))?;
+        let mut driven = self.drive(series, folder, &values, Some(target), Some(monitor))?;
         if let (Some(before), Some(after)) = (remote_steal_before, self.remote_steal_ns()) {
             driven.steal_ns = Some(driven.steal_ns.unwrap_or(0) + after.saturating_sub(before));
         }
         let wrong = request.check(&target.front.address).err();
         let peak_rss_bytes = target.usage.peak_rss_bytes();
-        written(folder, target.stop())?;
         Ok(Measured {
             loading: warmed + driven.wall,
             driven,
@@ -101,20 +158,26 @@ impl Harness<'_> {
         })
     }
 
-    /// Runs the driver for the warm-up of a series, if it has one; returns how long it ran.
+    /// Runs the driver for the warm-up of a series, if it has one, and for so many more requests; returns how long it ran.
     fn warm_up(
         &self,
         series: &PlannedSeries,
         folder: &Path,
         values: &Values,
         target: &mut Target,
+        requests: u64,
     ) -> Result<Duration, SlotError> {
-        let Some(length) = series.load.warmup else {
-            return Ok(Duration::ZERO);
-        };
-        let mut values = values.clone();
-        values::set_amount(&mut values, &Amount::Duration(length));
-        Ok(self.drive(series, folder, &values, Some(target), None)?.wall)
+        let requests = (requests > 0).then_some(Amount::Requests(requests));
+        let amounts = series.load.warmup.map(Amount::Duration).into_iter().chain(requests);
+        let mut took = Duration::ZERO;
+        for amount in amounts {
+            let mut series = series.clone();
+            series.load.amount = amount;
+            let mut values = values.clone();
+            values::set_amount(&mut values, &series.load.amount);
+            took += self.drive(&series, folder, &values, Some(&mut *target), None)?.wall;
+        }
+        Ok(took)
     }
 
     /// CPU time that the hypervisors of other hosts gave to others so far, ns; `None` without other hosts.

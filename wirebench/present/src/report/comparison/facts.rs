@@ -59,6 +59,7 @@ pub fn nulls(findings: &Findings) -> Option<String> {
     let pairs = nulls.iter().map(|(.., pairs)| *pairs).max().unwrap_or(0);
     let pairs = match pairs {
         0 => String::new(),
+        1 => " (1 pair)".into(),
         pairs => format!(" ({pairs} pairs)"),
     };
     (!each.is_empty()).then(|| format!("the same code twice: {}{pairs}", each.join(", ")))

@@ -7,9 +7,11 @@ use crate::report::escape::Escape;
 use crate::report::limits;
 use crate::report::percent::size;
 use crate::report::values;
+use wirebench_judge::compare::FEWEST_PAIRS;
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus};
-use wirebench_record::comparison::{ComparedSeries, Comparison, FunctionChange, Side, Verdict};
+use wirebench_record::comparison::{ComparedMetric, ComparedSeries, Comparison, FunctionChange, Side, Verdict};
 use wirebench_record::metric::Metric;
+use wirebench_record::reason::Note;
 use wirebench_record::run::short_commit;
 use wirebench_record::trend::Direction;
 
@@ -38,7 +40,23 @@ pub fn verdict(comparison: &Comparison) -> String {
     let broken = limits::broken(&comparison.limits);
     let symbol = verdict::symbol(broken.as_ref().map_or(status, |_| RowStatus::Regressed));
     let broken = broken.map_or_else(String::new, |broken| format!("; {broken}"));
-    format!("{symbol} {}{rest}{but}{broken}", first.to_uppercase())
+    let interrupted = interrupted(comparison);
+    format!("{symbol} {}{rest}{but}{broken}{interrupted}", first.to_uppercase())
+}
+
+/// What an interrupted run leaves open. Counts were counted on both sides before the rounds, so their verdict holds.
+fn interrupted(comparison: &Comparison) -> &'static str {
+    let is_unfinished = comparison
+        .notes
+        .iter()
+        .any(|note| matches!(note, Note::NotFinished { .. }));
+    let mut metrics = comparison.series.iter().flat_map(|series| &series.metrics);
+    let is_judged = |metric: &ComparedMetric| !metric.metric.is_counted() && metric.kept as usize >= FEWEST_PAIRS;
+    match (is_unfinished, metrics.any(is_judged)) {
+        (false, _) => "",
+        (true, true) => "; the run was interrupted, the timing is judged by fewer rounds than planned",
+        (true, false) => "; the run was interrupted, the timing is not judged",
+    }
 }
 
 /// The reasons for the verdict, in a few sentences.

@@ -100,7 +100,7 @@ fn blocks(view: &View) -> Vec<Block> {
     }
     if !view.pairs.is_empty() {
         let dropped = view.dropped.as_deref().unwrap_or("none");
-        let title = format!("Pairs and spread; left out over all metrics: {dropped}");
+        let title = format!("Pairs and spread; outliers left out over all metrics: {dropped}");
         let table = Table::new(pairs_columns(), view.pairs.iter().cloned());
         blocks.push(Block::folded(&title, PAIRS, &table, 100));
     }

@@ -202,6 +202,17 @@ pub fn note(note: &Note) -> String {
             "The run did not reach its end: fewer pairs than planned.".into()
         }
         Note::NotFinished { why } => format!("The run did not reach its end ({why}): fewer pairs than planned."),
+        Note::RoundsLeftOut {
+            disturbed,
+            invalid,
+            load_generator,
+            server,
+        } => rounds_left_out([
+            (*disturbed, "with a disturbed machine"),
+            (*invalid, "that failed a check"),
+            (*load_generator, "in which the load generator failed"),
+            (*server, "in which the server failed"),
+        ]),
         Note::DifferentPackages { packages, more } => different_packages(packages, *more),
         Note::Modified { side } => format!("The {}'s files were modified beyond its commit.", side.name()),
         Note::SeveralMachines { machines, kinds } => {
@@ -228,6 +239,15 @@ pub fn note(note: &Note) -> String {
         Note::Elsewhere { notes } => format!("{notes} more notes are in the run's own summary."),
         Note::Text { text } => text.clone(),
     }
+}
+
+/// `Left out: 10 rounds with a disturbed machine, 1 round that failed a check.`
+fn rounds_left_out(kinds: [(u32, &str); 4]) -> String {
+    let each = kinds.into_iter().filter(|(count, _)| *count > 0).map(|(count, kind)| {
+        let noun = if count == 1 { "round" } else { "rounds" };
+        format!("{count} {noun} {kind}")
+    });
+    format!("Left out: {}.", each.collect::<Vec<_>>().join(", "))
 }
 
 fn different_packages(packages: &[Dependency], more: u32) -> String {

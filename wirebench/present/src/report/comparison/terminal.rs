@@ -125,7 +125,7 @@ fn not_compared(all: &[NotCompared], out: &mut String) {
 
 fn foot(view: &View, out: &mut String) {
     let dropped = view.dropped.as_ref();
-    let dropped = dropped.map(|dropped| format!("left out over all metrics: {dropped}"));
+    let dropped = dropped.map(|dropped| format!("outliers left out over all metrics: {dropped}"));
     let facts = [
         ("code", Some(&view.code)),
         ("machine", Some(&view.machine)),

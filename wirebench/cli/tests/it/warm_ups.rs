@@ -1,0 +1,79 @@
+//! Rounds begin when the server is warm, and have enough requests.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, fixture, series};
+
+/// The CPU time of a request to `cold.mjs` that is not warm, ns.
+const COLD_NS: u64 = 5_000_000;
+
+/// A project with `cold.mjs`, loaded by hey for a second a round after a warm-up of 200 ms.
+fn bench(rounds: u32) -> Bench {
+    let server = format!(
+        "about = \"cold\"\nprotocols = [\"http\"]\ncommand = [\"node\", {:?}]\nargs = [\"{{port}}\"]\n\
+         ready = {{ tcp = true }}\n[operations.ask]\nrequest = {{ path = \"/ask\" }}\nexpect = {{ status = 200 }}\n",
+        fixture("cold.mjs")
+    );
+    let config = format!(
+        "builtin_drivers = []\ndefault_profile = \"test\"\n[profiles.test]\nabout = \"test\"\nrounds = {rounds}\n\
+         warmup = \"200ms\"\n[count]\nenabled = false\n"
+    );
+    Bench::new()
+        .file("wirebench.toml", &config)
+        .file("servers/cold/server.toml", &server)
+        .scenario("ask", "connections = 2, duration = \"1s\"")
+        .real_driver("hey")
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value}"))
+}
+
+/// The server's CPU time per good request of a round, ns.
+fn cost(round: &Value) -> u64 {
+    let cpu = &round["server_cpu_ns"];
+    (number(&cpu["user"]) + number(&cpu["system"])) / number(&round["ok_count"])
+}
+
+#[test]
+fn no_round_contains_the_requests_before_the_server_is_warm() {
+    let bench = bench(4);
+    let ended = bench.run(&["run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let record = bench.record();
+    let found = series(&record, "ask@cold@hey");
+    let rounds = found["rounds"].as_array().unwrap();
+    assert_eq!(rounds.len(), 4);
+    for round in rounds {
+        assert_eq!(round["status"], "ok", "{round}");
+        assert!(cost(round) < COLD_NS / 5, "{} ns a request: {}", cost(round), found["load"]);
+    }
+    assert!(number(&found["load"]["warmup_requests"]) >= 300, "{}", found["load"]);
+    let per_process = number(&found["load"]["rounds_per_process"]);
+    // 300 requests of 5 ms take 1.5 s: longer than a round.
+    assert!((2..=4).contains(&per_process), "{per_process}");
+    let starts = rounds.iter().filter(|round| !round["server_ready_ns"].is_null()).count() as u64;
+    assert_eq!(starts, 4u64.div_ceil(per_process), "each process serves {per_process} rounds");
+}
+
+#[test]
+fn rounds_with_few_requests_are_invalid_and_the_next_ones_are_longer() {
+    // One request at a time, each of 10 ms: about 100 in a second.
+    let slow = "import { createServer } from \"node:http\";\n\
+        createServer((_, response) => setTimeout(() => response.end(\"ok\"), 10)).listen(Number(process.argv[2]), \"127.0.0.1\");\n";
+    let bench = bench(2).file("slow.mjs", slow);
+    let script = bench.path("slow.mjs");
+    let toml = std::fs::read_to_string(bench.path("servers/cold/server.toml")).unwrap();
+    let toml = toml.replace(&fixture("cold.mjs"), &script.to_string_lossy());
+    let bench = bench
+        .file("servers/cold/server.toml", &toml)
+        .scenario("ask", "connections = 1, duration = \"1s\"");
+    let ended = bench.run(&["run"]);
+    let record = bench.record();
+    let found = series(&record, "ask@cold@hey");
+    let (first, second) = (&found["rounds"][0], &found["rounds"][1]);
+    assert_eq!((&first["status"], &second["status"]), (&"invalid".into(), &"ok".into()), "{}", ended.stderr);
+    assert_eq!(first["failed_checks"][0]["kind"], "too_few_requests");
+    assert!(first["reason"].as_str().unwrap().contains("set load.duration to"), "{first}");
+    assert!(number(&second["ok_count"]) >= 200 && number(&found["load"]["lengthened_to_ns"]) > 1_000_000_000);
+}

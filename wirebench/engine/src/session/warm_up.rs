@@ -1,0 +1,349 @@
+//! How a server is warmed up and how long its rounds last: measured once for each series, and the same on all sides.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use log::Level;
+
+use crate::measure::side::Side;
+use crate::measure::slot::Preparation;
+use crate::measure::soak::SoakTarget;
+use crate::measure::staging::is_native;
+use crate::normalise;
+use crate::session::Session;
+use crate::session::pass::RawRound;
+use crate::session::progress::number;
+use crate::session::rates::SlotFailure;
+use wirebench_declare::load::{Load, MOST_REQUESTS, Rate};
+use wirebench_declare::plan::warm_up::{
+    FEWEST_REQUESTS, Part, next_part, requests_needed, requests_needed_at_most, rounds_per_process,
+};
+use wirebench_declare::plan::{PlannedSeries, Slot};
+use wirebench_declare::scenario::Amount;
+use wirebench_declare::span::{Span, nanos};
+use wirebench_record::check::FailedCheck;
+use wirebench_record::run::{Round, RoundStatus, Variant};
+
+/// The longest that one side of a series is observed while it warms up.
+const LONGEST: Duration = Duration::from_secs(10);
+/// How much longer a part of the load may take before the load generator is stopped.
+const SPARE: Duration = Duration::from_secs(5);
+/// The share of the budget that observing all series may take.
+const BUDGET_SHARE: f64 = 0.05;
+/// Series whose servers may keep running: each keeps one process for every variant.
+const MOST_KEPT: usize = 8;
+/// A round is made longer by at most this factor.
+const MOST_LONGER: u32 = 10;
+/// The share of the budget that one round may last after it was made longer.
+const LONGEST_ROUND: f64 = 0.02;
+/// Once a round has to be longer, it is planned for this many times the fewest requests.
+const SPARE_REQUESTS: u64 = 2;
+
+/// The time limits of what is measured before rounds, and of rounds that are made longer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// For observing one side of a series.
+    observing: Duration,
+    /// For one round.
+    round: Duration,
+}
+
+impl Limits {
+    /// Without a budget.
+    pub(super) const NONE: Self = Self {
+        observing: LONGEST,
+        round: Duration::MAX,
+    };
+
+    /// Of a comparison of that many series.
+    pub(super) fn within(budget: Duration, series: usize) -> Self {
+        let sides = u32::try_from(series * 2).unwrap_or(u32::MAX).max(1);
+        Self {
+            observing: LONGEST.min(budget.mul_f64(BUDGET_SHARE) / sides),
+            round: budget.mul_f64(LONGEST_ROUND),
+        }
+    }
+}
+
+impl Session<'_> {
+    /// The load of a round: the declared one with its rate in requests per second, and longer if the rounds before had too few
+    /// requests; and what its servers need before it.
+    pub(super) fn load_of(&mut self, index: usize) -> Result<(Load, Preparation), SlotFailure> {
+        let preparation = self.preparation(index)?;
+        let mut load = self.setup.series[index].load.clone();
+        if let Some(length) = self.lengths.get(&index) {
+            load.amount = Amount::Duration(Span(*length));
+        }
+        Ok((self.at_rate(index, load)?, preparation))
+    }
+
+    /// What the servers of a series need before a round; measured before its first one.
+    fn preparation(&mut self, index: usize) -> Result<Preparation, SlotFailure> {
+        if let Some(known) = self.preparations.get(&index) {
+            return Ok(*known);
+        }
+        let began = Instant::now();
+        let found = self.measure_preparation(index)?;
+        self.recorder.run.spent.calibrate_ns += nanos(began.elapsed());
+        self.preparations.insert(index, found);
+        if found != Preparation::DECLARED {
+            let recorded = &mut self.recorder.run.series[index].load;
+            recorded.warmup_requests = Some(found.warmup_requests);
+            recorded.rounds_per_process = Some(found.rounds_per_process);
+            let text = format!(
+                "{}: warmed up by {} more requests, until CPU per request no longer falls; a process serves {}",
+                self.setup.series[index].id,
+                found.warmup_requests,
+                number(found.rounds_per_process as usize, "round")
+            );
+            self.progress.log(Level::Info, &text);
+        }
+        Ok(found)
+    }
+
+    /// Observes a fresh server of each side, unless all were compiled; the side that needs more decides for all.
+    fn measure_preparation(&self, index: usize) -> Result<Preparation, SlotFailure> {
+        let series = &self.setup.series[index];
+        let harness = &self.setup.prepared.harness;
+        let on_hosts = harness.host.is_some() || harness.driver_host.is_some();
+        if series.load.warmup.is_none() || series.load.is_without_server() || on_hosts {
+            return Ok(Preparation::DECLARED);
+        }
+        let is_judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
+        let judged: Vec<Variant> = self.setup.entries[index]
+            .variants
+            .iter()
+            .filter(is_judged)
+            .copied()
+            .collect();
+        let is_broken = |variant: &Variant| {
+            let broken_driver = self.setup.prepared.broken_drivers.contains_key(&series.driver.name);
+            broken_driver || self.side(*variant).broken.contains_key(&series.server.name)
+        };
+        if judged.iter().any(is_broken) || judged.iter().all(|variant| is_compiled(self.side(*variant), series)) {
+            return Ok(Preparation::DECLARED);
+        }
+        let (mut requests, mut before) = (0, Duration::ZERO);
+        for variant in judged {
+            match self.observe(series, index, variant) {
+                Err(SlotFailure::Interrupted) => return Err(SlotFailure::Interrupted),
+                // Its rounds will fail, with their reason.
+                Err(SlotFailure::Failed(_)) => {}
+                Ok(found) => {
+                    requests = requests.max(found.requests);
+                    before = before.max(found.took);
+                }
+            }
+        }
+        let rounds = match &series.load.amount {
+            Amount::Duration(length) if requests > 0 && self.may_keep(series) => {
+                rounds_per_process(nanos(before), nanos(length.0))
+            }
+            _ => 1,
+        };
+        Ok(Preparation {
+            warmup_requests: requests,
+            rounds_per_process: rounds,
+        })
+    }
+
+    /// Loads a fresh server part by part until it is warm.
+    fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<Warmed, SlotFailure> {
+        let slot = Slot {
+            position: 0,
+            round: 0,
+            series: index,
+            variant,
+            stage: 1,
+        };
+        let name = format!("warm-up-{}-{}", variant.name(), series.id);
+        let folder = self.recorder.folder.join("raw").join(name);
+        fs::create_dir_all(&folder).map_err(|error| SlotFailure::Failed(error.to_string()))?;
+        let found = self.observe_in(series, slot, &folder);
+        if !self.setup.keep_raw {
+            let _ = fs::remove_dir_all(&folder);
+        }
+        found
+    }
+
+    fn observe_in(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<Warmed, SlotFailure> {
+        let harness = &self.setup.prepared.harness;
+        let at_most = self.limits.observing;
+        let load = |requests| Load {
+            amount: Amount::Requests(requests),
+            warmup: None,
+            timeout: Some(Span(at_most * 2 + SPARE)),
+            rate: series.load.rate.filter(|rate| matches!(rate, Rate::PerSecond(_))),
+            search: None,
+            ..series.load.clone()
+        };
+        let mut target = SoakTarget::start(harness, series, self.side(slot.variant), folder.to_path_buf())?;
+        let began = Instant::now();
+        let mut parts: Vec<Part> = Vec::new();
+        let requests = loop {
+            let requests = next_part(&parts, series.load.workers());
+            let part = PlannedSeries {
+                load: load(requests.min(MOST_REQUESTS / 2)),
+                ..series.clone()
+            };
+            let measured = target.load(&part)?;
+            let round = normalise::round(self.setup.jq, &part, slot, &measured, folder);
+            if round.status != RoundStatus::Ok && round.ok_count.unwrap_or(0) < requests {
+                return Err(SlotFailure::Failed(round.reason.unwrap_or_default()));
+            }
+            parts.push(Part {
+                requests: round.ok_count.unwrap_or(0),
+                cpu_ns: round.server_cpu_ns.map_or(0, |cpu| cpu.total()),
+                wall_ns: nanos(measured.driven.wall),
+            });
+            if let Some(needed) = requests_needed(&parts) {
+                break needed;
+            }
+            if began.elapsed() >= at_most {
+                break requests_needed_at_most(&parts);
+            }
+        };
+        let took = target.ready_after() + Duration::from_nanos(wall_ns(&parts, requests));
+        target.stop()?;
+        Ok(Warmed { requests, took })
+    }
+
+    /// True if servers of the series may keep running between rounds: each variant has a port and tiers of its own.
+    fn may_keep(&self, series: &PlannedSeries) -> bool {
+        let kept = self.preparations.values().filter(|one| one.rounds_per_process > 1);
+        series.server.port.is_none() && series.server.tiers.is_empty() && kept.count() < MOST_KEPT
+    }
+
+    /// Makes the next rounds of a series longer if a round just measured had too few requests, whichever variant it was.
+    pub(super) fn lengthen(&mut self, raws: &[RawRound]) {
+        for raw in raws {
+            let index = raw.slot.series;
+            let mut rounds = self.recorder.run.series[index].rounds.iter().rev();
+            let round = rounds.find(|round| round.position == raw.slot.position);
+            let (Some(round), Amount::Duration(Span(length))) = (round, &raw.series.load.amount) else {
+                continue;
+            };
+            let Some((made, _)) = too_few(&raw.series.load, round).filter(|_| round.failed_count == Some(0)) else {
+                continue;
+            };
+            let declared = match &self.setup.series[index].load.amount {
+                Amount::Duration(Span(declared)) => *declared,
+                _ => continue,
+            };
+            let longest = declared
+                .saturating_mul(MOST_LONGER)
+                .min(self.limits.round.max(declared));
+            let factor = (SPARE_REQUESTS * FEWEST_REQUESTS).div_ceil(made.max(1));
+            let factor = u32::try_from(factor).unwrap_or(u32::MAX);
+            let known = self.lengths.get(&index).copied().unwrap_or(declared);
+            let wanted = length.saturating_mul(factor).min(longest);
+            if wanted <= known {
+                continue;
+            }
+            self.lengths.insert(index, wanted);
+            self.recorder.run.series[index].load.lengthened_to_ns = Some(nanos(wanted));
+            let (id, length) = (&self.setup.series[index].id, Span(wanted).as_flag());
+            let text = format!("{id}: a round had {made} good requests, so the next rounds last {length}");
+            self.progress.log(Level::Info, &text);
+        }
+    }
+}
+
+/// What warming a fresh server up took.
+#[derive(Debug, Clone, Copy)]
+struct Warmed {
+    requests: u64,
+    /// From exec until it was warm.
+    took: Duration,
+}
+
+/// The wall time of the parts that make up so many requests, ns.
+fn wall_ns(parts: &[Part], requests: u64) -> u64 {
+    let mut served = 0;
+    let within = parts.iter().take_while(|part| {
+        served += part.requests;
+        served <= requests
+    });
+    within.map(|part| part.wall_ns).sum()
+}
+
+/// The good requests of a round, if they are fewer than a round of a fixed duration needs, and its length, ns. In an open loop
+/// and with pauses the declared load has so few.
+fn too_few(load: &Load, round: &Round) -> Option<(u64, u64)> {
+    let Amount::Duration(Span(length)) = &load.amount else {
+        return None;
+    };
+    let made = round.ok_count.filter(|made| *made < FEWEST_REQUESTS)?;
+    (!load.is_open() && load.pause.is_none()).then_some((made, nanos(*length)))
+}
+
+/// Makes a round with too few good requests invalid.
+pub(super) fn refuse_short(load: &Load, round: &mut Round) {
+    if let Some((made, duration_ns)) = too_few(load, round).filter(|(made, _)| *made > 0) {
+        round.refuse(vec![FailedCheck::TooFewRequests {
+            made,
+            needed: FEWEST_REQUESTS,
+            duration_ns,
+        }]);
+    }
+}
+
+/// True if every program of the server was compiled from the side's own sources: such a program is warm after one slice.
+fn is_compiled(side: &Side, series: &PlannedSeries) -> bool {
+    let server = &series.server.name;
+    let tier = format!("{server}/");
+    let own = fs::canonicalize(&side.folder).unwrap_or_else(|_| side.folder.clone());
+    let is_own = |command: &Vec<String>| {
+        let program = command
+            .first()
+            .map(Path::new)
+            .and_then(|program| fs::canonicalize(program).ok());
+        program.is_some_and(|program| program.starts_with(&own) && is_native(&program))
+    };
+    (side.programs.iter())
+        .filter(|(key, _)| *key == server || key.starts_with(&tier))
+        .all(|(key, command)| side.packages.contains(key) || is_own(command))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(made: u64) -> Round {
+        Round {
+            ok_count: Some(made),
+            status: RoundStatus::Ok,
+            ..Round::unmeasured(Variant::Candidate, 0, 0, 1)
+        }
+    }
+
+    #[test]
+    fn a_timed_round_of_a_closed_loop_needs_two_hundred_requests() {
+        let second = Amount::Duration(Span(Duration::from_secs(1)));
+        let closed = Load::closed(4, second);
+        assert_eq!(too_few(&closed, &round(199)), Some((199, 1_000_000_000)));
+        assert_eq!(too_few(&closed, &round(200)), None);
+        assert_eq!(too_few(&closed.at(10), &round(10)), None, "its rate is declared");
+        assert_eq!(
+            too_few(&Load::closed(4, Amount::Requests(5)), &round(5)),
+            None,
+            "its number is declared"
+        );
+        let mut few = round(46);
+        refuse_short(&closed, &mut few);
+        let reason = few.reason.unwrap();
+        assert!(
+            reason.contains("46 good requests in 1 s") && reason.contains("load.duration to 5s"),
+            "{reason}"
+        );
+    }
+
+    #[test]
+    fn observing_and_longer_rounds_stay_within_the_budget() {
+        let limits = Limits::within(Duration::from_secs(240), 3);
+        assert_eq!(limits.observing, Duration::from_secs(2));
+        assert_eq!(limits.round, Duration::from_millis(4_800));
+        assert_eq!(Limits::within(Duration::from_secs(36_000), 1).observing, LONGEST);
+    }
+}
