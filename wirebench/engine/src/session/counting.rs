@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
@@ -9,7 +10,7 @@ use indicatif::ProgressBar;
 
 use crate::count::counter::{Counter, Job};
 use crate::count::tool::Toolbox;
-use crate::git;
+use crate::git::{self, Listed};
 use crate::install;
 use crate::measure::tools;
 use crate::session::Setup;
@@ -61,7 +62,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         };
         Some(jobs.iter().map(skipped).collect())
     };
-    let mut files_of: BTreeMap<Variant, Option<BTreeSet<String>>> = BTreeMap::new();
+    let mut files_of: BTreeMap<Variant, Option<Listed>> = BTreeMap::new();
     for (place, mut counts) in places.into_iter().zip(counts.unwrap_or_default()) {
         let files = files_of
             .entry(counts.variant)
@@ -82,14 +83,14 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
 }
 
 /// The files of a side's repository.
-fn files(setup: &Setup, variant: Variant) -> Option<BTreeSet<String>> {
+fn files(setup: &Setup, variant: Variant) -> Option<Listed> {
     let side = setup.sides.iter().find(|side| side.revision.variant == variant)?;
     git::files(side.repository.as_deref()?)
 }
 
 /// Removes source locations that are no files of the repository, such as generated code.
-fn keep_own_sources(counts: &mut Counts, files: Option<&BTreeSet<String>>) {
-    let is_own = |source: &Source| files.is_some_and(|files| files.contains(&source.file));
+fn keep_own_sources(counts: &mut Counts, files: Option<&Listed>) {
+    let is_own = |source: &Source| files.is_some_and(|files| files.has(Path::new(&source.file)));
     for function in &mut counts.functions {
         function.source = function.source.take().filter(is_own);
     }
@@ -257,8 +258,11 @@ mod tests {
             }),
         };
         let made = "target/release/build/x/out/weather.rs";
-        let files: BTreeSet<String> = ["src/price.rs".to_owned()].into();
-        let kept = |files: Option<&BTreeSet<String>>| -> Vec<bool> {
+        let files = Listed {
+            tracked: ["src/price.rs".into()].into(),
+            new: BTreeSet::new(),
+        };
+        let kept = |files: Option<&Listed>| -> Vec<bool> {
             let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
             counts.functions = ["src/price.rs", made].map(function).into();
             keep_own_sources(&mut counts, files);
