@@ -21,6 +21,13 @@ pub(crate) fn measure(project: &Project, args: &Args, purpose: Purpose) -> anyho
     let series = plan::series(project, profile, &selection)?;
     let shard = args.shard.own_shard(project, (name, profile), &series)?;
     let only = args.only.as_ref();
+    if only.is_none() && project.config.count.enabled && !series.iter().any(|one| one.load.is_counted()) {
+        let drivers = project.config.count.drivers.join(", ");
+        log::info!(
+            "nothing is counted: that needs a request over one connection, a server without tiers, and a driver that [count] \
+             names ({drivers}) and that --driver and the profile choose"
+        );
+    }
     let chosen = only.map(|only| only.chosen(project, name)).transpose()?;
     let seed = args.seed();
     let rules = Rules::from(&project.config);

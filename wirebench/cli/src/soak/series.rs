@@ -61,6 +61,7 @@ pub(super) fn chosen<'a>(project: &'a Project, args: &Args) -> anyhow::Result<Pl
             .map_or_else(|| vec!["*".into()], |driver| vec![driver]),
     };
     let mut found = plan::series(project, profile, &selection)?;
+    found.retain(|one| !one.load.is_counted());
     // The profile's caps are for rounds.
     for one in &mut found {
         one.load = one.scenario.load.clone();

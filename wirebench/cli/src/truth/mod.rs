@@ -84,7 +84,6 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
 
 fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt) -> anyhow::Result<Work> {
     let repository = git::top(root).context("the project is not in a git repository")?;
-    let prefix = git::output(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let scratch = git::work_path(root, "truth")?;
     let program = std::env::current_exe().context("this program cannot find itself")?;
     let mut environment = BTreeMap::new();
@@ -95,7 +94,7 @@ fn open(root: &Path, args: &Args, commit: &str, out: &Path, interrupt: Interrupt
     let settings = Settings {
         repository,
         base: commit.to_owned(),
-        prefix: prefix.into(),
+        prefix: git::prefix(root),
         scratch,
         results: out.to_path_buf(),
         program,

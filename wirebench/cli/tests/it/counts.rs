@@ -135,6 +135,82 @@ fn one_more_allocation_is_found_and_equal_code_is_exactly_equal() {
     assert_eq!(verdict("alloc=11", "more").1, "regressed");
 }
 
+/// The metrics of the only series of a comparison of two commands of server `c`, by name, and the whole comparison.
+fn compared(bench: &Bench, out: &str, before: &str, after: &str) -> (Value, Value) {
+    let out_folder = bench.path(out).display().to_string();
+    let sides = [
+        "--baseline",
+        before,
+        "--candidate",
+        after,
+        "--measure-identical",
+        "--out",
+    ];
+    let ended = bench.run(&[&["count"][..], &sides, &[&out_folder]].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let run = crate::bench::run_folder(&bench.path(out));
+    let comparison: Value = serde_json::from_slice(&std::fs::read(run.join("comparison.json")).unwrap()).unwrap();
+    (comparison["series"][0]["metrics"].clone(), comparison)
+}
+
+/// A project whose server `c` may respond with anything.
+fn of_random_lengths(command: &[&str]) -> Bench {
+    let server = format!(
+        "about = \"test\"\nprotocols = [\"http\"]\ncommand = {command:?}\nargs = [\"{{port}}\"]\nready = {{ tcp = true }}\n\
+         [operations.ask]\nrequest = {{ path = \"/ask\" }}\nexpect = {{ status = 200 }}\n"
+    );
+    counting().file("servers/c/server.toml", &server)
+}
+
+fn assert_no_verdict_by_chance(comparison: &Value) {
+    let metrics = comparison["series"][0]["metrics"].as_array().unwrap();
+    assert!(
+        metrics.iter().any(|one| one["metric"] == "wire_bytes_sent"),
+        "{metrics:#?}"
+    );
+    for metric in metrics {
+        let verdict = metric["verdict"].as_str().unwrap();
+        assert!(!["regressed", "improved"].contains(&verdict), "{metric:#}");
+    }
+}
+
+#[test]
+fn equal_code_whose_responses_vary_in_length_never_changes_and_longer_responses_do() {
+    let side = |mode: &str| format!("c={} {mode}", built::c_server().display());
+    let bench = of_random_lengths(&[&built::c_server().to_string_lossy(), "random"]);
+    for number in 0..3 {
+        let (_, equal) = compared(&bench, &format!("equal-{number}"), &side("random"), &side("random"));
+        assert_no_verdict_by_chance(&equal);
+    }
+    let (metrics, _) = compared(&bench, "longer", &side("random=60"), &side("random=90"));
+    let sent = metrics
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["metric"] == "wire_bytes_sent");
+    let verdict = sent.unwrap()["verdict"].as_str().unwrap();
+    assert!(["regressed", "inconclusive"].contains(&verdict), "{metrics:#}");
+}
+
+#[test]
+fn equal_code_of_an_interpreted_server_whose_responses_vary_in_length_never_changes() {
+    let server = crate::bench::fixture("random_lengths.py");
+    let bench = of_random_lengths(&[built::python(), "-S", &server, "80"]);
+    let side = |longest: &str| format!("c={} -S {server} {longest}", built::python());
+    for number in 0..2 {
+        let (_, equal) = compared(&bench, &format!("equal-{number}"), &side("80"), &side("80"));
+        assert_no_verdict_by_chance(&equal);
+    }
+    let (metrics, _) = compared(&bench, "longer", &side("80"), &side("110"));
+    let sent = metrics
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["metric"] == "wire_bytes_sent");
+    let verdict = sent.unwrap()["verdict"].as_str().unwrap();
+    assert!(["regressed", "inconclusive"].contains(&verdict), "{metrics:#}");
+}
+
 /// A busy loop for each core, ended when dropped.
 struct Load(Vec<Child>);
 
@@ -300,6 +376,10 @@ fn a_run_counts_and_times_in_one_go_and_either_can_be_left_out() {
             .collect::<Vec<_>>()
     };
     assert_eq!(series(&[], "both"), ["ask@c@hey", "count-ask@c@hey"]);
+    assert_eq!(
+        series(&["--scenario", "a*"], "chosen"),
+        ["ask@c@hey", "count-ask@c@hey"]
+    );
     assert_eq!(series(&["--only", "counts"], "counts"), ["count-ask@c@hey"]);
     assert_eq!(series(&["--only", "timings"], "timings"), ["ask@c@hey"]);
 }

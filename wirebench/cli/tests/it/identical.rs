@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::bench::{Bench, run_folder, series};
+use crate::bench::{Bench, git_in, run_folder, series};
 use crate::built;
 use crate::variants::{of, rounds, two_revisions};
 
@@ -44,6 +44,44 @@ fn a_file_that_an_interpreted_server_may_read_makes_another_program_until_it_is_
     let record = bench.record();
     assert!(!rounds(series(&record, "ask@py@fake")).is_empty());
     assert!(record["repeat"].as_str().unwrap().contains("--measure-identical"));
+}
+
+/// Whether a run against the newest commit measures the server, as the files are now.
+fn is_measured(bench: &Bench) -> bool {
+    let _ = fs::remove_dir_all(bench.path("results"));
+    let ended = bench.run(&["run", "--baseline", "HEAD", "--rounds", "1"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let record = bench.record();
+    let asked = series(&record, "ask@py@fake");
+    assert_eq!(
+        asked["same_program"].as_bool().unwrap_or(false),
+        rounds(asked).is_empty()
+    );
+    !rounds(asked).is_empty()
+}
+
+#[test]
+fn a_change_in_a_submodule_makes_another_program_and_one_of_a_document_does_not() {
+    let bench = Bench::new()
+        .server("py", "ok", "")
+        .driver("fake", "ok")
+        .file("README.md", "one")
+        .file("lib/work.py", "one");
+    let library = bench.path("lib");
+    git_in(&library, &["init", "--quiet"]);
+    git_in(&library, &["add", "--all"]);
+    git_in(&library, &["commit", "--quiet", "--message", "one"]);
+    let bench = bench.commit("v1");
+    assert_eq!(bench.git(&["ls-files", "--stage", "lib"]).get(..6), Some("160000"));
+    assert!(!is_measured(&bench));
+    fs::write(bench.path("README.md"), "two").unwrap();
+    assert!(!is_measured(&bench));
+    fs::write(library.join("work.py"), "two").unwrap();
+    assert!(is_measured(&bench));
+    fs::write(library.join("work.py"), "one").unwrap();
+    let bench = bench.file("page.py", "open('README.md')").commit("v2");
+    fs::write(bench.path("README.md"), "three").unwrap();
+    assert!(is_measured(&bench));
 }
 
 #[test]

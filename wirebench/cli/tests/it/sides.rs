@@ -282,3 +282,36 @@ fn what_a_clean_checkout_built_serves_as_a_later_baseline() {
         "the baseline was built again"
     );
 }
+
+#[test]
+fn a_copied_clone_does_not_use_the_programs_that_were_built_in_the_first() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let bench = package(bench, &working()).commit("first");
+    let run = |root: &str| {
+        let sides = ["--baseline", "first", "--candidate", "first", "--rounds", "1"];
+        let ended = bench.run(&[&["--root", root, "run"][..], &sides].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+    };
+    run(&bench.path(".").to_string_lossy());
+    let other = tempfile::tempdir().unwrap();
+    let copy = other.path().join("copy");
+    let copied = std::process::Command::new("cp")
+        .arg("-a")
+        .args([bench.path("."), copy.clone()])
+        .status();
+    assert!(copied.unwrap().success());
+    let programs = || fs::read_dir(copy.join(".wirebench/programs")).unwrap().count();
+    assert_eq!(programs(), 1);
+    run(&copy.to_string_lossy());
+    assert_eq!(programs(), 2);
+    let tree = fs::read_dir(copy.join(".wirebench/trees"))
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap();
+    let owner = fs::read_to_string(tree.path().join(".git")).unwrap();
+    assert!(
+        owner.contains(&*copy.canonicalize().unwrap().to_string_lossy()),
+        "{owner}"
+    );
+}

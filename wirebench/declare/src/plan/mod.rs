@@ -48,7 +48,7 @@ pub struct PlannedSeries<'a> {
     pub digest: String,
 }
 
-/// Finds every series that the selection and the profile ask for.
+/// Finds every series that the selection and the profile ask for. A timed series brings in the counts of its request.
 ///
 /// # Errors
 /// When a pattern is wrong or matches nothing, or no series is left.
@@ -90,9 +90,14 @@ pub fn declared<'a>(
 ) -> Result<Vec<PlannedSeries<'a>>, PlanError> {
     let chosen = wanted::chosen(project, profile, selection)?;
     let (counting, within) = (only(&project.config.count.drivers), only(&profile.series));
-    let mut found = Vec::new();
-    for scenario in chosen.scenarios(project) {
+    let mut found: Vec<PlannedSeries> = Vec::new();
+    // Counted scenarios come last in a project, after the series that they belong to.
+    for scenario in &project.scenarios {
+        let is_chosen = chosen.has(scenario);
         for server in chosen.servers(project) {
+            if !is_chosen && !found.iter().any(|one| is_counted_by(one, scenario, server)) {
+                continue;
+            }
             for driver in chosen.drivers(project, scenario) {
                 if scenario.load.is_counted() && !counting.is_match(&driver.name) {
                     continue;
@@ -103,6 +108,14 @@ pub fn declared<'a>(
         }
     }
     Ok(found)
+}
+
+/// Whether a counted scenario counts the request of a timed series: the same operation of the same server.
+fn is_counted_by(timed: &PlannedSeries, scenario: &Scenario, server: &Server) -> bool {
+    scenario.load.is_counted()
+        && !timed.load.is_counted()
+        && timed.scenario.operation == scenario.operation
+        && timed.server.name == server.name
 }
 
 /// One matcher for several globs.

@@ -37,12 +37,9 @@ pub(super) struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    /// The scenarios chosen, in the project's order.
-    pub(super) fn scenarios(&self, project: &'a Project) -> impl Iterator<Item = &'a Scenario> {
-        project
-            .scenarios
-            .iter()
-            .filter(|one| self.scenarios.contains(&*one.name))
+    /// Whether a scenario is chosen.
+    pub(super) fn has(&self, scenario: &Scenario) -> bool {
+        self.scenarios.contains(&*scenario.name)
     }
 
     /// The servers chosen, in the project's order.

@@ -84,7 +84,7 @@ mod tests {
     fn parts(slow: u64, count: usize) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for _ in 0..count {
-            let (served, requests) = (super::requests(&parts), next_part(&parts, 1));
+            let (served, requests) = (requests(&parts), next_part(&parts, 1));
             let cold = requests.min(slow.saturating_sub(served));
             let cpu_ns = 300_000 * cold + 30_000 * (requests - cold);
             parts.push(Part {

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::count::busy;
 use crate::count::profile::{ProfileError, Tree};
 use crate::count::server_run::{ServerRun, ServerRunError};
 use crate::count::tool::{Tool, Toolbox, written};
@@ -33,6 +34,11 @@ const MOST_WORKERS: usize = 8;
 const LITTLE_OVER_A_SECOND: Range<Duration> = Duration::from_secs(1)..Duration::from_millis(1_700);
 /// How often such a run is repeated.
 const REPEATS: usize = 2;
+
+/// Further short and long runs of a server of which only wire bytes are counted: no tool's runs repeat them.
+const MORE_PLAIN: usize = 3;
+/// The number of a variant's first plain runs.
+const FIRST_PLAIN: usize = 2;
 
 /// A server run that failed sooner than this is repeated once.
 const REPEAT_BEFORE: Duration = Duration::from_secs(10);
@@ -88,6 +94,12 @@ struct PlannedRun<'a> {
     /// Its number among the runs of its job under its tool.
     number: usize,
     run: ServerRun<'a>,
+}
+
+impl PlannedRun<'_> {
+    fn is_first_plain(&self) -> bool {
+        self.run.tool == Tool::Plain && self.number < FIRST_PLAIN
+    }
 }
 
 /// Why the result of a server run is not used.
@@ -180,10 +192,13 @@ impl Counter<'_> {
                 is_last_of_job: left[one.job].fetch_sub(1, Ordering::Relaxed) == 1,
             });
         };
+        // Threads and programs that are started from here on inherit it.
+        #[cfg(target_os = "linux")]
+        let _preferred = busy::Preferred::new();
         let workers = ThreadPoolBuilder::new().num_threads(self.workers(jobs)).build();
         let workers = workers.map_err(std::io::Error::other)?;
-        // The plain runs find out what kind of program a server is.
-        let (plain, under_tools): (Vec<_>, Vec<_>) = planned.iter().partition(|one| one.run.tool == Tool::Plain);
+        // The first plain runs find out what kind of program a server is.
+        let (plain, under_tools): (Vec<_>, Vec<_>) = planned.iter().partition(|one| one.is_first_plain());
         for (is_plain, planned) in [(true, plain), (false, under_tools)] {
             // In the plan's order, so that a failure is known before similar runs.
             workers.install(|| planned.into_iter().par_bridge().for_each(make));
@@ -195,7 +210,11 @@ impl Counter<'_> {
             return Ok(None);
         }
         let runs = runs.into_inner().expect("no holder of this lock panics");
-        let counts = jobs.iter().zip(&runs).map(|(job, runs)| self.counts(job, runs));
+        let busy = self.busy(jobs);
+        let counts = jobs
+            .iter()
+            .zip(&runs)
+            .map(|(job, runs)| self.counts(job, runs, busy.as_deref()));
         counts.collect::<Result<_, _>>().map(Some)
     }
 
@@ -216,6 +235,12 @@ impl Counter<'_> {
         }
     }
 
+    /// The load of the machine if other programs keep it busy, such as `load 20 on 2 cores`.
+    #[must_use]
+    pub fn busy(&self, jobs: &[Job]) -> Option<String> {
+        busy::other_load(self.workers(jobs), self.bench.cores.available)
+    }
+
     fn no_runs(&self) -> VariantRuns {
         VariantRuns {
             missing: Tool::ALL.into_iter().filter(|tool| !self.toolbox.has(*tool)).collect(),
@@ -234,8 +259,8 @@ impl Counter<'_> {
         }
     }
 
-    /// Every run in the order in which it is made. Under each tool one short and one long run give the slope, and a
-    /// second short one its spread; all of them give the wire bytes. Under callgrind, a third length shows whether the
+    /// Every run in the order in which it is made. Under each tool two short and two long runs give the slope and its
+    /// spread; all of them give the wire bytes. Under callgrind, a third length shows whether the
     /// cost stays the same, and further start layouts show the effect of the heap's first blocks. Call stacks are kept
     /// once for each length. The baseline's second copy is counted once, at the first layout.
     fn planned<'a>(&self, jobs: &'a [Job<'a>]) -> Vec<PlannedRun<'a>> {
@@ -247,13 +272,13 @@ impl Counter<'_> {
             for tool in Tool::ALL.into_iter().filter(|tool| self.toolbox.has(*tool)) {
                 let runs = match (tool, job.is_null()) {
                     (Tool::Plain, true) => vec![(few, 0)],
-                    (Tool::Plain, false) => vec![(few, 0), (many, 0)],
+                    (Tool::Plain, false) => [(few, 0), (many, 0)].repeat(1 + MORE_PLAIN),
                     (Tool::Strace | Tool::Dhat, true) => Vec::new(),
                     (Tool::Callgrind, true) => vec![(few, 0), (many, 0)],
-                    (Tool::Strace | Tool::Dhat, false) => vec![(few, 0), (many, 0), (few, 0)],
+                    (Tool::Strace | Tool::Dhat, false) => [(few, 0), (many, 0)].repeat(2),
                     (Tool::Callgrind, false) => {
                         let others = (1..LAYOUTS.len()).flat_map(|layout| [(few, layout), (many, layout)]);
-                        let first = [(few, 0), (many, 0), (few, 0), (few.midpoint(many), 0)];
+                        let first = [(few, 0), (many, 0), (few, 0), (many, 0), (few.midpoint(many), 0)];
                         first.into_iter().chain(others).collect()
                     }
                 };
@@ -285,10 +310,12 @@ impl Counter<'_> {
         {
             let mut all = lock();
             let known = &all[*job];
-            let would_fail = known
-                .plain()
-                .is_some_and(|plain| run.tool != Tool::Plain && plain.program.uncountable().is_some());
-            if would_fail || known.failed.contains_key(&run.tool) || known.failed.contains_key(&Tool::Plain) {
+            // Tools repeat the wire bytes of what they can count, further plain runs those of the rest.
+            let is_needless = known.plain().is_some_and(|plain| {
+                let is_uncountable = plain.program.uncountable().is_some();
+                !planned.is_first_plain() && is_uncountable != (run.tool == Tool::Plain)
+            });
+            if is_needless || known.failed.contains_key(&run.tool) || known.failed.contains_key(&Tool::Plain) {
                 return;
             }
             if let Some(failure) = failed_before(jobs, run, &all) {
@@ -355,14 +382,14 @@ impl Counter<'_> {
         })
     }
 
-    fn counts(&self, job: &Job, runs: &VariantRuns) -> std::io::Result<Counts> {
+    fn counts(&self, job: &Job, runs: &VariantRuns, busy: Option<&str>) -> std::io::Result<Counts> {
         let variant = job.side.revision.variant;
         if let Some(why) = &job.broken {
             return Ok(Counts::without(variant, CountStatus::Failed, why.clone()));
         }
         runs.counts(
             variant,
-            self.spread_at_most,
+            (self.spread_at_most, busy),
             self.folder,
             &format!("counts/{}", job.series.id),
         )

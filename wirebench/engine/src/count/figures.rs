@@ -13,6 +13,11 @@ const FEWEST_EVENTS: f64 = 2.0;
 /// The largest part of a cost that is attributed to other causes than requests, for metrics that gate with a margin.
 const UNRELATED_SHARE: f64 = 0.001;
 
+/// By how many standard errors of a slope the spread reaches from it, by the degrees of freedom of the standard error: Student's
+/// t at 99 %, and at least 4.
+const STANDARD_ERRORS: [f64; 5] = [63.66, 9.92, 5.84, 4.6, 4.03];
+const FEWEST_STANDARD_ERRORS: f64 = 4.0;
+
 /// How much the counts of two server runs may differ without a cause in the server's code, in the metric's unit.
 const fn unrelated(metric: Metric) -> f64 {
     match metric.row().source {
@@ -22,7 +27,8 @@ const fn unrelated(metric: Metric) -> f64 {
 }
 
 /// The figure of a metric: the slope between the shortest and the longest runs, averaged over start layouts; refused when
-/// repetitions at the first layout differ by more than `spread_at_most`, a share of it.
+/// repetitions at the first layout differ by more than `spread_at_most`, a share of it. The spread covers every repetition, and
+/// what other requests might have cost: a cost that varies from request to request makes slopes vary.
 #[must_use]
 pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure {
     let first = at(&points, 0);
@@ -31,22 +37,17 @@ pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure 
     };
     let by_layout = by_layout(&points);
     let value = mean(&by_layout);
-    let at_first = (mean(&many) - mean(&few)) / more;
-    // Every pair of a long run and a short one.
-    let slopes = many
-        .iter()
-        .flat_map(|long| few.iter().map(move |short| (long - short) / more));
-    let spread = slopes.map(|slope| (slope - at_first).abs()).fold(0.0, f64::max);
+    let distance = distance(&few, &many) / more;
     let unrelated = unrelated(metric) / more;
     let value = if value.abs() <= unrelated { 0.0 } else { value };
     let refused = if value < 0.0 {
         Some(format!(
             "longer runs cost less than shorter ones ({value:.1} per request): what the server does by itself outweighs its requests"
         ))
-    } else if spread > value * spread_at_most + unrelated {
+    } else if distance > value * spread_at_most + unrelated {
         Some(format!(
             "repetitions differ by ±{:.2} %, more than the {} % up to which a figure is given (count.spread_at_most)",
-            spread / value * 100.0,
+            distance / value * 100.0,
             spread_at_most * 100.0,
         ))
     } else {
@@ -56,11 +57,49 @@ pub fn slope(metric: Metric, points: Vec<Point>, spread_at_most: f64) -> Figure 
     Figure {
         metric,
         value: refused.is_none().then_some(value),
-        spread: Some(spread.max(least_spread(metric, value, unrelated))),
+        spread: Some(
+            distance
+                .max(sampling_error(&few, &many) / more)
+                .max(least_spread(metric, value, unrelated)),
+        ),
         refused,
         by_layout: if several { by_layout } else { Vec::new() },
         points,
     }
+}
+
+/// The largest distance of the difference between one long and one short run from the difference of the means.
+fn distance(few: &[f64], many: &[f64]) -> f64 {
+    let difference = mean(many) - mean(few);
+    let pairs = many.iter().flat_map(|long| few.iter().map(move |short| long - short));
+    pairs.map(|pair| (pair - difference).abs()).fold(0.0, f64::max)
+}
+
+/// How far the difference of the means may be from the true one, by chance; 0 without repetitions.
+fn sampling_error(few: &[f64], many: &[f64]) -> f64 {
+    let ends = [few, many];
+    let squares = ends.map(|end| end.iter().map(|value| (value - mean(end)).powi(2)).sum::<f64>());
+    let freedom = ends.map(|end| end.len() - 1);
+    let all = freedom[0] + freedom[1];
+    if all == 0 {
+        return 0.0;
+    }
+    // An end with a single run has the variance of the other.
+    let pooled = (squares[0] + squares[1]) / length(all);
+    let variance = |side: usize| match freedom[side] {
+        0 => pooled,
+        freedom => squares[side] / length(freedom),
+    };
+    let error = (variance(0) / length(few.len()) + variance(1) / length(many.len())).sqrt();
+    error * STANDARD_ERRORS.get(all - 1).copied().unwrap_or(FEWEST_STANDARD_ERRORS)
+}
+
+/// By how much repetitions of a figure differ at the first start layout, as a share of it; `None` if it is not known.
+#[must_use]
+pub fn disagreement(figure: &Figure) -> Option<f64> {
+    let (few, many, _) = ends(&at(&figure.points, 0))?;
+    let difference = mean(&many) - mean(&few);
+    (difference > 0.0).then(|| distance(&few, &many) / difference)
 }
 
 /// The points of one start layout.
@@ -188,9 +227,13 @@ fn reach(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "lists are short")]
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+    values.iter().sum::<f64>() / length(values.len())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lists are short")]
+const fn length(count: usize) -> f64 {
+    count as f64
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
@@ -245,6 +288,42 @@ mod tests {
                 prop_assert!((single - value).abs() <= spread + 1e-9);
             }
         }
+    }
+
+    /// The next number of a xorshift generator.
+    fn next(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    /// The figure of responses of random lengths from 20 bytes on, over so many runs of each length.
+    fn of_random_lengths(random: &mut u64, longest: u64, runs: usize) -> (f64, f64) {
+        let mut length = || 120 + next(random) % (longest - 19);
+        let mut total = |requests: u64| (requests, (0..requests).map(|_| length()).sum());
+        let totals: Vec<(u64, u64)> = (0..runs).flat_map(|_| [total(100), total(400)]).collect();
+        let found = slope(Metric::WireBytesSent, points(&totals), f64::INFINITY);
+        (found.value.unwrap(), found.spread.unwrap())
+    }
+
+    #[test]
+    fn the_spreads_of_two_sides_cover_the_difference_that_random_lengths_make_and_not_a_real_one() {
+        let mut random = 88_172_645_463_325_252;
+        for runs in [2, 4, 9] {
+            let mut false_alarms = 0;
+            for _ in 0..400 {
+                let [one, other] = [(); 2].map(|()| of_random_lengths(&mut random, 80, runs));
+                false_alarms += u32::from((one.0 - other.0).abs() > one.1 + other.1);
+            }
+            assert!(false_alarms <= 4, "{false_alarms} of 400 with {runs} runs");
+        }
+        let found = (0..100).filter(|_| {
+            let base = of_random_lengths(&mut random, 80, 9);
+            let longer = of_random_lengths(&mut random, 110, 9);
+            longer.0 - base.0 > base.1 + longer.1
+        });
+        assert!(found.count() >= 95);
     }
 
     #[test]

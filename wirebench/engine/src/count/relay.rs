@@ -18,9 +18,13 @@ use crate::count::segments;
 use crate::count::threads::GroupThreads;
 use crate::count::wire::Wire;
 
-/// How long the relay waits for both sides before it passes bytes on anyway: the most and the least. The time halves
-/// whenever they do not both wait in that time, and doubles whenever they do.
+/// How much CPU time both sides may use before the relay passes bytes on anyway: the most and the least. It is no wall time,
+/// because on a busy machine a thread that is about to wait may not run for long. The time halves whenever they do not both
+/// wait in that time, and doubles whenever they do.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(200), Duration::from_millis(3));
+/// How much longer than that neither side may use any CPU time although one does not wait, such as a thread that the disk
+/// holds up.
+const STUCK: u32 = 10;
 /// How long the relay waits for more bytes of a driver whose processes are unknown.
 const PAUSE_UNKNOWN: Duration = Duration::from_millis(3);
 /// How often the relay checks whether to stop, milliseconds.
@@ -107,6 +111,12 @@ struct Sides {
 }
 
 impl Sides {
+    /// CPU time of both sides so far.
+    fn cpu(&mut self) -> Duration {
+        let driver = self.driver.as_mut().map_or(0, GroupThreads::cpu_ns);
+        Duration::from_nanos(self.server.cpu_ns() + driver)
+    }
+
     /// Waits until both sides wait; false if they did not in time.
     fn wait_for_both(&mut self) -> bool {
         if self.driver.is_none() {
@@ -116,7 +126,8 @@ impl Sides {
                 std::thread::sleep(PAUSE_UNKNOWN);
             }
         }
-        let started = Instant::now();
+        let (mut used, mut before) = (Duration::ZERO, self.cpu());
+        let mut last_used = Instant::now();
         let mut pause = READING_INTERVAL.0;
         loop {
             let mut driver_waits = || self.driver.as_mut().is_none_or(GroupThreads::all_wait);
@@ -124,7 +135,14 @@ impl Sides {
                 self.patience = (self.patience * 2).min(PATIENCE.0);
                 return true;
             }
-            if started.elapsed() > self.patience {
+            let now = self.cpu();
+            if now != before {
+                last_used = Instant::now();
+            }
+            // The CPU time of a thread that has ended is missing.
+            used += now.saturating_sub(before);
+            before = now;
+            if used > self.patience || last_used.elapsed() > self.patience * STUCK {
                 self.patience = (self.patience / 2).max(PATIENCE.1);
                 return false;
             }
@@ -369,6 +387,31 @@ while True:
         let mut answer = [0; 4];
         stream.read_exact(&mut answer).unwrap();
         assert_eq!(u32::from_be_bytes(answer), 50);
+    }
+
+    #[test]
+    fn a_driver_that_gets_no_cpu_time_for_a_while_is_waited_for() {
+        let server = Server::start();
+        let relay = server.relay();
+        let mut driver = Command::new("sleep");
+        let mut driver = driver.arg("30").process_group(0).spawn().unwrap();
+        let group = i32::try_from(driver.id()).unwrap();
+        let signal = move |signal| nix::sys::signal::kill(nix::unistd::Pid::from_raw(group), signal).unwrap();
+        // A stopped process is not waiting, and uses no CPU time, as one that others keep from running.
+        signal(nix::sys::signal::Signal::SIGSTOP);
+        relay.driver.store(group, Ordering::Relaxed);
+        let continued = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(600));
+            signal(nix::sys::signal::Signal::SIGCONT);
+        });
+        let mut stream = TcpStream::connect(&relay.address).unwrap();
+        request(&mut stream, &[7; 10]);
+        drop(stream);
+        continued.join().unwrap();
+        let wire = relay.finish().unwrap();
+        driver.kill().unwrap();
+        driver.wait().unwrap();
+        assert_eq!((wire.unsettled, wire.sent), (0, 4), "{wire:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use crate::count::busy;
 use crate::count::program::{ServerProgram, examine};
 use crate::count::ready;
 use crate::count::relay::Relay;
@@ -133,7 +134,8 @@ impl ServerRun<'_> {
     ) -> Result<ServerRunResult, ServerRunError> {
         fs::create_dir_all(folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
         let mut server = self.side.server_of(self.series);
-        server.ready_timeout = Span(server.ready_timeout.0 * self.tool.ready_factor());
+        let slowdown = busy::slowdown(bench.cores.available);
+        server.ready_timeout = Span((server.ready_timeout.0 * self.tool.ready_factor()).mul_f64(slowdown));
         use_one_thread(&mut server.env);
         if let Some(longer) = LAYOUTS.get(self.layout).filter(|longer| **longer > 0) {
             server.env.insert("WIREBENCH_LAYOUT".into(), "_".repeat(*longer));
@@ -174,7 +176,7 @@ impl ServerRun<'_> {
             request.check(&target.front.address).map_err(SlotError::from)?;
         }
         let ended = target
-            .end(END_TIMEOUT, self.tool == Tool::Strace)
+            .end(END_TIMEOUT.mul_f64(slowdown), self.tool == Tool::Strace)
             .map_err(|source| ServerRunError::unwritable(folder, source))?;
         if !ended && self.tool != Tool::Plain {
             return Err(ServerRunError::NoEnd { tool: self.tool.name() });
@@ -232,7 +234,7 @@ impl ServerRun<'_> {
             },
             name: &self.series.driver.name,
             raw: folder.join(files::RAW),
-            timeout: self.timeout(),
+            timeout: self.timeout().mul_f64(busy::slowdown(bench.cores.available)),
             driver_cores: 1,
             server_cores: 1,
             group: Some(&relay.driver),
@@ -244,7 +246,7 @@ impl ServerRun<'_> {
         relay.finish().map_err(ServerRunError::Relay)
     }
 
-    /// Under a tool, a request to a server that can be counted takes a few milliseconds at most.
+    /// Under a tool, a request to a server that can be counted takes a few milliseconds at most, on a machine with a free core.
     fn timeout(&self) -> Duration {
         Duration::from_secs(30) + Duration::from_millis(10) * u32::try_from(self.requests).unwrap_or(u32::MAX)
     }

@@ -95,11 +95,18 @@ pub struct VariantRuns {
 }
 
 impl VariantRuns {
-    /// The counts of a variant; call stacks are written to `folder` and named relative to `base`.
+    /// The counts of a variant, with the largest spread of a figure, a share of it, and the machine's load if others keep it busy;
+    /// call stacks are written to `folder` and named relative to `base`.
     ///
     /// # Errors
     /// When the stacks cannot be written.
-    pub fn counts(&self, variant: Variant, spread_at_most: f64, base: &Path, folder: &str) -> std::io::Result<Counts> {
+    pub fn counts(
+        &self,
+        variant: Variant,
+        (spread_at_most, busy): (f64, Option<&str>),
+        base: &Path,
+        folder: &str,
+    ) -> std::io::Result<Counts> {
         if let Some(failure) = self.failed.get(&Tool::Plain) {
             let status = match failure.kind {
                 FailureKind::Uncountable => CountStatus::Skipped,
@@ -109,6 +116,10 @@ impl VariantRuns {
         }
         let mut counts = Counts::without(variant, CountStatus::Ok, String::new());
         counts.figures = self.figures(spread_at_most);
+        let counted = counts.figures.iter_mut().filter(|figure| !figure.points.is_empty());
+        for (why, load) in counted.filter_map(|figure| figure.refused.as_mut().zip(busy)) {
+            *why = format!("the machine is busy: {load}; {why}");
+        }
         counts.remarks = self.remarks(&counts.figures);
         counts.syscalls = self.syscalls();
         let calls = self.calls();
@@ -151,7 +162,6 @@ impl VariantRuns {
                 None => Some(figures::slope(metric, points, spread_at_most)),
             }
         };
-        let wire = |of: fn(&Wire) -> Option<u64>| move |run: &EndedRun| of(&run.wire);
         let heap = |of: fn(&Allocated) -> u64| move |run: &EndedRun| run.output.heap().map(of);
         let code = |run: &EndedRun| match &run.output {
             ToolOutput::Code(code) => Some(code.total),
@@ -170,14 +180,22 @@ impl VariantRuns {
             slope(Metric::Allocations, &heap(|heap| heap.blocks)).filter(|_| !self.has_own_allocator()),
             slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes)).filter(|_| !self.has_own_allocator()),
             slope(Metric::Syscalls, &calls),
-            slope(Metric::WireBytesSent, &wire(|wire| Some(wire.sent))),
-            slope(Metric::WireBytesReceived, &wire(|wire| Some(wire.received))),
-            slope(Metric::SegmentsSent, &wire(|wire| wire.segments_sent)),
+            self.traffic(Metric::WireBytesSent, |wire| Some(wire.sent)),
+            self.traffic(Metric::WireBytesReceived, |wire| Some(wire.received)),
+            self.traffic(Metric::SegmentsSent, |wire| wire.segments_sent),
             plain.map(|plain| figures::known(Metric::PayloadBytes, plain.payload_bytes)),
             program.map(|bytes| figures::known(Metric::BinaryBytes, bytes)),
             start_up,
         ];
         figures.into_iter().flatten().collect()
+    }
+
+    /// A figure of the traffic. Every run repeats it, at every start layout and under every tool, so that its spread is known
+    /// and no bound refuses it; responses of varying length give a wide one.
+    fn traffic(&self, metric: Metric, of: fn(&Wire) -> Option<u64>) -> Option<Figure> {
+        let mut points = self.points(&|run| of(&run.wire));
+        points.iter_mut().for_each(|point| point.layout = 0);
+        (!points.is_empty()).then(|| figures::slope(metric, points, f64::INFINITY))
     }
 
     fn remarks(&self, figures: &[Figure]) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::git::command::{output, top};
+use crate::git::command::{prefix, top};
 use crate::git::{submodules, worktree};
 use crate::measure::work_folder;
 
@@ -26,10 +26,9 @@ pub fn work_path(root: &Path, below: &str) -> anyhow::Result<PathBuf> {
 /// When git cannot.
 pub fn checkout(root: &Path, commit: &str) -> anyhow::Result<PathBuf> {
     let tree = work_path(root, "trees")?.join(&commit[..12]);
-    let prefix = output(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     worktree::make(root, commit, &tree)?;
     if let Some(top) = top(root) {
         submodules::check_out(&top, commit, &tree)?;
     }
-    Ok(tree.join(prefix))
+    Ok(tree.join(prefix(root)))
 }

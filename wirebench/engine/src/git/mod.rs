@@ -3,10 +3,10 @@
 
 mod checkout;
 mod command;
+mod files;
 mod submodules;
 mod worktree;
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -16,7 +16,11 @@ use wirebench_record::history::CommitInfo;
 use wirebench_record::run::{Variant, VariantRevision};
 
 pub use checkout::{checkout, work_path};
-pub use command::{output, top};
+pub use command::{output, prefix, top};
+pub use files::{Listed, files, with_submodules};
+
+/// Counts changes in submodules, whatever the repository's configuration ignores.
+const SUBMODULES: &str = "--ignore-submodules=none";
 
 /// Why a revision cannot be resolved.
 #[derive(Debug, thiserror::Error)]
@@ -100,19 +104,6 @@ pub fn refusal(root: &Path) -> Option<String> {
     refused.then(|| lines.join(" "))
 }
 
-/// Every file of the repository at `top`, with paths relative to it: tracked, or new and not ignored; `None` if git
-/// fails.
-pub fn files(top: &Path) -> Option<BTreeSet<String>> {
-    let listed = output(top, &["ls-files", "-z", "--cached", "--others", "--exclude-standard"])?;
-    Some(
-        listed
-            .split('\0')
-            .filter(|name| !name.is_empty())
-            .map(str::to_owned)
-            .collect(),
-    )
-}
-
 /// The diff of a file between two commits, without context; the path is relative to the repository's root `top`. Empty
 /// if the file is equal or git fails.
 pub fn patch(top: &Path, baseline: &str, candidate: &str, file: &str) -> String {
@@ -170,7 +161,7 @@ pub fn state(folder: &Path) -> VariantRevision {
     let commit = output(folder, &["rev-parse", "--verify", "--quiet", "HEAD"]);
     let modified = commit
         .as_ref()
-        .and_then(|_| output(folder, &["status", "--porcelain", "--untracked-files=no"]))
+        .and_then(|_| output(folder, &["status", "--porcelain", "--untracked-files=no", SUBMODULES]))
         .map(|text| !text.is_empty());
     VariantRevision {
         variant: Variant::Candidate,
@@ -183,7 +174,7 @@ pub fn state(folder: &Path) -> VariantRevision {
 
 /// True if a folder's repository has exactly its commit's files, and no untracked files that are not ignored.
 pub fn is_clean(folder: &Path) -> bool {
-    output(folder, &["status", "--porcelain"]).is_some_and(|text| text.is_empty())
+    output(folder, &["status", "--porcelain", SUBMODULES]).is_some_and(|text| text.is_empty())
 }
 
 /// When a commit was made, RFC 3339.

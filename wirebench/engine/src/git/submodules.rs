@@ -1,15 +1,15 @@
 //! Submodules of a commit, checked out from the repositories that the user has below their own files. Nothing is fetched.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::git::command::output;
+use crate::git::command::{as_path, entries, output};
 use crate::git::worktree;
 
 /// A submodule of a commit.
 #[derive(Debug, PartialEq, Eq)]
 struct Submodule {
     /// Its folder, relative to the repository's root.
-    path: String,
+    path: PathBuf,
     /// Its commit, 40 hex digits.
     commit: String,
 }
@@ -29,10 +29,10 @@ pub(super) fn check_out(top: &Path, commit: &str, tree: &Path) -> anyhow::Result
         if output(&own, &["cat-file", "-e", &submodule.commit]).is_none() {
             anyhow::bail!(
                 "submodule {}: its clone has no commit {}, which {} needs; run: git -C {} fetch origin {}",
-                submodule.path,
+                submodule.path.display(),
                 &submodule.commit[..12],
                 &commit[..12],
-                submodule.path,
+                submodule.path.display(),
                 submodule.commit
             );
         }
@@ -44,17 +44,18 @@ pub(super) fn check_out(top: &Path, commit: &str, tree: &Path) -> anyhow::Result
 
 /// The submodules of a commit; empty if git cannot list its files.
 fn of(top: &Path, commit: &str) -> Vec<Submodule> {
-    let listed = output(top, &["ls-tree", "-r", "-z", "--full-tree", commit]).unwrap_or_default();
-    listed.split('\0').filter_map(parse_entry).collect()
+    let listed = entries(top, &["ls-tree", "-r", "-z", "--full-tree", commit]).unwrap_or_default();
+    listed.iter().filter_map(|entry| parse_entry(entry)).collect()
 }
 
 /// Parses an entry of `git ls-tree`, such as `160000 commit 1a2b… <tab> lib`; `None` if it is no submodule.
-fn parse_entry(line: &str) -> Option<Submodule> {
-    let (kind, path) = line.split_once('\t')?;
-    let commit = kind.strip_prefix("160000 commit ")?;
+fn parse_entry(entry: &[u8]) -> Option<Submodule> {
+    let commit_and_path = entry.strip_prefix(b"160000 commit ")?;
+    let tab = commit_and_path.iter().position(|byte| *byte == b'\t')?;
+    let (commit, path) = commit_and_path.split_at(tab);
     Some(Submodule {
-        path: path.to_owned(),
-        commit: commit.to_owned(),
+        path: as_path(path[1..].to_vec()),
+        commit: String::from_utf8(commit.to_vec()).ok()?,
     })
 }
 

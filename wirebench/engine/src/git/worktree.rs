@@ -5,14 +5,14 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::git::command::{command, output};
+use crate::git::command::{command, common_folder, output};
 
 /// Makes a folder a worktree with exactly a commit's files, unless it is one already.
 ///
 /// # Errors
 /// When git cannot check the commit out, or the folder cannot be replaced.
 pub(super) fn make(repository: &Path, commit: &str, tree: &Path) -> anyhow::Result<()> {
-    if is_at(tree, commit) {
+    if is_at(repository, tree, commit) {
         return Ok(());
     }
     if tree.exists() {
@@ -25,7 +25,7 @@ pub(super) fn make(repository: &Path, commit: &str, tree: &Path) -> anyhow::Resu
         .output()
         .context("git cannot be started")?;
     anyhow::ensure!(
-        output.status.success() || is_at(tree, commit),
+        output.status.success() || is_at(repository, tree, commit),
         "{}: git worktree add failed: {}",
         tree.display(),
         String::from_utf8_lossy(&output.stderr).trim()
@@ -33,10 +33,12 @@ pub(super) fn make(repository: &Path, commit: &str, tree: &Path) -> anyhow::Resu
     Ok(())
 }
 
-/// True if a folder is a separate worktree with exactly a commit's files.
-fn is_at(tree: &Path, commit: &str) -> bool {
-    // Without its own .git, git would report on the surrounding repository.
+/// True if a folder is a separate worktree of a repository, with exactly a commit's files.
+fn is_at(repository: &Path, tree: &Path, commit: &str) -> bool {
+    // Without its own .git, git would report on the surrounding repository. The worktree in a copy of a clone belongs to
+    // the clone it was copied from.
     tree.join(".git").is_file()
+        && common_folder(tree).is_some_and(|folder| common_folder(repository) == Some(folder))
         && output(tree, &["rev-parse", "--verify", "--quiet", "HEAD"]).as_deref() == Some(commit)
         && output(tree, &["status", "--porcelain", "--untracked-files=no"]).as_deref() == Some("")
 }

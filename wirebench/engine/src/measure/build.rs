@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::measure::digest::{SHORT_BYTES, hex};
+use crate::measure::digest::{self, SHORT_BYTES, hex};
 
 #[derive(Deserialize)]
 struct Artifact {
@@ -41,11 +41,21 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The cache folder below `programs` for a commit: named by commit and compiler.
+    /// The cache folder below `programs` for a commit: named by commit, compiler and the place of `programs` itself, because
+    /// a program contains the paths of its sources, and a copy of a clone contains its programs.
     #[must_use]
     pub fn cache_below(&self, programs: &Path, commit: &str) -> PathBuf {
         let short = commit.get(..12).unwrap_or(commit);
-        programs.join(format!("{short}-{}", compiler(&self.folder, self.toolchain.as_deref())))
+        let key = compiler(&self.folder, programs, self.toolchain.as_deref());
+        programs.join(format!("{short}-{key}"))
+    }
+
+    /// Cargo's target folder below `targets` for the builder's folder: named by that folder's path.
+    #[must_use]
+    pub fn target_below(&self, targets: &Path) -> PathBuf {
+        let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        targets.join(format!("{name}-{}", digest::short(&folder.to_string_lossy())))
     }
 
     /// Builds one package with the release profile, unless its program is cached, and returns its program's path. Cargo's
@@ -143,10 +153,12 @@ const NEUTRAL: [&str; 16] = [
     "LD_LIBRARY_PATH",
 ];
 
-/// Twelve hex digits that identify everything except the code that changes a program: compiler, Cargo, their
-/// configuration files, and the environment variables they read.
-fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
+/// Twelve hex digits that identify everything except the code that changes a program: the folder that keeps programs, the
+/// compiler, Cargo, their configuration files, and the environment variables they read.
+fn compiler(folder: &Path, programs: &Path, toolchain: Option<&str>) -> String {
     let mut digest = Sha256::new();
+    let place = programs.parent().and_then(|place| place.canonicalize().ok());
+    digest.update(place.as_deref().unwrap_or(programs).as_os_str().as_encoded_bytes());
     for (program, argument) in [("rustc", "-vV"), ("cargo", "-V")] {
         let mut command = wirebench_spawn::command(program);
         command.arg(argument).current_dir(folder);
@@ -297,6 +309,25 @@ mod tests {
         let mut expected = all[..6].to_vec();
         expected.sort_unstable();
         assert_eq!(kept, expected);
+    }
+
+    #[test]
+    fn a_copied_clone_has_programs_and_targets_of_its_own() {
+        let place = tempfile::tempdir().unwrap();
+        let kept = |clone: &str| {
+            let folder = place.path().join(clone);
+            fs::create_dir_all(folder.join(".wirebench")).unwrap();
+            let builder = Builder {
+                folder: folder.clone(),
+                ..Builder::default()
+            };
+            let programs = builder.cache_below(&folder.join(".wirebench/programs"), "0123456789abcdef");
+            let target = builder.target_below(&folder.join(".wirebench/target"));
+            [programs, target].map(|path| path.file_name().map(ToOwned::to_owned))
+        };
+        let (first, copy) = (kept("first"), kept("copy"));
+        assert_eq!(first, kept("first"));
+        assert!(first[0] != copy[0] && first[1] != copy[1], "{first:?} {copy:?}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod python;
 pub mod ready;
 pub mod remote;
 pub mod request;
+pub mod same_files;
 pub mod same_program;
 pub mod seed;
 pub mod side;

@@ -2,10 +2,9 @@
 //!
 //! A native program is the same if every section that is loaded into memory is equal; debug information, symbol tables
 //! and build ids are ignored. A script or an interpreted program is the same if all files of both sides are the same,
-//! and so are the dependencies that were resolved for them. Files that a native program may read while it runs must be
-//! the same too.
+//! and so are the dependencies that were resolved for them; documents that no program reads are left out. Files that a native
+//! program may read while it runs must be the same too.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,63 +13,37 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::measure::dependencies;
+use crate::measure::same_files::{Files, documents_are_unread, is_document, is_of, same_files};
 use crate::measure::side::Side;
 use crate::measure::staging::is_native;
 
-/// Extensions of files that only compilers or people read: a native program does not read them while it runs.
-const COMPILED: [&str; 17] = [
-    "rs",
-    "go",
-    "c",
-    "cc",
-    "cpp",
-    "cxx",
-    "h",
-    "hh",
-    "hpp",
-    "s",
-    "S",
-    "zig",
-    "mod",
-    "sum",
-    "md",
-    "adoc",
-    "gitignore",
+/// Extensions of files that only compilers read: a native program does not read them while it runs.
+const COMPILED: [&str; 14] = [
+    "rs", "go", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "s", "S", "zig", "mod", "sum",
 ];
 /// Names of such files.
-const COMPILED_NAMES: [&str; 8] = [
+const COMPILED_NAMES: [&str; 7] = [
     "Cargo.toml",
     "Cargo.lock",
     "rust-toolchain.toml",
     "Makefile",
     "CMakeLists.txt",
-    "LICENSE",
     "server.toml",
     "wirebench.toml",
 ];
-/// Folders of generated files, which a run of the project may have left.
-const DERIVED: [&str; 5] = ["__pycache__", "node_modules", ".venv", "venv", "target"];
 /// Sections that identify a build and are never executed or read as data.
 const BUILD_IDS: [&str; 3] = [".note.gnu.build-id", ".note.go.buildid", ".go.buildinfo"];
 /// The flag of sections that are loaded into memory.
 const SHF_ALLOC: u64 = 2;
 
-/// The files of a side's project.
-#[derive(Debug, Clone, Default)]
-pub struct Files {
-    /// The folder that the names are relative to.
-    pub root: PathBuf,
-    /// Tracked files, and new ones that are not ignored; `None` outside of a repository.
-    pub names: Option<BTreeSet<String>>,
-}
-
 /// Compares the servers of two sides that have been built and not staged yet.
 #[derive(Debug)]
 pub struct Compared<'a> {
     sides: [&'a Side; 2],
-    /// Whether every file is the same, and whether every file that a native program may read is.
-    all_files: bool,
-    run_time_files: bool,
+    /// Whether every file that an interpreted program may read is the same.
+    interpreted_files: bool,
+    /// Whether every file that a native program may read is the same.
+    native_files: bool,
     dependencies: bool,
 }
 
@@ -80,12 +53,12 @@ impl<'a> Compared<'a> {
     pub fn new(sides: [&'a Side; 2], files: [&Files; 2]) -> Self {
         let [base, head] = sides;
         let one_folder = base.folder == head.folder;
-        let same = |relevant: fn(&str) -> bool| one_folder || same_files(files, relevant);
-        let all_files = same(|name| !is_derived(name));
+        let is_read = |name: &Path| !is_document(name);
+        let is_read_by_native = |name: &Path| !is_document(name) && !is_compiled(name);
         Self {
             sides,
-            all_files,
-            run_time_files: all_files || same(|name| !is_derived(name) && !is_compiled(name)),
+            interpreted_files: one_folder || (same_files(files, is_read) && documents_are_unread(files)),
+            native_files: one_folder || same_files(files, is_read_by_native),
             dependencies: dependencies::of(base) == dependencies::of(head),
         }
     }
@@ -94,15 +67,12 @@ impl<'a> Compared<'a> {
     #[must_use]
     pub fn is_same(&self, server: &str) -> bool {
         let [base, head] = self.sides;
-        let declared = |side: &Side| {
-            side.servers
-                .get(server)
-                .map(|one| launch_settings(&serde_json::to_value(one).ok()?))
-        };
         let (Some(before), Some(after)) = (base.servers.get(server), head.servers.get(server)) else {
             return false;
         };
-        if declared(base) != declared(head) || [base, head].iter().any(|side| side.broken.contains_key(server)) {
+        let declared = |one| launch_settings(&serde_json::to_value(one).ok()?);
+        let is_declared_equally = declared(before).is_some_and(|settings| declared(after) == Some(settings));
+        if !is_declared_equally || [base, head].iter().any(|side| side.broken.contains_key(server)) {
             return false;
         }
         let keys = |server: &wirebench_declare::server::Server| -> Vec<String> {
@@ -122,7 +92,7 @@ impl<'a> Compared<'a> {
         }
         let [before, after] = [&before[0], &after[0]].map(Path::new);
         if is_native(before) && is_native(after) {
-            return self.run_time_files && (before == after || same_code_and_data(before, after));
+            return self.native_files && (before == after || same_code_and_data(before, after));
         }
         // A program of the system, such as an interpreter, has the same name on both sides; a script lies in each side's folder.
         let inside = |side: &Side, program: &Path| {
@@ -130,7 +100,7 @@ impl<'a> Compared<'a> {
                 .strip_prefix(&side.folder)
                 .map_or(program.to_path_buf(), PathBuf::from)
         };
-        inside(base, before) == inside(head, after) && self.all_files && self.dependencies
+        inside(base, before) == inside(head, after) && self.interpreted_files && self.dependencies
     }
 }
 
@@ -150,37 +120,8 @@ fn launch_settings(server: &Value) -> Option<Value> {
     Some(Value::Object(server))
 }
 
-fn is_derived(name: &str) -> bool {
-    name.split('/').any(|part| DERIVED.contains(&part))
-}
-
-fn is_compiled(name: &str) -> bool {
-    let path = Path::new(name);
-    let extension = path.extension().unwrap_or_default().to_string_lossy();
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    COMPILED.contains(&&*extension) || COMPILED_NAMES.contains(&&*file)
-}
-
-/// Whether two projects have the same relevant files with the same contents. Unknown files are not the same.
-fn same_files(files: [&Files; 2], relevant: fn(&str) -> bool) -> bool {
-    let names = |files: &Files| -> Option<BTreeSet<String>> {
-        let all = files.names.as_ref()?.iter();
-        // A file that git lists but that was deleted is treated as missing.
-        let there = all.filter(|name| relevant(name) && files.root.join(name).exists());
-        Some(there.cloned().collect())
-    };
-    let (Some(before), Some(after)) = (names(files[0]), names(files[1])) else {
-        return false;
-    };
-    before == after
-        && before
-            .iter()
-            .all(|name| same_content(files.map(|one| one.root.join(name))))
-}
-
-fn same_content([before, after]: [PathBuf; 2]) -> bool {
-    let length = |file: &Path| fs::metadata(file).map(|file| file.len()).ok();
-    length(&before) == length(&after) && fs::read(&before).ok() == fs::read(&after).ok()
+fn is_compiled(name: &Path) -> bool {
+    is_of(name, &COMPILED, &COMPILED_NAMES)
 }
 
 /// True if two programs are equal files, or ELF files whose loaded sections are equal.
@@ -260,27 +201,5 @@ mod tests {
         assert!(!same_code_and_data(&plain, &other));
         assert!(!same_code_and_data(&one, &two));
         assert!(!same_code_and_data(&plain, &folder.path().join("absent")));
-    }
-
-    #[test]
-    fn files_are_the_same_by_name_and_content_and_unknown_ones_are_not() {
-        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-        let files = |contents: &[(&str, &str)], folder: &Path| {
-            for (name, content) in contents {
-                fs::write(folder.join(name), content).unwrap();
-            }
-            Files {
-                root: folder.to_path_buf(),
-                names: Some(contents.iter().map(|(name, _)| (*name).to_owned()).collect()),
-            }
-        };
-        let before = files(&[("main.rs", "fn main() {}"), ("page.html", "x")], folders[0].path());
-        let after = files(&[("main.rs", "// a comment"), ("page.html", "x")], folders[1].path());
-        assert!(!same_files([&before, &after], |_| true));
-        assert!(same_files([&before, &after], |name| !is_compiled(name)));
-        let after = files(&[("main.rs", "fn main() {}"), ("page.html", "y")], folders[1].path());
-        assert!(!same_files([&before, &after], |name| !is_compiled(name)));
-        assert!(!same_files([&before, &Files::default()], |_| true));
-        assert!(is_derived("app/__pycache__/main.cpython-313.pyc") && !is_derived("app/targets.py"));
     }
 }

@@ -1,14 +1,13 @@
 //! A side whose files are checked out and whose declarations are read: builds its servers, and compares it with the other side.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use crate::git;
 use crate::measure::build::{Builder, active_toolchain};
 use crate::measure::dependencies;
-use crate::measure::digest;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::same_program::{Compared, Files};
+use crate::measure::same_files::{Files, is_derived};
+use crate::measure::same_program::Compared;
 use crate::measure::side::Side;
 use crate::session::side_request::{CodeSource, SideRequest};
 use wirebench_declare::Project;
@@ -49,12 +48,12 @@ impl CheckedOutSide {
             }
             CodeSource::Folder(folder) => {
                 builder.folder.clone_from(folder);
-                builder.target = Some(work_path("target")?.join(target_name(folder)));
+                builder.target = Some(builder.target_below(&work_path("target")?));
                 revision = git::state(folder);
             }
             CodeSource::Revision(commit) => {
                 builder.folder = git::checkout(root, commit)?;
-                builder.target = Some(work_path("target")?.join(&commit[..12]));
+                builder.target = Some(builder.target_below(&work_path("target")?));
                 builder.cache = Some(builder.cache_below(&work_path("programs")?, commit));
                 builder.reuse = true;
                 revision.commit = Some(commit.clone());
@@ -184,7 +183,7 @@ pub(super) fn same_programs(sides: &[CheckedOutSide]) -> BTreeSet<String> {
     let files = compared.map(|side| {
         let root = side.repository.clone().unwrap_or_else(|| side.folder.clone());
         Files {
-            names: git::files(&root),
+            names: git::with_submodules(&root, is_derived),
             root,
         }
     });
@@ -236,9 +235,4 @@ pub(super) fn newly_accepted(sides: &[CheckedOutSide]) -> Result<Vec<Accepted>, 
     let mut new = entries(Variant::Candidate)?.unwrap_or_default();
     new.retain(|entry| !known.contains(entry));
     Ok(new)
-}
-
-/// The name of a folder's Cargo target folder: each side needs its own, even if Cargo is configured to share one.
-fn target_name(folder: &Path) -> String {
-    format!("folder-{}", digest::short(&folder.to_string_lossy()))
 }

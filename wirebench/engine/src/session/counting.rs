@@ -1,20 +1,22 @@
 //! Counts every counted series of a run and writes the counts into its record.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Context as _;
 
 use crate::count::counter::{Counter, Job};
+use crate::count::figures;
 use crate::count::tool::Toolbox;
-use crate::git;
+use crate::git::{self, Listed};
 use crate::install;
 use crate::measure::tools;
 use crate::session::recorder::{self, Recorder};
 use crate::session::{Setup, progress};
 use wirebench_declare::count::Count;
 use wirebench_declare::span::nanos;
-use wirebench_record::counts::{CountStatus, Counts, Source};
+use wirebench_record::counts::{CountStatus, Counts, Figure, Source};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::{ToolVersion, Variant};
 
@@ -59,7 +61,7 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
         };
         Some(jobs.iter().map(skipped).collect())
     };
-    let mut files_of: BTreeMap<Variant, Option<BTreeSet<String>>> = BTreeMap::new();
+    let mut files_of: BTreeMap<Variant, Option<Listed>> = BTreeMap::new();
     for (place, mut counts) in places.into_iter().zip(counts.unwrap_or_default()) {
         let files = files_of
             .entry(counts.variant)
@@ -80,14 +82,14 @@ pub(super) fn count(setup: &Setup, recorder: &mut Recorder, rules: &Count) -> an
 }
 
 /// The files of a side's repository.
-fn files(setup: &Setup, variant: Variant) -> Option<BTreeSet<String>> {
+fn files(setup: &Setup, variant: Variant) -> Option<Listed> {
     let side = setup.sides.iter().find(|side| side.revision.variant == variant)?;
     git::files(side.repository.as_deref()?)
 }
 
 /// Removes source locations that are no files of the repository, such as generated code.
-fn keep_own_sources(counts: &mut Counts, files: Option<&BTreeSet<String>>) {
-    let is_own = |source: &Source| files.is_some_and(|files| files.contains(&source.file));
+fn keep_own_sources(counts: &mut Counts, files: Option<&Listed>) {
+    let is_own = |source: &Source| files.is_some_and(|files| files.has(Path::new(&source.file)));
     for function in &mut counts.functions {
         function.source = function.source.take().filter(is_own);
     }
@@ -149,11 +151,11 @@ fn counted(counter: &Counter, jobs: &[Job]) -> std::io::Result<Option<Vec<Counts
 /// executes other instructions.
 const NULL_DIFFERS: f64 = 0.005;
 /// A series is counted again if its repetitions differ by more than this share of the instructions: a fifth of the
-/// default margin. A figure that varies so much that it is refused is not counted again: the program itself varies.
+/// default margin.
 const REPETITIONS_DIFFER: f64 = 0.002;
 
-/// Counts every series anew whose instructions were not steady; the second result is recorded, with its call stacks. If
-/// the second try is interrupted or has no instructions, the first result stays.
+/// Counts every series anew whose counts were not steady, and keeps the counts that agree better, with their call stacks. If
+/// the second try is interrupted, the first result stays.
 fn counted_again(
     counter: &Counter,
     places: &[usize],
@@ -162,13 +164,15 @@ fn counted_again(
 ) -> std::io::Result<Vec<Counts>> {
     for place in places.iter().copied().collect::<BTreeSet<_>>() {
         let of_place: Vec<usize> = (0..places.len()).filter(|i| places[*i] == place).collect();
-        let Some(why) = unsteady(of_place.iter().map(|i| &counts[*i])) else {
+        let first: Vec<Counts> = of_place.iter().map(|i| counts[*i].clone()).collect();
+        let is_busy = counter.busy(jobs).is_some();
+        let Some(why) = unsteady(&first, is_busy) else {
             continue;
         };
         let mine: Vec<Job> = of_place.iter().map(|i| jobs[*i].clone()).collect();
         log::info!("{}: {why}; it is counted again", mine[0].series.id);
         let Some(again) = counted(counter, &mine)? else { break };
-        if again.iter().all(|counts| counts.value(Metric::Instructions).is_some()) {
+        if is_better(&again, &first) {
             for (i, second) in of_place.into_iter().zip(again) {
                 counts[i] = second;
             }
@@ -177,21 +181,52 @@ fn counted_again(
     Ok(counts)
 }
 
-/// Why the instructions of a series are counted again; `None` if they are steady.
-fn unsteady<'a>(all: impl IntoIterator<Item = &'a Counts> + Clone) -> Option<String> {
-    if let Some(share) = null_share(all.clone()).filter(|share| *share > NULL_DIFFERS) {
+/// Why a series is counted again; `None` if its counts are steady. Figures that every variant refuses vary with the program
+/// itself, unless the machine is busy.
+fn unsteady(all: &[Counts], is_busy: bool) -> Option<String> {
+    if let Some(share) = null_share(all).filter(|share| *share > NULL_DIFFERS) {
         return Some(format!("the same code twice differed by {:.1} %", share * 100.0));
     }
-    let values = all.into_iter().filter_map(|counts| counts.value(Metric::Instructions));
-    let shares = values
-        .filter(|(value, _)| *value > 0.0)
-        .map(|(value, spread)| spread / value);
-    let worst = shares.fold(0.0, f64::max);
-    (worst > REPETITIONS_DIFFER).then(|| format!("repetitions differed by {:.1} %", worst * 100.0))
+    let worst = disagreement(all);
+    if worst > REPETITIONS_DIFFER {
+        return Some(format!("repetitions differed by {:.1} %", worst * 100.0));
+    }
+    let measured = || all.iter().filter(|counts| counts.variant != Variant::Null);
+    let is_suspect = |metric: &Metric| {
+        let refused = measured()
+            .filter(|counts| counts.figure(*metric).is_some_and(is_refused))
+            .count();
+        refused > 0 && (is_busy || refused < measured().count())
+    };
+    let suspect = Metric::COUNTED.into_iter().find(is_suspect)?;
+    Some(format!("repetitions differed in {}", suspect.label()))
+}
+
+/// Whether a figure was refused because server runs did not agree.
+fn is_refused(figure: &Figure) -> bool {
+    figure.refused.is_some() && !figure.points.is_empty()
+}
+
+/// The largest share by which repetitions of the instructions differ, of figures that are not refused.
+fn disagreement(all: &[Counts]) -> f64 {
+    let figures = all.iter().filter_map(|counts| counts.figure(Metric::Instructions));
+    let given = figures.filter(|figure| figure.refused.is_none());
+    given.filter_map(figures::disagreement).fold(0.0, f64::max)
+}
+
+/// Whether one try to count a series agrees better with itself than another.
+fn is_better(one: &[Counts], other: &[Counts]) -> bool {
+    let missing = |all: &[Counts]| {
+        let figures = all.iter().flat_map(|counts| &counts.figures);
+        figures.filter(|figure| figure.value.is_none()).count()
+            + all.iter().filter(|one| one.figures.is_empty()).count()
+    };
+    let apart = |all: &[Counts]| disagreement(all).max(null_share(all).unwrap_or(0.0));
+    missing(one) < missing(other) || (missing(one) == missing(other) && apart(one) < apart(other))
 }
 
 /// By how much the instructions of the baseline's copy differ from the baseline's at the first start layout, as a share of them.
-fn null_share<'a>(all: impl IntoIterator<Item = &'a Counts>) -> Option<f64> {
+fn null_share(all: &[Counts]) -> Option<f64> {
     let (mut base, mut null) = (None, None);
     for counts in all {
         let figure = counts.at_first_layout(Metric::Instructions);
@@ -216,7 +251,7 @@ fn versions(toolbox: &Toolbox) -> Vec<ToolVersion> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wirebench_record::counts::{Figure, FunctionCost};
+    use wirebench_record::counts::{FunctionCost, Point};
 
     #[test]
     fn the_copy_is_held_against_the_first_layout_and_what_is_not_steady_is_counted_again() {
@@ -235,12 +270,30 @@ mod tests {
         let base = with(Variant::Baseline, Some(1020.0), &[1000.0, 1040.0]);
         let share = |all: &[Counts]| null_share(all);
         let steady = [base.clone(), with(Variant::Null, Some(1001.0), &[])];
-        assert_eq!(unsteady(&steady), None);
+        assert_eq!(unsteady(&steady, false), None);
         let moved = [base.clone(), with(Variant::Null, Some(988.0), &[])];
-        assert_eq!(unsteady(&moved).unwrap(), "the same code twice differed by 1.2 %");
-        let mut restless = steady;
-        restless[0].figures[0].spread = Some(20.4);
-        assert_eq!(unsteady(&restless).unwrap(), "repetitions differed by 2.0 %");
+        assert_eq!(
+            unsteady(&moved, false).unwrap(),
+            "the same code twice differed by 1.2 %"
+        );
+        assert!(is_better(&steady, &moved) && !is_better(&moved, &steady));
+        let mut restless = steady.clone();
+        let runs = [(0, 0), (100, 100_000), (100, 104_000)];
+        restless[0].figures[0].points = runs
+            .map(|(requests, total)| Point {
+                requests,
+                total,
+                layout: 0,
+            })
+            .into();
+        assert_eq!(unsteady(&restless, false).unwrap(), "repetitions differed by 2.0 %");
+        assert!(is_better(&steady, &restless));
+        // A figure that both sides refuse varies with the program, that of one side or of a busy machine may not.
+        let mut refused = [restless[0].clone(), with(Variant::Candidate, Some(1020.0), &[])];
+        (refused[0].figures[0].value, refused[0].figures[0].refused) = (None, Some("varies".into()));
+        assert!(unsteady(&refused, false).is_some() && is_better(&steady, &refused));
+        refused[1] = refused[0].clone();
+        assert!(unsteady(&refused, false).is_none() && unsteady(&refused, true).is_some());
         let off = share(&[base.clone(), with(Variant::Null, Some(988.0), &[])]).unwrap();
         assert!((off - 0.012).abs() < 1e-9, "{off}");
         assert_eq!(share(&[base.clone(), with(Variant::Null, None, &[])]), None);
@@ -262,8 +315,11 @@ mod tests {
             }),
         };
         let made = "target/release/build/x/out/weather.rs";
-        let files: BTreeSet<String> = ["src/price.rs".to_owned()].into();
-        let kept = |files: Option<&BTreeSet<String>>| -> Vec<bool> {
+        let files = Listed {
+            tracked: ["src/price.rs".into()].into(),
+            new: BTreeSet::new(),
+        };
+        let kept = |files: Option<&Listed>| -> Vec<bool> {
             let mut counts = Counts::without(Variant::Candidate, CountStatus::Ok, String::new());
             counts.functions = ["src/price.rs", made].map(function).into();
             keep_own_sources(&mut counts, files);

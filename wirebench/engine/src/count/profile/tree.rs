@@ -26,6 +26,20 @@ impl Tree {
         self
     }
 
+    /// The same, and the files below the place where the repository was when a program was built: Cargo does not build again
+    /// what was moved, and its line tables name the old place. A compiler was given the relative path `file` in `folder`.
+    #[must_use]
+    pub(super) fn or_moved(mut self, (folder, file): (&Path, &Path)) -> Self {
+        let is_known = self.roots.iter().any(|root| folder.starts_with(root));
+        let inner = folder.ancestors().find_map(|old| {
+            let workspace = folder.strip_prefix(old).ok()?;
+            let is_there = |root: &PathBuf| root.join(workspace).join(file).is_file();
+            self.roots.iter().any(is_there).then(|| old.to_path_buf())
+        });
+        self.roots.extend(inner.filter(|_| !is_known));
+        self
+    }
+
     /// The path of a source file relative to the root, with `/`; `None` if it is elsewhere. A file that line tables
     /// name without its folder must exist.
     #[must_use]
@@ -167,6 +181,23 @@ mod tests {
             assert_eq!(tree.relative(file).as_deref(), expected, "{file}");
         }
         assert_eq!(Tree::default().relative("/work/shop/src/price.rs"), None);
+    }
+
+    #[test]
+    fn a_program_that_was_built_before_the_repository_was_moved_keeps_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("bench/src")).unwrap();
+        std::fs::write(folder.path().join("bench/src/main.rs"), "").unwrap();
+        let tree = Tree::of(Some(folder.path()));
+        let moved = |compiled_in: &str, file: &str| {
+            let tree = tree.clone().or_moved((Path::new(compiled_in), Path::new(file)));
+            tree.relative("/old/place/bench/src/price.rs")
+        };
+        let expected = Some("bench/src/price.rs".to_owned());
+        assert_eq!(moved("/old/place/bench", "src/main.rs"), expected);
+        assert_eq!(moved("/old/place", "bench/src/main.rs"), expected);
+        assert_eq!(moved("/old/place/bench", "src/other.rs"), None);
+        assert_eq!(moved("/other", "bench/src/main.rs"), None);
     }
 
     #[test]

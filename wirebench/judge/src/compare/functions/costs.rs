@@ -10,6 +10,10 @@ const EQUAL_CALLS: f64 = 0.02;
 /// Costs that differ by a smaller share are equal.
 const EQUAL_COSTS: f64 = 0.1;
 
+/// The share of the whole cost that may move between the project's functions and other code. If more moves, and the total
+/// does not follow, one side's program does not tell which functions are the project's.
+const MOVED_AT_MOST: f64 = 0.2;
+
 /// The cost of one function or system call. Functions with one name are added up.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Costs {
@@ -75,6 +79,28 @@ pub(super) fn of_syscalls<'a>(baseline: &'a Counts, candidate: &'a Counts) -> BT
     costs
 }
 
+/// Whether a function is the project's. Older records have no blamed cost, and code outside the repository has no source.
+fn is_own(one: &FunctionCost) -> bool {
+    one.blamed.is_some() && one.source.is_some()
+}
+
+/// Whether both sides know the project's functions. Blamed costs and the rest add up to the total; where one gains what the
+/// other loses, a program names other source files than its repository has, such as one that was built elsewhere.
+pub(super) fn are_comparable(baseline: &Counts, candidate: &Counts, metric: Metric, totals: [f64; 2]) -> bool {
+    let blamed = |counts: &Counts| -> f64 {
+        let own = counts
+            .functions
+            .iter()
+            .filter(|one| one.metric == metric && is_own(one));
+        own.filter_map(|one| one.blamed).sum()
+    };
+    let [before, after] = totals;
+    let own_change = blamed(candidate) - blamed(baseline);
+    let other_change = (after - before) - own_change;
+    let moved = own_change.abs().min(other_change.abs());
+    own_change * other_change >= 0.0 || moved <= MOVED_AT_MOST * before.max(after)
+}
+
 /// The costs of functions: the project's own with the other code that they call, others by themselves.
 pub(super) fn of_functions<'a>(
     baseline: &'a Counts,
@@ -82,10 +108,8 @@ pub(super) fn of_functions<'a>(
     metric: Metric,
 ) -> BTreeMap<&'a str, Costs> {
     let of = |counts: &'a Counts| counts.functions.iter().filter(move |one| one.metric == metric);
-    // Older records have no blamed cost, and code outside the repository has no source.
-    let is_own = |one: &&FunctionCost| one.blamed.is_some() && one.source.is_some();
     let mut costs: BTreeMap<&str, Costs> = BTreeMap::new();
-    for one in of(baseline).chain(of(candidate)).filter(is_own) {
+    for one in of(baseline).chain(of(candidate)).filter(|one| is_own(one)) {
         costs.entry(&one.function).or_default().own_code = true;
     }
     for (side, sign, counts) in [(0, -1.0, baseline), (1, 1.0, candidate)] {

@@ -9,7 +9,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use self::attribution::{charge_callers, undo_inlining};
-use self::costs::{Costs, of_functions, of_syscalls};
+use self::costs::{Costs, are_comparable, of_functions, of_syscalls};
 use self::ranking::Ranking;
 use wirebench_record::comparison::{ComparedMetric, FunctionChange, Verdict};
 use wirebench_record::counts::{Counts, Source};
@@ -19,7 +19,8 @@ use wirebench_record::metric::Metric;
 const LISTED: usize = 10;
 
 /// The largest changes: of instructions always, of the others when the metric regressed or improved. A change within the
-/// spread of the metric is left out; a function that only one side has costs 0 on the other.
+/// spread of the metric is left out; a function that only one side has costs 0 on the other. Nothing is listed if only one
+/// side knows which functions are the project's.
 pub(super) fn changes(baseline: &Counts, candidate: &Counts, metrics: &[ComparedMetric]) -> Vec<FunctionChange> {
     let is_explained = |metric: &Metric| {
         let verdict = metrics.iter().find(|one| one.metric == *metric).map(|one| one.verdict);
@@ -40,6 +41,9 @@ fn changes_of(metric: Metric, baseline: &Counts, candidate: &Counts) -> Vec<Func
     let (Some((before, baseline_spread)), Some((after, candidate_spread))) = values else {
         return Vec::new();
     };
+    if !are_comparable(baseline, candidate, metric, [before, after]) {
+        return Vec::new();
+    }
     let noise = baseline_spread.max(candidate_spread);
     let whole = if before > 0.0 { before } else { after };
     let costs = if metric == Metric::Syscalls {

@@ -156,6 +156,18 @@ fn cost_that_inlining_moved_between_a_caller_and_its_callee_blames_neither() {
 }
 
 #[test]
+fn nothing_is_listed_if_the_functions_of_the_project_are_known_on_one_side_only() {
+    let known = counts(10_180.0, &["main 1 10180 100", "answer 700 9000 7000", "copy 900"]);
+    let unknown = counts(10_000.0, &["main 1", "answer 690", "copy 890"]);
+    assert!(names(&unknown, &known).is_empty() && names(&known, &unknown).is_empty());
+    // Some of the project's packages are known.
+    let partly = counts(10_000.0, &["main 1 10000 2000", "answer 690", "copy 890"]);
+    assert!(names(&partly, &known).is_empty());
+    let before = counts(9_000.0, &["main 1 9000 100", "answer 700 9000 5900", "copy 900"]);
+    assert_eq!(names(&before, &known), ["answer +1100"]);
+}
+
+#[test]
 fn functions_of_older_records_are_compared_by_their_own_cost() {
     let mut sides = [counts(1000.0, &["own 50 400 60"]), counts(1100.0, &["own 150 500 260"])];
     for function in sides.iter_mut().flat_map(|counts| &mut counts.functions) {

@@ -61,11 +61,13 @@ impl Symbols {
             .filter(|section| section.kind() == SectionKind::Text)
             .map(|section| (section.address(), section.address().saturating_add(section.size())))
             .collect();
+        let sources = Sources::of(&object);
+        let tree = sources.compiled_in().fold(tree.clone(), Tree::or_moved);
         Some(Self {
             loader: Loader::new(path).ok()?,
             names: Names {
-                sources: Sources::of(&object),
-                own: CachedTree::of(tree),
+                sources,
+                own: CachedTree::of(&tree),
                 known: HashMap::new(),
             },
             code,

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use addr2line::gimli::{self, AttributeValue, DW_AT_comp_dir, DW_AT_name, EndianSlice, RunTimeEndian};
 use object::{Object, ObjectSection};
@@ -17,6 +18,8 @@ pub(super) struct Sources {
     crates: BTreeMap<String, String>,
     /// The files that crates begin in, without their ending.
     roots: BTreeSet<String>,
+    /// Folders in which a compiler was given a relative path, each with one such path.
+    compiled_in: BTreeMap<String, String>,
 }
 
 impl Sources {
@@ -66,12 +69,20 @@ impl Sources {
         let file = if file.starts_with('/') {
             file.to_owned()
         } else {
+            self.compiled_in.insert(compiled_in.to_owned(), file.to_owned());
             format!("{compiled_in}/{file}")
         };
         if let (Some((folder, _)), Some((name, _))) = (file.rsplit_once('/'), codegen.split_once('.')) {
             self.crates.insert(folder.to_owned(), name.to_owned());
             self.roots.insert(file.trim_end_matches(".rs").to_owned());
         }
+    }
+
+    /// The folders in which a compiler was given a relative path, each with one such path. Cargo gives relative paths only to
+    /// the packages of a workspace.
+    pub(super) fn compiled_in(&self) -> impl Iterator<Item = (&Path, &Path)> {
+        let units = self.compiled_in.iter();
+        units.map(|(folder, file)| (Path::new(folder), Path::new(file)))
     }
 
     /// A short name as rustc writes it, without its generic arguments and with its module; other names as they are.
