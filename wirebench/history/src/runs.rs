@@ -43,6 +43,10 @@ pub(super) fn judge_runs<T: Send>(
     }
     let judged = selected.par_iter().map(|(id, months, metric)| {
         let columns = columns(months, *metric);
+        // Most series have few of the metrics: their runs are not looked at for the others.
+        if !columns.iter().flatten().any(|(_, column)| column.is_some()) {
+            return None;
+        }
         let unjudged = unjudged_trace(id, &columns, *metric, stored, &contexts, &names);
         let judged = || judge(&unjudged, timeline, query.rules(), &names);
         (!unjudged.points.is_empty()).then(|| keep(judged(), &columns))
