@@ -38,7 +38,11 @@ fn where_time_is_too_short_for_all_that_may_have_changed_the_worst_is_measured_a
     }
     assert_eq!(second_stage(&run, 30).unwrap().series, [0, 1, 2]);
     assert_eq!(second_stage(&run, 20).unwrap().series, [1, 2]);
-    assert_eq!(second_stage(&run, 19).unwrap().series, [1], "two series need two pairs to spare");
+    assert_eq!(
+        second_stage(&run, 19).unwrap().series,
+        [1],
+        "two series need two pairs to spare"
+    );
     let one = second_stage(&run, 15).unwrap();
     assert_eq!((one.series, one.rounds), (vec![1], 15), "{}", one.why);
     assert_eq!(second_stage(&run, 7), None);

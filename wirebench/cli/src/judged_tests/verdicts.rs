@@ -330,7 +330,10 @@ fn an_interrupted_run_keeps_the_verdict_of_its_counts_and_says_that_the_timing_i
     let comparison = judged(&run);
     assert_eq!(comparison.verdict, Verdict::Regressed);
     let verdict = headline::verdict(&comparison);
-    assert_eq!(verdict, "✗ Regressed; the run was interrupted, the timing is not judged");
+    assert_eq!(
+        verdict,
+        "✗ Regressed; the run was interrupted, the timing is not judged"
+    );
     assert!(terminal::one_line(&comparison).contains(&verdict) && markdown::render(&comparison).contains(&verdict));
     let mut screened = timed(10, 0, waits(0.0), [None, None]);
     screened.status = RunStatus::Incomplete;
@@ -343,7 +346,9 @@ fn rounds_that_no_figure_uses_are_counted_by_reason() {
     let mut run = timed(10, 0, waits(0.0), [None, None]);
     let left_out = |run: &Run| {
         let notes = judged(run).notes;
-        let note = notes.into_iter().find(|note| matches!(note, Note::RoundsLeftOut { .. }));
+        let note = notes
+            .into_iter()
+            .find(|note| matches!(note, Note::RoundsLeftOut { .. }));
         note.map(|note| reasons::note(&note))
     };
     assert_eq!(left_out(&run), None);

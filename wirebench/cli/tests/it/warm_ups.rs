@@ -46,14 +46,26 @@ fn no_round_contains_the_requests_before_the_server_is_warm() {
     assert_eq!(rounds.len(), 4);
     for round in rounds {
         assert_eq!(round["status"], "ok", "{round}");
-        assert!(cost(round) < COLD_NS / 5, "{} ns a request: {}", cost(round), found["load"]);
+        assert!(
+            cost(round) < COLD_NS / 5,
+            "{} ns a request: {}",
+            cost(round),
+            found["load"]
+        );
     }
     assert!(number(&found["load"]["warmup_requests"]) >= 300, "{}", found["load"]);
     let per_process = number(&found["load"]["rounds_per_process"]);
     // 300 requests of 5 ms take 1.5 s: longer than a round.
     assert!((2..=4).contains(&per_process), "{per_process}");
-    let starts = rounds.iter().filter(|round| !round["server_ready_ns"].is_null()).count() as u64;
-    assert_eq!(starts, 4u64.div_ceil(per_process), "each process serves {per_process} rounds");
+    let starts = rounds
+        .iter()
+        .filter(|round| !round["server_ready_ns"].is_null())
+        .count() as u64;
+    assert_eq!(
+        starts,
+        4u64.div_ceil(per_process),
+        "each process serves {per_process} rounds"
+    );
 }
 
 #[test]
@@ -72,8 +84,16 @@ fn rounds_with_few_requests_are_invalid_and_the_next_ones_are_longer() {
     let record = bench.record();
     let found = series(&record, "ask@cold@hey");
     let (first, second) = (&found["rounds"][0], &found["rounds"][1]);
-    assert_eq!((&first["status"], &second["status"]), (&"invalid".into(), &"ok".into()), "{}", ended.stderr);
+    assert_eq!(
+        (&first["status"], &second["status"]),
+        (&"invalid".into(), &"ok".into()),
+        "{}",
+        ended.stderr
+    );
     assert_eq!(first["failed_checks"][0]["kind"], "too_few_requests");
-    assert!(first["reason"].as_str().unwrap().contains("set load.duration to"), "{first}");
+    assert!(
+        first["reason"].as_str().unwrap().contains("set load.duration to"),
+        "{first}"
+    );
     assert!(number(&second["ok_count"]) >= 200 && number(&found["load"]["lengthened_to_ns"]) > 1_000_000_000);
 }

@@ -84,11 +84,11 @@ mod tests {
     fn parts(slow: u64, count: usize) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for _ in 0..count {
-            let (served, requests) = (requests(&parts), next_part(&parts, 1));
-            let cold = requests.min(slow.saturating_sub(served));
-            let cpu_ns = 300_000 * cold + 30_000 * (requests - cold);
+            let (served, size) = (requests(&parts), next_part(&parts, 1));
+            let cold = size.min(slow.saturating_sub(served));
+            let cpu_ns = 300_000 * cold + 30_000 * (size - cold);
             parts.push(Part {
-                requests,
+                requests: size,
                 cpu_ns,
                 wall_ns: cpu_ns * 3,
             });

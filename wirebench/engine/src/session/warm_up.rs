@@ -23,7 +23,7 @@ use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::span::{Span, nanos};
 use wirebench_record::check::FailedCheck;
-use wirebench_record::run::{Round, RoundStatus, Variant};
+use wirebench_record::run::{CpuTime, Round, RoundStatus, Variant};
 
 /// The longest that one side of a series is observed while it warms up.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -194,7 +194,7 @@ impl Session<'_> {
             }
             parts.push(Part {
                 requests: round.ok_count.unwrap_or(0),
-                cpu_ns: round.server_cpu_ns.map_or(0, |cpu| cpu.total()),
+                cpu_ns: round.server_cpu_ns.map_or(0, CpuTime::total),
                 wall_ns: nanos(measured.driven.wall),
             });
             if let Some(needed) = requests_needed(&parts) {
