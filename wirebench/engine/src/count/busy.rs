@@ -2,7 +2,7 @@
 
 /// The niceness of counted processes where the system allows it: below 0 is preferred to other programs. In lock step only one
 /// of them runs at a time, and each waits for its turn among all other programs.
-const PREFERRED: i32 = -10;
+const PREFERRED: i32 = -5;
 
 /// The average number of runnable threads over a minute; `None` if the system does not tell.
 #[cfg(target_os = "linux")]
@@ -38,11 +38,15 @@ fn float(count: usize) -> f64 {
 #[cfg(target_os = "linux")]
 pub(super) struct Preferred(Option<i32>);
 
+/// What a niceness is set of: this thread. The type of libc's `PRIO_PROCESS` differs between C libraries.
+#[cfg(target_os = "linux")]
+const THIS: i32 = 0;
+
 #[cfg(target_os = "linux")]
 impl Preferred {
     pub(super) fn new() -> Self {
-        let before = uapi::getpriority(libc::PRIO_PROCESS as _, 0).ok();
-        let raised = before.filter(|_| uapi::setpriority(libc::PRIO_PROCESS as _, 0, PREFERRED).is_ok());
+        let before = uapi::getpriority(THIS, 0).ok();
+        let raised = before.filter(|_| uapi::setpriority(THIS, 0, PREFERRED).is_ok());
         Self(raised)
     }
 }
@@ -51,7 +55,7 @@ impl Preferred {
 impl Drop for Preferred {
     fn drop(&mut self) {
         if let Some(before) = self.0 {
-            let _ = uapi::setpriority(libc::PRIO_PROCESS as _, 0, before);
+            let _ = uapi::setpriority(THIS, 0, before);
         }
     }
 }
