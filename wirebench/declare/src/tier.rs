@@ -188,13 +188,13 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
         known(place, &key("args"), &args, &tiers, &[DATA])?;
         table.ready.check(place, &key("ready.tcp"))?;
         tiers.push(Tier {
+            ready: table.ready.of_tier(&program, &args),
             name,
             program,
             build: table.build,
             args,
             env: table.env,
             port: table.port,
-            ready: table.ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
             keep: table.keep,
         });
