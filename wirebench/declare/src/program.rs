@@ -138,11 +138,7 @@ impl Ready {
         let Program::Command(command) = program else {
             return self;
         };
-        let args = args.iter().filter_map(|arg| match arg {
-            Arg::One(word) => Some(word),
-            _ => None,
-        });
-        let words = command.iter().chain(args).map(String::as_str);
+        let words = command.iter().map(String::as_str).chain(args.iter().filter_map(Arg::one));
         match (&self, Database::started_by(words)) {
             (Self::Tcp(_), Some(database)) => Self::Database(database),
             _ => self,
