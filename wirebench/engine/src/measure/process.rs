@@ -5,14 +5,19 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use crate::measure::interrupt::Interrupt;
 use crate::measure::{cores, kill_on_exit, usage};
+
+/// How long a command has to end by itself when the user interrupts it.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(1);
 
 /// A command to start, and where.
 #[derive(Debug, Clone)]
@@ -57,21 +62,47 @@ impl Launch<'_> {
             .envs(self.env)
             .stdin(Stdio::null())
             .stdout(File::create(&self.stdout)?)
-            .stderr(File::create(&self.stderr)?)
-            .process_group(0);
-        let started = Instant::now();
-        // Registered before anything else is done: wirebench may be killed at any moment.
-        let (child, id) = cores::spawn_on(self.cores, || {
-            let child = command.spawn()?;
-            let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
-            kill_on_exit::register(id);
-            Ok((child, id))
-        })?;
-        Ok(Group { child, id, started })
+            .stderr(File::create(&self.stderr)?);
+        cores::spawn_on(self.cores, || Group::spawn(&mut command))
     }
 }
 
 impl Group {
+    /// Starts a command as the leader of a new process group.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        let started = Instant::now();
+        let child = command.process_group(0).spawn()?;
+        let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
+        // Registered before anything else is done: wirebench may be killed at any moment.
+        kill_on_exit::register(id);
+        Ok(Self { child, id, started })
+    }
+
+    /// Takes the leader's standard output, if it is piped.
+    pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// Waits until the leader has ended, and reaps it; other processes of the group, such as a build's daemon, keep running.
+    /// Returns `None` if the user interrupts: then the whole group is stopped.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    pub(super) fn wait(&mut self, interrupt: &Interrupt) -> io::Result<Option<ExitStatus>> {
+        while !self.has_ended() {
+            if interrupt.is_requested() {
+                return self.stop(STOP_GRACE).map(|_| None);
+            }
+            std::thread::sleep(POLL);
+        }
+        let status = self.child.wait();
+        kill_on_exit::unregister(self.id);
+        status.map(Some)
+    }
+
     /// The leader's process id, which is the group's too.
     #[must_use]
     pub fn id(&self) -> i32 {
@@ -131,7 +162,7 @@ impl Group {
     fn await_end(&self, grace: Duration) {
         let deadline = Instant::now() + grace;
         while !self.has_ended() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(POLL);
         }
     }
 

@@ -32,12 +32,18 @@ impl CheckedOutSide {
     ///
     /// # Errors
     /// When git cannot check a revision out.
-    fn new(request: &SideRequest, project: &Project, toolchain: Option<&str>) -> anyhow::Result<Self> {
+    fn new(
+        request: &SideRequest,
+        project: &Project,
+        toolchain: Option<&str>,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Self> {
         let root = &project.root;
         let work_path = |below: &str| git::work_path(root, below);
         let mut builder = Builder {
             folder: root.clone(),
             toolchain: toolchain.map(str::to_owned),
+            interrupt: interrupt.clone(),
             ..Builder::default()
         };
         let mut revision = git::state(root);
@@ -127,7 +133,11 @@ impl CheckedOutSide {
 ///
 /// # Errors
 /// When git cannot check a revision out.
-pub(super) fn all(requests: &[SideRequest], project: &Project) -> anyhow::Result<Vec<CheckedOutSide>> {
+pub(super) fn all(
+    requests: &[SideRequest],
+    project: &Project,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<CheckedOutSide>> {
     let toolchain = if requests.len() > 1 {
         active_toolchain(&project.root)
     } else {
@@ -135,7 +145,7 @@ pub(super) fn all(requests: &[SideRequest], project: &Project) -> anyhow::Result
     };
     requests
         .iter()
-        .map(|request| CheckedOutSide::new(request, project, toolchain.as_deref()))
+        .map(|request| CheckedOutSide::new(request, project, toolchain.as_deref(), interrupt))
         .collect()
 }
 

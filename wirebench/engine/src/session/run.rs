@@ -56,7 +56,7 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     };
     let server_host = connect(spec.server_host, HostRole::Server)?;
     let driver_host = connect(spec.driver_host, HostRole::Driver)?;
-    let mut checked_out = checkout::all(spec.sides, project)?;
+    let mut checked_out = checkout::all(spec.sides, project, &interrupt)?;
     let accepted = checkout::newly_accepted(&checked_out)?;
     let (series, mut plan) = planned(spec, &checked_out)?;
     let (id, folder) = recorder::new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
