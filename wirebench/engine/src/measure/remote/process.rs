@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::measure::process::MOST_TAIL_BYTES;
 use crate::measure::remote::shell::Shell;
 use crate::measure::remote::stat::reaped_ticks;
 use wirebench_record::run::CpuTime;
@@ -167,7 +168,10 @@ impl Process {
 
     /// Copies the end of its standard error to a file of this machine. If the connection is lost, nothing is copied.
     pub fn copy_stderr(&self, to: &Path) {
-        if let Ok(end) = self.shell.run(&format!("tail -c 2000 {}.stderr", self.name)) {
+        if let Ok(end) = self
+            .shell
+            .run(&format!("tail -c {MOST_TAIL_BYTES} {}.stderr", self.name))
+        {
             let _ = std::fs::write(to, end);
         }
     }
