@@ -43,6 +43,10 @@ fn a_build_runs_once_in_the_folder_of_each_side() {
     let bench = project(&making()).commit("v1");
     let ended = bench.run(&["run", "--baseline", "v1", "--rounds", "1", "--measure-identical"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for side in ["building baseline v1 (", "building candidate ("] {
+        let line = ended.stderr.lines().find(|line| line.starts_with(side));
+        assert!(line.is_some_and(|line| line.contains("): `sh -c ")), "{}", ended.stderr);
+    }
     let record = bench.record();
     for id in ["ask@one@hey", "ask@two@hey"] {
         for side in ["baseline", "candidate"] {
@@ -90,7 +94,9 @@ fn an_interrupted_build_ends_with_its_child_processes() {
     for verb in [&["run", "--rounds", "1"][..], &["verify"]] {
         let bench = project(&format!("echo building >&2; sleep {} & wait", LENGTH.as_secs()));
         let mut child = bench.start(verb);
-        let mut messages = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut messages = BufReader::new(child.stderr.take().unwrap())
+            .lines()
+            .map_while(Result::ok);
         assert!(messages.any(|line| line == "building"), "{verb:?}");
         let asked = Instant::now();
         kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGTERM).unwrap();

@@ -59,16 +59,22 @@ impl Builder {
     /// When cargo cannot be started, the build fails, the package has no binary, or the cache cannot be written; the
     /// error is a sentence.
     pub fn package(&self, package: &str) -> Result<PathBuf, String> {
-        let cached = self.cache.as_ref().map(|folder| folder.join(package));
-        if let Some(cached) = cached.as_ref().filter(|cached| self.reuse && cached.is_file()) {
-            return Ok(cached.clone());
+        if let Some(cached) = self.cached(package) {
+            return Ok(cached);
         }
         let built = self.build(package)?;
+        let cached = self.cache.as_ref().map(|folder| folder.join(package));
         if let Some(cached) = cached.filter(|cached| !cached.is_file()) {
             copy_atomically(&built, &cached)
                 .map_err(|error| format!("{}: cannot be written: {error}", cached.display()))?;
         }
         Ok(built)
+    }
+
+    /// The cached program of a package, if it may be used.
+    pub(super) fn cached(&self, package: &str) -> Option<PathBuf> {
+        let cached = self.cache.as_ref().filter(|_| self.reuse)?.join(package);
+        cached.is_file().then_some(cached)
     }
 
     fn build(&self, package: &str) -> Result<PathBuf, String> {
@@ -189,7 +195,8 @@ fn compiler(folder: &Path, toolchain: Option<&str>) -> String {
 
 /// The variables of an environment that change what a build makes, sorted by name.
 fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
-    all.filter(|(name, _)| changes_builds(&name.to_string_lossy())).collect()
+    all.filter(|(name, _)| changes_builds(&name.to_string_lossy()))
+        .collect()
 }
 
 fn changes_builds(name: &str) -> bool {
@@ -201,9 +208,15 @@ fn changes_builds(name: &str) -> bool {
 }
 
 fn is_tool_variable(name: &str) -> bool {
-    let name = ["HOST_", "TARGET_"].iter().find_map(|side| name.strip_prefix(side)).unwrap_or(name);
+    let name = ["HOST_", "TARGET_"]
+        .iter()
+        .find_map(|side| name.strip_prefix(side))
+        .unwrap_or(name);
     // The names of targets are lower-case: AR_DIR is something else.
-    let is_target = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte));
+    let is_target = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte))
+    };
     TOOL_VARIABLES.iter().any(|tool| match name.strip_prefix(tool) {
         Some("") => true,
         Some(rest) => rest.strip_prefix('_').is_some_and(is_target),
@@ -294,7 +307,9 @@ fn run_cargo(mut cargo: Command, package: &str, interrupt: &Interrupt) -> Result
             "cargo build --release --package {package} failed; its messages are above"
         )),
         Some(_) => {
-            let program = program.join().map_err(|_| "cargo's messages cannot be read".to_owned())?;
+            let program = program
+                .join()
+                .map_err(|_| "cargo's messages cannot be read".to_owned())?;
             program.ok_or_else(|| format!("package {package} has no binary"))
         }
     }
