@@ -11,6 +11,7 @@ use crate::{candidates, comparisons, reports, runs};
 use wirebench_judge::limits as judge;
 use wirebench_judge::summary::comparison::{RowStatus, contradiction};
 use wirebench_present::report::comparison::terminal;
+use wirebench_present::report::format::plain;
 use wirebench_present::report::limits;
 use wirebench_record::comparison::{Comparison, Verdict};
 use wirebench_record::run::Run;
@@ -24,7 +25,7 @@ use wirebench_record::run::Run;
 
 A run without a baseline is judged by the limits of its scenarios, if they set any.
 Exit codes: 3 regressed, a broken limit, or another verdict that --fail-on names; 4 not judged (no gating metric is on both \
-sides), unless --fail-on leaves it out; 1 invalid, a comparison of two runs, or not readable; 0 otherwise.")]
+sides, or a series with a limit has no good round), unless --fail-on leaves it out; 1 invalid, a comparison of two runs, or not readable; 0 otherwise.")]
 pub(crate) struct Args {
     /// A comparison.json or the folder it lies in; without it, the newest run under results/ that has one.
     #[arg(add = ArgValueCandidates::new(candidates::runs))]
@@ -46,7 +47,7 @@ pub(crate) struct Args {
 pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let file = match found(root, args)? {
         Found::Comparison(file) => file,
-        Found::Run(run, file) => return limits_alone(&run, &file, args.json),
+        Found::Run(run, file) => return limits_alone(&run, &file, args),
     };
     let comparison = comparisons::read(&file)?;
     if let Some(which) = contradiction(&comparison) {
@@ -107,17 +108,31 @@ fn found(root: &Root, args: &Args) -> anyhow::Result<Found> {
     Ok(Found::Run(Box::new(run), file))
 }
 
-/// The gate of a run that compares nothing: its limits.
-fn limits_alone(run: &Run, file: &Path, json: bool) -> anyhow::Result<Outcome> {
+/// The gate of a run that compares nothing: its limits. A limit on a series without a good round is not judged.
+fn limits_alone(run: &Run, file: &Path, args: &Args) -> anyhow::Result<Outcome> {
     let judged = judge::judge(run);
-    if json {
+    let unmeasured = judge::unmeasured(&judged);
+    if args.json {
         println!("{}", serde_json::to_string(&judged)?);
     } else {
         print!("{}", limits::terminal(&judged).trim_start());
+        for series in run
+            .series
+            .iter()
+            .filter(|series| unmeasured.contains(series.id.as_str()))
+        {
+            let reason = series
+                .reason
+                .as_deref()
+                .unwrap_or("no value of a limit's metric was measured");
+            println!("Not judged: {}: {}", plain(&series.id), plain(reason));
+        }
         log::info!("\nrecord   {}", file.display());
     }
+    let fails_if_not_judged = args.fail_on.contains(&FailOn::NotJudged);
     Ok(match judge::broken(&judged) {
-        0 => Outcome::Done,
+        0 if unmeasured.is_empty() || !fails_if_not_judged => Outcome::Done,
+        0 => Outcome::NotJudged,
         _ => Outcome::Regressed,
     })
 }

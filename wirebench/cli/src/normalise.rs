@@ -33,6 +33,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
         .iter()
         .find(|driver| driver.name == args.driver)
         .ok_or_else(unknown)?;
+    prepare::filters(project)?;
     let (jq, _) = prepare::jq(project)?;
     let raw = args.raw.clone().unwrap_or_default();
     let shape = normalise::read(&jq, driver, &args.stdout, &raw)?;

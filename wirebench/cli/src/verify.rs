@@ -41,10 +41,12 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let project = &root.project()?;
     let (_, profile) = args.selection.profile(project)?;
     let series = plan::series(project, profile, &args.selection.selection())?;
-    let prepared = prepare::prepare(project, &series, Cores::shared(), Interrupt::watch()?)?;
+    let interrupt = Interrupt::watch()?;
+    let prepared = prepare::prepare(project, &series, Cores::shared(), interrupt.clone())?;
     let mut side = Side::new(git::state(&project.root), project.root.clone(), &project.servers);
     let builder = Builder {
         folder: project.root.clone(),
+        interrupt,
         ..Builder::default()
     };
     side.build(series.iter().map(|one| one.server.name.as_str()), &builder);

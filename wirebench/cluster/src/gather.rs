@@ -1,6 +1,6 @@
 //! Joins the outputs of a round's load pods into one: counts are summed, quantiles are those of all latencies together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::anyhow;
@@ -62,7 +62,7 @@ struct Combined {
     runs: Runs,
     outcome: Outcome,
     pods: Vec<LoadPod>,
-    protocols: Vec<String>,
+    protocols: BTreeSet<String>,
 }
 
 impl Combined {
@@ -82,7 +82,7 @@ impl Combined {
             runs,
             outcome,
             pods: Vec::new(),
-            protocols: Vec::new(),
+            protocols: BTreeSet::new(),
         })
     }
 
@@ -115,9 +115,9 @@ impl Combined {
     fn finish(mut self) -> anyhow::Result<Gathered> {
         self.outcome.ok_count = self.runs.count();
         self.outcome.latency = self.runs.latency()?;
-        self.protocols.dedup();
         // Of several protocols the whole list is shown, and fails the check.
-        self.outcome.protocol = (!self.protocols.is_empty()).then(|| self.protocols.join(" and "));
+        let protocols: Vec<String> = self.protocols.into_iter().collect();
+        self.outcome.protocol = (!protocols.is_empty()).then(|| protocols.join(" and "));
         let mut faults = Vec::new();
         let apart = self
             .pods

@@ -104,3 +104,15 @@ fn several_protocols_are_all_named() {
         assert_eq!(found.outcome.protocol.as_deref(), Some("http and h2c"));
     });
 }
+
+#[test]
+fn each_protocol_of_the_pods_is_named_once() {
+    with_series(|series| {
+        let of = |protocol: &str| Shape {
+            protocol: Some(protocol.to_owned()),
+            ..shape(&[1], 0, 0, 1)
+        };
+        let found = joined(series, ["http", "h2c", "http"].map(of).to_vec(), 0);
+        assert_eq!(found.outcome.protocol.as_deref(), Some("h2c and http"));
+    });
+}

@@ -24,6 +24,7 @@ use crate::stages::LoadedSession;
 /// When the cluster cannot be reached or refuses the load pods, jq is missing, the results folder cannot be written, or something
 /// could not be removed.
 pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
+    prepare::filters(spec.project)?;
     let (jq, jq_version) = prepare::jq(spec.project)?;
     let interrupt = Interrupt::watch()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -48,7 +48,7 @@ pub struct MissingValue {
 static PLACEHOLDER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{\{.*?\}\}|\{([a-z_]+)\}").expect("a constant pattern"));
 
-fn names(text: &str) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn names(text: &str) -> impl Iterator<Item = String> + '_ {
     PLACEHOLDER
         .captures_iter(text)
         .filter_map(|found| Some(found.get(1)?.as_str().to_owned()))

@@ -11,7 +11,7 @@ use crate::operation;
 pub use crate::operation::{BenchOperation, GrpcOperation, HttpOperation, Operation, ProtoFile};
 use crate::profiles::Profiles;
 use crate::program::DEFAULT_READY_TIMEOUT;
-pub use crate::program::{LOOPBACK, PLACEHOLDERS, Program, Ready};
+pub use crate::program::{Database, LOOPBACK, PLACEHOLDERS, Program, Ready};
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
 use crate::seed::{self, Seed};
@@ -230,7 +230,7 @@ fn check_ready(ready: Option<Ready>, benches: bool, place: &Place) -> Result<Rea
     let message = match (ready, benches) {
         (None, true) => return Ok(Ready::AtOnce),
         (Some(ready), false) => return ready.check(place, "ready.tcp").map(|()| ready),
-        (None, false) => "expected one of http, grpc_health and tcp, found nothing",
+        (None, false) => "expected one of http, grpc_health, database and tcp, found nothing",
         (Some(_), true) => "benchmarks have no server to wait for; leave it out",
     };
     Err(place.wrong("ready", message))

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-use crate::args::Arg;
+use crate::args::{Arg, names};
 use crate::program::{DEFAULT_READY_TIMEOUT, PLACEHOLDERS, Program, Ready};
 use crate::protocol::Protocol;
 use crate::read::{DeclareError, Place};
@@ -110,14 +110,7 @@ impl Part<'_> {
 impl Tier {
     /// The protocol of its readiness check: by its `ready`, over TLS if it has a key.
     pub(super) fn protocol(&self) -> Protocol {
-        let named = |text: &str| {
-            Arg::One(text.to_owned())
-                .placeholders()
-                .iter()
-                .any(|word| word == TLS_KEY)
-        };
-        let by_args = self.args.iter().flat_map(Arg::placeholders).any(|word| word == TLS_KEY);
-        let has_tls = by_args || self.env.values().any(|text| named(text));
+        let has_tls = named(&self.args, &self.env).iter().any(|word| word == TLS_KEY);
         match (&self.ready, has_tls) {
             (Ready::GrpcHealth(_), false) => Protocol::Grpc,
             (Ready::GrpcHealth(_), true) => Protocol::Grpcs,
@@ -174,7 +167,7 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
         )?;
         let args: Vec<Arg> = table.args.into_iter().map(Arg::One).collect();
         // A kept tier outlives rounds, so everything it refers to must do so too.
-        let named: Vec<String> = args.iter().flat_map(Arg::placeholders).collect();
+        let named = named(&args, &table.env);
         if let Some(brief) = tiers
             .iter()
             .find(|tier| table.keep && !tier.keep && named.contains(&tier.name))
@@ -188,18 +181,24 @@ pub(super) fn check(tables: Vec<Table>, place: &Place, server: &str) -> Result<V
         known(place, &key("args"), &args, &tiers, &[DATA])?;
         table.ready.check(place, &key("ready.tcp"))?;
         tiers.push(Tier {
+            ready: table.ready.of_tier(&program, &args),
             name,
             program,
             build: table.build,
             args,
             env: table.env,
             port: table.port,
-            ready: table.ready,
             ready_timeout: table.ready_timeout.unwrap_or(DEFAULT_READY_TIMEOUT),
             keep: table.keep,
         });
     }
     Ok(tiers)
+}
+
+/// The placeholders that arguments and environment name.
+fn named(args: &[Arg], env: &BTreeMap<String, String>) -> Vec<String> {
+    let in_args = args.iter().flat_map(Arg::placeholders);
+    in_args.chain(env.values().flat_map(|text| names(text))).collect()
 }
 
 /// Checks that arguments name only known placeholders: a server's own, and tiers started before.
@@ -273,6 +272,14 @@ mod tests {
             (
                 tier("a", "", "tcp = false"),
                 "server.toml: tiers[0].ready.tcp: expected true",
+            ),
+            (
+                tier("a", "", HTTP) + &tier("b", "\"{a}\"", HTTP) + "keep = true\n",
+                "server.toml: tiers[1].keep: a kept tier names a",
+            ),
+            (
+                tier("a", "", HTTP) + &tier("b", "", HTTP) + "keep = true\nenv = { URL = \"http://{a}/\" }\n",
+                "server.toml: tiers[1].keep: a kept tier names a",
             ),
             (
                 tier("a", "", HTTP) + "command = [\"x\"]\n",

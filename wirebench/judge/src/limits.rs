@@ -2,6 +2,8 @@
 //!
 //! Unlike a comparison, a limit holds for this machine and this hour only. So a bound inside the interval is "can't tell".
 
+use std::collections::BTreeSet;
+
 use wirebench_record::limit::{JudgedLimit, Limit, LimitVerdict};
 use wirebench_record::run::{Run, Series, Variant};
 use wirebench_stats::quantile::{median, median_interval};
@@ -20,6 +22,13 @@ pub fn judge(run: &Run) -> Vec<JudgedLimit> {
 #[must_use]
 pub fn broken(limits: &[JudgedLimit]) -> usize {
     limits.iter().filter(|one| one.verdict == LimitVerdict::Broken).count()
+}
+
+/// The series with a limit on a metric that has no value, because nothing was measured; each once.
+#[must_use]
+pub fn unmeasured(limits: &[JudgedLimit]) -> BTreeSet<&str> {
+    let unmeasured = limits.iter().filter(|one| one.value.is_none());
+    unmeasured.map(|one| one.series.as_str()).collect()
 }
 
 fn judged(series: &Series, limit: Limit) -> JudgedLimit {

@@ -24,7 +24,7 @@ pub const SCHEMA: &str = "wirebench.run/v1";
 pub struct Run {
     /// Always `wirebench.run/v1`.
     pub schema: String,
-    /// Unique name: UTC start time and six hex digits.
+    /// Unique name: UTC start time, six hex digits, and a number from the second run of one second and seed on.
     #[serde(deserialize_with = "names::run")]
     pub id: String,
     /// What started it: `local`, or the name of the event in a workflow.

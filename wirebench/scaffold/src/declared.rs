@@ -140,7 +140,8 @@ fn server(out: &mut String, probed: &ProbedServer) {
     let ready = match &probed.server.ready {
         Ready::Http(path) => format!("{{ http = {} }}", text(path)),
         Ready::GrpcHealth(service) => format!("{{ grpc_health = {} }}", text(service)),
-        Ready::Tcp(_) | Ready::AtOnce => "{ tcp = true }".to_owned(),
+        // The servers that init finds speak HTTP or gRPC.
+        Ready::Tcp(_) | Ready::Database(_) | Ready::AtOnce => "{ tcp = true }".to_owned(),
     };
     line(out, "ready", &ready, evidence("ready"));
     let timeout = probed.server.ready_timeout.0.as_secs();

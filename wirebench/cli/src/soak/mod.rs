@@ -38,7 +38,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let series = series::chosen(&own, args)?;
     let interrupt = Interrupt::watch()?;
     let _lock = session::locked(!args.lock.no_lock, &interrupt)?;
-    let prepared = prepare::prepare(&own, std::slice::from_ref(&series), Cores::split(), interrupt)?;
+    let prepared = prepare::prepare(&own, std::slice::from_ref(&series), Cores::split(), interrupt.clone())?;
     if let Some(reason) = prepared.broken_drivers.get(&series.driver.name) {
         anyhow::bail!("driver {}: {reason}", series.driver.name);
     }
@@ -46,6 +46,7 @@ pub(crate) fn execute(root: &Root, args: &Args) -> anyhow::Result<Outcome> {
     let mut side = Side::new(git::state(&own.root), own.root.clone(), &own.servers);
     let builder = Builder {
         folder: own.root.clone(),
+        interrupt,
         ..Builder::default()
     };
     side.build([args.server.as_str()].into_iter(), &builder);

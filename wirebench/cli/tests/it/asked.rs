@@ -166,7 +166,7 @@ fn what_is_missing_or_differs_is_said() {
 
 #[test]
 fn a_server_on_another_port_is_said_to_listen_there() {
-    let toml = TOML.replace("args      = [\"{port}\"]", "args = [\"0\"]\nready_timeout = \"6s\"");
+    let toml = TOML.replace("args      = [\"{port}\"]", "args = [\"0\"]\nready_timeout = \"15s\"");
     let ended = shop(&toml).run_with(&["verify"], &[TOKEN]);
     let said = [
         "; it listens on 127.0.0.1:",

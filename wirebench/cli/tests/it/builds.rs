@@ -1,6 +1,11 @@
 //! A server's own build command: run once in each side's folder, before anything is measured.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::bench::{Bench, fixture, series};
 use crate::built::python;
@@ -38,6 +43,10 @@ fn a_build_runs_once_in_the_folder_of_each_side() {
     let bench = project(&making()).commit("v1");
     let ended = bench.run(&["run", "--baseline", "v1", "--rounds", "1", "--measure-identical"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for side in ["building baseline v1 (", "building candidate ("] {
+        let line = ended.stderr.lines().find(|line| line.starts_with(side));
+        assert!(line.is_some_and(|line| line.contains("): `sh -c ")), "{}", ended.stderr);
+    }
     let record = bench.record();
     for id in ["ask@one@hey", "ask@two@hey"] {
         for side in ["baseline", "candidate"] {
@@ -77,6 +86,26 @@ fn a_build_that_fails_is_named_and_breaks_only_its_servers() {
     );
     assert_eq!(series(&record, "ask@other@hey")["status"], "ok");
     assert_eq!(of(series(&record, "ask@other@hey"), "candidate").len(), 1);
+}
+
+#[test]
+fn an_interrupted_build_ends_with_its_child_processes() {
+    const LENGTH: Duration = Duration::from_secs(300);
+    for verb in [&["run", "--rounds", "1"][..], &["verify"]] {
+        let bench = project(&format!("echo building >&2; sleep {} & wait", LENGTH.as_secs()));
+        let mut child = bench.start(verb);
+        let mut messages = BufReader::new(child.stderr.take().unwrap())
+            .lines()
+            .map_while(Result::ok);
+        assert!(messages.any(|line| line == "building"), "{verb:?}");
+        let asked = Instant::now();
+        kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
+        let rest: Vec<String> = messages.collect();
+        let status = child.wait().unwrap();
+        assert!(asked.elapsed() < LENGTH / 2, "{verb:?} waited for the build: {rest:?}");
+        assert_eq!(status.code(), Some(143), "{verb:?}: {rest:?}");
+        assert_eq!(bench.left_behind(), Vec::<String>::new());
+    }
 }
 
 #[test]

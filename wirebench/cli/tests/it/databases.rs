@@ -180,3 +180,25 @@ fn once_without_a_kept_tier_and_captures_without_a_pointer_are_refused() {
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     }
 }
+
+#[test]
+fn a_database_that_takes_connections_and_is_starting_up_is_waited_for() {
+    let (python, program) = (python(), fixture("starting.py"));
+    let with_store = |ready: &str| {
+        let more = format!(
+            "[[tiers]]\nname = \"store\"\ncommand = [{python:?}, {program:?}, \"serve\"]\nargs = [\"{{port}}\"]\nready = {{ {ready} }}\n\
+             [[before]]\ncommand = [{python:?}, {program:?}, \"ask\", \"{{store}}\"]\n"
+        );
+        let ended = Bench::new()
+            .server("py", "ok", &more)
+            .driver("fake", "ok")
+            .run(&["verify"]);
+        (ended.code, ended.stdout)
+    };
+    let (code, output) = with_store("database = \"postgres\"");
+    assert_eq!(code, 0, "{output}");
+    // The fixture is no database for a client that only connects.
+    let (code, output) = with_store("tcp = true");
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("the database system is starting up"), "{output}");
+}

@@ -61,7 +61,7 @@ fn a_server_that_never_gets_ready() {
 
 #[test]
 fn a_server_that_listens_on_a_unix_socket() {
-    let bench = with_server("listens-on-a-unix-socket", "ready_timeout = \"3s\"");
+    let bench = with_server("listens-on-a-unix-socket", "ready_timeout = \"10s\"");
     broken(
         &bench,
         "ask@py@fake",
@@ -191,12 +191,34 @@ fn a_missing_tool_is_named_with_its_install_line() {
         "about = \"x\"\n[tool]\nprogram = \"no-such-tool\"\nversion = \"1\"\ninstall = \"apt-get install it\"\n\
          version_command = [\"{program}\"]\nversion_pattern = '(x)'\n[protocols.http]\nargs = []\n[normalise]\nargs = []\n",
     );
-    broken(
-        &bench,
-        "ask@py@fake",
-        "failed",
-        &["no-such-tool is not installed", "apt-get install it"],
+    nothing_can_be_measured(&bench, &["no-such-tool is not installed", "apt-get install it"]);
+    // Another driver measures all the same, and the missing one is named before the builds.
+    let bench = bench.driver("other", "ok");
+    let ended = bench.run(&["run"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let first = ended.stderr.lines().next().unwrap_or_default();
+    assert!(
+        first.contains("driver fake: no-such-tool is not installed"),
+        "{}",
+        ended.stderr
     );
+    let record = bench.record();
+    let reason = series(&record, "ask@py@fake")["reason"].as_str().unwrap();
+    assert!(reason.contains("no-such-tool is not installed"), "{reason}");
+    assert_eq!(series(&record, "ask@py@other")["status"], "ok");
+}
+
+/// Runs a project that has no load generator: it ends before it waits for the lock, which is held, or builds.
+#[track_caller]
+fn nothing_can_be_measured(bench: &Bench, words: &[&str]) {
+    let lock = std::fs::File::open(bench.path("wirebench.toml")).unwrap();
+    lock.lock().unwrap();
+    let ended = bench.run(&["run"]);
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    for word in words {
+        assert!(ended.stderr.contains(word), "expected {word:?} in {}", ended.stderr);
+    }
+    assert!(!bench.path("results").exists(), "{}", ended.stderr);
 }
 
 #[test]
@@ -204,12 +226,8 @@ fn a_tool_of_another_version_is_named_with_both() {
     let bench = Bench::new()
         .server("py", "ok", "")
         .driver_of_version("fake", "ok", "9.9.9");
-    broken(
-        &bench,
-        "ask@py@fake",
-        "failed",
-        &["is version 1.2.3, but 9.9.9 is needed", "apt-get install fake"],
-    );
+    let words = ["is version 1.2.3, but 9.9.9 is needed", "apt-get install fake"];
+    nothing_can_be_measured(&bench, &words);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::bench::{Bench, Ended, ended};
 
@@ -19,7 +20,7 @@ const LINES: [&str; 35] = [
     "run --rounds 1",
     "plan --shards 1 --out plan.json",
     "merge results",
-    "count --rounds 1",
+    "count --scenario ask",
     "report",
     "report --write",
     "report --json",
@@ -31,7 +32,7 @@ const LINES: [&str; 35] = [
     "claims",
     "export --format github-action-benchmark --out exported",
     "selftest --rounds 12 --runs 1",
-    "truth --only none",
+    "truth --row none",
     "soak --server py --operation none",
     "history append --to kept",
     "history index kept",
@@ -43,7 +44,7 @@ const LINES: [&str; 35] = [
     "alert kept --dry-run",
     "rerun",
     "accept --series ask@* --at-most 5% --metric throughput --reason x",
-    "normalise fake",
+    "normalise fake --stdout data.js",
     "completions bash",
     "--help",
 ];
@@ -114,6 +115,8 @@ fn nobody_reads_the_output_of_any_verb() {
         };
         assert!(!ended.stderr.contains("panicked"), "{line}: {}", ended.stderr);
         assert!((0..=4).contains(&ended.code), "{line}: {}", ended.stderr);
+        // A line with an unknown flag, or without a required one, would not reach the verb, and would test nothing.
+        assert!(!ended.stderr.contains("try '--help'"), "{line}: {}", ended.stderr);
     }
     assert!(bench.left_behind().is_empty(), "{:?}", bench.left_behind());
 }
@@ -196,18 +199,27 @@ fn a_read_only_folder_stops_no_verb_without_a_word() {
     assert!(bench.left_behind().is_empty(), "{:?}", bench.left_behind());
 }
 
+/// Whether a condition holds within a minute.
+fn soon(holds: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !holds() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    holds()
+}
+
 #[test]
 fn a_terminal_that_is_closed_ends_verbs_that_wait() {
     if crate::interrupt::ignores_hangup() {
         println!("not asked: these tests run under nohup, which says that a closed terminal ends nothing");
         return;
     }
-    let waits = "ready_timeout = \"30s\"";
-    for (line, mode, more) in [
-        ("run --rounds 50", "ok", ""),
-        ("run --rounds 1", "never-ready", waits),
-        ("verify", "never-ready", waits),
-        ("site serve .", "ok", ""),
+    let waits = "ready_timeout = \"300s\"";
+    for (line, mode, more, begun) in [
+        ("run --rounds 50", "ok", "", "server.py ok"),
+        ("run --rounds 1", "never-ready", waits, "server.py never-ready"),
+        ("verify", "never-ready", waits, "server.py never-ready"),
+        ("site serve .", "ok", "", "site serve"),
     ] {
         let bench = Bench::new()
             .server("py", mode, more)
@@ -220,7 +232,8 @@ fn a_terminal_that_is_closed_ends_verbs_that_wait() {
             .process_group(0)
             .spawn()
             .unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(700));
+        let has_begun = || bench.left_behind().iter().any(|command| command.contains(begun));
+        assert!(soon(has_begun), "{line}: {:?}", bench.left_behind());
         // The terminal's end reaches the whole group.
         let sent = Command::new("kill")
             .args(["-s", "HUP", "--", &format!("-{}", child.id())])
@@ -233,11 +246,10 @@ fn a_terminal_that_is_closed_ends_verbs_that_wait() {
             "{line}: {status}"
         );
         // What was started ends with it, a moment later.
-        for _ in 0..50 {
-            if !bench.left_behind().is_empty() {
-                std::thread::sleep(std::time::Duration::from_millis(100));
-            }
-        }
-        assert!(bench.left_behind().is_empty(), "{line}: {:?}", bench.left_behind());
+        assert!(
+            soon(|| bench.left_behind().is_empty()),
+            "{line}: {:?}",
+            bench.left_behind()
+        );
     }
 }

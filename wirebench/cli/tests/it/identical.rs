@@ -21,13 +21,22 @@ fn an_untouched_clone_beside_its_own_commit_is_the_same_program_and_nothing_is_m
     let ended = bench.run(&["run", "--baseline", "HEAD", "--rounds", "1"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("Same program on both sides"), "{}", ended.stdout);
+    assert!(
+        !ended.stdout.contains('–') && ended.stdout.contains("Nothing was measured"),
+        "{}",
+        ended.stdout
+    );
     let record = bench.record();
     let asked = series(&record, "ask@py@fake");
     assert_eq!((&asked["same_program"], rounds(asked).len()), (&Value::Bool(true), 0));
     let comparison = comparison(&bench);
     assert_eq!(comparison["verdict"], "unchanged");
     assert_eq!(comparison["series"][0]["same_program"], true);
-    assert_eq!(bench.run(&["gate"]).code, 0);
+    let gate = bench.run(&["gate"]);
+    assert_eq!(gate.code, 0);
+    let commit = bench.git(&["rev-parse", "--short=12", "HEAD"]);
+    let sides = format!("candidate {commit} against baseline HEAD ({commit})");
+    assert!(gate.stdout.lines().next().unwrap().contains(&sides), "{}", gate.stdout);
 }
 
 #[test]

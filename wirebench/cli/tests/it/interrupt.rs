@@ -55,7 +55,8 @@ fn interrupted(args: &[&str], begins: &str, signal: Signal) {
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(128 + signal as i32), "{rest:?}");
     assert!(
-        asked.elapsed() < Duration::from_secs(20),
+        // Fifty rounds of the slow driver take longer.
+        asked.elapsed() < Duration::from_secs(45),
         "took {:?} to stop",
         asked.elapsed()
     );

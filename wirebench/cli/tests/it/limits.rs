@@ -50,6 +50,17 @@ fn limits_that_hold_pass_and_too_few_rounds_leave_them_open() {
 }
 
 #[test]
+fn a_limit_on_a_series_without_a_good_round_is_not_judged() {
+    let bench = project(r#"["p50 < 10s"]"#).server("py", "dies-early", "");
+    assert_eq!(bench.run(&["run", "--rounds", "6"]).code, 1);
+    let gate = bench.run(&["gate"]);
+    assert_eq!(gate.code, 4, "{}", gate.stdout);
+    assert!(gate.stdout.contains("Not judged: ask@py@fake: "), "{}", gate.stdout);
+    assert!(gate.stdout.contains("no configuration found"), "{}", gate.stdout);
+    assert_eq!(bench.run(&["gate", "--fail-on", "regressed"]).code, 0);
+}
+
+#[test]
 fn a_broken_limit_is_in_the_comparison_beside_its_verdict() {
     let bench = project(r#"["p99 < 1ns"]"#).commit("v1");
     let ended = bench.run(&["run", "--baseline", "v1", "--measure-identical", "--rounds", "8"]);

@@ -30,6 +30,8 @@ fn a_run_waits_for_the_one_before_it() {
         "{said}"
     );
     assert!(said.contains("--no-lock"), "{said}");
+    let holder = format!("(process {}, started in ", std::process::id());
+    assert!(said.contains(&holder), "{said}");
     assert!(!bench.path("results").exists(), "nothing is built or measured before");
     drop(lock);
     talk.for_each(drop);

@@ -34,7 +34,7 @@ impl Served {
     /// Status line and body.
     fn ask(&self, path: &str, headers: &str) -> String {
         let mut to = TcpStream::connect(&self.address).unwrap();
-        to.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        to.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         write!(to, "GET {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         to.read_to_string(&mut answer).unwrap();

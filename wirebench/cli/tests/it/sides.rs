@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::bench::{Bench, fixture, git_in, record_in, series};
+use crate::bench::{Bench, Ended, fixture, git_in, record_in, series};
 use crate::variants::{firsts, of, rounds, two_revisions, variant};
 
 #[test]
@@ -243,7 +243,9 @@ fn a_revision_is_built_once_and_two_revisions_do_not_get_each_others_program() {
     let bench = package(bench, slow).commit("exits");
     let bench = package(bench, &working()).commit("works");
     let sides = ["run", "--baseline", "works", "--candidate", "exits", "--rounds", "1"];
-    assert_eq!(bench.run(&sides).code, 1);
+    let ended = bench.run(&sides);
+    assert_eq!(ended.code, 1);
+    assert_eq!(builds(&ended), 2, "{}", ended.stderr);
     let record = bench.record();
     let found = series(&record, "ask@tiny@fake");
     assert!(
@@ -261,8 +263,30 @@ fn a_revision_is_built_once_and_two_revisions_do_not_get_each_others_program() {
         first.iter().map(|(commit, _)| commit.clone()).collect::<Vec<_>>(),
         commits
     );
-    assert_eq!(bench.run(&sides).code, 1);
+    let ended = bench.run(&sides);
+    assert_eq!(ended.code, 1);
     assert_eq!(kept(&bench), first, "it was built again");
+    assert_eq!(builds(&ended), 0, "{}", ended.stderr);
+}
+
+/// How many sides a run said that it builds package tiny of, apart from the project's own programs.
+fn builds(ended: &Ended) -> usize {
+    let lines = ended.stderr.lines().filter(|line| line.starts_with("building "));
+    let says = |line: &&str| {
+        line.contains(": package tiny (apart from the project's own programs, in ")
+            && line.ends_with("; the first build there compiles everything)")
+    };
+    lines.filter(says).count()
+}
+
+#[test]
+fn a_candidate_in_another_folder_is_built_apart_and_the_run_says_so() {
+    let bench = Bench::new().server("py", "ok", "").driver("fake", "ok");
+    let bench = package(bench, &working()).commit("works");
+    bench.git(&["clone", "--quiet", ".", "other"]);
+    let ended = bench.run(&["run", "--candidate", "other", "--server", "tiny", "--rounds", "1"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(builds(&ended), 1, "{}", ended.stderr);
 }
 
 #[test]

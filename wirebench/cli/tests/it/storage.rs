@@ -63,7 +63,7 @@ impl Store {
             endpoint: format!("http://{address}"),
             _data: data,
         };
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_secs(180);
         while store.write("ready", "").is_err() {
             assert!(Instant::now() < until, "MinIO does not answer");
             std::thread::sleep(Duration::from_millis(200));

@@ -31,9 +31,14 @@ fn bench() -> Bench {
 const KYIV: &str = r#"{"city":"Kyiv","temperatureC":21.5,"humidity":60,"condition":"Cloudy"}"#;
 const TLS: &str = "\"--tls-cert\", \"{tls_cert}\", \"--tls-key\", \"{tls_key}\"";
 
+/// On a busy machine a server may take some seconds.
+const READY_TIMEOUT: &str = "ready_timeout = \"30s\"";
+/// For servers that never get ready.
+const SHORT_READY_TIMEOUT: &str = "ready_timeout = \"2s\"";
+
 fn served(program: &Path, protocol: &str, args: &str, ready: &str, operations: &str) -> String {
     format!(
-        "about = \"test\"\nprotocols = [{protocol:?}]\ncommand = [{:?}]\nready_timeout = \"1s\"\n\
+        "about = \"test\"\nprotocols = [{protocol:?}]\ncommand = [{:?}]\n{READY_TIMEOUT}\n\
          args = [\"--listen\", \"{{address}}\", \"--threads\", \"{{threads}}\", {args}]\nready = {{ {ready} }}\n{operations}",
         program.to_string_lossy()
     )
@@ -155,9 +160,12 @@ fn another_certificate_and_a_wrong_answer_over_grpc_web_are_named() {
     let bench = bench()
         .file(
             "servers/other/server.toml",
-            &served(&rpc, "grpcs", &other, health, &grpc(KYIV)),
+            &served(&rpc, "grpcs", &other, health, &grpc(KYIV)).replace(READY_TIMEOUT, SHORT_READY_TIMEOUT),
         )
-        .file("servers/plain/server.toml", &plain)
+        .file(
+            "servers/plain/server.toml",
+            &plain.replace(READY_TIMEOUT, SHORT_READY_TIMEOUT),
+        )
         .file(
             "servers/wrong/server.toml",
             &served(&rpc, "grpc-web", "\"--grpc-web\"", health, &wrong),

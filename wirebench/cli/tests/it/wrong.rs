@@ -292,3 +292,19 @@ fn help_shows_the_commands_in_groups() {
         assert!(help.contains(group), "{help}");
     }
 }
+
+#[test]
+fn a_project_whose_folder_cannot_be_written_names_the_folder() {
+    // A file in the place of the folder keeps root out too.
+    let bench = bench()
+        .file("wirebench.toml", "[profiles.test]\nabout = \"test\"\nrounds = 1\n")
+        .file(".wirebench", "");
+    for verb in ["verify", "run"] {
+        let ended = bench.run(&[verb]);
+        assert_eq!(ended.code, 1, "{verb}: {}", ended.stdout);
+        let folder = bench.path(".wirebench").display().to_string();
+        assert!(ended.stderr.contains(&folder), "{verb}: {}", ended.stderr);
+        assert!(ended.stderr.contains("writable"), "{verb}: {}", ended.stderr);
+        assert!(!ended.stdout.contains("FAILED jq"), "{verb}: {}", ended.stdout);
+    }
+}

@@ -81,6 +81,9 @@ pub enum ServerRunError {
     /// The output of the driver cannot be read.
     #[error(transparent)]
     Normalise(#[from] normalise::NormaliseError),
+    /// The server runs on another host.
+    #[error("a server on another host is not counted; count it without --server-host")]
+    Elsewhere,
     /// The driver did not send the planned load.
     #[error("{0}")]
     OtherLoad(String),
@@ -156,7 +159,8 @@ impl ServerRun<'_> {
             listen_ip: None,
         };
         let mut target = Target::launch(&side, &server, &context).map_err(SlotError::from)?;
-        let is_ready = ready::check(&server, &target, target.ca.clone());
+        let group = target.front.group.local_id().ok_or(ServerRunError::Elsewhere)?;
+        let is_ready = ready::check(&server, &target, group);
         target
             .wait_until_ready(&server, &bench.interrupt, is_ready)
             .map_err(SlotError::from)?;
@@ -164,12 +168,12 @@ impl ServerRun<'_> {
         let request = bench.request(self.series, &target).map_err(SlotError::from)?;
         // Under a tool no probe is sent: its timing would not be in lock step.
         let plain = match self.tool {
-            Tool::Plain => Some(plain_facts(&request, &target)?),
+            Tool::Plain => Some(plain_facts(&request, &target.front.address, group)?),
             _ => None,
         };
         await_new_second();
         let began = Instant::now();
-        let wire = self.drive(bench, &request, &mut target, folder)?;
+        let wire = self.drive(bench, &request, (&mut target, group), folder)?;
         let took = began.elapsed();
         self.check_load(&wire, jq, folder)?;
         if self.tool == Tool::Plain {
@@ -197,15 +201,15 @@ impl ServerRun<'_> {
         Ok(side)
     }
 
-    /// Runs the driver against the server, through a relay.
+    /// Runs the driver against the server, whose process group has this id, through a relay.
     fn drive(
         &self,
         bench: &Harness,
         request: &Request,
-        target: &mut Target,
+        (target, group): (&mut Target, i32),
         folder: &Path,
     ) -> Result<Wire, ServerRunError> {
-        let relay = Relay::start(&target.front.address, target.front.group.id()).map_err(ServerRunError::Relay)?;
+        let relay = Relay::start(&target.front.address, group).map_err(ServerRunError::Relay)?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
         files::write(request, folder).map_err(|source| ServerRunError::unwritable(folder, source))?;
         let places = Locations {
@@ -302,9 +306,8 @@ fn await_new_second() {
 }
 
 /// Checks a response, and examines the server's program.
-fn plain_facts(request: &Request, target: &Target) -> Result<PlainFacts, ServerRunError> {
-    let response = request.check(&target.front.address).map_err(SlotError::from)?;
-    let group = target.front.group.id();
+fn plain_facts(request: &Request, address: &str, group: i32) -> Result<PlainFacts, ServerRunError> {
+    let response = request.check(address).map_err(SlotError::from)?;
     Ok(PlainFacts {
         payload_bytes: request.payload_bytes(&response),
         program: examine(group, idle_share(group)),

@@ -15,7 +15,11 @@ use crate::measure::work_folder;
 pub fn work_path(root: &Path, below: &str) -> anyhow::Result<PathBuf> {
     let folder = work_folder::make(root).with_context(|| {
         let folder = root.join(".wirebench");
-        format!("{}: cannot be made; worktrees and builds go there", folder.display())
+        format!(
+            "{}: cannot be made, and worktrees and builds go there; make {} writable for this user, or measure a copy of the project",
+            folder.display(),
+            root.display()
+        )
     })?;
     Ok(folder.join(below))
 }

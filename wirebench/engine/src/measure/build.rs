@@ -5,12 +5,14 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use crate::measure::digest::{self, SHORT_BYTES, hex};
+use crate::measure::interrupt::Interrupt;
+use crate::measure::process::Group;
 
 #[derive(Deserialize)]
 struct Artifact {
@@ -38,6 +40,8 @@ pub struct Builder {
     /// True if a cached program may be used without a build. The project's own folder is always built, because its files may
     /// have changed.
     pub reuse: bool,
+    /// Ends a build that runs.
+    pub interrupt: Interrupt,
 }
 
 impl Builder {
@@ -65,16 +69,22 @@ impl Builder {
     /// When cargo cannot be started, the build fails, the package has no binary, or the cache cannot be written; the
     /// error is a sentence.
     pub fn package(&self, package: &str) -> Result<PathBuf, String> {
-        let cached = self.cache.as_ref().map(|folder| folder.join(package));
-        if let Some(cached) = cached.as_ref().filter(|cached| self.reuse && cached.is_file()) {
-            return Ok(cached.clone());
+        if let Some(cached) = self.cached(package) {
+            return Ok(cached);
         }
         let built = self.build(package)?;
+        let cached = self.cache.as_ref().map(|folder| folder.join(package));
         if let Some(cached) = cached.filter(|cached| !cached.is_file()) {
             copy_atomically(&built, &cached)
                 .map_err(|error| format!("{}: cannot be written: {error}", cached.display()))?;
         }
         Ok(built)
+    }
+
+    /// The cached program of a package, if it may be used.
+    pub(super) fn cached(&self, package: &str) -> Option<PathBuf> {
+        let cached = self.cache.as_ref().filter(|_| self.reuse)?.join(package);
+        cached.is_file().then_some(cached)
     }
 
     fn build(&self, package: &str) -> Result<PathBuf, String> {
@@ -89,7 +99,6 @@ impl Builder {
                 package,
             ])
             .current_dir(&self.folder)
-            .stdin(Stdio::null())
             .stdout(Stdio::piped());
         if let Some(target) = &self.target {
             cargo.env("CARGO_TARGET_DIR", target);
@@ -97,7 +106,7 @@ impl Builder {
         if let Some(toolchain) = &self.toolchain {
             cargo.env("RUSTUP_TOOLCHAIN", toolchain);
         }
-        run(cargo, package)
+        run_cargo(cargo, package, &self.interrupt)
     }
 }
 
@@ -111,30 +120,38 @@ fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Prefixes of the environment variables that change what a build makes. Variables with these prefixes are part of the
-/// key of a cached program, unless [`NEUTRAL`] lists them.
-const BUILD_VARIABLES: [&str; 17] = [
+/// Environment variables that change what a build makes, and are part of the key of a cached program; a name that ends with
+/// `_` stands for all that begin with it.
+const BUILD_VARIABLES: [&str; 13] = [
     "CARGO_",
-    "RUST",
-    "CC",
-    "CXX",
-    "CFLAGS",
-    "CXXFLAGS",
+    "RUSTC",
+    "RUSTC_",
+    "RUSTFLAGS",
     "CPPFLAGS",
-    "LDFLAGS",
-    "AR",
     "LD",
-    "HOST_",
-    "TARGET_",
+    "LDFLAGS",
     "PROTOC",
+    "PROTOC_",
     "PKG_CONFIG",
+    "PKG_CONFIG_",
     "OPENSSL_",
     "LIBCLANG_",
-    "BINDGEN_",
 ];
-/// Variables of those prefixes that change nothing in the program: where and how fast it is built, variables that Cargo
-/// sets for the programs that it runs, and variables of the dynamic linker.
-const NEUTRAL: [&str; 16] = [
+/// The same for each host and target: `CC`, `HOST_CC`, `TARGET_CC` and `CC_x86_64-unknown-linux-gnu`, as the crate cc reads them.
+const TOOL_VARIABLES: [&str; 9] = [
+    "AR",
+    "ARFLAGS",
+    "BINDGEN_EXTRA_CLANG_ARGS",
+    "CC",
+    "CFLAGS",
+    "CXX",
+    "CXXFLAGS",
+    "RANLIB",
+    "RANLIBFLAGS",
+];
+/// Build variables that change nothing in the program: where and how fast it is built, and variables that Cargo sets for the
+/// programs that it runs.
+const NEUTRAL: [&str; 14] = [
     "CARGO_TARGET_DIR",
     "CARGO_BUILD_TARGET_DIR",
     "CARGO_BUILD_JOBS",
@@ -142,15 +159,13 @@ const NEUTRAL: [&str; 16] = [
     "CARGO_TERM_",
     "CARGO_NET_",
     "CARGO_HTTP_",
-    "CARGO_REGISTR",
+    "CARGO_REGISTRY_",
+    "CARGO_REGISTRIES_",
     "CARGO_PKG_",
     "CARGO_MANIFEST_",
     "CARGO_BIN_",
     "CARGO_PRIMARY_PACKAGE",
     "CARGO_CRATE_NAME",
-    "RUST_LOG",
-    "RUST_BACKTRACE",
-    "LD_LIBRARY_PATH",
 ];
 
 /// Twelve hex digits that identify everything except the code that changes a program: the folder that keeps programs, the
@@ -192,19 +207,45 @@ fn compiler(folder: &Path, programs: &Path, toolchain: Option<&str>) -> String {
 
 /// The variables of an environment that change what a build makes, sorted by name.
 fn build_variables(all: impl Iterator<Item = (OsString, OsString)>) -> BTreeMap<OsString, OsString> {
-    let changes_builds = |name: &OsString| {
-        let name = name.to_string_lossy();
-        let begins = |prefix: &str| name.starts_with(prefix);
-        BUILD_VARIABLES.iter().any(|prefix| begins(prefix)) && !NEUTRAL.iter().any(|prefix| begins(prefix))
+    all.filter(|(name, _)| changes_builds(&name.to_string_lossy()))
+        .collect()
+}
+
+fn changes_builds(name: &str) -> bool {
+    let is_listed = |list: &[&str]| {
+        let mut list = list.iter();
+        list.any(|entry| name == *entry || entry.ends_with('_') && name.starts_with(entry))
     };
-    all.filter(|(name, _)| changes_builds(name)).collect()
+    (is_listed(&BUILD_VARIABLES) || is_tool_variable(name)) && !is_listed(&NEUTRAL)
+}
+
+fn is_tool_variable(name: &str) -> bool {
+    let name = ["HOST_", "TARGET_"]
+        .iter()
+        .find_map(|side| name.strip_prefix(side))
+        .unwrap_or(name);
+    // The names of targets are lower-case: AR_DIR is something else.
+    let is_target = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_.".contains(&byte))
+    };
+    TOOL_VARIABLES.iter().any(|tool| match name.strip_prefix(tool) {
+        Some("") => true,
+        Some(rest) => rest.strip_prefix('_').is_some_and(is_target),
+        None => false,
+    })
 }
 
 /// Runs a server's build command in a side's folder. Its output goes to stderr.
 ///
 /// # Errors
-/// When it cannot be started or fails; the error is a sentence.
-pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, String>) -> Result<(), String> {
+/// When it cannot be started, fails, or is interrupted; the error is a sentence.
+pub fn command(
+    words: &[String],
+    folder: &Path,
+    environment: &BTreeMap<String, String>,
+    interrupt: &Interrupt,
+) -> Result<(), String> {
     let line = shell_words::join(words);
     let (program, args) = words.split_first().ok_or("an empty build command")?;
     // As for a server's program: a path with a `/` is relative to the side's folder.
@@ -213,19 +254,31 @@ pub fn command(words: &[String], folder: &Path, environment: &BTreeMap<String, S
     } else {
         PathBuf::from(program)
     };
-    let status = wirebench_spawn::command(program)
+    let mut build = wirebench_spawn::command(program);
+    build
         .args(args)
         .current_dir(folder)
         .env("GOFLAGS", go_flags(&std::env::var("GOFLAGS").unwrap_or_default()))
         .envs(environment)
-        .stdin(Stdio::null())
-        .stdout(io::stderr())
-        .status()
-        .map_err(|error| format!("build `{line}` cannot be started: {error}"))?;
-    if status.success() {
-        return Ok(());
+        .stdout(io::stderr());
+    let status = run(&mut build, interrupt).map_err(|error| format!("build `{line}` cannot be started: {error}"))?;
+    match status {
+        None => Err(INTERRUPTED.into()),
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(format!("build `{line}` failed ({status}); its messages are above")),
     }
-    Err(format!("build `{line}` failed ({status}); its messages are above"))
+}
+
+/// Why a program has no build after Ctrl-C.
+pub(super) const INTERRUPTED: &str = "interrupted while it was built";
+
+/// Runs a command to its end, in a process group of its own. Returns `None` if the user interrupts: then the whole group is
+/// stopped.
+///
+/// # Errors
+/// When it cannot be started.
+pub(super) fn run(command: &mut Command, interrupt: &Interrupt) -> io::Result<Option<ExitStatus>> {
+    Group::spawn(command.stdin(Stdio::null()))?.wait(interrupt)
 }
 
 /// Adds -trimpath and -buildvcs=false to Go's flags, so that equal code gives equal programs on both sides.
@@ -252,15 +305,32 @@ pub fn active_toolchain(folder: &Path) -> Option<String> {
     text.split_whitespace().next().map(str::to_owned)
 }
 
-fn run(mut cargo: Command, package: &str) -> Result<PathBuf, String> {
-    let mut cargo = cargo
-        .spawn()
+/// Runs cargo, and returns the program that it built.
+fn run_cargo(mut cargo: Command, package: &str, interrupt: &Interrupt) -> Result<PathBuf, String> {
+    let mut cargo = Group::spawn(cargo.stdin(Stdio::null()))
         .map_err(|error| format!("cargo cannot be started: {error}; install Rust from https://rustup.rs"))?;
+    let messages = cargo.take_stdout().expect("stdout is piped");
+    let name = package.to_owned();
+    let program = std::thread::spawn(move || program_of(messages, &name));
+    let status = cargo.wait(interrupt).map_err(|error| error.to_string())?;
+    match status {
+        None => Err(INTERRUPTED.into()),
+        Some(status) if !status.success() => Err(format!(
+            "cargo build --release --package {package} failed; its messages are above"
+        )),
+        Some(_) => {
+            let program = program
+                .join()
+                .map_err(|_| "cargo's messages cannot be read".to_owned())?;
+            program.ok_or_else(|| format!("package {package} has no binary"))
+        }
+    }
+}
+
+/// The program of a package in cargo's messages.
+fn program_of(messages: ChildStdout, package: &str) -> Option<PathBuf> {
     let mut program = None;
-    for line in BufReader::new(cargo.stdout.take().expect("stdout is piped"))
-        .lines()
-        .map_while(Result::ok)
-    {
+    for line in BufReader::new(messages).lines().map_while(Result::ok) {
         let Ok(artifact) = serde_json::from_str::<Artifact>(&line) else {
             continue;
         };
@@ -274,13 +344,7 @@ fn run(mut cargo: Command, package: &str) -> Result<PathBuf, String> {
             program = artifact.executable.or(program);
         }
     }
-    let status = cargo.wait().map_err(|error| error.to_string())?;
-    if !status.success() {
-        return Err(format!(
-            "cargo build --release --package {package} failed; its messages are above"
-        ));
-    }
-    program.ok_or_else(|| format!("package {package} has no binary"))
+    program
 }
 
 #[cfg(test)]
@@ -289,26 +353,40 @@ mod tests {
 
     #[test]
     fn profile_target_and_compiler_variables_are_part_of_the_key_and_the_rest_is_not() {
-        let all = [
+        for name in [
             "CARGO_PROFILE_RELEASE_LTO",
             "CARGO_BUILD_RUSTFLAGS",
             "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER",
             "RUSTFLAGS",
             "RUSTC_WRAPPER",
             "CFLAGS",
+            "CC_x86_64-unknown-linux-gnu",
+            "TARGET_AR",
+            "HOST_CXXFLAGS",
+            "PKG_CONFIG_PATH",
+        ] {
+            assert!(changes_builds(name), "{name}");
+        }
+        for name in [
             "CARGO_TARGET_DIR",
             "CARGO_TERM_COLOR",
             "CARGO_PKG_NAME",
             "RUST_LOG",
             "PATH",
-            "HOME",
-        ];
-        let given = all.map(|name| (OsString::from(name), OsString::from("x")));
-        let kept = build_variables(given.into_iter());
-        let kept: Vec<String> = kept.keys().map(|name| name.to_string_lossy().into_owned()).collect();
-        let mut expected = all[..6].to_vec();
-        expected.sort_unstable();
-        assert_eq!(kept, expected);
+            "ARGS",
+            "ARTIFACTS",
+            "AR_DIR",
+            "CCACHE_DIR",
+            "CC_TEST_REPORTER_ID",
+            "LD_LIBRARY_PATH",
+            "LDAP_URL",
+            "TARGET_BRANCH",
+            "HOST_NAME",
+        ] {
+            assert!(!changes_builds(name), "{name}");
+        }
+        let given = ["CC", "HOME", "AR"].map(|name| (OsString::from(name), OsString::from("x")));
+        assert!(build_variables(given.into_iter()).keys().eq(["AR", "CC"]));
     }
 
     #[test]

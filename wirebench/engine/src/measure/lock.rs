@@ -1,9 +1,11 @@
-//! One measurement at a time on a machine: two at once would slow each other down, and neither would notice.
+//! One measurement at a time on a machine: two at once would slow each other down, and neither would notice. Builds count
+//! too, because they use every core.
 //!
 //! The lock is a file that the operating system locks (`flock`), so it is free again however its holder ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,7 +44,8 @@ pub fn acquire(file: &Path, interrupt: &Interrupt) -> io::Result<Option<Lock>> {
             Err(TryLockError::WouldBlock) => {
                 if !has_warned {
                     log::warn!(
-                        "waiting: another measurement runs on this machine and holds {}; --no-lock measures beside it",
+                        "waiting: another measurement runs on this machine{} and holds {} until it ends; --no-lock measures beside it",
+                        holder(&open).map_or_else(String::new, |holder| format!(" ({holder})")),
                         file.display()
                     );
                     has_warned = true;
@@ -51,6 +54,30 @@ pub fn acquire(file: &Path, interrupt: &Interrupt) -> io::Result<Option<Lock>> {
             }
         }
     }
+}
+
+/// The process that holds a lock on a file, with the folder in which it was started; `None` if the operating system does not
+/// tell.
+fn holder(file: &File) -> Option<String> {
+    let inode = format!(":{}", file.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let pid = holder_of(&locks, &inode)?;
+    let folder = std::fs::read_link(format!("/proc/{pid}/cwd")).ok();
+    let folder = folder.map(|folder| format!(", started in {}", folder.display()));
+    Some(format!("process {pid}{}", folder.unwrap_or_default()))
+}
+
+/// The process of a `flock` in `/proc/locks`: `1: FLOCK ADVISORY WRITE 4711 fe:00:131 0 EOF`.
+fn holder_of(locks: &str, inode: &str) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, pid, place, ..] = words[..] else {
+            return None;
+        };
+        // 0 is a process outside of this container.
+        let pid = pid.parse().ok().filter(|pid| *pid > 0);
+        pid.filter(|_| place.ends_with(inode))
+    })
 }
 
 /// Opens the file, or creates it. It may belong to another user: read permission is enough for a lock.
@@ -91,6 +118,23 @@ mod tests {
         drop(first);
         has_it.1.recv_timeout(Duration::from_secs(20)).unwrap();
         second.join().unwrap();
+    }
+
+    #[test]
+    fn the_holder_is_named_with_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = open_or_create(&folder.path().join("lock")).unwrap();
+        assert_eq!(holder(&file), None);
+        file.lock().unwrap();
+        if cfg!(target_os = "linux") {
+            let here = std::env::current_dir().unwrap();
+            let expected = format!("process {}, started in {}", std::process::id(), here.display());
+            assert_eq!(holder(&file), Some(expected));
+        }
+        let locks = "1: POSIX  ADVISORY  WRITE 7 fe:00:12 0 EOF\n1: -> FLOCK  ADVISORY  WRITE 8 fe:00:12 0 EOF\n\
+                     2: FLOCK  ADVISORY  WRITE 9 fe:00:112 0 EOF\n3: FLOCK  ADVISORY  WRITE 10 fe:00:12 0 EOF\n";
+        assert_eq!(holder_of(locks, ":12"), Some(10));
+        assert_eq!(holder_of(locks, ":13"), None);
     }
 
     #[test]

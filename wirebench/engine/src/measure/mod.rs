@@ -5,6 +5,7 @@ pub mod captured;
 pub mod clock;
 pub mod connections;
 pub mod cores;
+mod database;
 pub mod dependencies;
 pub mod digest;
 pub mod drive;

@@ -5,14 +5,21 @@ use std::fs::File;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
+use regex::Regex;
 
+use crate::measure::interrupt::Interrupt;
 use crate::measure::{cores, kill_on_exit, usage};
+
+/// How long a command has to end by itself when the user interrupts it.
+const STOP_GRACE: Duration = Duration::from_secs(2);
+const POLL: Duration = Duration::from_millis(1);
 
 /// A command to start, and where.
 #[derive(Debug, Clone)]
@@ -57,21 +64,47 @@ impl Launch<'_> {
             .envs(self.env)
             .stdin(Stdio::null())
             .stdout(File::create(&self.stdout)?)
-            .stderr(File::create(&self.stderr)?)
-            .process_group(0);
-        let started = Instant::now();
-        // Registered before anything else is done: wirebench may be killed at any moment.
-        let (child, id) = cores::spawn_on(self.cores, || {
-            let child = command.spawn()?;
-            let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
-            kill_on_exit::register(id);
-            Ok((child, id))
-        })?;
-        Ok(Group { child, id, started })
+            .stderr(File::create(&self.stderr)?);
+        cores::spawn_on(self.cores, || Group::spawn(&mut command))
     }
 }
 
 impl Group {
+    /// Starts a command as the leader of a new process group.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub(super) fn spawn(command: &mut Command) -> io::Result<Self> {
+        let started = Instant::now();
+        let child = command.process_group(0).spawn()?;
+        let id = Pid::from_raw(child.id().try_into().map_err(io::Error::other)?);
+        // Registered before anything else is done: wirebench may be killed at any moment.
+        kill_on_exit::register(id);
+        Ok(Self { child, id, started })
+    }
+
+    /// Takes the leader's standard output, if it is piped.
+    pub(super) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// Waits until the leader has ended, and reaps it; other processes of the group, such as a build's daemon, keep running.
+    /// Returns `None` if the user interrupts: then the whole group is stopped.
+    ///
+    /// # Errors
+    /// When the leader cannot be waited for.
+    pub(super) fn wait(&mut self, interrupt: &Interrupt) -> io::Result<Option<ExitStatus>> {
+        while !self.has_ended() {
+            if interrupt.is_requested() {
+                return self.stop(STOP_GRACE).map(|_| None);
+            }
+            std::thread::sleep(POLL);
+        }
+        let status = self.child.wait();
+        kill_on_exit::unregister(self.id);
+        status.map(Some)
+    }
+
     /// The leader's process id, which is the group's too.
     #[must_use]
     pub fn id(&self) -> i32 {
@@ -131,7 +164,7 @@ impl Group {
     fn await_end(&self, grace: Duration) {
         let deadline = Instant::now() + grace;
         while !self.has_ended() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(1));
+            std::thread::sleep(POLL);
         }
     }
 
@@ -168,20 +201,83 @@ pub fn describe_exit(status: ExitStatus) -> String {
     }
 }
 
-/// The last lines of a file as one line of text, for an error message; empty when there are none.
+/// The most bytes of output that are searched for the reason of an end: a Go program prints the stacks of all goroutines.
+pub(super) const MOST_TAIL_BYTES: u64 = 256 << 10;
+
+/// The lines with which runtimes say why a program ends; stacks follow (Go, Rust, Node.js, JVM, .NET) or come before (Python).
+static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(panic: |fatal error: |thread '.*' (\(\d+\) )?panicked at |Exception in thread |Unhandled exception|Caused by: |[\w.$]*(Error|Exception): )")
+        .expect("a constant pattern")
+});
+
+/// The last lines of a file as one line of text, for an error message; empty when there are none. If the line that says why the
+/// program ended comes earlier, that line and the ones after it, and the last line.
 #[must_use]
 pub fn tail(file: &Path) -> String {
-    const MOST_BYTES: u64 = 2000;
     use std::io::{Read, Seek, SeekFrom};
     let read = || -> io::Result<String> {
         let mut open = File::open(file)?;
         let length = open.metadata()?.len();
-        open.seek(SeekFrom::Start(length.saturating_sub(MOST_BYTES)))?;
+        open.seek(SeekFrom::Start(length.saturating_sub(MOST_TAIL_BYTES)))?;
         let mut bytes = Vec::new();
-        open.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        open.take(MOST_TAIL_BYTES).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     };
-    let text = read().unwrap_or_default();
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(4)..].join(" / ")
+    last_lines(&read().unwrap_or_default())
+}
+
+fn last_lines(text: &str) -> String {
+    const LINES: usize = 4;
+    // A line of data may be as long as the whole file.
+    const LONGEST: usize = 500;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<String> = lines.map(|line| line.chars().take(LONGEST).collect()).collect();
+    let last = lines.len().saturating_sub(LINES);
+    match lines.iter().rposition(|line| CAUSE.is_match(line)) {
+        Some(cause) if cause < last => {
+            let shown = &lines[cause..(cause + LINES).min(lines.len() - 1)];
+            format!("{} / … / {}", shown.join(" / "), lines[lines.len() - 1])
+        }
+        _ => lines[last..].join(" / "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_lines;
+
+    #[test]
+    fn the_line_that_says_why_is_shown_though_a_long_stack_follows() {
+        let frames = |line: &str| line.repeat(40);
+        let go = format!(
+            "started\n2026/11/21 no configuration\npanic: no configuration\n\ngoroutine 1 [running]:\nlog.Panic(...)\n{}exit status 2\n",
+            frames("net/http.serve(0x1)\n\t/go/server.go:1\n")
+        );
+        assert_eq!(
+            last_lines(&go),
+            "panic: no configuration / goroutine 1 [running]: / log.Panic(...) / net/http.serve(0x1) / … / exit status 2"
+        );
+        let rust = format!(
+            "thread 'main' (7) panicked at src/main.rs:3:5:\nno port\nstack backtrace:\n{}",
+            frames("1: run\n")
+        );
+        assert!(last_lines(&rust).starts_with("thread 'main' (7) panicked at src/main.rs:3:5: / no port / "));
+        let node = format!(
+            "TypeError: x is not a function\n{}\nNode.js v22",
+            frames("    at run (a.js:1)\n")
+        );
+        assert!(last_lines(&node).starts_with("TypeError: x is not a function / at run (a.js:1) / "));
+        let java = format!(
+            "java.lang.RuntimeException: a\n{0}Caused by: b\n{0}",
+            frames("\tat A.b(A.java:1)\n")
+        );
+        assert!(last_lines(&java).starts_with("Caused by: b / at A.b"));
+        let python = "Traceback (most recent call last):\n  File \"a.py\", line 1\n    run()\n  File \"b.py\", line 2\n    x\nValueError: no port\n";
+        assert_eq!(
+            last_lines(python),
+            "run() / File \"b.py\", line 2 / x / ValueError: no port"
+        );
+        assert_eq!(last_lines("a\n\nb\nc\nd\ne\n"), "b / c / d / e");
+        assert_eq!(last_lines(""), "");
+    }
 }

@@ -1,15 +1,15 @@
 //! A Python environment for one side, so that two sides of a comparison never run the same installed packages by accident.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::Stdio;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::measure::digest::hex;
-use crate::measure::work_folder;
+use crate::measure::interrupt::Interrupt;
+use crate::measure::{build, work_folder};
 
 /// Whether a build command installs packages into the Python environment that is active: `pip install …`.
 #[must_use]
@@ -24,28 +24,29 @@ pub fn installs(words: &[String]) -> bool {
 }
 
 /// Makes an empty environment at `.wirebench/venv` below a side's folder, and returns the environment variables that
-/// programs need to use it. An existing environment that another build command filled, or the same command from other
-/// files, is cleared, so that no package of it is left.
+/// programs need to use it. An existing environment that other build commands filled, or the same commands from other
+/// files, is cleared, so that no package of it is left. `commands` are all that install into it.
 ///
 /// # Errors
 /// When it cannot be made, with what to install.
-pub fn environment(folder: &Path, words: &[String]) -> Result<BTreeMap<String, String>, String> {
+pub fn environment(
+    folder: &Path,
+    commands: &BTreeSet<&[String]>,
+    interrupt: &Interrupt,
+) -> Result<BTreeMap<String, String>, String> {
     let work_folder =
         work_folder::make(folder).map_err(|error| format!("{}: cannot be written: {error}", folder.display()))?;
     let place = work_folder.join("venv");
-    let (mark, filled) = (place.join("wirebench-filled-by"), filled_by(folder, words));
+    let (mark, filled) = (place.join("wirebench-filled-by"), filled_by(folder, commands));
     if fs::read_to_string(&mark).is_ok_and(|before| before == filled) {
         return Ok(variables(&place));
     }
-    let made = wirebench_spawn::command("python3")
-        .args(["-m", "venv", "--clear"])
-        .arg(&place)
-        .stdin(Stdio::null())
-        .stdout(io::stderr())
-        .status();
-    match made {
-        Ok(status) if status.success() => {}
-        Ok(status) => {
+    let mut make = wirebench_spawn::command("python3");
+    make.args(["-m", "venv", "--clear"]).arg(&place).stdout(io::stderr());
+    match build::run(&mut make, interrupt) {
+        Ok(Some(status)) if status.success() => {}
+        Ok(None) => return Err(build::INTERRUPTED.into()),
+        Ok(Some(status)) => {
             return Err(format!(
                 "python3 -m venv {} failed ({status}): each side of a comparison needs a Python environment of its own; \
                  on Debian and Ubuntu run: apt install python3-venv",
@@ -58,17 +59,19 @@ pub fn environment(folder: &Path, words: &[String]) -> Result<BTreeMap<String, S
     Ok(variables(&place))
 }
 
-/// The inputs that decide which packages an environment gets: the interpreter, the command, and the files that the
-/// command names.
-fn filled_by(folder: &Path, words: &[String]) -> String {
+/// The inputs that decide which packages an environment gets: the interpreter, the commands, and the files that they name.
+fn filled_by(folder: &Path, commands: &BTreeSet<&[String]>) -> String {
     let mut digest = Sha256::new();
     // If this fails, making the environment will report the error.
     let version = wirebench_spawn::command("python3").arg("-VV").output();
     digest.update(version.map(|output| output.stdout).unwrap_or_default());
-    for word in words {
-        digest.update(word.as_bytes());
-        digest.update([0]);
-        digest.update(fs::read(folder.join(word)).unwrap_or_default());
+    for words in commands {
+        for word in *words {
+            digest.update(word.as_bytes());
+            digest.update([0]);
+            digest.update(fs::read(folder.join(word)).unwrap_or_default());
+            digest.update([0]);
+        }
         digest.update([0]);
     }
     hex(&digest.finalize())
@@ -90,16 +93,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_requirements_are_another_environment() {
+    fn other_requirements_of_any_command_are_another_environment() {
         let folder = tempfile::tempdir().unwrap();
-        let words = ["pip", "install", "-r", "requirements.txt"].map(str::to_owned);
-        let file = folder.path().join("requirements.txt");
-        fs::write(&file, "flask==3.1.2\n").unwrap();
-        let before = filled_by(folder.path(), &words);
-        assert_eq!(filled_by(folder.path(), &words), before);
-        fs::write(&file, "flask==3.1.3\n").unwrap();
-        assert_ne!(filled_by(folder.path(), &words), before);
-        assert_ne!(filled_by(folder.path(), &words[..3]), before);
+        let command = |file: &str| ["pip", "install", "-r", file].map(str::to_owned);
+        let [one, two] = ["one.txt", "two.txt"].map(command);
+        fs::write(folder.path().join("two.txt"), "flask==3.1.2\n").unwrap();
+        let digest = |commands: &[&[String]]| filled_by(folder.path(), &commands.iter().copied().collect());
+        let before = digest(&[&one, &two]);
+        assert_eq!(digest(&[&two, &one]), before, "the order says nothing");
+        assert_ne!(digest(&[&one]), before);
+        fs::write(folder.path().join("two.txt"), "flask==3.1.3\n").unwrap();
+        assert_ne!(digest(&[&one, &two]), before);
     }
 
     #[test]

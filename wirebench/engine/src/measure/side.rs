@@ -79,10 +79,39 @@ impl Side {
         server
     }
 
+    /// What [`Side::build`] builds for servers by name: packages that are not cached, and build commands.
+    pub fn builds<'a>(&self, names: impl Iterator<Item = &'a str>, builder: &Builder) -> BTreeSet<String> {
+        let servers = names
+            .filter(|name| !self.broken.contains_key(*name))
+            .filter_map(|name| self.servers.get(name));
+        let parts = servers.flat_map(|server| server.behind().chain([server.front()]));
+        let build = |part: Part| match (part.program, part.build) {
+            (Program::Package(package), _) => builder.cached(package).is_none().then(|| format!("package {package}")),
+            (Program::Command(_), build) => build.map(|words| format!("`{}`", shell_words::join(words))),
+        };
+        parts
+            .filter(|part| !self.programs.contains_key(&part.key()))
+            .filter_map(build)
+            .collect()
+    }
+
+    /// Whether one of its servers or tiers is a package of a Cargo workspace.
+    #[must_use]
+    pub fn declares_packages(&self) -> bool {
+        let mut parts = self
+            .servers
+            .values()
+            .flat_map(|server| server.behind().chain([server.front()]));
+        parts.any(|part| matches!(part.program, Program::Package(_)))
+    }
+
     /// Finds the programs of servers by name, building those that are packages or have a build command of their own;
     /// failures are recorded in `broken`. Programs that are known already stay, and equal commands run once.
     pub fn build<'a>(&mut self, names: impl Iterator<Item = &'a str>, builder: &Builder) {
-        let mut cache = BuildCache::default();
+        let mut cache = BuildCache {
+            installing: self.installing_commands(),
+            ..BuildCache::default()
+        };
         for name in names {
             let Some(server) = self.servers.get(name) else { continue };
             if self.broken.contains_key(name) {
@@ -114,11 +143,24 @@ impl Side {
         }
         self.environment.extend(cache.environment);
     }
+
+    /// The build commands of all its servers that install Python packages, also of those that are not built now: all of them
+    /// fill one environment.
+    fn installing_commands(&self) -> BTreeSet<Vec<String>> {
+        let parts = self
+            .servers
+            .values()
+            .flat_map(|server| server.behind().chain([server.front()]));
+        let builds = parts.filter_map(|part| part.build);
+        builds.filter(|words| python::installs(words)).cloned().collect()
+    }
 }
 
 /// What was built so far, so that nothing is built twice.
 #[derive(Default)]
 struct BuildCache {
+    /// The build commands that install Python packages.
+    installing: BTreeSet<Vec<String>>,
     packages: BTreeMap<String, Result<PathBuf, String>>,
     commands: BTreeMap<Vec<String>, Result<(), String>>,
     /// What programs need to run in the Python environment that was made; empty without one.
@@ -137,9 +179,10 @@ impl BuildCache {
             Program::Command(command) => {
                 if let Some(words) = part.build {
                     if python::installs(words) && self.environment.is_empty() {
-                        self.environment = python::environment(folder, words)?;
+                        let commands = self.installing.iter().map(Vec::as_slice).collect();
+                        self.environment = python::environment(folder, &commands, &builder.interrupt)?;
                     }
-                    let build = || build::command(words, folder, &self.environment);
+                    let build = || build::command(words, folder, &self.environment, &builder.interrupt);
                     self.commands.entry(words.clone()).or_insert_with(build).clone()?;
                 }
                 Ok(in_folder(command, folder))

@@ -51,22 +51,32 @@ pub struct InstalledTool {
     pub version: String,
 }
 
-/// Where a program is: in the project's tool folder, else on PATH, else where `go install` puts programs. `wirebench` is
-/// always the program that runs now.
+/// Where a program is: in `bin` of the folder that `WIREBENCH_TOOLS` names, else in `.tools/bin` of the project or of a folder
+/// above it in its repository, else on PATH, else where `go install` puts programs. `wirebench` is always the program that runs
+/// now.
 #[must_use]
 pub fn locate(root: &Path, program: &str) -> Option<PathBuf> {
     if program == "wirebench" {
         return std::env::current_exe().ok();
     }
-    let own = std::env::var_os("WIREBENCH_TOOLS")
-        .map_or_else(|| root.join(".tools"), PathBuf::from)
-        .join("bin");
+    let named = std::env::var_os("WIREBENCH_TOOLS").filter(|folder| !folder.is_empty());
+    let named = named.map(|folder| PathBuf::from(folder).join("bin"));
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::iter::once(own)
+    named
+        .into_iter()
+        .chain(own_folders(root))
         .chain(std::env::split_paths(&path))
         .chain(go_install())
         .map(|folder| folder.join(program))
         .find(|file| file.is_file())
+}
+
+/// The tool folders of a project: its own, and those of the folders above it up to the repository's root.
+fn own_folders(root: &Path) -> Vec<PathBuf> {
+    let root = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+    let top = root.ancestors().position(|folder| folder.join(".git").exists());
+    let folders = root.ancestors().take(top.unwrap_or(0) + 1);
+    folders.map(|folder| folder.join(".tools/bin")).collect()
 }
 
 /// Go's own rule: GOBIN, else bin below the first folder of GOPATH, else below `go` in the home folder.
@@ -158,7 +168,29 @@ pub fn plain_version(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use std::path::Path;
+
+    use super::{locate, numbers, own_folders};
+
+    #[test]
+    fn tools_of_the_project_and_of_its_repository_are_found_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("repository/examples/go");
+        std::fs::create_dir_all(&project).unwrap();
+        let below = |folders: &[&str]| -> Vec<_> {
+            let all = folders.iter().map(|one| folder.path().join(one).join(".tools/bin"));
+            all.collect()
+        };
+        assert_eq!(own_folders(&project), below(&["repository/examples/go"]));
+        std::fs::create_dir(folder.path().join("repository/.git")).unwrap();
+        let expected = below(&["repository/examples/go", "repository/examples", "repository"]);
+        assert_eq!(own_folders(&project), expected);
+        std::fs::create_dir_all(&expected[2]).unwrap();
+        let tool = expected[2].join("wirebench-no-such-tool");
+        std::fs::write(&tool, "").unwrap();
+        assert_eq!(locate(&project, "wirebench-no-such-tool"), Some(tool));
+        assert_eq!(locate(Path::new("/"), "wirebench-no-such-tool"), None);
+    }
 
     #[test]
     fn versions_compare_by_number() {

@@ -22,7 +22,12 @@ pub(super) fn write_drivers(project: &Project) -> anyhow::Result<()> {
     if is_whole(&to) {
         return Ok(());
     }
-    write(&to).with_context(|| format!("{}: cannot be written; the built-in drivers go there", to.display()))
+    write(&to).with_context(|| {
+        format!(
+            "{}: cannot be written, and the built-in drivers go there; make it writable for this user, or measure a copy of the project",
+            to.display()
+        )
+    })
 }
 
 /// True if every file is present and unchanged.

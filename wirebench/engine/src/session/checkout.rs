@@ -31,12 +31,18 @@ impl CheckedOutSide {
     ///
     /// # Errors
     /// When git cannot check a revision out.
-    fn new(request: &SideRequest, project: &Project, toolchain: Option<&str>) -> anyhow::Result<Self> {
+    fn new(
+        request: &SideRequest,
+        project: &Project,
+        toolchain: Option<&str>,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Self> {
         let root = &project.root;
         let work_path = |below: &str| git::work_path(root, below);
         let mut builder = Builder {
             folder: root.clone(),
             toolchain: toolchain.map(str::to_owned),
+            interrupt: interrupt.clone(),
             ..Builder::default()
         };
         let mut revision = git::state(root);
@@ -110,14 +116,35 @@ impl CheckedOutSide {
         }
     }
 
-    /// Builds the servers that the series need.
+    /// Builds the servers that the series need, and says what is built.
     fn build(&mut self, series: &[PlannedSeries]) {
         let needed: Vec<&str> = series
             .iter()
             .filter(|one| self.side.declares(one))
             .map(|one| one.server.name.as_str())
             .collect();
+        let builds = self.side.builds(needed.iter().copied(), &self.builder);
+        if !builds.is_empty() {
+            let builds: Vec<String> = builds.into_iter().collect();
+            log::info!("building {}: {}{}", self.side, builds.join(", "), self.place());
+        }
         self.side.build(needed.into_iter(), &self.builder);
+    }
+
+    /// Where packages of another folder or revision are built, and why there.
+    fn place(&self) -> String {
+        let Some(target) = self.builder.target.as_ref().filter(|_| self.side.declares_packages()) else {
+            return String::new();
+        };
+        let first = if target.exists() {
+            ""
+        } else {
+            "; the first build there compiles everything"
+        };
+        format!(
+            " (apart from the project's own programs, in {}{first})",
+            target.display()
+        )
     }
 }
 
@@ -126,7 +153,11 @@ impl CheckedOutSide {
 ///
 /// # Errors
 /// When git cannot check a revision out.
-pub(super) fn all(requests: &[SideRequest], project: &Project) -> anyhow::Result<Vec<CheckedOutSide>> {
+pub(super) fn all(
+    requests: &[SideRequest],
+    project: &Project,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<CheckedOutSide>> {
     let toolchain = if requests.len() > 1 {
         active_toolchain(&project.root)
     } else {
@@ -134,22 +165,18 @@ pub(super) fn all(requests: &[SideRequest], project: &Project) -> anyhow::Result
     };
     requests
         .iter()
-        .map(|request| CheckedOutSide::new(request, project, toolchain.as_deref()))
+        .map(|request| CheckedOutSide::new(request, project, toolchain.as_deref(), interrupt))
         .collect()
 }
 
 /// Builds every side, until the user requests a stop. The project's own folder comes first: a revision of the same commit
 /// then reuses its programs.
 pub(super) fn build(sides: &mut [CheckedOutSide], series: &[PlannedSeries], interrupt: &Interrupt) {
-    let several = sides.len() > 1;
     let mut order: Vec<&mut CheckedOutSide> = sides.iter_mut().collect();
     order.sort_by_key(|one| one.builder.reuse);
     for one in order {
         if interrupt.is_requested() {
             break;
-        }
-        if several {
-            log::info!("building {}", one.side);
         }
         one.build(series);
     }

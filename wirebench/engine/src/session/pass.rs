@@ -1,5 +1,6 @@
 //! One pass of a session: each slot measured, then all of them normalised and recorded.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -177,8 +178,7 @@ impl<'a> Session<'a> {
 
     /// Marks the pairs of a pass that the machine disturbed.
     fn leave_out_disturbed(&mut self, raws: &[RawRound]) {
-        let mut pairs: Vec<(usize, u32)> = raws.iter().map(|raw| (raw.slot.series, raw.slot.round)).collect();
-        pairs.dedup();
+        let pairs: BTreeSet<(usize, u32)> = raws.iter().map(|raw| (raw.slot.series, raw.slot.round)).collect();
         for (series, round) in pairs {
             if self.setup.entries[series].variants.len() < 2 {
                 continue;

@@ -30,10 +30,31 @@ pub struct Prepared<'a> {
     pub broken_drivers: BTreeMap<String, String>,
 }
 
-/// Finds the drivers' programs that the series need.
+impl Prepared<'_> {
+    /// Says at once which load generators cannot be used; their series will fail.
+    ///
+    /// # Errors
+    /// When none can be used, so that nothing would be measured.
+    pub fn check_drivers(&self, series: &[PlannedSeries]) -> anyhow::Result<()> {
+        let reasons = self.broken_drivers.iter();
+        let reasons: Vec<String> = reasons
+            .map(|(driver, reason)| format!("driver {driver}: {reason}"))
+            .collect();
+        let is_broken = |one: &PlannedSeries| self.broken_drivers.contains_key(&one.driver.name);
+        if !series.is_empty() && series.iter().all(is_broken) {
+            anyhow::bail!("nothing can be measured: {}", reasons.join("; "));
+        }
+        for reason in reasons {
+            log::error!("its series will fail: {reason}");
+        }
+        Ok(())
+    }
+}
+
+/// Finds the drivers' programs that the series need, and writes the filters of built-in drivers.
 ///
 /// # Errors
-/// When the temporary folder cannot be written.
+/// When the temporary folder or the project's folder cannot be written.
 pub fn prepare<'a>(
     project: &'a Project,
     series: &[PlannedSeries],
@@ -41,6 +62,7 @@ pub fn prepare<'a>(
     interrupt: Interrupt,
 ) -> anyhow::Result<Prepared<'a>> {
     let root = &project.root;
+    filters(project)?;
     let mut prepared = Prepared {
         harness: Harness {
             root,
@@ -78,12 +100,19 @@ pub fn prepare<'a>(
     Ok(prepared)
 }
 
-/// jq, without which nothing can be normalised, and the filters of built-in drivers for it.
+/// Writes the filters of built-in drivers where jq reads them.
 ///
 /// # Errors
-/// When jq is not installed, or the filters cannot be written.
+/// When they cannot be written.
+pub fn filters(project: &Project) -> anyhow::Result<()> {
+    builtin::write_drivers(project)
+}
+
+/// jq, without which nothing can be normalised.
+///
+/// # Errors
+/// When jq is not installed.
 pub fn jq(project: &Project) -> anyhow::Result<(Jq, ToolVersion)> {
-    builtin::write_drivers(project)?;
     let program = tools::locate(&project.root, "jq")
         .ok_or_else(|| anyhow::anyhow!("jq is not installed; run: {}", install::of("jq")))?;
     let version = tools::plain_version(&program).unwrap_or_else(|| "unknown".into());

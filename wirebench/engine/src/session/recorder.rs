@@ -1,7 +1,7 @@
 //! Holds the record of a running measurement, and writes all of it after every pass.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -136,24 +136,35 @@ pub fn unwritable(file: &Path) -> String {
     )
 }
 
-/// Makes the folder of a new run; returns the run's id too.
+/// Makes the folder of a new run, which no other run has; returns the run's id too.
 ///
 /// # Errors
 /// When it cannot be made.
 pub fn new_folder(base: &Path, seed: u64) -> anyhow::Result<(String, PathBuf)> {
-    let id = format!(
-        "{}-{:06x}",
-        Timestamp::now().strftime("%Y%m%dT%H%M%SZ"),
-        seed & 0x00ff_ffff
-    );
-    let folder = base.join(&id);
-    fs::create_dir_all(folder.join("raw")).with_context(|| {
+    new_folder_at(base, Timestamp::now(), seed)
+}
+
+fn new_folder_at(base: &Path, now: Timestamp, seed: u64) -> anyhow::Result<(String, PathBuf)> {
+    let first = format!("{}-{:06x}", now.strftime("%Y%m%dT%H%M%SZ"), seed & 0x00ff_ffff);
+    let cannot_be_made = |folder: &Path| {
         format!(
             "{}: cannot be made; choose another folder with --out DIR",
             folder.display()
         )
-    })?;
-    Ok((id, folder))
+    };
+    fs::create_dir_all(base).with_context(|| cannot_be_made(base))?;
+    let (mut id, mut number) = (first.clone(), 1);
+    loop {
+        let folder = base.join(&id);
+        match fs::create_dir(&folder).and_then(|()| fs::create_dir(folder.join("raw"))) {
+            // Another run began in the same second with the same seed.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                number += 1;
+                id = format!("{first}-{number}");
+            }
+            made => return made.with_context(|| cannot_be_made(&folder)).map(|()| (id, folder)),
+        }
+    }
 }
 
 /// A series whose load crosses a network has other digests: its values are not comparable with those on one machine.
@@ -172,5 +183,20 @@ fn on_hosts(series: Series, hosts: &[RemoteHost]) -> Series {
         digest: with_hosts(&series.digest),
         baseline_digest: series.baseline_digest.as_deref().map(with_hosts),
         ..series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_one_second_and_one_seed_have_ids_and_folders_of_their_own() {
+        let base = tempfile::tempdir().unwrap();
+        let now: Timestamp = "2026-11-21T05:10:47Z".parse().unwrap();
+        let made = [(), ()].map(|()| new_folder_at(&base.path().join("results"), now, 42).unwrap());
+        let ids = made.each_ref().map(|(id, _)| id.as_str());
+        assert_eq!(ids, ["20261121T051047Z-00002a", "20261121T051047Z-00002a-2"]);
+        assert!(made.iter().all(|(_, folder)| folder.join("raw").is_dir()));
     }
 }

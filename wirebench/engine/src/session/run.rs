@@ -50,6 +50,10 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     let project = spec.project;
     let (jq, jq_version) = prepare::jq(project)?;
     let interrupt = Interrupt::watch()?;
+    // Before anything that takes time: waiting for the lock, building, counting.
+    let wanted: Vec<PlannedSeries> = spec.series.iter().filter(|one| is_chosen(spec, one)).cloned().collect();
+    let mut prepared = prepare::prepare(project, &wanted, spec.cores.clone(), interrupt.clone())?;
+    prepared.check_drivers(&wanted)?;
     let lock = locked(spec.lock, &interrupt)?;
     let connect = |address: Option<&Address>, role| {
         let host = address.map(|address| Host::open(address, role, &interrupt));
@@ -57,12 +61,11 @@ pub fn measure(spec: &RunSpec) -> anyhow::Result<Recorded> {
     };
     let server_host = connect(spec.server_host, HostRole::Server)?;
     let driver_host = connect(spec.driver_host, HostRole::Driver)?;
-    let mut checked_out = checkout::all(spec.sides, project)?;
+    let mut checked_out = checkout::all(spec.sides, project, &interrupt)?;
     let accepted = checkout::newly_accepted(&checked_out)?;
     let (series, mut plan) = planned(spec, &checked_out)?;
     let (id, folder) = recorder::new_folder(&std::path::absolute(spec.out)?, spec.seed)?;
     let building = Instant::now();
-    let mut prepared = prepare::prepare(project, &series, spec.cores.clone(), interrupt.clone())?;
     prepared.harness.host = server_host;
     prepared.harness.driver_host = driver_host;
     checkout::build(&mut checked_out, &series, &interrupt);
@@ -165,6 +168,16 @@ pub fn locked(wanted: bool, interrupt: &Interrupt) -> anyhow::Result<Option<Lock
     }
 }
 
+/// Whether a series is needed for the run's purpose and was chosen.
+fn includes(spec: &RunSpec, id: &str, counted: bool) -> bool {
+    spec.purpose.wants(counted) && (spec.includes)(id, counted)
+}
+
+/// Whether a series of the candidate is in this machine's part of the run, needed and chosen.
+fn is_chosen(spec: &RunSpec, series: &PlannedSeries) -> bool {
+    spec.part.has(&series.id) && includes(spec, &series.id, series.load.is_counted())
+}
+
 /// The series to measure, and the variants of each.
 fn planned<'a>(spec: &RunSpec<'a>, sides: &[CheckedOutSide]) -> anyhow::Result<(Vec<PlannedSeries<'a>>, VariantPlan)> {
     let has_hosts = spec.server_host.is_some() || spec.driver_host.is_some();
@@ -175,13 +188,11 @@ fn planned<'a>(spec: &RunSpec<'a>, sides: &[CheckedOutSide]) -> anyhow::Result<(
         .filter(|one| has_hosts && !remote::fits(one))
         .map(|one| one.id.clone())
         .collect();
-    let is_wanted = |id: &str, counted| {
-        let is_left_out = unfit.contains(id) || counted && has_hosts;
-        !is_left_out && spec.purpose.wants(counted) && (spec.includes)(id, counted)
-    };
+    let fits = |id: &str, counted| !(unfit.contains(id) || counted && has_hosts);
+    let is_wanted = |id: &str, counted| fits(id, counted) && includes(spec, id, counted);
     plan.narrow(
         &mut series,
-        |one| spec.part.has(&one.id) && is_wanted(&one.id, one.load.is_counted()),
+        |one| is_chosen(spec, one) && fits(&one.id, one.load.is_counted()),
         |one| spec.part.records_removed() && is_wanted(&one.id, one.is_counted()),
     );
     // A shard may be empty.

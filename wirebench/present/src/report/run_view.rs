@@ -19,6 +19,8 @@ pub(super) struct RunView<'a> {
     pub(super) id: &'a str,
     /// How much is good, as Markdown.
     pub(super) headline: String,
+    /// Whether nothing was measured because every server is the same program on both sides: its tables would be empty.
+    pub(super) is_unmeasured: bool,
     /// Timed series that are not good in every round, each with its reason.
     pub(super) not_good: Vec<[String; 2]>,
     pub(super) scenarios: Vec<ScenarioView<'a>>,
@@ -37,9 +39,15 @@ impl<'a> RunView<'a> {
     pub(super) fn of(run: &'a Run, charts: &'a [Chart], escape: Escape) -> Self {
         let sections = sections(run);
         let counts = CountsView::of(run, escape);
+        let is_unmeasured = is_unmeasured(run);
         Self {
             id: &run.id,
-            headline: headline(run, &counts),
+            headline: if is_unmeasured {
+                UNMEASURED.to_owned()
+            } else {
+                headline(run, &counts)
+            },
+            is_unmeasured,
             not_good: timed(run)
                 .filter(|series| series.status != SeriesStatus::Ok)
                 .map(|series| {
@@ -58,6 +66,15 @@ impl<'a> RunView<'a> {
             environment: environment(run),
         }
     }
+}
+
+/// The result of a run in which nothing was measured.
+const UNMEASURED: &str = "Nothing was measured: every server is the same program on both sides. --measure-identical measures them all the same.";
+
+/// With a reference, candidate and reference are measured all the same.
+fn is_unmeasured(run: &Run) -> bool {
+    let is_empty = |series: &Series| series.same_program && series.rounds.is_empty() && series.counts.is_empty();
+    !run.series.is_empty() && run.series.iter().all(is_empty)
 }
 
 fn timed(run: &Run) -> impl Iterator<Item = &Series> {

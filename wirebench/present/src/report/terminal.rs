@@ -11,6 +11,9 @@ use wirebench_record::run::Run;
 #[must_use]
 pub fn render(run: &Run, width: Option<u16>) -> String {
     let view = RunView::of(run, &[], TERMINAL);
+    if view.is_unmeasured {
+        return format!("\n{}\n", view.headline);
+    }
     let mut out = String::new();
     for scenario in &view.scenarios {
         let _ = write!(out, "\n{}\n{}", scenario.name, scenario.series.terminal(width));
@@ -34,6 +37,20 @@ pub fn render(run: &Run, width: Option<u16>) -> String {
 mod tests {
     use super::render;
     use wirebench_record::run::Run;
+
+    #[test]
+    fn a_run_of_the_same_program_is_one_sentence() {
+        let text = include_str!("../../../../results/reference/run.json");
+        let mut run: Run = serde_json::from_str(text).unwrap();
+        for series in &mut run.series {
+            (series.same_program, series.rounds, series.counts) = (true, Vec::new(), Vec::new());
+        }
+        let text = render(&run, None);
+        assert_eq!(text.trim().lines().count(), 1, "{text}");
+        assert!(text.contains("the same program on both sides"), "{text}");
+        run.series[0].same_program = false;
+        assert!(render(&run, None).lines().count() > 10);
+    }
 
     #[test]
     fn a_narrow_terminal_gets_fewer_columns_not_broken_lines() {

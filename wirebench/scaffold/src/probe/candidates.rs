@@ -109,7 +109,13 @@ fn with_sample_values(path: &str) -> Vec<String> {
         // A handler that matches a prefix of the path.
         paths.extend(VALUES.iter().map(|value| format!("{path}{value}")));
     }
-    paths.dedup();
+    each_once(paths)
+}
+
+/// The same paths in the same order, without those that came before.
+fn each_once(mut paths: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
     paths
 }
 
@@ -160,9 +166,7 @@ pub(super) fn with_values(template: &str, values: &BTreeMap<String, Vec<String>>
     };
     let known = [name.as_str(), if name.ends_with("id") { "id" } else { &name }];
     let all = known.iter().filter_map(|name| values.get(*name)).flatten();
-    let mut paths: Vec<String> = all.map(|value| routes::filled(template, value)).collect();
-    paths.dedup();
-    paths
+    each_once(all.map(|value| routes::filled(template, value)).collect())
 }
 
 #[cfg(test)]
@@ -177,6 +181,11 @@ mod tests {
         assert_eq!(with_values("/cities/{city_id}", &found), ["/cities/7"]);
         assert_eq!(with_values("/tags/{tag}", &found), ["/tags/old"]);
         assert_eq!(with_values("/x/{about}", &found), [""; 0]);
+        let orders: &[u8] = br#"[{"user_id":1,"id":7},{}]"#;
+        let users: &[u8] = br#"{"user_id":2,"id":1}"#;
+        let found = values([orders, users].into_iter());
+        let each_once = ["/users/1", "/users/2", "/users/7"];
+        assert_eq!(with_values("/users/{user_id}", &found), each_once);
         assert_eq!(with_values("/x/{id}/{name}", &found), [""; 0]);
     }
 

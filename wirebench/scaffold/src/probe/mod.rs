@@ -118,6 +118,7 @@ fn build(context: &ProbeContext, server: &Server) -> Result<(Side, Duration), Pr
     );
     let builder = Builder {
         folder: context.root.to_path_buf(),
+        interrupt: context.interrupt.clone(),
         ..Builder::default()
     };
     side.build([server.name.as_str()].into_iter(), &builder);

@@ -123,7 +123,8 @@ impl Launcher<'_> {
             .next()
             .and_then(|port| port.parse().ok());
         let port = port.unwrap_or_default();
-        let (began, group) = (Instant::now(), target.front.group.id());
+        let began = Instant::now();
+        let group = target.front.group.local_id().ok_or("it runs on another host")?;
         loop {
             if !listening::of(group).is_empty() {
                 let listened_after = began.elapsed();
@@ -251,8 +252,10 @@ impl Running {
 
 /// Ends a target, also processes of it that went into groups of their own.
 fn end(target: Target) {
-    let tree = Tree::of(target.front.group.id());
+    let tree = target.front.group.local_id().map(Tree::of);
     // An error means that it has ended already.
     let _ = target.stop();
-    tree.kill();
+    if let Some(tree) = tree {
+        tree.kill();
+    }
 }

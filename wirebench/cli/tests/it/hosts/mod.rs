@@ -228,7 +228,7 @@ fn a_kept_tier_runs_there_until_the_run_ends() {
     kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
     let rest: Vec<String> = talk.collect();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
-    assert!(is_clean_within(&hosts, Duration::from_secs(30)), "{rest:?}");
+    assert!(is_clean_within(&hosts, Duration::from_secs(120)), "{rest:?}");
     for round in series(&bench.record(), "ask@c@hey")["rounds"].as_array().unwrap() {
         assert_eq!(round["status"], "ok", "{round}");
         assert_eq!(round["processes"][1]["name"], "store", "{round}");
@@ -250,11 +250,11 @@ fn nothing_is_left_there_after_ctrl_c_or_a_kill() {
             assert_eq!(bench.record()["status"], "incomplete");
         }
         assert!(
-            is_clean_within(&hosts, Duration::from_secs(30)),
+            is_clean_within(&hosts, Duration::from_secs(120)),
             "after {signal}: {rest:?}"
         );
         // ssh ends when the shell there has.
-        let end = Instant::now() + Duration::from_secs(30);
+        let end = Instant::now() + Duration::from_secs(120);
         while !bench.left_behind().is_empty() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -277,7 +277,7 @@ fn a_connection_that_dies_fails_the_rounds_and_leaves_nothing_there() {
     let text = series(&record, "ask@c@hey").to_string();
     assert!(text.contains("the connection to the other host is lost"), "{text}");
     // sshd does not notice: the shell there waits half a minute for a sign of life.
-    assert!(is_clean_within(&hosts, Duration::from_secs(90)));
+    assert!(is_clean_within(&hosts, Duration::from_secs(180)));
 }
 
 #[test]
@@ -409,7 +409,7 @@ fn a_driver_that_is_interrupted_there_leaves_nothing() {
         child.wait().unwrap();
         let rest: Vec<String> = talk.collect();
         assert!(
-            is_clean_within(&hosts, Duration::from_secs(30)),
+            is_clean_within(&hosts, Duration::from_secs(120)),
             "after {signal}: {rest:?}"
         );
         fs::remove_dir_all(bench.path("results")).unwrap();

@@ -79,16 +79,29 @@ fn innermost_own<'a>(stack: &[&'a Frame]) -> Option<&'a Frame> {
     stack.iter().rfind(|frame| frame.origin == Origin::Project).copied()
 }
 
+/// Whether a frame may be a function of the C library that makes a system call.
+fn may_make_calls(frame: &Frame) -> bool {
+    !frame.inlined && frame.origin != Origin::Project
+}
+
 /// The system call that a stack makes, with the position of the C library's function that the program called for it.
-fn system_call<'a>(stack: &[&Frame], calls: &'a BTreeSet<String>) -> Option<(&'a str, usize)> {
+/// `by_number` is the call that the function `syscall` makes.
+fn system_call<'a>(
+    stack: &[&Frame],
+    calls: &'a BTreeSet<String>,
+    by_number: Option<&'a str>,
+) -> Option<(&'a str, usize)> {
     let call_of = |frame: &&Frame| {
         let bare = wrappers::bare(&frame.function);
-        calls.iter().find(|call| wrappers::makes(bare, call))
+        if bare == wrappers::BY_NUMBER {
+            return by_number;
+        }
+        let call = calls.iter().find(|call| wrappers::makes(bare, call));
+        call.map(String::as_str)
     };
-    let is_physical = |frame: &&Frame| !frame.inlined && frame.origin != Origin::Project;
     (stack.iter().enumerate())
-        .filter(|(_, frame)| is_physical(frame))
-        .find_map(|(at, frame)| Some((call_of(frame)?.as_str(), at)))
+        .filter(|(_, frame)| may_make_calls(frame))
+        .find_map(|(at, frame)| Some((call_of(frame)?, at)))
 }
 
 impl PerRequest {
@@ -153,10 +166,11 @@ impl PerRequest {
             .filter(|spent| spent.inclusive > as_float(whole) / self.divisor * AROUND_ALL)
             .map(|spent| spent.function)
             .collect();
+        let by_number = self.by_number(calls);
         let mut callers: BTreeMap<(&str, &str), i128> = BTreeMap::new();
         for (stack, cost) in &self.stacks {
             let frames: Vec<&Frame> = stack.iter().map(|&at| &self.frames[at]).collect();
-            let Some((call, wrapper)) = system_call(&frames, calls) else {
+            let Some((call, wrapper)) = system_call(&frames, calls, by_number) else {
                 continue;
             };
             let own = innermost_own(&frames[..wrapper]).filter(|frame| !around_all.contains(&frame.function));
@@ -176,6 +190,17 @@ impl PerRequest {
             cost: self.figure(cost),
         };
         callers.into_iter().filter(|(_, cost)| *cost > 0).map(caller).collect()
+    }
+
+    /// The system call that the program makes through `syscall`: the only one that no function is named after. `None` if
+    /// there are several, because the number that `syscall` gets is not in its name.
+    fn by_number<'a>(&self, calls: &'a BTreeSet<String>) -> Option<&'a str> {
+        let bare: BTreeSet<&str> = (self.frames.iter().filter(|frame| may_make_calls(frame)))
+            .map(|frame| wrappers::bare(&frame.function))
+            .collect();
+        let is_named = |call: &str| call != wrappers::LOCKS && bare.iter().any(|bare| wrappers::makes(bare, call));
+        let mut unnamed = calls.iter().filter(|call| !is_named(call));
+        unnamed.next().filter(|_| unnamed.next().is_none()).map(String::as_str)
     }
 
     fn figure(&self, sum: i128) -> f64 {
@@ -220,7 +245,7 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use super::{PerRequest, per_request};
+    use super::{CallerCost, PerRequest, per_request};
     use crate::count::profile::frame::{Frame, Origin};
     use crate::count::profile::owner::Rule;
     use crate::count::profile::stacks::Stacks;
@@ -304,12 +329,33 @@ mod tests {
             "own:main;poll 960",
         ];
         let calls: BTreeSet<String> = ["write", "clock_nanosleep", "read"].map(str::to_owned).into();
-        let found = per_request(&[&stacks(&[])], &[&stacks(&lines)], 1).callers(&calls);
-        let found: Vec<String> = found
-            .iter()
-            .map(|caller| format!("{} {} {}", caller.syscall, caller.function, caller.cost))
-            .collect();
-        assert_eq!(found, ["clock_nanosleep wait 30", "write poll_write 10"]);
+        assert_eq!(
+            callers(&lines, &calls),
+            ["clock_nanosleep wait 30", "write poll_write 10"]
+        );
+    }
+
+    /// `call caller cost` of one request.
+    fn callers(lines: &[&str], calls: &BTreeSet<String>) -> Vec<String> {
+        let found = per_request(&[&stacks(&[])], &[&stacks(lines)], 1).callers(calls);
+        let text = |caller: &CallerCost| format!("{} {} {}", caller.syscall, caller.function, caller.cost);
+        found.iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_call_by_number_is_the_only_one_that_no_function_is_named_after() {
+        let lines = [
+            "own:main;own:lock;std:wait;syscall 30",
+            "own:main;poll_write;std:write;__GI___write 10",
+            "own:main;grow;lll_lock_wait 5",
+            "own:main;poll 955",
+        ];
+        let made = |calls: &[&str]| callers(&lines, &calls.iter().map(|&call| call.to_owned()).collect());
+        let write = "write poll_write 10";
+        assert_eq!(made(&["futex", "write"]), ["futex grow 5", "futex lock 30", write]);
+        assert_eq!(made(&["gettid", "write"]), ["gettid lock 30", write]);
+        // Of two, `syscall` may be either.
+        assert_eq!(made(&["futex", "io_uring_enter", "write"]), ["futex grow 5", write]);
     }
 
     #[test]

@@ -18,9 +18,12 @@ const NAMES: &[(&str, &str)] = &[
     ("lll_lock_wait", "futex"),
     ("lll_lock_wake", "futex"),
     ("futex_abstimed_wait_common", "futex"),
-    // Programs that call by number, through `syscall`: Rust's locks and threads do.
-    ("syscall", "futex"),
 ];
+
+/// The function that makes the call with a given number, by its [`bare`] name.
+pub(super) const BY_NUMBER: &str = "syscall";
+/// Rust's locks make this call by number, also where the C library's own locks make it.
+pub(super) const LOCKS: &str = "futex";
 
 /// The name of a function of the C library without version-specific prefixes and suffixes.
 pub(super) fn bare(function: &str) -> &str {
@@ -62,7 +65,6 @@ mod tests {
             ("sched_yield", "sched_yield"),
             ("fsync", "fsync"),
             ("pwrite64", "pwrite64"),
-            ("syscall", "futex"),
         ] {
             assert!(makes(bare(function), call), "{function}");
         }

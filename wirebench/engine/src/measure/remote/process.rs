@@ -8,11 +8,15 @@ use std::process::ExitStatus;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use crate::measure::process::MOST_TAIL_BYTES;
 use crate::measure::remote::shell::Shell;
 use crate::measure::remote::stat::reaped_ticks;
 use wirebench_record::run::CpuTime;
 
 const POLL: Duration = Duration::from_millis(5);
+/// How long a killed process may take to end. One that waits for a broken disk or network file system may never do so.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// A process group that was started on another host; dropping it kills it.
 #[derive(Debug)]
 pub struct Process {
@@ -128,13 +132,19 @@ impl Process {
     /// Kills all processes of the group that still run, and waits for its end.
     ///
     /// # Errors
-    /// When the connection is lost.
+    /// When the connection is lost, or it does not end.
     pub fn kill_and_wait(&self) -> io::Result<ExitStatus> {
+        self.kill_and_wait_for(KILL_TIMEOUT)
+    }
+
+    fn kill_and_wait_for(&self, timeout: Duration) -> io::Result<ExitStatus> {
         // The group may have no members left, or not be one yet.
         self.shell.run(&format!("kill -KILL {0} -{0} 2>/dev/null", self.pid))?;
+        let deadline = Instant::now() + timeout;
         let status = loop {
             match self.poll()? {
                 Some(status) => break status,
+                None if Instant::now() >= deadline => return Err(self.does_not_end(timeout)),
                 None => std::thread::sleep(POLL),
             }
         };
@@ -148,9 +158,20 @@ impl Process {
         }))
     }
 
+    fn does_not_end(&self, timeout: Duration) -> io::Error {
+        let message = format!(
+            "process {} on the other host still runs {timeout:?} after SIGKILL; look there what it waits for",
+            self.pid
+        );
+        io::Error::new(io::ErrorKind::TimedOut, message)
+    }
+
     /// Copies the end of its standard error to a file of this machine. If the connection is lost, nothing is copied.
     pub fn copy_stderr(&self, to: &Path) {
-        if let Ok(end) = self.shell.run(&format!("tail -c 2000 {}.stderr", self.name)) {
+        if let Ok(end) = self
+            .shell
+            .run(&format!("tail -c {MOST_TAIL_BYTES} {}.stderr", self.name))
+        {
             let _ = std::fs::write(to, end);
         }
     }
@@ -168,4 +189,22 @@ fn unexpected(expected: &str, found: &str) -> io::Error {
     io::Error::other(format!(
         "the other host was expected to print {expected}, and printed {found:?}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_does_not_end_is_not_waited_for_for_ever() {
+        let shell = Arc::new(Shell::open(&mut wirebench_spawn::command("/bin/sh")).unwrap());
+        let argv = ["sleep", "100"].map(str::to_owned);
+        let process = Process::start(&shell, "one".into(), &argv, &BTreeMap::new(), 1).unwrap();
+        shell.run("state() { echo run; }").unwrap();
+        let error = process.kill_and_wait_for(Duration::from_millis(20)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(error.to_string().contains(&process.pid.to_string()), "{error}");
+        // Without a shell, dropping the process does not wait either.
+        let _ = shell.run("kill -KILL $$");
+    }
 }

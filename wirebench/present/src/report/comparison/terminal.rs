@@ -45,11 +45,14 @@ pub fn render(comparison: &Comparison, width: Option<u16>) -> String {
     out
 }
 
-/// The overall verdict in one line.
+/// The overall verdict and the judged commits in one line.
 #[must_use]
 pub fn one_line(comparison: &Comparison) -> String {
     let summary = headline::summary(comparison, &Findings::of(comparison), TERMINAL);
-    format!("{}. {summary}", headline::verdict(comparison))
+    let [baseline, candidate] =
+        [&comparison.baseline, &comparison.candidate].map(|side| headline::side(side, TERMINAL));
+    let verdict = headline::verdict(comparison);
+    format!("{verdict}. {summary} Judged: candidate {candidate} against baseline {baseline}.")
 }
 
 /// The gating rows with one of these standings, with their reasons; empty without any.
