@@ -91,8 +91,12 @@ impl<'a> Compared<'a> {
             return false;
         }
         let [before, after] = [&before[0], &after[0]].map(Path::new);
-        if is_native(before) && is_native(after) {
-            return self.native_files && (before == after || same_code_and_data(before, after));
+        // One file on both sides is an interpreter, or another program whose code is elsewhere.
+        let is_one = before
+            .canonicalize()
+            .is_ok_and(|file| after.canonicalize().is_ok_and(|other| file == other));
+        if is_native(before) && is_native(after) && !is_one {
+            return self.native_files && same_code_and_data(before, after);
         }
         // A program of the system, such as an interpreter, has the same name on both sides; a script lies in each side's folder.
         let inside = |side: &Side, program: &Path| {
