@@ -10,14 +10,17 @@
 //!   before: ranks alone would let a single outlier among 5 hide a step;
 //! - the mean of the newest values, limited to 3.2 standard deviations each, is 3.65 standard errors (3.9 from 8 values
 //!   on, 4.3 from 13 on) from the old level, and from where its drift would have led. The standard error depends on the
-//!   spread, the autocorrelation and the drift of the up to 100 values before ([`Noise`]).
+//!   spread, the autocorrelation and the drift of the up to 100 values before ([`Noise`]). Instead, it is enough that many
+//!   values on either side do not overlap, unless there is a drift.
 //!
 //! While no more than [`WINDOW`] values came after it, a step is tested again at every push and withdrawn when the medians
 //! are less than half of [`SMALLEST_STEP`] apart, the ranks are no longer improbable (p > 0.05) or the mean is less than 3.2
 //! standard errors away; from 15 values on, when they are less than three quarters of it apart, p > 0.02, or less than 4.
 //!
-//! If levels come back, as on machines of two kinds, a step between them is not caused by the code: once the last
-//! [`REMEMBERED`] values have a step up and a step down, a step to a level between theirs is followed but not reported.
+//! If levels come back, as on machines of two kinds, a step between them is not caused by the code. A level comes back if it
+//! is less than 3.2 standard errors from one that the last [`REMEMBERED`] values left. A step to such a level is followed but
+//! not reported once those values have a step up and a step down, or a level that came back before. In the second case this
+//! holds for every level between theirs, too.
 
 mod level;
 mod noise;
@@ -36,7 +39,7 @@ use self::level::{deviation, median_of, median_of_sorted};
 use self::row::Row;
 use self::rules::RULES;
 use self::search::{MANY_BEFORE, newest_step};
-use self::step::{Step, level_start};
+use self::step::{STAYS, Step, level_start};
 
 /// Pushes within which [`Detector::resolvable`] promises that a step is reported.
 pub const SEEN_WITHIN: usize = 5;
@@ -68,21 +71,22 @@ impl Detector {
     /// Adds the next value, a finite logarithm.
     pub fn push(&mut self, value: f64) -> Option<Event> {
         self.row.push(value);
-        let withdrawn = self.recheck();
+        let rechecked = self.recheck();
         let Some((at, up)) = newest_step(&self.row, &self.steps) else {
-            return withdrawn.then_some(Event::Withdrawn);
+            return rechecked;
         };
-        let returns = self.is_return(at);
         let step = Step {
             at,
             reported: self.row.values.len() - 1,
             up,
             old: self.row.priors[at].median,
-            returns,
+            came_back: false,
+            returns: false,
             noise: None,
         };
-        self.add(step.relocated(&self.row, level_start(&self.steps)));
-        (!returns).then_some(Event::Reported)
+        let step = self.compared(step).relocated(&self.row, level_start(&self.steps));
+        self.add(step);
+        (!step.returns).then_some(Event::Reported).or(rechecked)
     }
 
     /// Every step that is reported now, in order.
@@ -108,8 +112,8 @@ impl Detector {
     /// How often the newest [`REMEMBERED`] values came back to a level that was there before.
     #[must_use]
     pub fn returns(&self) -> usize {
-        let recent = self.remembered_steps(self.row.values.len());
-        recent.filter(|step| step.returns).count()
+        let recent = &self.steps[self.remembered(self.row.values.len())..];
+        recent.iter().filter(|step| step.returns).count()
     }
 
     /// The smallest step in the logarithm that is reported within [`SEEN_WITHIN`] pushes in 95 of 100 cases if the noise
@@ -147,53 +151,66 @@ impl Detector {
         self.row.restart(step.at);
     }
 
-    /// Corrects the place of the newest step, or withdraws it; true if a reported step was withdrawn.
-    fn recheck(&mut self) -> bool {
+    /// Corrects what is known of the newest step, or withdraws it.
+    fn recheck(&mut self) -> Option<Event> {
         let end = self.row.values.len();
-        let Some(step) = self.steps.pop_if(|step| end - step.at <= WINDOW) else {
-            return false;
-        };
+        let step = self.steps.pop_if(|step| end - step.at <= WINDOW)?;
         let start = level_start(&self.steps);
         if !step.holds(&self.row, start) {
             self.row.restart(start);
-            return !step.returns;
+            return (!step.returns).then_some(Event::Withdrawn);
         }
-        if end - step.at < PLACED_AFTER {
-            let mut moved = step.relocated(&self.row, start);
-            if moved.at != step.at {
-                // A step is not reported before it happens: the one reported first was another.
-                if moved.at > moved.reported {
-                    moved.reported = end - 1;
-                }
-                self.add(moved);
-                return false;
-            }
+        if end - step.at >= PLACED_AFTER {
+            self.steps.push(step);
+            return None;
         }
-        self.steps.push(step);
-        false
+        let mut moved = self.compared(step.relocated(&self.row, start));
+        moved.returns &= step.returns;
+        let is_news = step.returns && !moved.returns;
+        // A step is not reported before it happens: the one reported first was another.
+        if is_news || moved.at > moved.reported {
+            moved.reported = end - 1;
+        }
+        self.add(moved);
+        is_news.then_some(Event::Reported)
     }
 
     fn noise_before(&self, at: usize) -> Option<Noise> {
         Noise::of(&self.row.values[..at], self.steps.iter().map(|step| step.at))
     }
 
-    /// The steps among the last [`REMEMBERED`] values before a place.
-    fn remembered_steps(&self, place: usize) -> impl Iterator<Item = &Step> {
+    /// The number of the first step among the last [`REMEMBERED`] values before a place.
+    fn remembered(&self, place: usize) -> usize {
         let from = place.saturating_sub(REMEMBERED);
-        self.steps.iter().filter(move |step| step.at >= from)
+        self.steps.partition_point(|step| step.at < from)
     }
 
-    /// Whether the level that begins at a place lies between the remembered levels, which went up and down already.
-    fn is_return(&self, at: usize) -> bool {
-        let recent = || self.remembered_steps(at);
-        if !(recent().any(|step| step.up) && recent().any(|step| !step.up)) {
-            return false;
-        }
-        let levels = || recent().map(|step| step.old).chain([self.row.priors[at].median]);
-        let (lowest, highest) = levels().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), level| {
-            (low.min(level), high.max(level))
-        });
-        let tolerance = RETURN_TOLERANCE * (highest - lowest);
-        (lowest - tolerance..=highest + tolerance).contains(&median_of(&self.row.values[at..]))
+    /// A step, with what the remembered levels tell about the level that it leads to.
+    fn compared(&self, mut step: Step) -> Step {
+        let first = self.remembered(step.at);
+        let recent = &self.steps[first..];
+        let after = &self.row.values[step.at..];
+        let noise = self.noise_before(step.at);
+        let was_there = |number: usize| {
+            let old = self.steps[number].old_level(&self.row, level_start(&self.steps[..number]));
+            noise.is_some_and(|noise| !noise.is_exceeded(old, after, STAYS[0]))
+        };
+        step.came_back = (first..self.steps.len()).any(was_there);
+        // A level that came back once may be a change that was undone; from then on, levels come and go.
+        let come_and_go = recent.iter().any(|earlier| earlier.came_back);
+        let both_ways = recent.iter().any(|earlier| earlier.up) && recent.iter().any(|earlier| !earlier.up);
+        let levels = recent.iter().map(|earlier| earlier.old).chain([step.old]);
+        step.returns =
+            step.came_back && (come_and_go || both_ways) || come_and_go && is_enclosed(median_of(after), levels);
+        step
     }
+}
+
+/// Whether a level lies between others, or little beyond them.
+fn is_enclosed(level: f64, others: impl Iterator<Item = f64>) -> bool {
+    let (lowest, highest) = others.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), other| {
+        (low.min(other), high.max(other))
+    });
+    let tolerance = RETURN_TOLERANCE * (highest - lowest);
+    (lowest - tolerance..=highest + tolerance).contains(&level)
 }

@@ -18,6 +18,9 @@ const ASSUMED: (f64, f64) = (10.0, 0.1);
 const SURE: f64 = 2.2;
 /// A slope needs this many values in each third of a level.
 const THIRD: usize = 6;
+/// Values on either side of a step are many if the standard error is at most this, in standard deviations: 17 of independent
+/// noise after 17.
+const MANY: f64 = 0.45;
 /// The variance of a median over that of a mean, between that of normal noise (1.57) and that of heavier tails (below 1).
 const MEDIAN: f64 = 1.25;
 
@@ -40,12 +43,13 @@ pub struct Noise {
 
 /// The level before a step, with which the new values are compared.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct OldLevel {
+pub(super) struct OldLevel<'a> {
+    /// Its newest values.
+    pub(super) values: &'a [f64],
+    /// Their median.
     pub(super) median: f64,
     /// The standard deviation of the newest values before the step; 0 if it is not used.
     pub(super) recent_spread: f64,
-    /// The number of values in the median.
-    pub(super) count: usize,
 }
 
 impl Noise {
@@ -62,7 +66,7 @@ impl Noise {
     pub(super) fn of_exceeded(
         row: &[f64],
         starts: impl Iterator<Item = usize>,
-        old: OldLevel,
+        old: OldLevel<'_>,
         after: &[f64],
         errors: f64,
     ) -> Option<Self> {
@@ -95,8 +99,8 @@ impl Noise {
 
     /// Whether [`Self::is_exceeded`] may be true, whatever the noise was before.
     #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
-    pub(super) fn may_be_exceeded(old: OldLevel, after: &[f64], errors: f64) -> bool {
-        let error = (1.0 / after.len() as f64 + MEDIAN / old.count.max(1) as f64).sqrt();
+    pub(super) fn may_be_exceeded(old: OldLevel<'_>, after: &[f64], errors: f64) -> bool {
+        let error = (1.0 / after.len() as f64 + MEDIAN / old.values.len().max(1) as f64).sqrt();
         let spread = (0.8 * old.recent_spread).max(LEAST_SPREAD);
         let (mut sum, mut sizes, mut farthest) = (0.0, 0.0, 0.0f64);
         for value in after {
@@ -111,16 +115,28 @@ impl Noise {
         } else {
             f64::abs(sum)
         };
-        most / after.len() as f64 >= errors * spread * error
+        most / after.len() as f64 >= errors * spread * error || are_apart(old.values, after)
+    }
+
+    /// Whether new values exceed this noise: their mean is at least `errors` standard errors from the old level, or many of
+    /// them lie apart from it.
+    pub(super) fn is_exceeded(&self, old: OldLevel<'_>, after: &[f64], errors: f64) -> bool {
+        self.is_mean_beyond(old, after, errors) || self.are_many_apart(old, after)
+    }
+
+    /// Whether no new value lies among the old ones, with so many of both that this is no chance. The spread does not count,
+    /// because it is overestimated for skewed values; a drift sets values apart, too.
+    fn are_many_apart(&self, old: OldLevel<'_>, after: &[f64]) -> bool {
+        self.slope == 0.0 && self.error(old.values.len(), after.len()) <= MANY && are_apart(old.values, after)
     }
 
     /// Whether the mean of new values is at least `errors` standard errors from the old level, and from where a drift would
     /// have led. The standard error depends on the number of values on either side and on their autocorrelation.
     #[expect(clippy::cast_precision_loss, reason = "counts of at most 100")]
-    pub(super) fn is_exceeded(&self, old: OldLevel, after: &[f64], errors: f64) -> bool {
+    fn is_mean_beyond(&self, old: OldLevel<'_>, after: &[f64], errors: f64) -> bool {
         let spread = self.spread.max(0.8 * old.recent_spread).max(LEAST_SPREAD);
         let reach = REACH_AFTER * spread;
-        let middle_before = old.count as f64 / 2.0;
+        let middle_before = old.values.len() as f64 / 2.0;
         let mean = |slope: f64| {
             let distance = |(place, value): (usize, &f64)| {
                 // A drift is continued no further than it was observed.
@@ -136,7 +152,7 @@ impl Noise {
         } else {
             0.0
         };
-        least >= errors * (1.0 + 1.0 / self.values as f64) * spread * self.error(old.count, after.len())
+        least >= errors * (1.0 + 1.0 / self.values as f64) * spread * self.error(old.values.len(), after.len())
     }
 
     /// The standard error of the distance between a mean of `after` values and a median of `before`, in standard deviations.
@@ -145,6 +161,13 @@ impl Noise {
         let of = |count: usize| variance_of_mean(count, self.autocorrelation) / count.max(1) as f64;
         (of(after) + MEDIAN * of(before)).sqrt()
     }
+}
+
+/// Whether every value of one row is above every value of the other.
+fn are_apart(one: &[f64], other: &[f64]) -> bool {
+    let lowest = |row: &[f64]| row.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = |row: &[f64]| row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    highest(one) < lowest(other) || highest(other) < lowest(one)
 }
 
 /// Distances of up to [`MEMORY`] values from the medians of their levels, by level. `None` without values.

@@ -72,9 +72,9 @@ fn tested(row: &Row, steps: &[Step], rule: &StepRule) -> Option<(f64, bool)> {
         rule.level
     };
     let old = OldLevel {
+        values: before,
         median: prior.median,
         recent_spread: prior.scale / 0.8,
-        count: before.len(),
     };
     let exceeds_noise = || {
         let starts = steps.iter().map(|step| step.at);

@@ -10,7 +10,7 @@ use crate::mann_whitney::{Level, Shift, differ, shift};
 const PROVEN_AFTER: usize = 15;
 /// The distance from the old level at which a step stays, in standard errors: while it is new, and from [`PROVEN_AFTER`]
 /// values on.
-const STAYS: [f64; 2] = [3.2, 4.0];
+pub(super) const STAYS: [f64; 2] = [3.2, 4.0];
 /// The largest uncertainty of a step's place, to either side.
 const MOST_UNCERTAIN: usize = 5;
 
@@ -36,7 +36,9 @@ pub(super) struct Step {
     pub(super) up: bool,
     /// The median before it.
     pub(super) old: f64,
-    /// Whether it leads to a level that was there before, in a row whose levels come and go: it is no change point.
+    /// Whether it leads to a level that was there before.
+    pub(super) came_back: bool,
+    /// Whether it does so in a row whose levels come and go: then it is no change point.
     pub(super) returns: bool,
     /// The noise before it.
     pub(super) noise: Option<Noise>,
@@ -57,16 +59,20 @@ impl Step {
         } else {
             (Level::Fiftieth, SMALLEST_STEP * 0.75, STAYS[1])
         };
-        let before = row.before(self.at, start);
-        let old = OldLevel {
-            median: self.old,
-            recent_spread: 0.0,
-            count: before.len(),
-        };
+        let old = self.old_level(row, start);
         (if self.up { moved } else { -moved }) >= least
             && (are_far(after, self.old, self.up)
-                || differ(before, after, level) == Some(self.up)
+                || differ(old.values, after, level) == Some(self.up)
                     && self.noise.is_some_and(|noise| noise.is_exceeded(old, after, errors)))
+    }
+
+    /// The level before it; `start` is where that level starts.
+    pub(super) fn old_level<'a>(&self, row: &'a Row, start: usize) -> OldLevel<'a> {
+        OldLevel {
+            values: row.before(self.at, start),
+            median: self.old,
+            recent_spread: 0.0,
+        }
     }
 
     /// The step at its likeliest place, given the levels on either side.

@@ -1,6 +1,8 @@
 use super::*;
 use crate::quantile::median;
 use proptest::prelude::*;
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
 
 /// Steps of a row, as (last before, first after, reported).
 fn steps(values: &[f64]) -> Vec<ChangePoint> {
@@ -176,6 +178,70 @@ fn levels_that_come_back_are_followed_in_silence() {
         detector.push(noise(place) + 0.25);
     }
     assert_eq!(detector.change_points().len(), 3);
+}
+
+/// Places of the steps that are reported at the end.
+fn places(values: &[f64]) -> Vec<usize> {
+    steps(values).iter().map(|step| step.first_after).collect()
+}
+
+/// How many of these places have a step within five values.
+fn found(values: &[f64], places: &[usize]) -> usize {
+    let found = self::places(values);
+    let near = |place: &&usize| found.iter().any(|step| step.abs_diff(**place) <= 5);
+    places.iter().filter(near).count()
+}
+
+/// A standard normal number, by Box and Muller.
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let (one, two): (f64, f64) = (rng.random(), rng.random());
+    (-2.0 * (1.0 - one).ln()).sqrt() * (std::f64::consts::TAU * two).cos()
+}
+
+#[test]
+fn a_level_between_others_that_was_not_there_before_is_reported() {
+    // Down 12 %, up 18 % in two steps, and then to a level between them that is new.
+    let levels = [(15, 0.12), (45, 0.0), (10, 0.035), (24, 0.18), (30, 0.08)];
+    let (mut rng, mut seen) = (ChaCha8Rng::seed_from_u64(1), 0);
+    for _ in 0..100 {
+        let level = |(count, level)| std::iter::repeat_n(level, count);
+        let row: Vec<f64> = (levels.into_iter().flat_map(level))
+            .map(|level| level + 0.008 * normal(&mut rng))
+            .collect();
+        seen += found(&row, &[94]);
+    }
+    assert!(seen >= 90, "{seen} of 100");
+}
+
+#[test]
+fn a_level_is_compared_with_the_remembered_ones_again_while_it_is_new() {
+    // A third level, 2.5 % from the first: three values do not tell it from that one, ten do.
+    let row: Vec<f64> = (0..110)
+        .map(|place| noise(place) + [0.0, -0.12, 0.06, 0.025][[20, 50, 80, 110].partition_point(|end| *end <= place)])
+        .collect();
+    let mut detector = Detector::default();
+    let mut reported = Vec::new();
+    for (place, value) in row.iter().enumerate() {
+        let event = detector.push(*value);
+        reported.extend((event == Some(Event::Reported)).then_some(place));
+    }
+    assert_eq!(places(&row), [20, 50, 80]);
+    assert!(reported.len() == 3 && (82..90).contains(&reported[2]), "{reported:?}");
+}
+
+#[test]
+fn values_that_do_not_overlap_are_a_step_whatever_the_spread_before() {
+    // Evenly spread values, a multiple of the ones before: their logarithms are skewed and spread most at first.
+    let levels = [(2.0, 50.0), (60.0, 120.0), (150.0, 250.0)];
+    let (mut rng, mut seen) = (ChaCha8Rng::seed_from_u64(1), 0);
+    for _ in 0..100 {
+        let mut row = Vec::new();
+        for (low, high) in levels {
+            row.extend((0..20).map(|_| (low + (high - low) * rng.random::<f64>()).ln()));
+        }
+        seen += found(&row, &[20, 40]);
+    }
+    assert!(seen >= 150, "{seen} of 200");
 }
 
 fn row() -> impl Strategy<Value = Vec<f64>> {

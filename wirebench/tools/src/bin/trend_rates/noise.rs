@@ -18,13 +18,22 @@ pub(crate) enum Noise {
     Sine { sd: f64, amplitude: f64, period: f64 },
     /// Independent around a level that rises steadily.
     Drift { sd: f64, per_push: f64 },
+    /// Independent around a random walk.
+    Walk { sd: f64, per_push: f64 },
+    /// Independent around levels that take turns.
+    Turns {
+        sd: f64,
+        apart: f64,
+        levels: usize,
+        pushes: usize,
+    },
     /// Independent with the tails of an exponential law on one side.
     Skewed { sd: f64 },
 }
 
 impl Noise {
     /// The rows of the table in docs/TREND.md.
-    pub(crate) const ALL: [(&'static str, Self); 13] = [
+    pub(crate) const ALL: [(&'static str, Self); 16] = [
         ("independent, s.d. 1 %", Self::Independent { sd: 0.01 }),
         ("independent, s.d. 3 %", Self::Independent { sd: 0.03 }),
         ("independent, s.d. 10 %", Self::Independent { sd: 0.1 }),
@@ -72,14 +81,45 @@ impl Noise {
             },
         ),
         ("skewed, s.d. 3 %", Self::Skewed { sd: 0.03 }),
+        (
+            "random walk of 0.3 % a push, s.d. 1 %",
+            Self::Walk {
+                sd: 0.01,
+                per_push: 0.003,
+            },
+        ),
+        (
+            "random walk of 1 % a push, s.d. 1 %",
+            Self::Walk {
+                sd: 0.01,
+                per_push: 0.01,
+            },
+        ),
+        (
+            "three levels 5 % apart in turn, 14 pushes, s.d. 1 %",
+            Self::Turns {
+                sd: 0.01,
+                apart: 0.05,
+                levels: 3,
+                pushes: 14,
+            },
+        ),
     ];
 
     /// A row without a step.
-    #[expect(clippy::cast_precision_loss, reason = "counts of at most some hundreds")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts of at most a thousand"
+    )]
     pub(crate) fn row(self, values: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
         let mut before = normal(rng);
         let mut upper = rng.random::<bool>();
         let phase: f64 = rng.random();
+        // The place in the turns at which the row starts.
+        let start = (1000.0 * phase) as usize;
+        let mut walk = 0.0;
         let mut value = |place: usize| match self {
             Self::Independent { sd } => sd * normal(rng),
             Self::Autoregressive { sd, share } => {
@@ -99,6 +139,16 @@ impl Noise {
                 sd * normal(rng) + amplitude * (std::f64::consts::TAU * (phase + place as f64 / period)).sin()
             }
             Self::Drift { sd, per_push } => sd * normal(rng) + per_push * place as f64,
+            Self::Walk { sd, per_push } => {
+                walk += per_push * normal(rng);
+                sd * normal(rng) + walk
+            }
+            Self::Turns {
+                sd,
+                apart,
+                levels,
+                pushes,
+            } => sd * normal(rng) + apart * ((start + place) / pushes % levels) as f64,
             Self::Skewed { sd } => sd * (-(1.0 - rng.random::<f64>()).ln() - 1.0),
         };
         (0..values).map(&mut value).collect()
