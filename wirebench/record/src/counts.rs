@@ -9,6 +9,9 @@ use crate::metric::Metric;
 use crate::names;
 use crate::variant::Variant;
 
+/// Begins the reason of a figure that was refused while other programs kept every core busy.
+pub const BUSY_MACHINE: &str = "the machine is busy";
+
 /// System calls in which a request waits: a new one matters however rare it is.
 pub const BLOCKING_CALLS: [&str; 5] = ["nanosleep", "clock_nanosleep", "fsync", "fdatasync", "flock"];
 
@@ -61,7 +64,8 @@ pub struct Figure {
     pub metric: Metric,
     /// Per request (or of one program, where the metric says so); null when it was refused.
     pub value: Option<f64>,
-    /// The largest distance of a repetition from the value, in the metric's unit.
+    /// How far the value may be off, in the metric's unit: the largest distance of a repetition from it, or the sampling error of
+    /// the repetitions where that is larger.
     pub spread: Option<f64>,
     /// Why there is no value, in one sentence.
     pub refused: Option<String>,

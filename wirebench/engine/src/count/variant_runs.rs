@@ -12,7 +12,7 @@ use crate::count::server_run::PlainFacts;
 use crate::count::tool::Tool;
 use crate::count::tool_output::ToolOutput;
 use crate::count::wire::Wire;
-use wirebench_record::counts::{CountStatus, Counts, Figure, FunctionCost, Point, Source};
+use wirebench_record::counts::{BUSY_MACHINE, CountStatus, Counts, Figure, FunctionCost, Point, Source};
 use wirebench_record::metric::Metric;
 use wirebench_record::run::Variant;
 
@@ -118,7 +118,7 @@ impl VariantRuns {
         counts.figures = self.figures(spread_at_most);
         let counted = counts.figures.iter_mut().filter(|figure| !figure.points.is_empty());
         for (why, load) in counted.filter_map(|figure| figure.refused.as_mut().zip(busy)) {
-            *why = format!("the machine is busy: {load}; {why}");
+            *why = format!("{BUSY_MACHINE}: {load}; {why}");
         }
         counts.remarks = self.remarks(&counts.figures);
         counts.syscalls = self.syscalls();

@@ -7,7 +7,8 @@ use crate::report::format::plain;
 use crate::report::percent::declared;
 use wirebench_judge::summary::comparison::{Findings, Row, RowStatus, is_new_call};
 use wirebench_record::comparison::{Comparison, Side};
-use wirebench_record::reason::NoSecondStage;
+use wirebench_record::counts::BUSY_MACHINE;
+use wirebench_record::reason::{MetricReason, NoSecondStage};
 use wirebench_record::run::short_commit;
 
 /// The most acceptances that are written out; for more rows a glob is better.
@@ -134,6 +135,12 @@ fn inconclusive(comparison: &Comparison, row: &Row, escape: Escape) -> String {
             escape.name(&row.series.id),
             escape.name(&call.function)
         );
+    }
+    let refused_on_a_busy_machine = row.metric.is_some_and(
+        |metric| matches!(&metric.reason, MetricReason::FigureRefused { why, .. } if why.starts_with(BUSY_MACHINE)),
+    );
+    if refused_on_a_busy_machine {
+        return format!("{known} Repeat the measurement when the machine has less to do.");
     }
     if row.is_counted() {
         return format!(
@@ -276,11 +283,31 @@ mod tests {
     }
 
     #[test]
+    fn a_figure_that_a_busy_machine_made_vary_blames_the_machine() {
+        let mut comparison = golden("inconclusive");
+        let advised = |comparison: &mut Comparison, why: String| {
+            for metric in comparison.series.iter_mut().flat_map(|series| &mut series.metrics) {
+                metric.metric = wirebench_record::metric::Metric::Instructions;
+                let side = wirebench_record::run::Variant::Baseline;
+                metric.reason = MetricReason::FigureRefused { side, why: why.clone() };
+            }
+            advice(comparison).text
+        };
+        let busy = advised(
+            &mut comparison,
+            format!("{BUSY_MACHINE}: load 21 on 2 cores; repetitions differ"),
+        );
+        assert!(busy.contains("when the machine has less to do"), "{busy}");
+        let quiet = advised(&mut comparison, "repetitions differ".into());
+        assert!(quiet.contains("timers"), "{quiet}");
+    }
+
+    #[test]
     fn what_looks_worse_is_to_be_measured_again_not_shrugged_off() {
         let mut comparison = golden("inconclusive");
         let looks = &mut comparison.series[1].metrics[0];
         (looks.effect_low_percent, looks.effect_high_percent) = (Some(6.0), Some(12.0));
-        looks.reason = wirebench_record::reason::MetricReason::Unconfirmed;
+        looks.reason = MetricReason::Unconfirmed;
         let text = advice(&comparison).text;
         assert!(
             text.contains("no fresh rounds") && text.contains("Repeat the measurement"),
