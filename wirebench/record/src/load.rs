@@ -34,10 +34,6 @@ pub struct LoadRecord {
     /// measured before the first round, and the same on all sides; null where `warmup_ns` is enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_requests: Option<u64>,
-    /// Rounds that one server process serves, more than one where starting it and warming it up take longer than a round; null:
-    /// one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds_per_process: Option<u32>,
     /// Length of the later rounds where earlier ones of `duration_ns` had too few good answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lengthened_to_ns: Option<u64>,
@@ -93,7 +89,6 @@ impl LoadRecord {
             capacity_per_s: None,
             capacity_bound: None,
             warmup_requests: None,
-            rounds_per_process: None,
             lengthened_to_ns: None,
             ..self.clone()
         }

@@ -54,17 +54,10 @@ fn no_round_contains_the_requests_before_the_server_is_warm() {
         );
     }
     assert!(number(&found["load"]["warmup_requests"]) >= 300, "{}", found["load"]);
-    let per_process = number(&found["load"]["rounds_per_process"]);
-    // 300 requests of 5 ms take 1.5 s: longer than a round.
-    assert!((2..=4).contains(&per_process), "{per_process}");
-    let starts = rounds
-        .iter()
-        .filter(|round| !round["server_ready_ns"].is_null())
-        .count() as u64;
-    assert_eq!(
-        starts,
-        4u64.div_ceil(per_process),
-        "each process serves {per_process} rounds"
+    // Each round has a process of its own: rounds of one process would not be independent.
+    assert!(
+        rounds.iter().all(|round| !round["server_ready_ns"].is_null()),
+        "{found}"
     );
 }
 

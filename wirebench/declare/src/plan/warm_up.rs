@@ -63,18 +63,6 @@ const fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// The most rounds that one process serves. Processes of one program differ a little, so that a side needs several.
-const MOST_ROUNDS: u32 = 4;
-
-/// The number of rounds that one server process serves: one, unless starting it and warming it up take longer than a round.
-#[must_use]
-pub fn rounds_per_process(before_ns: u64, round_ns: u64) -> u32 {
-    if before_ns <= round_ns {
-        return 1;
-    }
-    u32::try_from(before_ns.div_ceil(round_ns.max(1))).map_or(MOST_ROUNDS, |rounds| rounds.min(MOST_ROUNDS))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,22 +120,6 @@ mod tests {
             .collect();
         assert_eq!(requests_needed_at_most(&waits), 0);
         assert_eq!(requests_needed_at_most(&parts(0, 3)), 0);
-    }
-
-    #[test]
-    fn a_process_serves_several_rounds_where_it_takes_longer_to_warm_up_than_to_measure() {
-        let rounds = [
-            (900, 1_000),
-            (1_000, 1_000),
-            (1_001, 1_000),
-            (2_500, 1_000),
-            (60_000, 1_000),
-            (5, 0),
-        ];
-        assert_eq!(
-            rounds.map(|(before, round)| rounds_per_process(before, round)),
-            [1, 1, 2, 3, 4, 4]
-        );
     }
 
     proptest! {

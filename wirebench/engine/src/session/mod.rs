@@ -30,7 +30,6 @@ use log::Level;
 use serde::Serialize;
 
 use crate::measure::side::Side;
-use crate::measure::slot::Preparation;
 use crate::normalise::Jq;
 use crate::session::prepare::Prepared;
 use crate::session::progress::{Heading, Progress};
@@ -78,7 +77,7 @@ struct Session<'a> {
     /// The rates of series that offer a share of the capacity, requests/s, by index; known once measured.
     rates: BTreeMap<usize, u32>,
     /// What the servers of each series need before a round, by index; known once measured.
-    preparations: BTreeMap<usize, Preparation>,
+    warmup_requests: BTreeMap<usize, u64>,
     /// The lengths of rounds that are longer than declared, by index of the series.
     lengths: BTreeMap<usize, Duration>,
     limits: Limits,
@@ -101,7 +100,7 @@ impl<'a> Session<'a> {
             began: Instant::now(),
             slots: Vec::new(),
             rates: BTreeMap::new(),
-            preparations: BTreeMap::new(),
+            warmup_requests: BTreeMap::new(),
             lengths: BTreeMap::new(),
             limits: Limits::NONE,
         }
@@ -161,10 +160,6 @@ impl StagedRun for Session<'_> {
     fn begin(&mut self, stage: &Stage) -> Vec<Member> {
         if self.is_paired() {
             self.log(&format!("stage {}: {}", self.stage_number(stage.number), stage.why));
-        }
-        // A stage takes no process from the one before.
-        for series in self.setup.series {
-            self.setup.prepared.harness.kept_servers.stop(&series.id);
         }
         self.setup
             .series

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::measure::side::Side;
-use crate::measure::slot::{Measured, Preparation};
+use crate::measure::slot::Measured;
 use crate::session::rates::SlotFailure;
 use crate::session::stage::{Ending, StagedRun as _};
 use crate::session::warm_up::refuse_short;
@@ -92,11 +92,11 @@ impl<'a> Session<'a> {
         let mut series = series.clone();
         let result = match broken {
             Some(reason) => Err(reason.clone()),
-            None => match self.load_of(slot.series).and_then(|(load, preparation)| {
+            None => match self.load_of(slot.series).and_then(|(load, warmup_requests)| {
                 series.load = load;
                 // What is measured once before the first round is not part of a round.
                 started = Instant::now();
-                self.measure_or_search(&series, slot, &folder, preparation)
+                self.measure_or_search(&series, slot, &folder, warmup_requests)
             }) {
                 Err(SlotFailure::Interrupted) => return None,
                 Err(SlotFailure::Failed(reason)) => Err(reason),
@@ -112,8 +112,6 @@ impl<'a> Session<'a> {
         };
         let result = result.map_err(with_side);
         if let Err(reason) = &result {
-            // Both sides begin anew, so that their processes served the same number of rounds.
-            prepared.harness.kept_servers.stop(&series.id);
             self.progress
                 .log(Level::Error, &format!("failed: {}: {reason}", series.id));
         }
@@ -134,14 +132,14 @@ impl<'a> Session<'a> {
         series: &PlannedSeries,
         slot: Slot,
         folder: &Path,
-        preparation: Preparation,
+        warmup_requests: u64,
     ) -> Result<SlotResult, SlotFailure> {
         if let Some(search) = series.load.search {
             let (loading, round) = self.search(series, search, slot, folder)?;
             return Ok(SlotResult::Searched(loading, Box::new(round)));
         }
         let harness = &self.setup.prepared.harness;
-        let measured = harness.measure(series, self.side(slot.variant), folder, preparation)?;
+        let measured = harness.measure(series, self.side(slot.variant), folder, warmup_requests)?;
         Ok(SlotResult::Once(Box::new(measured)))
     }
 

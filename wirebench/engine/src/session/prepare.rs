@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use crate::install;
 use crate::measure::cores::Cores;
 use crate::measure::interrupt::Interrupt;
-use crate::measure::slot::{Harness, KeptServers};
+use crate::measure::slot::Harness;
 use crate::measure::tls::TlsFiles;
 use crate::measure::tools;
 use crate::normalise::Jq;
@@ -71,7 +71,6 @@ pub fn prepare<'a>(
             tls: TlsFiles::make().context("no certificate for servers over TLS can be made")?,
             drivers: BTreeMap::new(),
             kept: Arc::default(),
-            kept_servers: KeptServers::default(),
             host: None,
             driver_host: None,
         },

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::measure::drive::DriveError;
 use crate::measure::side::Side;
-use crate::measure::slot::{Preparation, SlotError};
+use crate::measure::slot::SlotError;
 use crate::normalise;
 use crate::session::Session;
 use wirebench_declare::load::{Load, Rate, Search};
@@ -156,16 +156,9 @@ impl Session<'_> {
         side: &Side,
         folder: &Path,
     ) -> Result<(Duration, Round), SlotError> {
-        // A search begins each step with a fresh server.
-        let preparation = Preparation {
-            rounds_per_process: 1,
-            ..self
-                .preparations
-                .get(&slot.series)
-                .copied()
-                .unwrap_or(Preparation::DECLARED)
-        };
-        let measured = self.setup.prepared.harness.measure(series, side, folder, preparation)?;
+        let warmup_requests = self.warmup_requests.get(&slot.series).copied().unwrap_or(0);
+        let harness = &self.setup.prepared.harness;
+        let measured = harness.measure(series, side, folder, warmup_requests)?;
         let round = normalise::round(self.setup.jq, series, slot, &measured, folder);
         if round.status == RoundStatus::Ok && !self.setup.keep_raw {
             let _ = fs::remove_dir_all(folder);

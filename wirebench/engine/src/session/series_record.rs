@@ -71,7 +71,6 @@ fn load_record(load: &Load) -> LoadRecord {
         rate_per_s,
         warmup_ns: load.warmup.map(|span| nanos(span.0)),
         warmup_requests: None,
-        rounds_per_process: None,
         lengthened_to_ns: None,
         rate_permille,
         capacity_per_s: None,

@@ -7,18 +7,14 @@ use std::time::{Duration, Instant};
 use log::Level;
 
 use crate::measure::side::Side;
-use crate::measure::slot::Preparation;
 use crate::measure::soak::SoakTarget;
 use crate::measure::staging::is_native;
 use crate::normalise;
 use crate::session::Session;
 use crate::session::pass::RawRound;
-use crate::session::progress::number;
 use crate::session::rates::SlotFailure;
 use wirebench_declare::load::{Load, MOST_REQUESTS, Rate};
-use wirebench_declare::plan::warm_up::{
-    FEWEST_REQUESTS, Part, next_part, requests_needed, requests_needed_at_most, rounds_per_process,
-};
+use wirebench_declare::plan::warm_up::{FEWEST_REQUESTS, Part, next_part, requests_needed, requests_needed_at_most};
 use wirebench_declare::plan::{PlannedSeries, Slot};
 use wirebench_declare::scenario::Amount;
 use wirebench_declare::span::{Span, nanos};
@@ -31,8 +27,6 @@ const LONGEST: Duration = Duration::from_secs(10);
 const SPARE: Duration = Duration::from_secs(5);
 /// The share of the budget that observing all series may take.
 const BUDGET_SHARE: f64 = 0.05;
-/// Series whose servers may keep running: each keeps one process for every variant.
-const MOST_KEPT: usize = 8;
 /// A round is made longer by at most this factor.
 const MOST_LONGER: u32 = 10;
 /// The share of the budget that one round may last after it was made longer.
@@ -68,47 +62,41 @@ impl Limits {
 
 impl Session<'_> {
     /// The load of a round: the declared one with its rate in requests per second, and longer if the rounds before had too few
-    /// requests; and what its servers need before it.
-    pub(super) fn load_of(&mut self, index: usize) -> Result<(Load, Preparation), SlotFailure> {
-        let preparation = self.preparation(index)?;
+    /// requests; and the requests that warm its servers up.
+    pub(super) fn load_of(&mut self, index: usize) -> Result<(Load, u64), SlotFailure> {
+        let warmup_requests = self.warm_up_requests(index)?;
         let mut load = self.setup.series[index].load.clone();
         if let Some(length) = self.lengths.get(&index) {
             load.amount = Amount::Duration(Span(*length));
         }
-        Ok((self.at_rate(index, load)?, preparation))
+        Ok((self.at_rate(index, load)?, warmup_requests))
     }
 
-    /// What the servers of a series need before a round; measured before its first one.
-    fn preparation(&mut self, index: usize) -> Result<Preparation, SlotFailure> {
-        if let Some(known) = self.preparations.get(&index) {
+    /// The requests that warm the servers of a series up, beyond its declared warm-up; measured before its first round.
+    fn warm_up_requests(&mut self, index: usize) -> Result<u64, SlotFailure> {
+        if let Some(known) = self.warmup_requests.get(&index) {
             return Ok(*known);
         }
         let began = Instant::now();
-        let found = self.measure_preparation(index)?;
+        let found = self.measure_warm_up(index)?;
         self.recorder.run.spent.calibrate_ns += nanos(began.elapsed());
-        self.preparations.insert(index, found);
-        if found != Preparation::DECLARED {
-            let recorded = &mut self.recorder.run.series[index].load;
-            recorded.warmup_requests = Some(found.warmup_requests);
-            recorded.rounds_per_process = Some(found.rounds_per_process);
-            let text = format!(
-                "{}: warmed up by {} more requests, until CPU per request no longer falls; a process serves {}",
-                self.setup.series[index].id,
-                found.warmup_requests,
-                number(found.rounds_per_process as usize, "round")
-            );
+        self.warmup_requests.insert(index, found);
+        if found > 0 {
+            self.recorder.run.series[index].load.warmup_requests = Some(found);
+            let id = &self.setup.series[index].id;
+            let text = format!("{id}: warmed up by {found} more requests, until CPU per request no longer falls");
             self.progress.log(Level::Info, &text);
         }
         Ok(found)
     }
 
     /// Observes a fresh server of each side, unless all were compiled; the side that needs more decides for all.
-    fn measure_preparation(&self, index: usize) -> Result<Preparation, SlotFailure> {
+    fn measure_warm_up(&self, index: usize) -> Result<u64, SlotFailure> {
         let series = &self.setup.series[index];
         let harness = &self.setup.prepared.harness;
         let on_hosts = harness.host.is_some() || harness.driver_host.is_some();
         if series.load.warmup.is_none() || series.load.is_without_server() || on_hosts {
-            return Ok(Preparation::DECLARED);
+            return Ok(0);
         }
         let is_judged = |variant: &&Variant| matches!(variant, Variant::Baseline | Variant::Candidate);
         let judged: Vec<Variant> = self.setup.entries[index]
@@ -122,34 +110,22 @@ impl Session<'_> {
             broken_driver || self.side(*variant).broken.contains_key(&series.server.name)
         };
         if judged.iter().any(is_broken) || judged.iter().all(|variant| is_compiled(self.side(*variant), series)) {
-            return Ok(Preparation::DECLARED);
+            return Ok(0);
         }
-        let (mut requests, mut before) = (0, Duration::ZERO);
+        let mut requests = 0;
         for variant in judged {
             match self.observe(series, index, variant) {
                 Err(SlotFailure::Interrupted) => return Err(SlotFailure::Interrupted),
                 // Its rounds will fail, with their reason.
                 Err(SlotFailure::Failed(_)) => {}
-                Ok(found) => {
-                    requests = requests.max(found.requests);
-                    before = before.max(found.took);
-                }
+                Ok(found) => requests = requests.max(found),
             }
         }
-        let rounds = match &series.load.amount {
-            Amount::Duration(length) if requests > 0 && self.may_keep(series) => {
-                rounds_per_process(nanos(before), nanos(length.0))
-            }
-            _ => 1,
-        };
-        Ok(Preparation {
-            warmup_requests: requests,
-            rounds_per_process: rounds,
-        })
+        Ok(requests)
     }
 
     /// Loads a fresh server part by part until it is warm.
-    fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<Warmed, SlotFailure> {
+    fn observe(&self, series: &PlannedSeries, index: usize, variant: Variant) -> Result<u64, SlotFailure> {
         let slot = Slot {
             position: 0,
             round: 0,
@@ -167,7 +143,7 @@ impl Session<'_> {
         found
     }
 
-    fn observe_in(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<Warmed, SlotFailure> {
+    fn observe_in(&self, series: &PlannedSeries, slot: Slot, folder: &Path) -> Result<u64, SlotFailure> {
         let harness = &self.setup.prepared.harness;
         let at_most = self.limits.observing;
         let load = |requests| Load {
@@ -204,15 +180,8 @@ impl Session<'_> {
                 break requests_needed_at_most(&parts);
             }
         };
-        let took = target.ready_after() + Duration::from_nanos(wall_ns(&parts, requests));
         target.stop()?;
-        Ok(Warmed { requests, took })
-    }
-
-    /// True if servers of the series may keep running between rounds: each variant has a port and tiers of its own.
-    fn may_keep(&self, series: &PlannedSeries) -> bool {
-        let kept = self.preparations.values().filter(|one| one.rounds_per_process > 1);
-        series.server.port.is_none() && series.server.tiers.is_empty() && kept.count() < MOST_KEPT
+        Ok(requests)
     }
 
     /// Makes the next rounds of a series longer if a round just measured had too few requests, whichever variant it was.
@@ -248,24 +217,6 @@ impl Session<'_> {
             self.progress.log(Level::Info, &text);
         }
     }
-}
-
-/// What warming a fresh server up took.
-#[derive(Debug, Clone, Copy)]
-struct Warmed {
-    requests: u64,
-    /// From exec until it was warm.
-    took: Duration,
-}
-
-/// The wall time of the parts that make up so many requests, ns.
-fn wall_ns(parts: &[Part], requests: u64) -> u64 {
-    let mut served = 0;
-    let within = parts.iter().take_while(|part| {
-        served += part.requests;
-        served <= requests
-    });
-    within.map(|part| part.wall_ns).sum()
 }
 
 /// The good requests of a round, if they are fewer than a round of a fixed duration needs, and its length, ns. In an open loop

@@ -17,7 +17,6 @@ use crate::measure::request::Request;
 use crate::measure::side::Side;
 use crate::measure::slot::error::{SlotError, written};
 use crate::measure::slot::files;
-use crate::measure::slot::kept::KeptServers;
 use crate::measure::target::{KeptTiers, LaunchContext, Target, TargetError};
 use crate::measure::tls::TlsFiles;
 use crate::measure::values::{self, Locations};
@@ -43,8 +42,6 @@ pub struct Harness<'a> {
     pub drivers: BTreeMap<String, PathBuf>,
     /// Tiers that keep running between rounds.
     pub kept: Arc<KeptTiers>,
-    /// Servers that keep running between rounds of their series.
-    pub kept_servers: KeptServers,
     /// The host on which servers run; `None` for this machine. Dropped after the tiers that run there.
     pub host: Option<Host>,
     /// The host on which load generators run; `None` for this machine.

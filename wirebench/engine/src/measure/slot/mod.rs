@@ -3,7 +3,6 @@
 mod error;
 pub mod files;
 mod harness;
-mod kept;
 mod measured;
 mod starts;
 
@@ -16,9 +15,7 @@ use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::remote::{Host, ping};
 use crate::measure::request::Request;
 use crate::measure::side::Side;
-use crate::measure::slot::kept::KeptServer;
 use crate::measure::target::Target;
-use crate::measure::temporary_folder::TemporaryFolder;
 use crate::measure::values;
 use wirebench_declare::args::Values;
 use wirebench_declare::plan::PlannedSeries;
@@ -28,12 +25,11 @@ use wirebench_declare::server::Operation;
 pub use error::SlotError;
 pub(super) use error::written;
 pub use harness::{Harness, timeout};
-pub use kept::{KeptServers, Preparation};
 pub use measured::Measured;
 
 impl Harness<'_> {
-    /// Measures one slot: loads a side's server with the series' load. All its files are in `folder`. The side must
-    /// declare the series and have built its server.
+    /// Measures one slot: loads a side's server with the series' load, after its warm-up and `warmup_requests` more. All its
+    /// files are in `folder`. The side must declare the series and have built its server.
     ///
     /// # Errors
     /// When server or driver fail, or the user interrupts. Nothing keeps running.
@@ -45,14 +41,11 @@ impl Harness<'_> {
         series: &PlannedSeries,
         side: &Side,
         folder: &Path,
-        preparation: Preparation,
+        warmup_requests: u64,
     ) -> Result<Measured, SlotError> {
         written(folder, fs::create_dir_all(folder))?;
         if matches!(series.operation, Operation::Bench(_)) {
             return self.measure_benchmark(series, side, folder);
-        }
-        if preparation.rounds_per_process > 1 {
-            return self.measure_kept(series, side, folder, preparation);
         }
         let target = self.start(side, &side.server_of(series), folder)?;
         let request = self.request(series, &target)?;
@@ -63,54 +56,13 @@ impl Harness<'_> {
             self.measure_starts(series, side, folder, &request, response.body, target)?
         } else {
             let mut target = target;
-            let measured = self.measure_load(series, folder, &request, &mut target, preparation.warmup_requests)?;
+            let measured = self.measure_load(series, folder, &request, &mut target, warmup_requests)?;
             written(folder, target.stop())?;
             measured
         };
         Ok(Measured {
             ready_after,
             payload_bytes,
-            ..measured
-        })
-    }
-
-    /// Measures one slot with a server that serves several rounds: the one that waits for it, or a new one. After its last
-    /// round, and after an error, it is stopped.
-    fn measure_kept(
-        &self,
-        series: &PlannedSeries,
-        side: &Side,
-        folder: &Path,
-        preparation: Preparation,
-    ) -> Result<Measured, SlotError> {
-        let variant = side.revision.variant;
-        let kept = self.kept_servers.take(&series.id, variant);
-        let mut server = match kept {
-            Some(server) => server,
-            None => {
-                let own = written(folder, TemporaryFolder::make("wirebench-"))?;
-                KeptServer {
-                    target: self.start(side, &side.server_of(series), own.path())?,
-                    served: 0,
-                    _folder: own,
-                }
-            }
-        };
-        let request = self.request(series, &server.target)?;
-        let response = request.check(&server.target.front.address)?;
-        let is_warm = server.served > 0;
-        let warmup_requests = if is_warm { 0 } else { preparation.warmup_requests };
-        let measured = self.measure_load(series, folder, &request, &mut server.target, warmup_requests)?;
-        let ready_after = (!is_warm).then_some(server.target.ready_after);
-        server.served += 1;
-        if server.served < preparation.rounds_per_process {
-            self.kept_servers.store(&series.id, variant, server);
-        } else {
-            written(folder, server.target.stop())?;
-        }
-        Ok(Measured {
-            ready_after,
-            payload_bytes: Some(request.payload_bytes(&response)),
             ..measured
         })
     }
