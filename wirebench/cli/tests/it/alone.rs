@@ -313,10 +313,10 @@ fn digests_are_what_they_were_wherever_a_server_is_declared() {
         assert_eq!(
             digests,
             [
-                "ask@app@fake 26ebda2f919d",
-                "ask@calls@fake fe3b41079ca0",
-                "count-ask@app@fake 61cb629e7a8f",
-                "count-ask@calls@fake 85039a18db61"
+                "ask@app@fake 3f23a3211282",
+                "ask@calls@fake c8ddc18bba35",
+                "count-ask@app@fake 368c2fa71762",
+                "count-ask@calls@fake 07a7d5475b90"
             ],
             "{}",
             ended.stderr

@@ -178,7 +178,7 @@ fn assert_no_verdict_by_chance(comparison: &Value) {
 fn equal_code_whose_responses_vary_in_length_never_changes_and_longer_responses_do() {
     let side = |mode: &str| format!("c={} {mode}", built::c_server().display());
     let bench = of_random_lengths(&[&built::c_server().to_string_lossy(), "random"]);
-    for number in 0..3 {
+    for number in 0..2 {
         let (_, equal) = compared(&bench, &format!("equal-{number}"), &side("random"), &side("random"));
         assert_no_verdict_by_chance(&equal);
     }
@@ -197,10 +197,8 @@ fn equal_code_of_an_interpreted_server_whose_responses_vary_in_length_never_chan
     let server = crate::bench::fixture("random_lengths.py");
     let bench = of_random_lengths(&[built::python(), "-S", &server, "80"]);
     let side = |longest: &str| format!("c={} -S {server} {longest}", built::python());
-    for number in 0..2 {
-        let (_, equal) = compared(&bench, &format!("equal-{number}"), &side("80"), &side("80"));
-        assert_no_verdict_by_chance(&equal);
-    }
+    let (_, equal) = compared(&bench, "equal", &side("80"), &side("80"));
+    assert_no_verdict_by_chance(&equal);
     let (metrics, _) = compared(&bench, "longer", &side("80"), &side("110"));
     let sent = metrics
         .as_array()
@@ -292,7 +290,8 @@ fn a_server_that_never_gets_ready_or_crashes_fails_its_series_alone() {
     assert_eq!(record["series"][0]["id"], "count-ask@crashes@hey");
     assert!(reason(0).contains("ended by signal 6"), "{}", reason(0));
     assert_eq!(record["series"][1]["status"], "ok");
-    assert!(reason(2).contains("not ready within 300ms"), "{}", reason(2));
+    // The limit is longer while other programs keep the machine busy.
+    assert!(reason(2).contains("not ready within "), "{}", reason(2));
     assert!(ended.stderr.contains("failed: count-ask@never@hey"), "{}", ended.stderr);
 }
 

@@ -24,9 +24,9 @@ pub(super) fn other_load(own: usize, cores: usize) -> Option<String> {
     (load - float(own) > float(cores)).then(|| format!("load {load:.0} on {cores} cores"))
 }
 
-/// By what factor a server run may take longer because threads wait for a core; at least 1.
+/// By what whole factor a server run may take longer because threads wait for a core; at least 1.
 pub(super) fn slowdown(cores: usize) -> f64 {
-    load().map_or(1.0, |load| (load / float(cores)).max(1.0))
+    load().map_or(1.0, |load| (load / float(cores)).ceil().max(1.0))
 }
 
 fn float(count: usize) -> f64 {

@@ -1,7 +1,6 @@
 //! A target that runs for several loads in a row, for `wirebench soak`, and to observe how a server warms up.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::measure::load_monitor::LoadMonitor;
 use crate::measure::request::Request;
@@ -63,12 +62,6 @@ impl<'a> SoakTarget<'a> {
             wrong_afterwards: wrong.map(|error| error.to_string()),
             ..Measured::default()
         })
-    }
-
-    /// From exec to ready.
-    #[must_use]
-    pub const fn ready_after(&self) -> Duration {
-        self.target.ready_after
     }
 
     /// Current resident memory of each process by name, the front first; bytes, `None` if it cannot be read.
