@@ -101,7 +101,7 @@ fn several_protocols_are_all_named() {
             ..shape(&[5], 0, 0, 1)
         };
         let found = joined(series, vec![spoke("http"), spoke("http"), spoke("h2c")], 0);
-        assert_eq!(found.outcome.protocol.as_deref(), Some("http and h2c"));
+        assert_eq!(found.outcome.protocol.as_deref(), Some("h2c and http"));
     });
 }
 

@@ -63,9 +63,9 @@ fn no_round_contains_the_requests_before_the_server_is_warm() {
 
 #[test]
 fn rounds_with_few_requests_are_invalid_and_the_next_ones_are_longer() {
-    // One request at a time, each of 10 ms: about 100 in a second.
+    // One request at a time, each of 90 ms: about 11 in a second.
     let slow = "import { createServer } from \"node:http\";\n\
-        createServer((_, response) => setTimeout(() => response.end(\"ok\"), 10)).listen(Number(process.argv[2]), \"127.0.0.1\");\n";
+        createServer((_, response) => setTimeout(() => response.end(\"ok\"), 90)).listen(Number(process.argv[2]), \"127.0.0.1\");\n";
     let bench = bench(2).file("slow.mjs", slow);
     let script = bench.path("slow.mjs");
     let toml = std::fs::read_to_string(bench.path("servers/cold/server.toml")).unwrap();
@@ -88,5 +88,5 @@ fn rounds_with_few_requests_are_invalid_and_the_next_ones_are_longer() {
         first["reason"].as_str().unwrap().contains("set load.duration to"),
         "{first}"
     );
-    assert!(number(&second["ok_count"]) >= 200 && number(&found["load"]["lengthened_to_ns"]) > 1_000_000_000);
+    assert!(number(&second["ok_count"]) >= 20 && number(&found["load"]["lengthened_to_ns"]) > 1_000_000_000);
 }

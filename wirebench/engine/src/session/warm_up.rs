@@ -31,6 +31,8 @@ const BUDGET_SHARE: f64 = 0.05;
 const MOST_LONGER: u32 = 10;
 /// The share of the budget that one round may last after it was made longer.
 const LONGEST_ROUND: f64 = 0.02;
+/// A round with fewer good requests is invalid: its CPU time per request and its latencies are those of single requests.
+const FEWEST_USABLE: u64 = 20;
 /// Once a round has to be longer, it is planned for this many times the fewest requests.
 const SPARE_REQUESTS: u64 = 2;
 
@@ -229,12 +231,13 @@ fn too_few(load: &Load, round: &Round) -> Option<(u64, u64)> {
     (!load.is_open() && load.pause.is_none()).then_some((made, nanos(*length)))
 }
 
-/// Makes a round with too few good requests invalid.
+/// Makes a round with hardly any good requests invalid. One with some is used, and the next ones are longer: a server whose
+/// responses take seconds, or are far away, has no others.
 pub(super) fn refuse_short(load: &Load, round: &mut Round) {
-    if let Some((made, duration_ns)) = too_few(load, round).filter(|(made, _)| *made > 0) {
+    if let Some((made, duration_ns)) = too_few(load, round).filter(|(made, _)| (1..FEWEST_USABLE).contains(made)) {
         round.refuse(vec![FailedCheck::TooFewRequests {
             made,
-            needed: FEWEST_REQUESTS,
+            needed: FEWEST_USABLE,
             duration_ns,
         }]);
     }
