@@ -39,8 +39,18 @@ fn every_verdict_has_its_exit_code_and_its_line() {
             3,
             "✗ Regressed. 1 of 3 gating metrics got worse by more than its margin",
         ),
-        ("mixed", "regressed", 3, "✗ Regressed; the run was interrupted, the timing is judged by fewer rounds than planned. 2 of 6"),
-        ("mixed", "inconclusive", 3, "✗ Regressed; the run was interrupted, the timing is judged by fewer rounds than planned. 2 of 6"),
+        (
+            "mixed",
+            "regressed",
+            3,
+            "✗ Regressed; the run was interrupted, the timing is judged by fewer rounds than planned. 2 of 6",
+        ),
+        (
+            "mixed",
+            "inconclusive",
+            3,
+            "✗ Regressed; the run was interrupted, the timing is judged by fewer rounds than planned. 2 of 6",
+        ),
         ("improved", "regressed", 0, "✓ Improved."),
         (
             "unchanged",
