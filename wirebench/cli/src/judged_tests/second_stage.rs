@@ -91,3 +91,12 @@ fn why_there_are_no_fresh_rounds_is_said() {
     );
     assert_eq!(why(&timed(10, 20, waits(0.3), [None, None])), None);
 }
+
+#[test]
+fn a_large_loss_that_a_short_first_stage_saw_is_confirmed_by_fresh_pairs() {
+    let comparison = judged(&timed(5, 12, waits(0.5), [None, None]));
+    for lost in [Metric::Throughput, Metric::LatencyP50] {
+        let lost = metric(&comparison, lost);
+        assert_eq!((lost.verdict, lost.primary), (Verdict::Regressed, true), "{lost:?}");
+    }
+}

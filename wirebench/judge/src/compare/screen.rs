@@ -67,10 +67,14 @@ pub(super) enum Suspicion {
 
 /// Why a cell of the first stage is screened; `None` if it is not.
 pub(super) fn suspicion(cell: &Cell, estimates: &Estimates, rules: &Rules) -> Option<Suspicion> {
+    // First of all its size: a short first stage has no test, and the fresh pairs are tested all the same.
+    if looks_gating(cell, estimates) {
+        return Some(Suspicion::Changed);
+    }
     if estimates.kept.pairs.len() < FEWEST_PAIRS {
         return cell.margin.gate.then_some(Suspicion::Unsure);
     }
-    if cell.p_worse() <= SCREEN || cell.p_better() <= SCREEN || looks_gating(cell, estimates) {
+    if cell.p_worse() <= SCREEN || cell.p_better() <= SCREEN {
         return Some(Suspicion::Changed);
     }
     let bound = estimates.location.and_then(|location| location.at_most);
