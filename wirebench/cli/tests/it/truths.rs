@@ -153,9 +153,13 @@ fn a_null_and_a_change_are_compared_kept_and_documented() {
     assert_eq!(copy, found, "nothing is left to compare: {}", copied.stderr);
     for (outcome, row) in outcomes.iter().zip(["python-null-comment", "python-sleep-1-in-50"]) {
         assert_eq!(outcome["row"], row);
-        // A busy machine may leave a comparison unclear.
+        // A busy machine may leave a comparison unclear, or its CPU time may show the change alone.
         let finding = outcome["finding"].as_str().unwrap();
-        assert!(["right", "unclear"].contains(&finding), "{outcome:#}\n{stderr}");
+        let is_reported = row != "python-null-comment" && outcome["verdict"] == "regressed";
+        assert!(
+            ["right", "unclear"].contains(&finding) || is_reported,
+            "{outcome:#}\n{stderr}"
+        );
     }
     assert!(
         stdout.contains("| Python | 1 |") && stdout.contains("| **all** | 1 |"),

@@ -102,6 +102,17 @@ pub fn disagreement(figure: &Figure) -> Option<f64> {
     (difference > 0.0).then(|| distance(&few, &many) / difference)
 }
 
+/// Whether server runs of one length agree, but for what has no cause in the server's code.
+#[must_use]
+pub fn repeats(figure: &Figure) -> bool {
+    let points = &figure.points;
+    points.iter().all(|one| {
+        let same = points.iter().filter(|other| other.requests == one.requests);
+        same.map(|other| as_float(other.total.abs_diff(one.total)))
+            .all(|apart| apart <= unrelated(figure.metric))
+    })
+}
+
 /// The points of one start layout.
 fn at(points: &[Point], layout: u32) -> Vec<Point> {
     points.iter().copied().filter(|point| point.layout == layout).collect()

@@ -175,15 +175,18 @@ impl VariantRuns {
             .and_then(|slope| figures::intercept(Metric::StartUpInstructions, slope));
         let plain = self.plain();
         let program = plain.and_then(|plain| program_bytes(&plain.program));
+        let sent = self.traffic(Metric::WireBytesSent, |wire| Some(wire.sent));
+        // The payload of one response says nothing of others where their lengths vary.
+        let answered = plain.filter(|_| sent.as_ref().is_none_or(figures::repeats));
         let figures = [
             instructions,
             slope(Metric::Allocations, &heap(|heap| heap.blocks)).filter(|_| !self.has_own_allocator()),
             slope(Metric::AllocatedBytes, &heap(|heap| heap.bytes)).filter(|_| !self.has_own_allocator()),
             slope(Metric::Syscalls, &calls),
-            self.traffic(Metric::WireBytesSent, |wire| Some(wire.sent)),
+            sent,
             self.traffic(Metric::WireBytesReceived, |wire| Some(wire.received)),
             self.traffic(Metric::SegmentsSent, |wire| wire.segments_sent),
-            plain.map(|plain| figures::known(Metric::PayloadBytes, plain.payload_bytes)),
+            answered.map(|plain| figures::known(Metric::PayloadBytes, plain.payload_bytes)),
             program.map(|bytes| figures::known(Metric::BinaryBytes, bytes)),
             start_up,
         ];
