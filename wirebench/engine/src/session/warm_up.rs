@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timed_round_of_a_closed_loop_needs_two_hundred_requests() {
+    fn a_timed_round_of_a_closed_loop_wants_two_hundred_requests_and_needs_twenty() {
         let second = Amount::Duration(Span(Duration::from_secs(1)));
         let closed = Load::closed(4, second);
         assert_eq!(too_few(&closed, &round(199)), Some((199, 1_000_000_000)));
@@ -284,11 +284,14 @@ mod tests {
             None,
             "its number is declared"
         );
-        let mut few = round(46);
+        let mut some = round(46);
+        refuse_short(&closed, &mut some);
+        assert_eq!(some.reason, None);
+        let mut few = round(10);
         refuse_short(&closed, &mut few);
         let reason = few.reason.unwrap();
         assert!(
-            reason.contains("46 good requests in 1 s") && reason.contains("load.duration to 5s"),
+            reason.contains("10 good requests in 1 s") && reason.contains("load.duration to "),
             "{reason}"
         );
     }
