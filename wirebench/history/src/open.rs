@@ -53,18 +53,9 @@ fn returns(change: f64, later: impl Iterator<Item = f64>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::standing::tests::push;
     use proptest::prelude::*;
-    use wirebench_record::trend::{Basis, Direction, Push};
-
-    fn push() -> Push {
-        Push {
-            run: None,
-            commit: "abcdef1".into(),
-            at: None,
-            message: None,
-            author: None,
-        }
-    }
+    use wirebench_record::trend::{Basis, Direction};
 
     const NONE: [usize; 0] = [];
 

@@ -139,13 +139,14 @@ fn sum(steps: &[&ChangePoint]) -> Option<Change> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::open::mark_open;
     use crate::trace::SegmentPlaces;
     use wirebench_record::trend::{Basis, Direction, Push, Segment};
 
-    fn push() -> Push {
+    /// A push of which only the commit is known.
+    pub(crate) fn push() -> Push {
         Push {
             run: None,
             commit: "abcdef1".into(),

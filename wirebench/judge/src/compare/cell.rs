@@ -29,6 +29,14 @@ pub(super) struct Estimates {
     pub(super) sd: Option<f64>,
 }
 
+impl Estimates {
+    /// The interval of the worsening; `None` if there are too few pairs.
+    pub(super) fn interval(&self) -> Option<(f64, f64)> {
+        let location = self.location?;
+        location.low.zip(location.high)
+    }
+}
+
 impl Cell {
     /// The cell of a metric in a stage; `None` if no pair has it.
     pub(super) fn new(series: &Series, metric: Metric, stage: u32, gates: &Gates) -> Option<Self> {

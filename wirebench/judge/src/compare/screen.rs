@@ -84,8 +84,7 @@ pub(super) fn suspicion(cell: &Cell, estimates: &Estimates, rules: &Rules) -> Op
 
 /// Whether equal code is excluded, and a worsening beyond the margin is not.
 pub(super) fn is_worse_around_margin(cell: &Cell, estimates: &Estimates) -> bool {
-    let interval = estimates.location.and_then(|location| location.low.zip(location.high));
-    interval.is_some_and(|(low, high)| low > 0.0 && high > cell.log_margin())
+    (estimates.interval()).is_some_and(|(low, high)| low > 0.0 && high > cell.log_margin())
 }
 
 /// True if the estimate of a metric that gates from a size on is worse by more than that size, whatever the test says.

@@ -44,7 +44,7 @@ impl JudgedCell {
     /// equality. The test ranks rounds among their neighbours, the interval uses differences within pairs; with outliers
     /// they may disagree.
     pub(super) fn set_result(&mut self, worse: bool, better: bool) {
-        let interval = self.interval();
+        let interval = self.estimates.interval();
         let agrees = |on_side: fn((f64, f64)) -> bool| interval.is_some_and(on_side);
         self.result = match (worse, better) {
             (true, _) if agrees(|(low, _)| low > 0.0) => TestResult::Worse,
@@ -54,15 +54,9 @@ impl JudgedCell {
         };
     }
 
-    /// The interval of the worsening, as differences of logarithms; `None` if there are too few pairs.
-    fn interval(&self) -> Option<(f64, f64)> {
-        let location = self.estimates.location?;
-        location.low.zip(location.high)
-    }
-
     /// Whether the whole interval of the worsening lies above a size.
     fn is_worse_than(&self, size: f64) -> bool {
-        self.interval().is_some_and(|(low, _)| low > size)
+        self.estimates.interval().is_some_and(|(low, _)| low > size)
     }
 
     /// Whether the whole interval lies beyond the margin. As one of many intervals it gives no verdict, but such a metric is
@@ -131,12 +125,12 @@ pub(super) fn metric(judged: &JudgedCell, tests: (usize, usize), run: &Run, seri
     let metric = cell.metric;
     let kept = estimates.kept.pairs.len();
     let location = estimates.location;
-    let (low, high) = (judged.interval())
+    let (low, high) = (judged.estimates.interval())
         .map(|(low, high)| (percent(metric, low), percent(metric, high)))
         .map(|(one, other)| (one.min(other), one.max(other)))
         .unzip();
     // The worse end of the interval shown, so that all sentences use one bound.
-    let at_most = judged.interval().map(|(_, high)| worsening(metric, high));
+    let at_most = judged.estimates.interval().map(|(_, high)| worsening(metric, high));
     let (alpha, tests) = if cell.margin.gate {
         (ALPHA_GATING, tests.0)
     } else {
